@@ -1,0 +1,190 @@
+//! What the harness costs, as ratios from one run.
+//!
+//! `cargo bench` renders the suite's pairs with bare minijinja, with the harness, and
+//! with the harness against the snapshots, each on as many threads as there are cores,
+//! and says what each costs beside the first. Then it renders more and more pairs, for
+//! the cost of one pair should not depend on their number.
+
+// A benchmark's result is what it prints.
+#![allow(clippy::print_stdout)]
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Rest};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
+use rayon::prelude::*;
+use rolecall::case::CaseId;
+use rolecall::engine::Engines;
+use rolecall::run::Runner;
+use rolecall::snapshot::Snapshots;
+use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::template::Variable;
+
+/// Runs of each measurement; the fastest counts.
+const RUNS: usize = 20;
+
+fn main() {
+    // Relative, as `rolecall run` has it.
+    let layout = Layout::new("..");
+    let suite = Suite::load_layout(&layout);
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    let engines = Engines::default();
+    let runner = Runner::new(&engines, None, None).expect("threads can be started");
+    let snapshots = Snapshots::of(&layout);
+
+    println!(
+        "{} pairs, {} threads",
+        pairs.len(),
+        rayon::current_num_threads()
+    );
+    let [base, rendered, compared] = fastest([
+        &mut || bare(&suite, &pairs),
+        &mut || drop(runner.render(&pairs)),
+        &mut || drop(runner.compare(&pairs, Some(&snapshots))),
+    ]);
+    row("bare minijinja", base, base);
+    row("render", rendered, base);
+    row("render and compare", compared, base);
+
+    println!("\ncost of one pair, rendered and compared");
+    for count in [1_000, 10_000, 50_000] {
+        let many: Vec<Pair<'_>> = pairs.iter().copied().cycle().take(count).collect();
+        let [took] = fastest([&mut || drop(runner.compare(&many, Some(&snapshots)))]);
+        let micros = took.as_secs_f64() * 1e6 / f64::from(u32::try_from(count).unwrap_or(1));
+        println!(
+            "{count:>8} pairs {:>8.3} s {micros:>8.2} µs a pair",
+            took.as_secs_f64()
+        );
+    }
+}
+
+fn row(what: &str, took: Duration, base: Duration) {
+    let ratio = took.as_secs_f64() / base.as_secs_f64();
+    println!("{what:20} {:>8.3} s {ratio:>6.2} ×", took.as_secs_f64());
+}
+
+/// The fastest run of each. They take turns, so that whatever else the machine does
+/// meets them alike.
+fn fastest<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
+    let mut fastest = [Duration::MAX; N];
+    for _ in 0..RUNS {
+        for (run, fastest) in runs.iter_mut().zip(&mut fastest) {
+            let start = Instant::now();
+            run();
+            *fastest = start.elapsed().min(*fastest);
+        }
+    }
+    fastest
+}
+
+/// minijinja and nothing else, from the same templates and cases to the same prompts:
+/// each template is compiled once, each case converted once, each pair rendered once.
+fn bare(suite: &Suite, pairs: &[Pair<'_>]) {
+    let environment = environment(suite);
+    let cases: HashMap<&CaseId, [Value; 3]> = suite
+        .cases
+        .par_iter()
+        .map(|case| {
+            let list = |items: &Vec<serde_json::Value>| items.iter().map(value).collect();
+            let optional = |items: &Option<Vec<_>>| items.as_ref().map_or(Value::from(()), list);
+            let values = [
+                list(&case.messages),
+                optional(&case.tools),
+                optional(&case.documents),
+            ];
+            (&case.id, values)
+        })
+        .collect();
+    pairs.par_iter().with_min_len(16).for_each(|pair| {
+        let context = context(pair, &cases[&pair.case.id]);
+        // minijinja 3.0.5 panics on some of the pairs.
+        let rendered = rolecall::engine::catch(|| {
+            let template = environment.get_template(pair.template.name.as_str());
+            template.and_then(|template| template.render(context))
+        });
+        drop(std::hint::black_box(rendered));
+    });
+}
+
+fn environment(suite: &Suite) -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_syntax(
+        SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .build()
+            .expect("these settings are valid"),
+    );
+    environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.add_function(
+        "raise_exception",
+        |message: String| -> Result<Value, Error> {
+            Err(Error::new(ErrorKind::InvalidOperation, message))
+        },
+    );
+    environment.add_function("strftime_now", |_: String| "02 Jan 2026");
+    environment.add_filter("tojson", |value: &Value, _: Rest<Value>, _: Kwargs| {
+        let no_arguments = std::iter::empty::<(&str, Value)>().collect();
+        minijinja::filters::tojson(value, None, no_arguments)
+    });
+    environment.add_function("generation", |state: &mut State<'_, '_>, kwargs: Kwargs| {
+        kwargs.get::<Value>("caller")?.call(state, &[])
+    });
+    for template in &suite.templates {
+        let source = template
+            .source
+            .replace(" generation ", " call generation() ")
+            .replace(" endgeneration ", " endcall ");
+        environment
+            .add_template_owned(template.name.to_string(), source)
+            .expect("the suite's templates can be parsed");
+    }
+    environment
+}
+
+fn context(pair: &Pair<'_>, [messages, tools, documents]: &[Value; 3]) -> Value {
+    let agp = pair.case.add_generation_prompt;
+    let mut context: Vec<(&str, Value)> = vec![
+        ("messages", messages.clone()),
+        ("tools", tools.clone()),
+        ("documents", documents.clone()),
+        ("add_generation_prompt", agp.into()),
+    ];
+    for (name, token) in &pair.template.special_tokens {
+        context.push((name, value(token)));
+    }
+    for (name, variable) in &pair.template.variables {
+        match (variable, &pair.case.tools) {
+            (Variable::Value(json), _) => context.push((name, value(json))),
+            (Variable::ToolsJson { .. }, Some(tools)) => {
+                let text = serde_json::to_string_pretty(tools).unwrap_or_default();
+                context.push((name, text.into()));
+            }
+            (Variable::ToolsJson { .. }, None) => {}
+        }
+    }
+    for (name, json) in &pair.case.variables {
+        context.push((name, value(json)));
+    }
+    Value::from_pairs(context)
+}
+
+fn value(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::from(()),
+        serde_json::Value::Bool(bool) => Value::from(*bool),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(int), _) => Value::from(int),
+            (None, float) => Value::from(float.unwrap_or(f64::NAN)),
+        },
+        serde_json::Value::String(text) => Value::from(text.as_str()),
+        serde_json::Value::Array(items) => items.iter().map(value).collect(),
+        serde_json::Value::Object(map) => {
+            Value::from_pairs(map.iter().map(|(key, json)| (key.as_str(), value(json))))
+        }
+    }
+}

@@ -1,0 +1,531 @@
+//! Cases: named conversations with their rendering options.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jsonc_parser::ast;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::clock::Moment;
+use crate::json::{self, Document};
+use crate::problem::{Problem, closest, read_text};
+use crate::template::Dialect;
+
+/// A case's name: `family/name`, such as `bad-roles/unknown-role`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaseId {
+    family: Arc<str>,
+    name: Arc<str>,
+}
+
+/// One named conversation with its rendering options.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its name.
+    pub id: CaseId,
+    /// The file it stands in.
+    pub path: PathBuf,
+    /// What it is for, in a sentence.
+    pub about: Option<String>,
+    /// The messages, exactly as they are written.
+    pub messages: Vec<Value>,
+    /// The tools, names resolved; `None` reaches the template as `None`.
+    pub tools: Option<Vec<Value>>,
+    /// The documents, exactly as they are written.
+    pub documents: Option<Vec<Value>>,
+    /// Whether the prompt shall end with the opening of the assistant's turn.
+    pub add_generation_prompt: bool,
+    /// Extra template variables; they win over the template's own.
+    pub variables: Map<String, Value>,
+    /// The frozen clock.
+    pub now: Moment,
+    /// The dialects that the shape exists in.
+    pub dialects: Vec<Dialect>,
+}
+
+/// A case file: one family of cases.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub struct CaseFile {
+    /// The JSON Schema of this file, for editors.
+    #[serde(rename = "$schema")]
+    schema: Option<String>,
+    /// What the cases of this family have in common.
+    about: String,
+    /// The cases by name. A name is lower-case letters, digits and single dashes.
+    #[schemars(with = "std::collections::BTreeMap<String, CaseEntry>")]
+    cases: Map<String, Value>,
+}
+
+/// One case of a case file.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub struct CaseEntry {
+    /// What the case is for: the failure it guards against, in a sentence.
+    about: Option<String>,
+    /// The conversation in the shape that `OpenAI` and Hugging Face share. It reaches a Jinja template
+    /// verbatim: key order, nulls, numbers and whitespace are kept.
+    messages: Vec<Map<String, Value>>,
+    /// Absent or null: the template gets None. A list: tool objects, or names of files
+    /// in `cases/tools/` without `.json`.
+    tools: Option<Vec<ToolEntry>>,
+    /// Absent or null: the template gets None. A list: one object a document.
+    documents: Option<Vec<Map<String, Value>>>,
+    /// Whether the prompt shall end with the opening of the assistant's turn; true
+    /// unless said.
+    add_generation_prompt: Option<bool>,
+    /// Extra template variables. They win over the template's own.
+    variables: Option<Map<String, Value>>,
+    /// The frozen clock, RFC 3339; 2026-01-02T03:04:05Z unless said.
+    now: Option<String>,
+    /// Only for templates of these dialects, where a shape exists in one only.
+    dialects: Option<Vec<Dialect>>,
+}
+
+/// A tool of a case.
+#[derive(Debug, JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum ToolEntry {
+    /// The name of a file in `cases/tools/`, without `.json`.
+    Named(String),
+    /// The tool object itself.
+    Inline(Map<String, Value>),
+}
+
+/// What a case file gave.
+#[derive(Debug, Default)]
+pub struct Family {
+    /// What its cases have in common.
+    pub about: Option<String>,
+    /// The cases that could be read, in the order of the file.
+    pub cases: Vec<Case>,
+    /// Tool files that its cases name.
+    pub tool_files: Vec<PathBuf>,
+    /// Everything that is wrong with the file.
+    pub problems: Vec<Problem>,
+}
+
+impl CaseId {
+    /// Puts an ID together from its parts.
+    pub fn new(family: &str, name: &str) -> CaseId {
+        CaseId {
+            family: family.into(),
+            name: name.into(),
+        }
+    }
+
+    /// The family: the case file's name without `.json`.
+    pub fn family(&self) -> &str {
+        &self.family
+    }
+
+    /// The name within the family.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for CaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.family, self.name)
+    }
+}
+
+impl Case {
+    /// A case that has messages and nothing else, named `anonymous/case`.
+    pub fn from_messages(messages: Vec<Value>) -> Case {
+        Case {
+            id: CaseId::new("anonymous", "case"),
+            path: PathBuf::new(),
+            about: None,
+            messages,
+            tools: None,
+            documents: None,
+            add_generation_prompt: true,
+            variables: Map::new(),
+            now: Moment::default(),
+            dialects: Dialect::ALL.to_vec(),
+        }
+    }
+
+    /// Whether the case is for templates of a dialect.
+    pub fn is_for(&self, dialect: Dialect) -> bool {
+        self.dialects.contains(&dialect)
+    }
+}
+
+/// Reads one case file. Tool names are looked up in `tool_folders`, the first that has
+/// the file wins.
+pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(problem) => return Family::broken(problem),
+    };
+    let family = path.file_stem().unwrap_or_default().to_string_lossy();
+    if !is_slug(&family) {
+        return Family::broken(
+            Problem::new(path, format!("`{family}` is no family name")).help(
+                "a family is named by its file: lower-case letters, digits and single dashes",
+            ),
+        );
+    }
+    let mut reader = Reader {
+        path,
+        family: &family,
+        tool_folders,
+        found: Family::default(),
+    };
+    let examined = json::examine(path, &text, |document, root| reader.file(document, root));
+    let mut found = reader.found;
+    found.about = examined.value;
+    found.problems.extend(examined.problems);
+    found
+}
+
+impl Family {
+    fn broken(problem: Problem) -> Family {
+        Family {
+            problems: vec![problem],
+            ..Family::default()
+        }
+    }
+}
+
+struct Reader<'r> {
+    path: &'r Path,
+    family: &'r str,
+    tool_folders: &'r [PathBuf],
+    found: Family,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, document: &mut Document<'_>, root: &ast::Value<'_>) -> Option<String> {
+        let fields = document.fields(root, "the case file", &json::keys::<CaseFile>())?;
+        let about = if let Some(value) = fields.get("about") {
+            document.string(value, "`about`")
+        } else {
+            document.problem(root, "the case file has no `about`");
+            None
+        };
+        let Some(cases) = fields.get("cases") else {
+            document.problem(root, "the case file has no `cases`");
+            return about;
+        };
+        for (name, property) in document.entries(cases, "`cases`")? {
+            if !is_slug(name) {
+                document.problem_with(
+                    &property.name,
+                    format!("`{name}` is no case name"),
+                    Some("use lower-case letters, digits and single dashes".to_owned()),
+                );
+                continue;
+            }
+            let before = document.problem_count();
+            if let Some(case) = self.case(document, name, &property.value)
+                && document.problem_count() == before
+            {
+                self.found.cases.push(case);
+            }
+        }
+        about
+    }
+
+    fn case(
+        &mut self,
+        document: &mut Document<'_>,
+        name: &str,
+        value: &ast::Value<'_>,
+    ) -> Option<Case> {
+        let what = format!("case `{name}`");
+        let fields = document.fields(value, &what, &json::keys::<CaseEntry>())?;
+        let about = fields
+            .get("about")
+            .and_then(|value| document.string(value, "`about`"));
+        let messages = if let Some(value) = fields.get("messages") {
+            Self::objects(document, value, "`messages`", "a message")
+        } else {
+            document.problem(value, format!("{what} has no `messages`"));
+            None
+        };
+        let tools = fields
+            .get("tools")
+            .and_then(|value| self.tools(document, value));
+        let documents = fields
+            .get("documents")
+            .and_then(|value| Self::objects(document, value, "`documents`", "a document"));
+        let add_generation_prompt = fields.get("add_generation_prompt").is_none_or(|value| {
+            document
+                .boolean(value, "`add_generation_prompt`")
+                .unwrap_or(true)
+        });
+        let variables = fields
+            .get("variables")
+            .and_then(|value| document.verbatim_object(value, "`variables`"))
+            .unwrap_or_default();
+        let now = match fields.get("now") {
+            None => Moment::default(),
+            Some(value) => match document.string(value, "`now`")?.parse() {
+                Ok(now) => now,
+                Err(error) => {
+                    document.problem(value, format!("`now`: {error}"));
+                    return None;
+                }
+            },
+        };
+        let dialects = match fields.get("dialects") {
+            None => Dialect::ALL.to_vec(),
+            Some(value) => dialects(document, value)?,
+        };
+        Some(Case {
+            id: CaseId::new(self.family, name),
+            path: self.path.to_path_buf(),
+            about,
+            messages: messages?,
+            tools,
+            documents,
+            add_generation_prompt,
+            variables,
+            now,
+            dialects,
+        })
+    }
+
+    fn objects(
+        document: &mut Document<'_>,
+        value: &ast::Value<'_>,
+        what: &str,
+        one: &str,
+    ) -> Option<Vec<Value>> {
+        let elements = document.array(value, what)?;
+        all(elements
+            .iter()
+            .map(|element| document.verbatim_object(element, one).map(Value::Object)))
+    }
+
+    fn tools(&mut self, document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Vec<Value>> {
+        let elements = document.array(value, "`tools`")?;
+        all(elements.iter().map(|element| match element {
+            ast::Value::StringLit(literal) => self.named_tool(document, element, &literal.value),
+            ast::Value::Object(_) => document.verbatim(element),
+            _ => {
+                document.wrong_type(element, "a tool", "an object or the name of a tool file");
+                None
+            }
+        }))
+    }
+
+    fn named_tool(
+        &mut self,
+        document: &mut Document<'_>,
+        at: &ast::Value<'_>,
+        name: &str,
+    ) -> Option<Value> {
+        let is_plain = !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let file = self
+            .tool_folders
+            .iter()
+            .map(|folder| folder.join(format!("{name}.json")))
+            .find(|file| is_plain && file.is_file());
+        let Some(file) = file else {
+            let known = known_tools(self.tool_folders);
+            let listed = match known.as_slice() {
+                [] => "there are no tool files".to_owned(),
+                known => format!("there are {}", known.join(", ")),
+            };
+            let help = closest(name, known.iter().map(String::as_str))
+                .map_or(listed, |tool| format!("did you mean `{tool}`?"));
+            document.problem_with(at, format!("no tool file is named `{name}`"), Some(help));
+            return None;
+        };
+        self.found.tool_files.push(file.clone());
+        match read_tool(&file) {
+            Ok(tool) => Some(tool),
+            Err(problems) => {
+                for problem in problems {
+                    // A tool that several cases name is reported once.
+                    if !self.found.problems.contains(&problem) {
+                        self.found.problems.push(problem);
+                    }
+                }
+                document.problem(at, format!("tool file `{name}` cannot be used"));
+                None
+            }
+        }
+    }
+}
+
+/// Reads a tool file: one object, taken verbatim.
+pub fn read_tool(path: &Path) -> Result<Value, Vec<Problem>> {
+    let text = read_text(path).map_err(|problem| vec![problem])?;
+    let examined = json::examine(path, &text, |document, root| {
+        document.verbatim_object(root, "a tool file")
+    });
+    match examined.value {
+        Some(tool) if examined.problems.is_empty() => Ok(Value::Object(tool)),
+        _ => Err(examined.problems),
+    }
+}
+
+fn known_tools(folders: &[PathBuf]) -> Vec<String> {
+    let mut names: Vec<String> = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn dialects(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Vec<Dialect>> {
+    let elements = document.array(value, "`dialects`")?;
+    if elements.is_empty() {
+        document.problem(value, "`dialects` is empty: the case would never run");
+    }
+    all(elements.iter().map(|element| {
+        let name = document.string(element, "a dialect")?;
+        let dialect = Dialect::ALL
+            .into_iter()
+            .find(|dialect| dialect.name() == name);
+        if dialect.is_none() {
+            let message = format!("`{name}` is no dialect; there are `jinja` and `go`");
+            document.problem(element, message);
+        }
+        dialect
+    }))
+}
+
+/// Everything, if everything is there. Unlike `collect`, it looks at each element even
+/// after one is missing, so that all problems are reported.
+fn all<T>(elements: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    let elements: Vec<Option<T>> = elements.collect();
+    elements.into_iter().collect()
+}
+
+/// Lower-case letters and digits, in words that single dashes join.
+pub fn is_slug(name: &str) -> bool {
+    name.split('-').all(|word| {
+        !word.is_empty()
+            && word
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Family {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a-family.json");
+        std::fs::write(&path, text).unwrap();
+        let mut family = read_family(&path, &[]);
+        for problem in &mut family.problems {
+            problem.path = "f.json".into();
+        }
+        family
+    }
+
+    fn problems(text: &str) -> Vec<String> {
+        read(text)
+            .problems
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn values_are_kept_exactly_as_written() {
+        let text = r#"{"about": "x", "cases": {"a": {"messages": [
+            {"zeta": 1.0, "alpha": 1E5, "big": 123456789012345678901234567890, "n": null, "content": " a\r\n "}]}}}"#;
+        let family = read(text);
+        assert_eq!(family.problems, []);
+        assert_eq!(
+            family.cases[0].messages[0].to_string(),
+            r#"{"zeta":1.0,"alpha":1e+5,"big":123456789012345678901234567890,"n":null,"content":" a\r\n "}"#
+        );
+        assert!(family.cases[0].add_generation_prompt);
+        assert!(family.cases[0].tools.is_none());
+    }
+
+    #[test]
+    fn one_bad_case_leaves_the_others() {
+        let family = read(
+            r#"{"about": "x", "cases": {"good": {"messages": []}, "bad": {"messages": 3}, "fine": {"messages": []}}}"#,
+        );
+        let names: Vec<_> = family.cases.iter().map(|case| case.id.name()).collect();
+        assert_eq!(names, ["good", "fine"]);
+        assert_eq!(family.problems.len(), 1);
+    }
+
+    #[test]
+    fn every_problem_of_a_file_is_reported_with_its_place() {
+        let text = r#"{
+  "about": "x",
+  "cases": {
+    "Upper": {"messages": []},
+    "typo": {"mesages": []},
+    "twice": {"messages": []},
+    "twice": {"messages": []},
+    "types": {"messages": ["hi"], "add_generation_prompt": "yes", "dialects": ["python"]},
+    "clock": {"messages": [], "now": "today"},
+    "tool": {"messages": [], "tools": ["nope", 3]}
+  }
+}"#;
+        let problems = problems(text);
+        let expected = [
+            "f.json:4:5: `Upper` is no case name",
+            "f.json:5:14: unknown key `mesages` in case `typo`\n  did you mean `messages`?",
+            "f.json:5:13: case `typo` has no `messages`",
+            "f.json:7:5: `twice` stands twice in `cases`, first at 6:5",
+            "f.json:8:28: a message must be an object, not a string",
+            "f.json:8:60: `add_generation_prompt` must be true or false, not a string",
+            "f.json:8:80: `python` is no dialect; there are `jinja` and `go`",
+            "f.json:9:38: `now`: `today` is not a date and time such as 2026-01-02T03:04:05Z",
+            "f.json:10:40: no tool file is named `nope`",
+            "f.json:10:48: a tool must be an object or the name of a tool file, not a number",
+        ];
+        for expected in expected {
+            assert!(
+                problems.iter().any(|problem| problem.starts_with(expected)),
+                "missing: {expected}\nfound:\n{}",
+                problems.join("\n")
+            );
+        }
+    }
+
+    #[test]
+    fn broken_json_has_a_place() {
+        assert_eq!(problems(""), ["f.json: the file is empty"]);
+        assert_eq!(
+            problems("{\n  \"about\": \"x\",\n}"),
+            ["f.json:3:1: not JSON: key must be a string"]
+        );
+        assert!(problems("\u{FEFF}{}")[0].contains("byte order mark"));
+        assert!(problems(r#"{"about": "\ud800"}"#)[0].contains("not JSON"));
+        assert!(problems("// c\n{}")[0].contains("not JSON"));
+    }
+
+    #[test]
+    fn slugs() {
+        for good in ["a", "bad-roles", "9-lives", "a1-b2"] {
+            assert!(is_slug(good), "{good}");
+        }
+        for bad in ["", "-", "a-", "-a", "a--b", "A", "a_b", "a/b", "..", "é"] {
+            assert!(!is_slug(bad), "{bad}");
+        }
+    }
+}

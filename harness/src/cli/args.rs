@@ -1,0 +1,174 @@
+//! The arguments, as they are typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rolecall::selection::Filter;
+
+/// Conformance tests for LLM chat templates.
+///
+/// Renders conversation cases across chat templates and compares the results, expected
+/// error messages included, byte by byte.
+#[derive(Debug, Parser)]
+#[command(name = "rolecall", version, max_term_width = 100)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Render every case across every template and compare with what was accepted
+    Run(RunArguments),
+    /// Render, and print the outcomes only
+    Render(RenderArguments),
+    /// Print the transcript of one pair
+    Show(ShowArguments),
+    /// List what there is
+    List(ListArguments),
+    /// Check the suite itself: orphans, pending reviews, unused tools, missing words
+    Lint(LintArguments),
+}
+
+impl Command {
+    /// Whether the result is for a program: bytes, without any style.
+    pub(super) fn is_exact(&self) -> bool {
+        match self {
+            Command::Run(arguments) => arguments.format == Format::Jsonl,
+            Command::Render(arguments) => arguments.format == Format::Jsonl,
+            Command::Show(arguments) => arguments.raw,
+            Command::List(arguments) => arguments.format == ListFormat::Json,
+            Command::Lint(_) => false,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunArguments {
+    #[command(flatten)]
+    pub(super) selection: SelectionArguments,
+    #[command(flatten)]
+    pub(super) rendering: RenderingArguments,
+    /// Print the outcome of every pair, not only the summary
+    #[arg(long)]
+    pub(super) pairs: bool,
+    /// Name all pairs that share a difference, not only the first few
+    #[arg(long)]
+    pub(super) all: bool,
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RenderArguments {
+    #[command(flatten)]
+    pub(super) selection: SelectionArguments,
+    #[command(flatten)]
+    pub(super) rendering: RenderingArguments,
+    /// How to print the outcomes
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    /// The template's name
+    pub(super) template: String,
+    /// The case: family/name
+    pub(super) case: String,
+    /// Print the exact bytes of the prompt, or of the refusal's message
+    #[arg(long, conflicts_with = "diff")]
+    pub(super) raw: bool,
+    /// Print how the transcript differs from the accepted snapshot
+    #[arg(long)]
+    pub(super) diff: bool,
+    #[command(flatten)]
+    pub(super) sources: SourceArguments,
+    #[command(flatten)]
+    pub(super) rendering: RenderingArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArguments {
+    /// What to list
+    #[arg(value_enum)]
+    pub(super) what: Listed,
+    #[command(flatten)]
+    pub(super) sources: SourceArguments,
+    /// How to print the list
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub(super) format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LintArguments {
+    /// Write the JSON Schemas of the input files anew first
+    #[arg(long)]
+    pub(super) fix: bool,
+}
+
+/// Which pairs.
+#[derive(Debug, Args)]
+pub(super) struct SelectionArguments {
+    /// Which pairs; all without a filter
+    #[arg(
+        value_name = "FILTER",
+        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all pairs without one"
+    )]
+    pub(super) filters: Vec<Filter>,
+    #[command(flatten)]
+    pub(super) sources: SourceArguments,
+}
+
+/// Where templates and cases come from.
+#[derive(Debug, Args)]
+pub(super) struct SourceArguments {
+    /// A template or a folder of templates, instead of the suite's (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(super) templates: Vec<PathBuf>,
+    /// A case file or a folder of case files, instead of the suite's (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(super) cases: Vec<PathBuf>,
+}
+
+/// How to render.
+#[derive(Debug, Args)]
+pub(super) struct RenderingArguments {
+    /// The engine for templates of its dialect; `list engines` names them
+    #[arg(long, value_name = "NAME")]
+    pub(super) engine: Option<String>,
+    /// Threads to render on; one a core unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For a person
+    Human,
+    /// One JSON object a line
+    Jsonl,
+}
+
+/// How lists are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ListFormat {
+    /// For a person
+    Human,
+    /// One JSON array
+    Json,
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Listed {
+    /// The templates
+    Templates,
+    /// The cases, by family
+    Cases,
+    /// The engines
+    Engines,
+}

@@ -1,0 +1,68 @@
+//! Finds what a command works on.
+
+use std::path::{Path, PathBuf};
+
+use rolecall::snapshot::Snapshots;
+use rolecall::suite::{Layout, Suite};
+
+use super::Failure;
+use super::args::SourceArguments;
+
+/// What a command works on.
+pub(super) struct Inputs {
+    pub(super) suite: Suite,
+    /// The accepted snapshots; templates or cases from elsewhere have none.
+    pub(super) snapshots: Option<Snapshots>,
+}
+
+/// The suite in whose folder the command runs, or else the one that it was built from.
+pub(super) fn layout() -> Result<Layout, Failure> {
+    std::env::current_dir()
+        .ok()
+        .and_then(|folder| Layout::find(&folder))
+        .or_else(|| Layout::find(Path::new(env!("CARGO_MANIFEST_DIR"))))
+        .map(|layout| Layout::new(near(layout.root())))
+        .ok_or_else(|| {
+            Failure::Request(
+                "no suite here: run this in a checkout of Rolecall, or name --templates and --cases"
+                    .to_owned(),
+            )
+        })
+}
+
+/// A path relative to the current folder where it lies below it: shorter to read.
+fn near(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    match path.strip_prefix(&here) {
+        Ok(below) => below.to_path_buf(),
+        Err(_) => path.to_path_buf(),
+    }
+}
+
+/// Loads what the arguments name, and the suite's own for the rest.
+pub(super) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
+    if !arguments.templates.is_empty() && !arguments.cases.is_empty() {
+        let tools = layout()
+            .map(|layout| vec![layout.tools()])
+            .unwrap_or_default();
+        return Ok(Inputs {
+            suite: Suite::load(&arguments.templates, &arguments.cases, &tools),
+            snapshots: None,
+        });
+    }
+    let layout = layout()?;
+    let or_own = |given: &[PathBuf], own: PathBuf| match given {
+        [] => vec![own],
+        given => given.to_vec(),
+    };
+    let suite = Suite::load(
+        &or_own(&arguments.templates, layout.templates()),
+        &or_own(&arguments.cases, layout.conversations()),
+        &[layout.tools()],
+    );
+    let is_whole = arguments.templates.is_empty() && arguments.cases.is_empty();
+    Ok(Inputs {
+        suite,
+        snapshots: is_whole.then(|| Snapshots::of(&layout)),
+    })
+}

@@ -1,0 +1,323 @@
+//! JSON text, as Python's `json.dumps()` writes it.
+
+use std::fmt::Write as _;
+
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Error, ErrorKind};
+
+use super::context::BigInteger;
+use super::pytext::write_float;
+
+/// The keyword arguments of `json.dumps()` that transformers' `tojson` passes on.
+#[derive(Debug, Clone)]
+pub(super) struct Style {
+    /// Escape everything outside of ASCII.
+    pub(super) ensure_ascii: bool,
+    /// What a level is indented with; without it everything is on one line.
+    pub(super) indent: Option<String>,
+    /// Between items.
+    pub(super) item_separator: String,
+    /// Between a key and its value.
+    pub(super) key_separator: String,
+    /// Whether keys are sorted.
+    pub(super) sort_keys: bool,
+}
+
+impl Style {
+    /// transformers' defaults, with an indent.
+    pub(super) fn indented(indent: Option<usize>) -> Style {
+        Style {
+            ensure_ascii: false,
+            item_separator: if indent.is_some() { "," } else { ", " }.to_owned(),
+            key_separator: ": ".to_owned(),
+            indent: indent.map(|width| " ".repeat(width)),
+            sort_keys: false,
+        }
+    }
+}
+
+/// `json.dumps(value, **style)`.
+pub(super) fn dumps(value: &Value, style: &Style) -> Result<String, Error> {
+    let mut out = String::new();
+    let mut writer = Writer {
+        style,
+        out: &mut out,
+        level: 0,
+    };
+    writer.value(value)?;
+    Ok(out)
+}
+
+struct Writer<'w> {
+    style: &'w Style,
+    out: &'w mut String,
+    level: usize,
+}
+
+/// As deep as Python's own recursion limit lets a value be, roughly.
+const MAX_DEPTH: usize = 300;
+
+impl Writer<'_> {
+    fn value(&mut self, value: &Value) -> Result<(), Error> {
+        super::meter::produce(8)?;
+        match value.kind() {
+            ValueKind::None => self.out.push_str("null"),
+            ValueKind::Bool => self
+                .out
+                .push_str(if value.is_true() { "true" } else { "false" }),
+            ValueKind::Number => self.number(value),
+            ValueKind::String => {
+                let text = value.as_str().unwrap_or_default();
+                super::meter::produce(text.len())?;
+                self.string(text);
+            }
+            ValueKind::Seq | ValueKind::Iterable => self.list(value)?,
+            ValueKind::Map => self.map(value)?,
+            _ => {
+                if let Some(integer) = value.downcast_object_ref::<BigInteger>() {
+                    self.out.push_str(integer.digits());
+                } else {
+                    return Err(not_serializable(value));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, value: &Value) {
+        if value.is_integer() {
+            let _ = write!(self.out, "{value}");
+        } else {
+            let float = f64::try_from(value.clone()).unwrap_or(f64::NAN);
+            if float.is_nan() {
+                self.out.push_str("NaN");
+            } else if float.is_infinite() {
+                self.out
+                    .push_str(if float > 0.0 { "Infinity" } else { "-Infinity" });
+            } else {
+                write_float(float, self.out);
+            }
+        }
+    }
+
+    fn list(&mut self, value: &Value) -> Result<(), Error> {
+        let items: Vec<Value> = value.try_iter()?.collect();
+        if items.is_empty() {
+            self.out.push_str("[]");
+            return Ok(());
+        }
+        self.out.push('[');
+        self.deeper()?;
+        for (index, item) in items.iter().enumerate() {
+            self.separate(index)?;
+            self.value(item)?;
+        }
+        self.shallower(']')
+    }
+
+    fn map(&mut self, value: &Value) -> Result<(), Error> {
+        let mut keys: Vec<Value> = value.try_iter()?.collect();
+        if keys.is_empty() {
+            self.out.push_str("{}");
+            return Ok(());
+        }
+        if self.style.sort_keys {
+            let all_text = keys.iter().all(|key| key.as_str().is_some());
+            let all_numbers = keys.iter().all(Value::is_number);
+            if !all_text && !all_numbers {
+                return Err(Error::new(
+                    ErrorKind::InvalidOperation,
+                    "keys of different types cannot be sorted",
+                ));
+            }
+            keys.sort();
+        }
+        self.out.push('{');
+        self.deeper()?;
+        for (index, key) in keys.iter().enumerate() {
+            self.separate(index)?;
+            self.key(key)?;
+            self.out.push_str(&self.style.key_separator);
+            self.value(&value.get_item(key)?)?;
+        }
+        self.shallower('}')
+    }
+
+    fn key(&mut self, key: &Value) -> Result<(), Error> {
+        match key.kind() {
+            ValueKind::String => self.string(key.as_str().unwrap_or_default()),
+            ValueKind::None | ValueKind::Bool | ValueKind::Number => {
+                self.out.push('"');
+                self.value(key)?;
+                self.out.push('"');
+            }
+            kind => {
+                return Err(Error::new(
+                    ErrorKind::InvalidOperation,
+                    format!("keys must be str, int, float, bool or None, not {kind}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn deeper(&mut self) -> Result<(), Error> {
+        self.level += 1;
+        if self.level > MAX_DEPTH {
+            return Err(Error::new(
+                ErrorKind::InvalidOperation,
+                "recursion limit exceeded",
+            ));
+        }
+        Ok(())
+    }
+
+    fn shallower(&mut self, close: char) -> Result<(), Error> {
+        self.level -= 1;
+        self.line_break()?;
+        self.out.push(close);
+        Ok(())
+    }
+
+    fn separate(&mut self, index: usize) -> Result<(), Error> {
+        if index > 0 {
+            super::meter::produce(self.style.item_separator.len())?;
+            self.out.push_str(&self.style.item_separator);
+        }
+        self.line_break()
+    }
+
+    fn line_break(&mut self) -> Result<(), Error> {
+        if let Some(indent) = &self.style.indent {
+            super::meter::produce(indent.len().saturating_mul(self.level))?;
+            self.out.push('\n');
+            for _ in 0..self.level {
+                self.out.push_str(indent);
+            }
+        }
+        Ok(())
+    }
+
+    /// json.encoder's `ESCAPE` and `ESCAPE_ASCII`.
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        let mut rest = text;
+        while !rest.is_empty() {
+            // Most of a text needs no escape: it is copied in runs.
+            let run = rest
+                .bytes()
+                .position(|byte| self.may_need_escape(byte))
+                .unwrap_or(rest.len());
+            self.out.push_str(&rest[..run]);
+            rest = &rest[run..];
+            let mut chars = rest.chars();
+            if let Some(c) = chars.next() {
+                self.escape(c);
+                rest = chars.as_str();
+            }
+        }
+        self.out.push('"');
+    }
+
+    /// Whether a character that begins with this byte may need an escape.
+    fn may_need_escape(&self, byte: u8) -> bool {
+        byte < b' ' || byte == b'"' || byte == b'\\' || (self.style.ensure_ascii && byte > b'~')
+    }
+
+    fn escape(&mut self, c: char) {
+        match c {
+            '"' => self.out.push_str("\\\""),
+            '\\' => self.out.push_str("\\\\"),
+            '\n' => self.out.push_str("\\n"),
+            '\r' => self.out.push_str("\\r"),
+            '\t' => self.out.push_str("\\t"),
+            '\u{8}' => self.out.push_str("\\b"),
+            '\u{C}' => self.out.push_str("\\f"),
+            c => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(self.out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+}
+
+fn not_serializable(value: &Value) -> Error {
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("object of type {} is not JSON serializable", value.kind()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::context::value;
+    use super::*;
+
+    fn dump(json: &str, style: &Style) -> String {
+        dumps(&value(&serde_json::from_str(json).unwrap()), style).unwrap()
+    }
+
+    // The expected values are what CPython 3.11's json module prints.
+    #[test]
+    fn one_line() {
+        let style = Style::indented(None);
+        for (json, expected) in [
+            (
+                r#"{"z":1,"a":[true,null]}"#,
+                r#"{"z": 1, "a": [true, null]}"#,
+            ),
+            ("[]", "[]"),
+            ("{}", "{}"),
+            (
+                r#""<b> & 'q' \u2028 é \u007f / \u0001""#,
+                "\"<b> & 'q' \u{2028} é \u{7f} / \\u0001\"",
+            ),
+            (
+                "[1.0, 1e-7, 1E5, 1e16, 9007199254740993]",
+                "[1.0, 1e-07, 100000.0, 1e+16, 9007199254740993]",
+            ),
+            (
+                "[123456789012345678901234567890123456789012345]",
+                "[123456789012345678901234567890123456789012345]",
+            ),
+        ] {
+            assert_eq!(dump(json, &style), expected);
+        }
+    }
+
+    #[test]
+    fn keywords() {
+        let json = r#"{"b": "é🙂\u007f", "a": {"y": [], "x": [1]}}"#;
+        let ascii = Style {
+            ensure_ascii: true,
+            sort_keys: true,
+            ..Style::indented(None)
+        };
+        assert_eq!(
+            dump(json, &ascii),
+            r#"{"a": {"x": [1], "y": []}, "b": "\u00e9\ud83d\ude42\u007f"}"#
+        );
+        let compact = Style {
+            item_separator: ",".into(),
+            key_separator: ":".into(),
+            ..Style::indented(None)
+        };
+        assert_eq!(dump(r#"{"a": [1, 2]}"#, &compact), r#"{"a":[1,2]}"#);
+        assert_eq!(
+            dump(r#"{"a": [1, {}], "b": 2}"#, &Style::indented(Some(2))),
+            "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": 2\n}"
+        );
+        assert_eq!(dump("[1]", &Style::indented(Some(0))), "[\n1\n]");
+    }
+
+    #[test]
+    fn what_is_no_json() {
+        for value in [
+            Value::UNDEFINED,
+            Value::from_pairs([(Value::from(vec![1]), 1)]),
+        ] {
+            assert!(dumps(&value, &Style::indented(None)).is_err());
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The engine for the `jinja` dialect: minijinja, set up as transformers 5.23 sets up
+//! Jinja2 3.1.6.
+//!
+//! minijinja is a fine engine with semantics of its own. Where they differ from
+//! Python's, this module changes what a template sees, each thing in one place:
+//!
+//! - `source` prepares the text (line endings, `{% generation %}`),
+//! - `instructions` replaces the operators of a compiled template,
+//! - `operators`, `library` and `methods` are what takes their place,
+//! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
+//! - `meter` keeps a render within its limits.
+
+mod context;
+mod dumps;
+mod instructions;
+mod library;
+mod meter;
+mod methods;
+mod operators;
+mod pytext;
+mod refusal;
+mod source;
+
+use std::collections::BTreeMap;
+
+use elsa::sync::FrozenVec;
+use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output, parse};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
+
+use crate::engine::{Conversation, Engine, Program};
+use crate::outcome::{Outcome, Stage};
+use crate::template::{Dialect, Template};
+
+pub use meter::Limits;
+
+/// minijinja in transformers' settings.
+pub struct Minijinja {
+    name: &'static str,
+    semantics: Semantics,
+    limits: Limits,
+    environment: Environment<'static>,
+    /// The prepared sources: programs borrow from them.
+    sources: FrozenVec<String>,
+}
+
+/// Whose semantics a template meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Semantics {
+    /// Python's.
+    Python,
+    /// minijinja's own.
+    Own,
+}
+
+impl Default for Minijinja {
+    fn default() -> Minijinja {
+        Minijinja::new()
+    }
+}
+
+impl std::fmt::Debug for Minijinja {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Minijinja")
+            .field("name", &self.name)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Minijinja {
+    /// With Python's semantics: the harness's engine for Jinja templates.
+    pub fn new() -> Minijinja {
+        Minijinja::with_limits(Limits::default())
+    }
+
+    /// With Python's semantics and limits of one's own.
+    pub fn with_limits(limits: Limits) -> Minijinja {
+        Minijinja::build("minijinja", Semantics::Python, limits)
+    }
+
+    /// minijinja as it is, in transformers' settings and nothing more: what a server
+    /// that uses it plainly gives. Only fuel and recursion are limited.
+    pub fn plain() -> Minijinja {
+        Minijinja::build("minijinja-plain", Semantics::Own, Limits::default())
+    }
+
+    fn build(name: &'static str, semantics: Semantics, limits: Limits) -> Minijinja {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_fuel(Some(limits.fuel));
+        environment.set_debug(false);
+        library::add_globals(&mut environment);
+        match semantics {
+            Semantics::Python => {
+                environment.set_formatter(operators::emit);
+                environment.set_unknown_method_callback(methods::call);
+                library::add_filters_and_tests(&mut environment);
+                operators::add(&mut environment);
+            }
+            Semantics::Own => {
+                environment.set_unknown_method_callback(
+                    minijinja_contrib::pycompat::unknown_method_callback,
+                );
+            }
+        }
+        Minijinja {
+            name,
+            semantics,
+            limits,
+            environment,
+            sources: FrozenVec::new(),
+        }
+    }
+
+    fn syntax() -> Result<SyntaxConfig, Error> {
+        SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .keep_trailing_newline(false)
+            .build()
+    }
+
+    fn compile_source<'e>(&'e self, template: &Template) -> Result<Jinja<'e>, Error> {
+        let syntax = Self::syntax()?;
+        let source = source::prepare(&template.source, &syntax);
+        let source: &'e str = self.sources.push_get(source);
+        let ast = parse(source, "template", syntax)?;
+        let mut generator = CodeGenerator::new("template", source);
+        generator.compile_stmt(&ast);
+        let size_hint = generator.buffer_size_hint();
+        let (mut instructions, mut blocks) = generator.finish();
+        if self.semantics == Semantics::Python {
+            instructions = instructions::adapt(&instructions);
+            for block in blocks.values_mut() {
+                *block = instructions::adapt(block);
+            }
+        }
+        Ok(Jinja {
+            engine: self,
+            instructions,
+            blocks,
+            size_hint,
+            variables: context::Variables::of(template),
+        })
+    }
+}
+
+impl Engine for Minijinja {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn description(&self) -> String {
+        match self.semantics {
+            Semantics::Python => "minijinja 3.0.5 with Python's semantics".to_owned(),
+            Semantics::Own => "minijinja 3.0.5 in transformers' settings, nothing more".to_owned(),
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Jinja
+    }
+
+    fn compile<'e>(&'e self, template: &Template) -> Result<Box<dyn Program + 'e>, Outcome> {
+        match self.compile_source(template) {
+            Ok(program) => Ok(Box::new(program)),
+            Err(error) => Err(refusal::outcome(&error, Stage::Parse)),
+        }
+    }
+}
+
+/// A compiled template.
+struct Jinja<'e> {
+    engine: &'e Minijinja,
+    instructions: Instructions<'e>,
+    blocks: BTreeMap<&'e str, Instructions<'e>>,
+    size_hint: usize,
+    variables: context::Variables,
+}
+
+impl Program for Jinja<'_> {
+    fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+        let root = context::Context::new(&self.variables, conversation);
+        let now = conversation.case().now;
+        let rendered = meter::metered(&self.engine.limits, now, || self.evaluate(root.into()));
+        match rendered {
+            Ok(text) => Outcome::Rendered { text },
+            Err(error) => refusal::outcome(&error, Stage::Render),
+        }
+    }
+}
+
+impl Jinja<'_> {
+    fn evaluate(&self, root: Value) -> Result<String, Error> {
+        let mut text = String::with_capacity(self.size_hint);
+        let mut output = make_string_output(&mut text);
+        eval(
+            &self.engine.environment,
+            &self.instructions,
+            root,
+            &self.blocks,
+            &mut output,
+            AutoEscape::None,
+        )?;
+        drop(output);
+        Ok(text)
+    }
+}

@@ -1,0 +1,182 @@
+//! Engines: what renders a template with a conversation.
+//!
+//! A template is loaded once and rendered many times, from many threads. Whatever a
+//! template or an engine does, rendering gives one [`Outcome`] and returns.
+
+pub mod conversation;
+pub mod jinja;
+mod panics;
+
+use std::fmt;
+
+use crate::outcome::Outcome;
+use crate::template::{Dialect, Template};
+
+pub use conversation::Conversation;
+pub use jinja::Minijinja;
+pub use panics::catch;
+
+/// Something that renders the templates of one dialect.
+pub trait Engine: Send + Sync {
+    /// The name that `--engine` takes.
+    fn name(&self) -> &str;
+
+    /// What it is and which versions it is made of, in a line.
+    fn description(&self) -> String;
+
+    /// The dialect it renders.
+    fn dialect(&self) -> Dialect;
+
+    /// Prepares a template for rendering, or says what every pair with it will give.
+    ///
+    /// Called through [`load`], which also catches panics.
+    fn compile<'e>(&'e self, template: &Template) -> Result<Box<dyn Program + 'e>, Outcome>;
+}
+
+/// A template that an engine has prepared.
+pub trait Program: Send + Sync {
+    /// Renders one conversation.
+    ///
+    /// Called through [`Loaded::render`], which also catches panics.
+    fn render(&self, conversation: &Conversation<'_>) -> Outcome;
+}
+
+/// A template in an engine, ready to be rendered or known not to be.
+pub struct Loaded<'e> {
+    program: Result<Box<dyn Program + 'e>, Outcome>,
+}
+
+/// Loads a template. One that the engine refuses loads too: each of its pairs then has
+/// the refusal for its outcome.
+pub fn load<'e>(engine: &'e dyn Engine, template: &Template) -> Loaded<'e> {
+    let program = panics::catch(|| engine.compile(template))
+        .unwrap_or_else(|message| Err(Outcome::Crashed { message }));
+    Loaded { program }
+}
+
+impl Loaded<'_> {
+    /// Renders one conversation. A panic becomes [`Outcome::Crashed`].
+    pub fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+        match &self.program {
+            Ok(program) => panics::catch(|| program.render(conversation))
+                .unwrap_or_else(|message| Outcome::Crashed { message }),
+            Err(outcome) => outcome.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for Loaded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded")
+            .field("refused", &self.program.as_ref().err())
+            .finish()
+    }
+}
+
+/// The engines in this process: the first of each dialect is its default.
+#[derive(Debug)]
+pub struct Engines {
+    jinja: Minijinja,
+    plain: Minijinja,
+}
+
+impl Default for Engines {
+    fn default() -> Engines {
+        Engines {
+            jinja: Minijinja::new(),
+            plain: Minijinja::plain(),
+        }
+    }
+}
+
+impl Engines {
+    /// All of them.
+    pub fn all(&self) -> Vec<&dyn Engine> {
+        vec![&self.jinja, &self.plain]
+    }
+
+    /// An engine by name.
+    pub fn by_name(&self, name: &str) -> Option<&dyn Engine> {
+        self.all().into_iter().find(|engine| engine.name() == name)
+    }
+
+    /// The engine that renders a dialect unless another is asked for.
+    pub fn for_dialect(&self, dialect: Dialect) -> Option<&dyn Engine> {
+        self.all()
+            .into_iter()
+            .find(|engine| engine.dialect() == dialect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Panics;
+
+    impl Engine for Panics {
+        fn name(&self) -> &'static str {
+            "panics"
+        }
+        fn description(&self) -> String {
+            "an engine that panics".into()
+        }
+        fn dialect(&self) -> Dialect {
+            Dialect::Jinja
+        }
+        fn compile<'e>(&'e self, template: &Template) -> Result<Box<dyn Program + 'e>, Outcome> {
+            assert!(template.source != "parse", "no parser");
+            Ok(Box::new(Panics))
+        }
+    }
+
+    impl Program for Panics {
+        fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+            let first = &conversation.case().messages[0];
+            Outcome::Rendered {
+                text: first.to_string(),
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_is_the_outcome_of_that_pair_only() {
+        let template = |source: &str| Template::from_source("t", Dialect::Jinja, source);
+        let empty = crate::case::Case::from_messages(vec![]);
+        let full = crate::case::Case::from_messages(vec![1.into()]);
+
+        let loaded = load(&Panics, &template("fine"));
+        let crashed = loaded.render(&Conversation::new(&empty));
+        assert!(
+            matches!(&crashed, Outcome::Crashed { message } if message.contains("index out of bounds")),
+            "{crashed:?}"
+        );
+        let rendered = loaded.render(&Conversation::new(&full));
+        assert_eq!(rendered, Outcome::Rendered { text: "1".into() });
+
+        let refused = load(&Panics, &template("parse")).render(&Conversation::new(&full));
+        assert!(
+            matches!(refused, Outcome::Crashed { message } if message.starts_with("no parser"))
+        );
+    }
+
+    #[test]
+    fn minijinja_panics_on_an_empty_list_reversed() {
+        // The reason why panics are caught at all: minijinja 3.0.5, value/ops.rs,
+        // `range_step_backwards`. If this stops crashing, the defect is fixed upstream.
+        let engines = Engines::default();
+        let template = Template::from_source("t", Dialect::Jinja, "{{ [][::-1] }}");
+        let case = crate::case::Case::from_messages(vec![]);
+        let outcome = |name| {
+            load(engines.by_name(name).unwrap(), &template).render(&Conversation::new(&case))
+        };
+        assert!(matches!(
+            outcome("minijinja-plain"),
+            Outcome::Crashed { .. }
+        ));
+        assert_eq!(
+            outcome("minijinja"),
+            Outcome::Rendered { text: "[]".into() }
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! Rolecall: a conformance test harness for LLM chat templates.
+//!
+//! Given a conversation, does a template, in an engine, give exactly the prompt
+//! that it should give, or exactly the same refusal? The harness renders every
+//! *case* (a named conversation) across every *template*, turns each *outcome*
+//! into a *transcript* in which every byte is visible, and compares it with the
+//! accepted *snapshot*.
+//!
+//! The modules are listed in the order in which data flows; each one uses only
+//! those above it.
+
+pub mod clock;
+pub mod invisible;
+pub mod outcome;
+pub mod problem;
+
+pub mod json;
+
+pub mod case;
+pub mod template;
+
+pub mod schema;
+
+pub mod suite;
+
+pub mod selection;
+
+pub mod engine;
+
+pub mod transcript;
+
+pub mod diff;
+pub mod snapshot;
+
+pub mod run;
+
+pub mod lint;
+
+pub mod report;

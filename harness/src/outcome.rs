@@ -1,0 +1,169 @@
+//! What an engine did with a pair.
+
+use std::fmt;
+
+/// What an engine did with one template and one case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The template produced a prompt, perhaps an empty one.
+    Rendered {
+        /// The prompt, byte for byte.
+        text: String,
+    },
+    /// The template itself refused, with `raise_exception(message)`.
+    Raised {
+        /// What the template said.
+        message: String,
+    },
+    /// The engine could not: an undefined variable, a type error, a syntax error.
+    Failed {
+        /// How far it came.
+        stage: Stage,
+        /// What the engine said, in its own words.
+        message: String,
+        /// The line of the template, counted from 1, where the engine knows it.
+        line: Option<usize>,
+    },
+    /// A limit ran out.
+    Exceeded {
+        /// Which one.
+        limit: Limit,
+    },
+    /// A panic, a signal, a broken protocol: the engine itself is at fault.
+    Crashed {
+        /// What was seen.
+        message: String,
+    },
+}
+
+/// How far an engine came before it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stage {
+    /// The conversation was refused before the template saw it.
+    Input,
+    /// The template's source was refused.
+    Parse,
+    /// The template failed while it was running.
+    Render,
+}
+
+/// A limit that a render can run into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Limit {
+    /// Too many instructions were executed.
+    Fuel,
+    /// Macros, loops or calls were nested too deeply.
+    Recursion,
+    /// Too much text was produced.
+    Output,
+    /// It took too long.
+    Time,
+}
+
+/// An [`Outcome`] without what it carries: the columns of a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OutcomeKind {
+    /// See [`Outcome::Rendered`].
+    Rendered,
+    /// See [`Outcome::Raised`].
+    Raised,
+    /// See [`Outcome::Failed`].
+    Failed,
+    /// See [`Outcome::Exceeded`].
+    Exceeded,
+    /// See [`Outcome::Crashed`].
+    Crashed,
+}
+
+impl Outcome {
+    /// The outcome's kind.
+    pub fn kind(&self) -> OutcomeKind {
+        match self {
+            Outcome::Rendered { .. } => OutcomeKind::Rendered,
+            Outcome::Raised { .. } => OutcomeKind::Raised,
+            Outcome::Failed { .. } => OutcomeKind::Failed,
+            Outcome::Exceeded { .. } => OutcomeKind::Exceeded,
+            Outcome::Crashed { .. } => OutcomeKind::Crashed,
+        }
+    }
+
+    /// The text that the outcome carries: the prompt, or the words of the refusal.
+    pub fn text(&self) -> &str {
+        match self {
+            Outcome::Rendered { text } => text,
+            Outcome::Raised { message }
+            | Outcome::Failed { message, .. }
+            | Outcome::Crashed { message } => message,
+            Outcome::Exceeded { limit } => limit.name(),
+        }
+    }
+}
+
+impl OutcomeKind {
+    /// All kinds, in the order in which summaries list them.
+    pub const ALL: [OutcomeKind; 5] = [
+        OutcomeKind::Rendered,
+        OutcomeKind::Raised,
+        OutcomeKind::Failed,
+        OutcomeKind::Exceeded,
+        OutcomeKind::Crashed,
+    ];
+
+    /// The word for it in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            OutcomeKind::Rendered => "rendered",
+            OutcomeKind::Raised => "raised",
+            OutcomeKind::Failed => "failed",
+            OutcomeKind::Exceeded => "exceeded",
+            OutcomeKind::Crashed => "crashed",
+        }
+    }
+}
+
+impl Stage {
+    /// All stages, first to last.
+    pub const ALL: [Stage; 3] = [Stage::Input, Stage::Parse, Stage::Render];
+
+    /// The word for it in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Input => "input",
+            Stage::Parse => "parse",
+            Stage::Render => "render",
+        }
+    }
+}
+
+impl Limit {
+    /// All limits.
+    pub const ALL: [Limit; 4] = [Limit::Fuel, Limit::Recursion, Limit::Output, Limit::Time];
+
+    /// The word for it in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Fuel => "fuel",
+            Limit::Recursion => "recursion",
+            Limit::Output => "output",
+            Limit::Time => "time",
+        }
+    }
+}
+
+impl fmt::Display for OutcomeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,54 @@
+//! Transcripts, for a person.
+
+use std::io::{self, Write};
+
+use super::style::{self, HEADING, QUIET, Styled};
+use crate::outcome::{Outcome, OutcomeKind};
+use crate::run::Rendered;
+use crate::template::Template;
+use crate::transcript;
+
+/// Writes one transcript, its marks in quiet colour.
+pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let text = transcript::encode(outcome);
+    let (header, body) = text.split_once('\n').unwrap_or((&text, ""));
+    writeln!(out, "{}", Styled(style::of_outcome(outcome.kind()), header))?;
+    for line in body.lines() {
+        let (text, mark) = match line.char_indices().next_back() {
+            Some((at, '␊' | transcript::END)) => line.split_at(at),
+            _ => (line, ""),
+        };
+        writeln!(out, "{text}{}", Styled(QUIET, mark))?;
+    }
+    Ok(())
+}
+
+/// Writes many transcripts, each under the name of its pair.
+pub fn write_all(out: &mut dyn Write, results: &[Rendered<'_>]) -> io::Result<()> {
+    for rendered in results {
+        let pair = &rendered.pair;
+        let name = format!("{} {}", pair.template.name, pair.case.id);
+        writeln!(out, "{}", Styled(HEADING, name))?;
+        write(out, &rendered.outcome)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes the line of the template at which an engine gave up, if it said which.
+pub fn write_place(out: &mut dyn Write, template: &Template, outcome: &Outcome) -> io::Result<()> {
+    if let Outcome::Failed {
+        line: Some(line), ..
+    } = outcome
+        && outcome.kind() == OutcomeKind::Failed
+        && let Some(source) = template.source.lines().nth(line.saturating_sub(1))
+    {
+        writeln!(
+            out,
+            "{}",
+            Styled(QUIET, format!("{}:{line}", template.path.display()))
+        )?;
+        writeln!(out, "  {}", source.trim())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Snapshots: accepted transcripts, one insta file a pair.
+//!
+//! `snapshots/<template>/<family>/<case>.snap` is an insta file: a header between two
+//! `---` lines, then the transcript. It is read here without insta's own comparison,
+//! which trims and folds line endings; a transcript is compared byte by byte.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::suite::{Layout, Pair, Suite};
+use crate::transcript;
+
+/// The folder of accepted transcripts.
+#[derive(Debug, Clone)]
+pub struct Snapshots {
+    root: PathBuf,
+}
+
+/// How a transcript stands to its accepted snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Comparison {
+    /// The same, byte for byte.
+    Same,
+    /// Something else was accepted: this transcript.
+    Changed(String),
+    /// Nothing was accepted yet.
+    New,
+    /// There is a file, but no transcript in it.
+    Unreadable(String),
+}
+
+impl Snapshots {
+    /// The snapshots of a suite.
+    pub fn of(layout: &Layout) -> Snapshots {
+        Snapshots {
+            root: layout.snapshots(),
+        }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of a pair's snapshot.
+    pub fn folder(&self, pair: &Pair<'_>) -> PathBuf {
+        self.root
+            .join(pair.template.name.as_str())
+            .join(pair.case.id.family())
+    }
+
+    /// The file of a pair's snapshot.
+    pub fn file(&self, pair: &Pair<'_>) -> PathBuf {
+        self.folder(pair)
+            .join(format!("{}.snap", pair.case.id.name()))
+    }
+
+    /// Compares a transcript with what was accepted.
+    pub fn compare(&self, pair: &Pair<'_>, transcript: &str) -> Comparison {
+        let mut bytes = Vec::with_capacity(transcript.len() + 1024);
+        match read_into(&self.file(pair), &mut bytes) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Comparison::New,
+            Err(error) => return Comparison::Unreadable(error.to_string()),
+        }
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            return Comparison::Unreadable("the file is not UTF-8".to_owned());
+        };
+        match contents(text) {
+            Some(accepted) if accepted == transcript => Comparison::Same,
+            Some(accepted) => match transcript::decode(accepted) {
+                Ok(_) => Comparison::Changed(accepted.to_owned()),
+                Err(error) => Comparison::Unreadable(error.to_string()),
+            },
+            None => Comparison::Unreadable("the file has no insta header".to_owned()),
+        }
+    }
+
+    /// Files below the snapshot folder that belong to no pair of the suite, and reviews
+    /// that are still pending. Sorted by path.
+    pub fn survey(&self, suite: &Suite) -> Survey {
+        let expected: BTreeSet<PathBuf> = suite.pairs().map(|pair| self.file(&pair)).collect();
+        let mut survey = Survey::default();
+        for entry in WalkDir::new(&self.root).sort_by_file_name() {
+            let Ok(entry) = entry else { continue };
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            let path = entry.into_path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.ends_with(".snap.new") {
+                survey.pending.push(path);
+            } else if name.ends_with(".snap") && !expected.contains(&path) {
+                survey.orphans.push(path);
+            }
+        }
+        survey
+    }
+}
+
+/// Reads a file in as few system calls as there can be: there are thousands of them.
+/// The buffer has room for what is expected, so nobody asks for the file's size, and a
+/// read that leaves room free has reached the end.
+fn read_into(path: &Path, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut file = std::fs::File::open(path)?;
+    bytes.resize(bytes.capacity(), 0);
+    let read = file.read(bytes)?;
+    let is_end = read < bytes.len();
+    bytes.truncate(read);
+    if !is_end {
+        file.read_to_end(bytes)?;
+    }
+    Ok(())
+}
+
+/// What stands in the snapshot folder besides the accepted transcripts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Snapshots whose template or case is gone.
+    pub orphans: Vec<PathBuf>,
+    /// `.snap.new` files that wait for `cargo insta review`.
+    pub pending: Vec<PathBuf>,
+}
+
+/// The contents of an insta file. insta ends it with a line break of its own.
+pub fn contents(text: &str) -> Option<&str> {
+    let (_, contents) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
+    Some(contents.strip_suffix('\n').unwrap_or(contents))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_not_part_of_a_snapshot() {
+        let file = "---\nsource: x\nexpression: y\n---\nrendered\na␊\n---␊\n␃\n";
+        assert_eq!(contents(file), Some("rendered\na␊\n---␊\n␃"));
+        assert_eq!(contents("rendered\n␃\n"), None);
+        assert_eq!(
+            contents("---\r\nsource: x\r\n---\r\nrendered\r\n␃\r\n"),
+            None
+        );
+    }
+}

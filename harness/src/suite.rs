@@ -1,0 +1,264 @@
+//! The suite: every template, every case, and the pairs they make.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::case::{Case, read_family};
+use crate::problem::Problem;
+use crate::template::{Template, TemplateName, read_template};
+
+/// The folders of the suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    root: PathBuf,
+}
+
+/// Templates and cases that were loaded together.
+#[derive(Debug, Default)]
+pub struct Suite {
+    /// The templates, by name.
+    pub templates: Vec<Template>,
+    /// The cases: files by name, cases in the order of their file.
+    pub cases: Vec<Case>,
+    /// What each family has in common, by family.
+    pub families: Vec<(String, String)>,
+    /// Tool files that some case names.
+    pub used_tools: HashSet<PathBuf>,
+    /// Everything that is wrong with the files; what is not named here was loaded.
+    pub problems: Vec<Problem>,
+}
+
+/// One template with one case.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<'s> {
+    /// The template.
+    pub template: &'s Template,
+    /// The case.
+    pub case: &'s Case,
+}
+
+impl Layout {
+    /// The suite below a folder.
+    pub fn new(root: impl Into<PathBuf>) -> Layout {
+        Layout { root: root.into() }
+    }
+
+    /// Looks for the suite from a folder upwards: the first folder that has both
+    /// `cases/conversations` and `cases/templates`.
+    pub fn find(from: &Path) -> Option<Layout> {
+        from.ancestors()
+            .map(Layout::new)
+            .find(|layout| layout.conversations().is_dir() && layout.templates().is_dir())
+    }
+
+    /// The folder that holds everything.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The inputs.
+    pub fn cases(&self) -> PathBuf {
+        self.root.join("cases")
+    }
+
+    /// The case files.
+    pub fn conversations(&self) -> PathBuf {
+        self.root.join("cases/conversations")
+    }
+
+    /// The templates and their sidecars.
+    pub fn templates(&self) -> PathBuf {
+        self.root.join("cases/templates")
+    }
+
+    /// The tool files.
+    pub fn tools(&self) -> PathBuf {
+        self.root.join("cases/tools")
+    }
+
+    /// The accepted transcripts.
+    pub fn snapshots(&self) -> PathBuf {
+        self.root.join("snapshots")
+    }
+}
+
+impl Suite {
+    /// Loads templates and cases from files and folders.
+    ///
+    /// Nothing that is wrong with one file stops another from being loaded.
+    pub fn load(templates: &[PathBuf], cases: &[PathBuf], tools: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        for path in templates {
+            suite.load_templates(path);
+        }
+        for path in cases {
+            suite.load_cases(path, tools);
+        }
+        suite.templates.sort_by(|a, b| a.name.cmp(&b.name));
+        suite.reject_name_twice();
+        suite
+    }
+
+    /// Loads the suite of a layout.
+    pub fn load_layout(layout: &Layout) -> Suite {
+        Suite::load(
+            &[layout.templates()],
+            &[layout.conversations()],
+            &[layout.tools()],
+        )
+    }
+
+    /// Every template with every case that is for its dialect, template by template.
+    pub fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
+        self.templates.iter().flat_map(|template| {
+            self.cases
+                .iter()
+                .filter(|case| case.is_for(template.dialect))
+                .map(move |case| Pair { template, case })
+        })
+    }
+
+    /// A template by name.
+    pub fn template(&self, name: &TemplateName) -> Option<&Template> {
+        self.templates
+            .iter()
+            .find(|template| template.name == *name)
+    }
+
+    fn load_templates(&mut self, path: &Path) {
+        let files = self.files(path, &["jinja", "gotmpl"], "template (.jinja or .gotmpl)");
+        for file in files {
+            match read_template(&file) {
+                Ok(template) => self.templates.push(template),
+                Err(problems) => self.problems.extend(problems),
+            }
+        }
+    }
+
+    fn load_cases(&mut self, path: &Path, tools: &[PathBuf]) {
+        for file in self.files(path, &["json"], "case file (.json)") {
+            // Tools of a case file outside the suite stand beside its folder, as in it.
+            let beside = file
+                .parent()
+                .map(|folder| folder.join("../tools"))
+                .filter(|folder| folder.is_dir());
+            let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
+            let family = read_family(&file, &folders);
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            if let Some(about) = family.about {
+                self.families.push((name.into_owned(), about));
+            }
+            self.cases.extend(family.cases);
+            self.problems.extend(family.problems);
+            let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+            self.used_tools
+                .extend(family.tool_files.iter().map(canonical));
+        }
+    }
+
+    /// The files of a folder by extension, or the one file that the path names.
+    fn files(&mut self, path: &Path, extensions: &[&str], what: &str) -> Vec<PathBuf> {
+        let has_extension = |path: &Path| {
+            path.extension()
+                .and_then(|extension| extension.to_str())
+                .is_some_and(|extension| extensions.contains(&extension))
+        };
+        if path.is_file() {
+            return vec![path.to_path_buf()];
+        }
+        if !path.is_dir() {
+            self.problems
+                .push(Problem::new(path, "no such file or folder"));
+            return Vec::new();
+        }
+        let mut files = Vec::new();
+        for entry in WalkDir::new(path).max_depth(1).sort_by_file_name() {
+            match entry {
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) if has_extension(entry.path()) => files.push(entry.into_path()),
+                Ok(_) => {}
+                Err(error) => self.problems.push(Problem::new(path, error.to_string())),
+            }
+        }
+        if files.is_empty() {
+            self.problems
+                .push(Problem::new(path, format!("the folder holds no {what}")));
+        }
+        files
+    }
+
+    fn reject_name_twice(&mut self) {
+        let mut kept: Vec<Template> = Vec::new();
+        for template in std::mem::take(&mut self.templates) {
+            match kept.last() {
+                Some(first) if first.name == template.name => {
+                    let message = format!(
+                        "a template named `{}` is already there: {}",
+                        template.name,
+                        first.path.display()
+                    );
+                    self.problems
+                        .push(Problem::new(template.path, message).help("rename one of them"));
+                }
+                _ => kept.push(template),
+            }
+        }
+        self.templates = kept;
+
+        let mut seen = HashSet::new();
+        let cases = std::mem::take(&mut self.cases);
+        for case in cases {
+            if seen.insert(case.id.clone()) {
+                self.cases.push(case);
+            } else {
+                let message = format!("a case named `{}` is already there", case.id);
+                self.problems
+                    .push(Problem::new(case.path, message).help("rename the case or its file"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_one_file_leaves_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        for sub in [layout.conversations(), layout.templates()] {
+            std::fs::create_dir_all(sub).unwrap();
+        }
+        std::fs::write(layout.templates().join("a.jinja"), "A").unwrap();
+        std::fs::write(layout.templates().join("a.gotmpl"), "A").unwrap();
+        std::fs::write(layout.templates().join("b.jinja"), b"\xFF").unwrap();
+        std::fs::write(layout.templates().join("c.jinja"), "C").unwrap();
+        std::fs::write(layout.templates().join("c.json"), "{").unwrap();
+        let good = r#"{"about": "x", "cases": {"one": {"messages": []}, "go": {"messages": [], "dialects": ["go"]}}}"#;
+        std::fs::write(layout.conversations().join("good.json"), good).unwrap();
+        std::fs::write(layout.conversations().join("bad.json"), "[").unwrap();
+
+        let suite = Suite::load_layout(&layout);
+        assert_eq!(suite.templates.len(), 1);
+        assert_eq!(suite.cases.len(), 2);
+        assert_eq!(suite.problems.len(), 4, "{:#?}", suite.problems);
+        let pairs: Vec<_> = suite
+            .pairs()
+            .map(|pair| format!("{} {}", pair.template.name, pair.case.id))
+            .collect();
+        assert!(pairs.contains(&"a good/one".to_owned()), "{pairs:?}");
+        assert_eq!(Layout::find(&layout.templates()).unwrap(), layout);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_a_problem() {
+        let suite = Suite::load(&["nowhere".into()], &[], &[]);
+        assert_eq!(
+            suite.problems[0].to_string(),
+            "nowhere: no such file or folder"
+        );
+    }
+}

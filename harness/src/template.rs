@@ -1,0 +1,326 @@
+//! Templates: a source, its dialect, and what goes with it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jsonc_parser::ast;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::json::{self, Document};
+use crate::problem::{Problem, read_text};
+
+/// The language that a template is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// Jinja, as Hugging Face transformers runs it.
+    Jinja,
+    /// Go's `text/template`, as Ollama runs it.
+    Go,
+}
+
+/// A template's name: its file's name without the extension.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TemplateName(Arc<str>);
+
+/// A chat template.
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// Its name.
+    pub name: TemplateName,
+    /// The file it stands in.
+    pub path: PathBuf,
+    /// The language it is written in.
+    pub dialect: Dialect,
+    /// The source, byte for byte: line endings are as in the file.
+    pub source: String,
+    /// What it is, in a sentence.
+    pub about: Option<String>,
+    /// Where it came from, and its licence.
+    pub origin: Option<String>,
+    /// `bos_token` and its kin, as the tokenizer would pass them.
+    pub special_tokens: Map<String, Value>,
+    /// Variables that this template reads besides the standard ones.
+    pub variables: Vec<(String, Variable)>,
+}
+
+/// The value of a template's own variable.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Variable {
+    /// The same for every case.
+    Value(Value),
+    /// The JSON text of the case's tools; absent when the case has none.
+    ToolsJson {
+        /// Spaces a level, or everything on one line.
+        indent: Option<usize>,
+    },
+}
+
+/// A template's sidecar: `<name>.json` beside the template.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub struct Sidecar {
+    /// The JSON Schema of this file, for editors.
+    #[serde(rename = "$schema")]
+    schema: Option<String>,
+    /// What the template is, in a sentence.
+    about: Option<String>,
+    /// Where it came from, and its licence.
+    origin: Option<String>,
+    /// The tokenizer's special tokens: `bos_token`, `eos_token`, …
+    special_tokens: Option<std::collections::BTreeMap<String, String>>,
+    /// Variables that the template reads besides the standard ones. A value
+    /// `{"$json": "tools", "indent": 4}` stands for the JSON text of the case's tools.
+    variables: Option<Map<String, Value>>,
+}
+
+impl Dialect {
+    /// Both dialects.
+    pub const ALL: [Dialect; 2] = [Dialect::Jinja, Dialect::Go];
+
+    /// The word for it in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Jinja => "jinja",
+            Dialect::Go => "go",
+        }
+    }
+
+    /// The dialect of a file, by its extension: `.jinja` or `.gotmpl`.
+    pub fn of_file(path: &Path) -> Option<Dialect> {
+        match path.extension()?.to_str()? {
+            "jinja" => Some(Dialect::Jinja),
+            "gotmpl" => Some(Dialect::Go),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl TemplateName {
+    /// A name as it is; [`TemplateName::is_plain`] tells whether the suite may use it.
+    pub fn new(name: &str) -> TemplateName {
+        TemplateName(name.into())
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the name can be a folder of snapshots on every system: lower-case
+    /// letters, digits, dots, dashes and underscores, the first a letter or a digit.
+    pub fn is_plain(&self) -> bool {
+        self.0
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b))
+            && self.0.starts_with(|c: char| c.is_ascii_alphanumeric())
+    }
+}
+
+impl fmt::Display for TemplateName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Template {
+    /// A template that is not in a file.
+    pub fn from_source(name: &str, dialect: Dialect, source: &str) -> Template {
+        Template {
+            name: TemplateName::new(name),
+            path: PathBuf::new(),
+            dialect,
+            source: source.to_owned(),
+            about: None,
+            origin: None,
+            special_tokens: Map::new(),
+            variables: Vec::new(),
+        }
+    }
+}
+
+/// Reads a template and its sidecar.
+///
+/// A template whose sidecar is broken is not returned: rendered without its special
+/// tokens it would give prompts that mean nothing.
+pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let Some(dialect) = Dialect::of_file(path) else {
+        return Err(vec![
+            Problem::new(path, "not a template").help("a template is a .jinja or a .gotmpl file"),
+        ]);
+    };
+    let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
+        return Err(vec![Problem::new(path, "the file's name is not UTF-8")]);
+    };
+    let source = read_text(path)
+        .map_err(|problem| problems.push(problem))
+        .ok();
+    let sidecar_path = path.with_extension("json");
+    let sidecar = if sidecar_path.exists() {
+        read_sidecar(&sidecar_path)
+            .map_err(|found| problems.extend(found))
+            .ok()
+    } else {
+        Some(SidecarContent::default())
+    };
+    match (source, sidecar) {
+        (Some(source), Some(sidecar)) => Ok(Template {
+            name: TemplateName::new(name),
+            path: path.to_path_buf(),
+            dialect,
+            source,
+            about: sidecar.about,
+            origin: sidecar.origin,
+            special_tokens: sidecar.special_tokens,
+            variables: sidecar.variables,
+        }),
+        _ => Err(problems),
+    }
+}
+
+#[derive(Default)]
+struct SidecarContent {
+    about: Option<String>,
+    origin: Option<String>,
+    special_tokens: Map<String, Value>,
+    variables: Vec<(String, Variable)>,
+}
+
+fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
+    let text = read_text(path).map_err(|problem| vec![problem])?;
+    let examined = json::examine(path, &text, |document, root| {
+        let fields = document.fields(root, "the sidecar", &json::keys::<Sidecar>())?;
+        let mut content = SidecarContent::default();
+        if let Some(value) = fields.get("about") {
+            content.about = document.string(value, "`about`");
+        }
+        if let Some(value) = fields.get("origin") {
+            content.origin = document.string(value, "`origin`");
+        }
+        if let Some(value) = fields.get("special_tokens") {
+            for (name, property) in document.entries(value, "`special_tokens`")? {
+                let token = document.string(&property.value, &format!("token `{name}`"))?;
+                content
+                    .special_tokens
+                    .insert(name.to_owned(), Value::String(token));
+            }
+        }
+        if let Some(value) = fields.get("variables") {
+            for (name, property) in document.entries(value, "`variables`")? {
+                let variable = read_variable(document, &property.value)?;
+                content.variables.push((name.to_owned(), variable));
+            }
+        }
+        Some(content)
+    });
+    match examined.value {
+        Some(content) if examined.problems.is_empty() => Ok(content),
+        _ => Err(examined.problems),
+    }
+}
+
+fn read_variable(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Variable> {
+    let is_generated = matches!(value, ast::Value::Object(object) if object.get("$json").is_some());
+    if !is_generated {
+        return document.verbatim(value).map(Variable::Value);
+    }
+    let known = ["$json".to_owned(), "indent".to_owned()];
+    let fields = document.fields(value, "a generated variable", &known)?;
+    let source = fields.get("$json")?;
+    if document.string(source, "`$json`")? != "tools" {
+        document.problem(source, "`$json` can only stand for \"tools\"");
+    }
+    let indent = match fields.get("indent") {
+        None => None,
+        Some(value) => {
+            let indent = document
+                .verbatim(value)?
+                .as_u64()
+                .filter(|indent| *indent <= 16);
+            if indent.is_none() {
+                document.problem(value, "`indent` must be a number from 0 to 16");
+            }
+            indent.and_then(|indent| usize::try_from(indent).ok())
+        }
+    };
+    Some(Variable::ToolsJson { indent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sidecar_is_optional_and_a_broken_one_is_not_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jinja");
+        std::fs::write(&path, "a\r\nb\r\n").unwrap();
+        let template = read_template(&path).unwrap();
+        assert_eq!(template.source, "a\r\nb\r\n");
+        assert_eq!(template.name.as_str(), "t");
+
+        let sidecar = folder.path().join("t.json");
+        std::fs::write(
+            &sidecar,
+            r#"{"special_tokens": {"bos_token": "<s>"}, "variables": {"z": {"$json": "tools", "indent": 4}, "a": 1}}"#,
+        )
+        .unwrap();
+        let template = read_template(&path).unwrap();
+        assert_eq!(template.special_tokens["bos_token"], "<s>");
+        assert_eq!(
+            template.variables,
+            [
+                ("z".to_owned(), Variable::ToolsJson { indent: Some(4) }),
+                ("a".to_owned(), Variable::Value(1.into())),
+            ]
+        );
+
+        std::fs::write(&sidecar, r#"{"special_token": {}, "origin": 3}"#).unwrap();
+        let problems: Vec<_> = read_template(&path)
+            .unwrap_err()
+            .iter()
+            .map(|problem| problem.message.clone())
+            .collect();
+        assert_eq!(
+            problems,
+            [
+                "unknown key `special_token` in the sidecar",
+                "`origin` must be a string, not a number"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_source_that_is_not_utf8_has_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jinja");
+        std::fs::write(&path, b"ok\nb\xFFd").unwrap();
+        let problems = read_template(&path).unwrap_err();
+        assert!(
+            problems[0]
+                .to_string()
+                .contains("t.jinja:2:2: not UTF-8: byte 0xFF at offset 4"),
+            "{}",
+            problems[0]
+        );
+    }
+
+    #[test]
+    fn plain_names() {
+        assert!(TemplateName::new("qwen2.5").is_plain());
+        assert!(TemplateName::new("gemma-3-t1").is_plain());
+        for bad in ["", "..", ".hidden", "a/b", "Qwen", "a b"] {
+            assert!(!TemplateName::new(bad).is_plain(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The command line, as its users meet it: results, exit codes, and what is said about
+//! bad input.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A small suite in a folder of its own.
+struct Folder {
+    root: tempfile::TempDir,
+}
+
+impl Folder {
+    /// Two templates, one family of two cases.
+    fn new() -> Folder {
+        let folder = Folder {
+            root: tempfile::tempdir().unwrap(),
+        };
+        folder.write(
+            "cases/templates/chat.jinja",
+            "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>\n",
+        );
+        folder.write(
+            "cases/templates/strict.jinja",
+            "{% if messages[0].role == 'system' %}{{ raise_exception('No system role') }}{% endif %}{{ messages[0].content + eos_token }}",
+        );
+        folder.write(
+            "cases/templates/strict.json",
+            r#"{"about": "Refuses a system role.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#,
+        );
+        folder.write(
+            "cases/conversations/plain.json",
+            r#"{"about": "Plain turns.", "cases": {
+                "user": {"about": "One user turn.", "messages": [{"role": "user", "content": "Hi\u007f"}]},
+                "system": {"about": "A system turn.", "messages": [{"role": "system", "content": "S"}]}}}"#,
+        );
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Accepts what every pair gives now, as insta would write it.
+    fn accept_all(&self) {
+        for line in self
+            .rolecall(&["list", "templates", "--format", "json"])
+            .json_array()
+        {
+            let template = line["name"].as_str().unwrap();
+            for case in self
+                .rolecall(&["list", "cases", "--format", "json"])
+                .json_array()
+            {
+                let case = case["id"].as_str().unwrap();
+                let shown = self.rolecall(&["show", template, case]).stdout();
+                let text = format!("---\nsource: test\n---\n{shown}");
+                self.write(&format!("snapshots/{template}/{case}.snap"), &text);
+            }
+        }
+    }
+
+    fn rolecall(&self, arguments: &[&str]) -> Ran {
+        run_in(self.root.path(), arguments)
+    }
+}
+
+struct Ran(Output);
+
+fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    Ran(output)
+}
+
+impl Ran {
+    fn code(&self) -> i32 {
+        self.0.status.code().unwrap()
+    }
+
+    fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    fn json_array(&self) -> Vec<Value> {
+        serde_json::from_slice(&self.0.stdout).unwrap()
+    }
+
+    fn json_lines(&self) -> Vec<Value> {
+        self.stdout()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+#[test]
+fn render_gives_one_exact_line_a_pair() {
+    let folder = Folder::new();
+    let ran = folder.rolecall(&["render", "--format", "jsonl"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let lines = ran.json_lines();
+    assert_eq!(lines.len(), 4);
+    assert_eq!(
+        lines[0],
+        serde_json::json!({
+            "template": "chat", "case": "plain/user", "engine": "minijinja",
+            "outcome": "rendered", "text": "<user>Hi\u{7f}\n<assistant>"
+        })
+    );
+    assert_eq!(lines[3]["outcome"], "raised");
+    assert_eq!(lines[3]["message"], "No system role");
+}
+
+#[test]
+fn raw_gives_the_exact_bytes_and_nothing_else() {
+    let folder = Folder::new();
+    let ran = folder.rolecall(&["show", "chat", "plain/user", "--raw"]);
+    assert_eq!(ran.0.stdout, b"<user>Hi\x7f\n<assistant>");
+    let ran = folder.rolecall(&["show", "chat", "plain/user"]);
+    assert_eq!(ran.stdout(), "rendered\n<user>Hi␡␊\n<assistant>␃\n");
+}
+
+#[test]
+fn run_tells_what_is_new_same_and_changed() {
+    let folder = Folder::new();
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    assert!(
+        ran.stdout().contains("new chat plain/user"),
+        "{}",
+        ran.stdout()
+    );
+    assert!(!folder.path("snapshots").exists(), "run writes nothing");
+
+    folder.accept_all();
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    assert!(ran.stdout().contains("4 pairs in "), "{}", ran.stdout());
+
+    // One invisible character, and the end of the generation prompt.
+    let source = std::fs::read_to_string(folder.path("cases/templates/chat.jinja")).unwrap();
+    let changed = source.replace("<assistant>\n", "<assistant>\u{A0}\n");
+    folder.write("cases/templates/chat.jinja", &changed);
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    let out = ran.stdout();
+    for expected in [
+        "changed chat plain/user\n",
+        "  One user turn.\n",
+        "expected the end, found U+00A0 NO-BREAK SPACE",
+        "- <assistant>␃\n",
+        "+ <assistant>⟦U+00A0⟧␃\n",
+        "the same difference in 1 other pair:\n    chat: plain/system\n",
+        "cargo run --release -- show chat plain/user --diff",
+    ] {
+        assert!(out.contains(expected), "missing {expected:?} in\n{out}");
+    }
+    let ran = folder.rolecall(&["show", "chat", "plain/user", "--diff"]);
+    assert_eq!(ran.code(), 1);
+    assert!(ran.stdout().contains("NO-BREAK SPACE"));
+    let lines = folder.rolecall(&["run", "--format", "jsonl"]).json_lines();
+    let snapshots: Vec<_> = lines
+        .iter()
+        .map(|line| line["snapshot"].as_str().unwrap())
+        .collect();
+    assert_eq!(snapshots, ["changed", "changed", "same", "same"]);
+}
+
+#[test]
+fn every_byte_of_a_snapshot_counts() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let path = folder.path("snapshots/chat/plain/user.snap");
+    let accepted = std::fs::read_to_string(&path).unwrap();
+    let body = accepted.find("rendered").unwrap();
+    for (at, c) in accepted.char_indices().filter(|(at, _)| *at >= body) {
+        if at + c.len_utf8() == accepted.len() {
+            // insta ends the file with a line break of its own.
+            continue;
+        }
+        let other = if c == 'x' { 'y' } else { 'x' };
+        let rest = &accepted[at + c.len_utf8()..];
+        std::fs::write(&path, format!("{}{other}{rest}", &accepted[..at])).unwrap();
+        let ran = folder.rolecall(&["run", "chat:plain/user"]);
+        assert_eq!(ran.code(), 1, "{c:?} at byte {at}");
+    }
+    std::fs::write(&path, accepted.replace('\n', "\r\n")).unwrap();
+    assert_eq!(folder.rolecall(&["run", "chat:plain/user"]).code(), 1);
+}
+
+#[test]
+fn bad_files_are_reported_and_the_rest_runs() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/conversations/broken.json",
+        "{\n  \"about\": \"x\",\n  \"cases\": {\n",
+    );
+    folder.write(
+        "cases/conversations/typo.json",
+        "{\"about\": \"x\", \"cases\": {\"a\": {\"mesages\": []}}}",
+    );
+    folder.write("cases/templates/bad.jinja", "{{ x }}");
+    folder.write("cases/templates/bad.json", "{\"special_token\": {}}");
+    let ran = folder.rolecall(&["render", "--format", "jsonl"]);
+    assert_eq!(ran.code(), 2);
+    assert_eq!(ran.json_lines().len(), 4, "the good pairs are rendered");
+    let err = ran.stderr();
+    for expected in [
+        "cases/conversations/broken.json:4:1: not JSON: EOF while parsing",
+        "cases/conversations/typo.json:1:32: unknown key `mesages` in case `a`\n  did you mean `messages`?",
+        "cases/templates/bad.json:1:2: unknown key `special_token` in the sidecar\n  did you mean `special_tokens`?",
+    ] {
+        assert!(err.contains(expected), "missing {expected:?} in\n{err}");
+    }
+}
+
+#[test]
+fn a_template_that_cannot_be_parsed_is_an_outcome() {
+    let folder = Folder::new();
+    let template = folder.write("elsewhere/torn.jinja", "a\n{% if x %}\n{{ y }");
+    let ran = folder.rolecall(&[
+        "render",
+        "--templates",
+        template.to_str().unwrap(),
+        "--format",
+        "jsonl",
+    ]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let line = &ran.json_lines()[0];
+    assert_eq!(line["outcome"], "failed");
+    assert_eq!(line["stage"], "parse");
+    assert_eq!(line["line"], 3);
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused() {
+    let folder = Folder::new();
+    for (arguments, expected) in [
+        (
+            &["run", "chta"][..],
+            "filter `chta` matches no template\n  did you mean `chat`?",
+        ),
+        (
+            &["run", "chat:plain/usre"],
+            "matches no case\n  did you mean `chat:plain/user`?",
+        ),
+        (
+            &["show", "chat", "plain/usr"],
+            "no case is named `plain/usr`\n  did you mean `plain/user`?",
+        ),
+        (
+            &["show", "cat", "plain/user"],
+            "no template is named `cat`\n  did you mean `chat`?",
+        ),
+        (
+            &["run", "--engine", "jinja3"],
+            "no engine is named `jinja3`; there are `minijinja`, `minijinja-plain`",
+        ),
+        (
+            &["run", "--templates", "nowhere"],
+            "nowhere: no such file or folder",
+        ),
+        (&["run", "--jobs", "0"], "0 is not in 1..=1024"),
+    ] {
+        let ran = folder.rolecall(arguments);
+        assert_eq!(ran.code(), 2, "{arguments:?}: {}", ran.stdout());
+        assert!(
+            ran.stderr().contains(expected),
+            "{arguments:?}: {}",
+            ran.stderr()
+        );
+        assert_eq!(ran.stdout(), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn templates_from_elsewhere_are_unverified_and_that_is_no_failure() {
+    let folder = Folder::new();
+    let template = folder.write("elsewhere/mine.jinja", "{{ messages[0].content }}");
+    let ran = folder.rolecall(&["run", "--templates", template.to_str().unwrap()]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert!(ran.stdout().contains("2 unverified"), "{}", ran.stdout());
+}
+
+#[test]
+fn lint_finds_what_has_no_use_or_no_words() {
+    let folder = Folder::new();
+    folder.accept_all();
+    folder.write(
+        "snapshots/chat/plain/gone.snap",
+        "---\nsource: x\n---\nrendered\n␃\n",
+    );
+    folder.write("snapshots/chat/plain/user.snap.new", "");
+    folder.write("cases/tools/ping.json", "{}");
+    folder.write("cases/templates/Loud.jinja", "");
+    let ran = folder.rolecall(&["lint"]);
+    assert_eq!(ran.code(), 1);
+    let out = ran.stdout();
+    for expected in [
+        "snapshots/chat/plain/gone.snap: an orphan",
+        "snapshots/chat/plain/user.snap.new: waits for review",
+        "snapshots/Loud/plain/user.snap: missing",
+        "cases/tools/ping.json: no case names this tool",
+        "cases/templates/Loud.jinja: the name cannot be a folder",
+        "cases/templates/chat.json: the template has no `about`",
+        "cases/schema/cases.schema.json: not the schema",
+    ] {
+        assert!(out.contains(expected), "missing {expected:?} in\n{out}");
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_only() {
+    let folder = Folder::new();
+    for arguments in [
+        &["run"][..],
+        &["list", "templates"],
+        &["show", "chat", "plain/user"],
+    ] {
+        let ran = folder.rolecall(arguments);
+        assert!(!ran.stdout().contains('\u{1B}'), "{arguments:?}");
+    }
+}

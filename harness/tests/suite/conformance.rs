@@ -1,0 +1,98 @@
+//! Every case across every template, against the accepted snapshots: one test a family.
+//!
+//! The families are found when the tests start, so a new case file or template needs no
+//! recompilation. What is not as accepted is left as a pending snapshot for
+//! `cargo insta review`, except in CI; the test fails in either case, and names every
+//! pair with its difference.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use rolecall::engine::Engines;
+use rolecall::report::difference;
+use rolecall::run::{Compared, Runner};
+use rolecall::snapshot::{Comparison, Snapshots};
+use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::transcript;
+
+datatest_stable::harness! {
+    { test = family, root = "cases/conversations", pattern = r"\.json$" },
+}
+
+static LAYOUT: LazyLock<Layout> = LazyLock::new(|| Layout::new(env!("CARGO_MANIFEST_DIR")));
+static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::load_layout(&LAYOUT));
+static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+
+fn family(path: &Path) -> datatest_stable::Result<()> {
+    let name = path.file_stem().unwrap_or_default();
+    let problems: Vec<String> = SUITE
+        .problems
+        .iter()
+        .filter(|problem| problem.path.file_stem() == Some(name))
+        .map(ToString::to_string)
+        .collect();
+    if !problems.is_empty() {
+        return Err(Box::new(Report(problems.join("\n"))));
+    }
+    let pairs: Vec<Pair<'_>> = SUITE
+        .pairs()
+        .filter(|pair| pair.case.path.file_stem() == Some(name))
+        .collect();
+    let snapshots = Snapshots::of(&LAYOUT);
+    let run = Runner::new(&ENGINES, None, Some(1))?.compare(&pairs, Some(&snapshots));
+    for compared in &run.results {
+        leave_for_review(&snapshots, compared);
+    }
+    let groups = difference::groups(&run.results);
+    if groups.is_empty() {
+        return Ok(());
+    }
+    let mut report = Vec::new();
+    difference::write(&mut report, &groups, usize::MAX)?;
+    let count: usize = groups.iter().map(|group| group.pairs.len()).sum();
+    Err(Box::new(Report(format!(
+        "{count} of {} pairs are not as accepted\n\n{}To accept or reject: cargo insta review",
+        run.results.len(),
+        anstream::adapter::strip_str(&String::from_utf8(report)?),
+    ))))
+}
+
+/// What is not as accepted. The test runner prints errors by their `Debug`, which is the
+/// plain text here: its lines are what a person reads.
+struct Report(String);
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Report {}
+
+/// Lets insta keep its files: a pending snapshot where a pair is not as accepted, and
+/// none where it is.
+fn leave_for_review(snapshots: &Snapshots, compared: &Compared<'_>) {
+    let pair = &compared.rendered.pair;
+    let pending = snapshots.file(pair).with_extension("snap.new");
+    if compared.comparison == Some(Comparison::Same) && !pending.exists() {
+        return;
+    }
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(snapshots.folder(pair));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.set_input_file(&pair.case.path);
+    let transcript = transcript::encode(&compared.rendered.outcome);
+    // insta panics where a pair is not as accepted; the test reports that itself, all
+    // pairs at once.
+    let _ = rolecall::engine::catch(|| {
+        settings.bind(|| insta::assert_snapshot!(pair.case.id.name(), transcript));
+    });
+}
