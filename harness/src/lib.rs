@@ -34,6 +34,8 @@ pub mod snapshot;
 
 pub mod run;
 
+pub mod parity;
+
 pub mod lint;
 
 pub mod report;

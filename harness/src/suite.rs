@@ -78,6 +78,11 @@ impl Layout {
         self.root.join("cases/tools")
     }
 
+    /// The explained differences between twins.
+    pub fn parity(&self) -> PathBuf {
+        self.root.join("snapshots/parity.json")
+    }
+
     /// The accepted transcripts.
     pub fn snapshots(&self) -> PathBuf {
         self.root.join("snapshots")
@@ -96,8 +101,7 @@ impl Suite {
         for path in cases {
             suite.load_cases(path, tools);
         }
-        suite.templates.sort_by(|a, b| a.name.cmp(&b.name));
-        suite.reject_name_twice();
+        suite.settle_names();
         suite
     }
 
@@ -189,7 +193,20 @@ impl Suite {
         files
     }
 
-    fn reject_name_twice(&mut self) {
+    fn settle_names(&mut self) {
+        // A template and its port may well have one name; then the extension is part of it.
+        let names: Vec<_> = self
+            .templates
+            .iter()
+            .map(|known| known.name.clone())
+            .collect();
+        for template in &mut self.templates {
+            let is_shared = names.iter().filter(|name| **name == template.name).count() > 1;
+            if is_shared && let Some(file) = template.path.file_name() {
+                template.name = TemplateName::new(&file.to_string_lossy());
+            }
+        }
+        self.templates.sort_by(|a, b| a.name.cmp(&b.name));
         let mut kept: Vec<Template> = Vec::new();
         for template in std::mem::take(&mut self.templates) {
             match kept.last() {
@@ -242,14 +259,15 @@ mod tests {
         std::fs::write(layout.conversations().join("bad.json"), "[").unwrap();
 
         let suite = Suite::load_layout(&layout);
-        assert_eq!(suite.templates.len(), 1);
+        assert_eq!(suite.templates.len(), 2);
         assert_eq!(suite.cases.len(), 2);
-        assert_eq!(suite.problems.len(), 4, "{:#?}", suite.problems);
+        assert_eq!(suite.problems.len(), 3, "{:#?}", suite.problems);
         let pairs: Vec<_> = suite
             .pairs()
             .map(|pair| format!("{} {}", pair.template.name, pair.case.id))
             .collect();
-        assert!(pairs.contains(&"a good/one".to_owned()), "{pairs:?}");
+        let expected = ["a.gotmpl good/one", "a.gotmpl good/go", "a.jinja good/one"];
+        assert_eq!(pairs, expected);
         assert_eq!(Layout::find(&layout.templates()).unwrap(), layout);
     }
 

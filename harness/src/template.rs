@@ -41,6 +41,8 @@ pub struct Template {
     pub about: Option<String>,
     /// Where it came from, and its licence.
     pub origin: Option<String>,
+    /// What it shares with its twins: templates that are meant to give the same prompts.
+    pub family: Option<String>,
     /// `bos_token` and its kin, as the tokenizer would pass them.
     pub special_tokens: Map<String, Value>,
     /// Variables that this template reads besides the standard ones.
@@ -70,6 +72,9 @@ pub struct Sidecar {
     about: Option<String>,
     /// Where it came from, and its licence.
     origin: Option<String>,
+    /// A name that templates share which are meant to give the same prompts, such as a
+    /// Jinja template and its port to Go.
+    family: Option<String>,
     /// The tokenizer's special tokens: `bos_token`, `eos_token`, …
     special_tokens: Option<std::collections::BTreeMap<String, String>>,
     /// Variables that the template reads besides the standard ones. A value
@@ -142,6 +147,7 @@ impl Template {
             source: source.to_owned(),
             about: None,
             origin: None,
+            family: None,
             special_tokens: Map::new(),
             variables: Vec::new(),
         }
@@ -181,6 +187,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
             source,
             about: sidecar.about,
             origin: sidecar.origin,
+            family: sidecar.family,
             special_tokens: sidecar.special_tokens,
             variables: sidecar.variables,
         }),
@@ -192,6 +199,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
 struct SidecarContent {
     about: Option<String>,
     origin: Option<String>,
+    family: Option<String>,
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
 }
@@ -206,6 +214,9 @@ fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
         }
         if let Some(value) = fields.get("origin") {
             content.origin = document.string(value, "`origin`");
+        }
+        if let Some(value) = fields.get("family") {
+            content.family = document.string(value, "`family`");
         }
         if let Some(value) = fields.get("special_tokens") {
             for (name, property) in document.entries(value, "`special_tokens`")? {

@@ -2,7 +2,7 @@
 //!
 //! In a `console` block, each `$ cargo run --release -- …` is run in the repository, and
 //! prints what stands below it. A line `…` stands for any lines; counts and times in the
-//! summaries of `run` may be others, for the suite grows. `json` blocks are read as what they are examples of.
+//! summaries may be others, for the suite grows. `json` blocks are read as what they are examples of.
 
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
@@ -46,7 +46,7 @@ fn pattern(command: &str, expected: &str) -> Regex {
             "…" => "(?:.*\n)*?".to_owned(),
             line => {
                 let mut line = regex::escape(line) + "\n";
-                if command.starts_with("run") {
+                if command.starts_with("run") || command.starts_with("parity") {
                     line = number.replace_all(&line, r"[\d,.]+").into_owned();
                     line = spaces.replace_all(&line, " +").into_owned();
                 }

@@ -25,6 +25,9 @@ pub(super) enum Command {
     Render(RenderArguments),
     /// Print the transcript of one pair
     Show(ShowArguments),
+    /// Compare templates that are meant to give the same prompts, such as a Jinja template
+    /// and its port to Ollama
+    Parity(ParityArguments),
     /// List what there is
     List(ListArguments),
     /// Check the suite itself: orphans, pending reviews, unused tools, missing words
@@ -39,7 +42,7 @@ impl Command {
             Command::Render(arguments) => arguments.format == Format::Jsonl,
             Command::Show(arguments) => arguments.raw,
             Command::List(arguments) => arguments.format == ListFormat::Json,
-            Command::Lint(_) => false,
+            Command::Parity(_) | Command::Lint(_) => false,
         }
     }
 }
@@ -88,6 +91,20 @@ pub(super) struct ShowArguments {
     pub(super) sources: SourceArguments,
     #[command(flatten)]
     pub(super) rendering: RenderingArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ParityArguments {
+    /// The family: the name that the twins share in their sidecars; all families without
+    /// one. Templates given with --templates that name no family are taken for twins
+    pub(super) family: Option<String>,
+    #[command(flatten)]
+    pub(super) sources: SourceArguments,
+    #[command(flatten)]
+    pub(super) rendering: RenderingArguments,
+    /// Show every difference, those that are explained too
+    #[arg(long)]
+    pub(super) all: bool,
 }
 
 #[derive(Debug, Args)]

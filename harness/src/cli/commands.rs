@@ -5,9 +5,10 @@ use std::io::Write;
 use rolecall::diff::Diff;
 use rolecall::engine::Engines;
 use rolecall::lint;
+use rolecall::parity::{self, Explanations};
 use rolecall::problem::{Problem, closest};
 use rolecall::report::{
-    difference, grid, jsonl, listing::Listing, problems, summary, thousands, transcripts,
+    self, difference, grid, jsonl, listing::Listing, problems, summary, thousands, transcripts,
 };
 use rolecall::run::Runner;
 use rolecall::selection::select;
@@ -17,8 +18,8 @@ use rolecall::template::Dialect;
 use rolecall::transcript;
 
 use super::args::{
-    Arguments, Command, Format, LintArguments, ListArguments, ListFormat, Listed, RenderArguments,
-    RenderingArguments, RunArguments, ShowArguments,
+    Arguments, Command, Format, LintArguments, ListArguments, ListFormat, Listed, ParityArguments,
+    RenderArguments, RenderingArguments, RunArguments, ShowArguments,
 };
 use super::inputs::{self, Inputs};
 use super::{Failure, Status, report_problems};
@@ -32,6 +33,7 @@ pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Run(arguments) => run(arguments, out),
         Command::Render(arguments) => render(arguments, out),
         Command::Show(arguments) => show(arguments, out),
+        Command::Parity(arguments) => compare_twins(arguments, out),
         Command::List(arguments) => list(arguments, out),
         Command::Lint(arguments) => check_suite(arguments, out),
     }
@@ -39,12 +41,10 @@ pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
 
 fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let Inputs { suite, snapshots } = inputs::load(&arguments.selection.sources)?;
-    report_problems(&suite.problems)?;
-    let pairs = select(&suite, &arguments.selection.filters)?;
     let engines = Engines::default();
     let runner = runner(&engines, &arguments.rendering)?;
-    let left_out = without_engine(&runner, &suite);
-    report_problems(&left_out)?;
+    let is_sound = report_input(&runner, &suite)?;
+    let pairs = select(&suite, &arguments.selection.filters)?;
     // Another engine's results are not what was accepted.
     let snapshots = snapshots.filter(|_| arguments.rendering.engine.is_none());
     let run = runner.compare(&pairs, snapshots.as_ref());
@@ -71,7 +71,7 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
             summary::write_close(out, &run)?;
         }
     }
-    Ok(if !suite.problems.is_empty() || !left_out.is_empty() {
+    Ok(if !is_sound {
         Status::BadInput
     } else if tally.is_as_accepted() {
         Status::Fine
@@ -82,18 +82,16 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
 
 fn render(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let Inputs { suite, .. } = inputs::load(&arguments.selection.sources)?;
-    report_problems(&suite.problems)?;
-    let pairs = select(&suite, &arguments.selection.filters)?;
     let engines = Engines::default();
     let runner = runner(&engines, &arguments.rendering)?;
-    let left_out = without_engine(&runner, &suite);
-    report_problems(&left_out)?;
+    let is_sound = report_input(&runner, &suite)?;
+    let pairs = select(&suite, &arguments.selection.filters)?;
     let run = runner.render(&pairs);
     match arguments.format {
         Format::Jsonl => jsonl::write_rendered(out, &run.results)?,
         Format::Human => transcripts::write_all(out, &run.results)?,
     }
-    Ok(if suite.problems.is_empty() && left_out.is_empty() {
+    Ok(if is_sound {
         Status::Fine
     } else {
         Status::BadInput
@@ -105,10 +103,12 @@ fn show(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failur
     let pair = find_pair(&suite, &arguments.template, &arguments.case)?;
     let engines = Engines::default();
     let runner = runner(&engines, &arguments.rendering)?;
-    report_problems(&without_engine(&runner, &suite))?;
     let mut run = runner.render(&[pair]);
     let Some(rendered) = run.results.pop() else {
-        return Ok(Status::BadInput);
+        return Err(Failure::Request(format!(
+            "no engine renders the dialect `{}`",
+            pair.template.dialect
+        )));
     };
     let outcome = &rendered.outcome;
     if arguments.raw {
@@ -142,6 +142,53 @@ fn show(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failur
             Ok(Status::Nonconforming)
         }
     }
+}
+
+fn compare_twins(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
+    let engines = Engines::default();
+    let runner = runner(&engines, &arguments.rendering)?;
+    let is_sound = report_input(&runner, &suite)?;
+    let mut families = parity::families(&suite);
+    if let Some(family) = &arguments.family {
+        let names: Vec<_> = families.iter().map(|twins| twins.family.clone()).collect();
+        families.retain(|twins| twins.family == *family);
+        if families.is_empty() {
+            let help = match closest(family, names.iter().map(String::as_str)) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
+            return Err(Failure::Request(format!(
+                "no templates share the family `{family}`\n  {help}"
+            )));
+        }
+    }
+    if families.is_empty() {
+        return Err(Failure::Request(
+            "no two templates share a `family` in their sidecars".to_owned(),
+        ));
+    }
+    let explanations = match inputs::layout() {
+        Ok(layout) if arguments.sources.templates.is_empty() => {
+            Explanations::read(&layout.parity()).map_err(|problems| {
+                let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+                Failure::Request(problems.join("\n"))
+            })?
+        }
+        _ => Explanations::default(),
+    };
+    let run = runner.render(&parity::pairs(&suite, &families));
+    let parities = parity::compare(&suite, &families, &run.results);
+    // Only what was compared can be stale.
+    let explanations = explanations.about(&families);
+    let unexplained = report::parity::write(out, &parities, &explanations, arguments.all)?;
+    Ok(if !is_sound {
+        Status::BadInput
+    } else if unexplained == 0 {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
 }
 
 fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -195,17 +242,25 @@ fn runner<'e>(engines: &'e Engines, arguments: &RenderingArguments) -> Result<Ru
     Ok(Runner::new(engines, arguments.engine.as_deref(), jobs)?)
 }
 
-/// Templates that no engine renders.
-fn without_engine(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
-    suite
+/// Tells what is wrong with the input, and which templates no engine renders. Returns
+/// whether there was nothing to tell.
+fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, Failure> {
+    let without_engine = suite
         .templates
         .iter()
         .filter(|template| runner.engine(template.dialect).is_none())
         .map(|template| {
             let message = format!("no engine renders the dialect `{}`", template.dialect);
             Problem::new(&template.path, message).help("`rolecall list engines` names the engines")
-        })
-        .collect()
+        });
+    let problems: Vec<Problem> = suite
+        .problems
+        .iter()
+        .cloned()
+        .chain(without_engine)
+        .collect();
+    report_problems(&problems)?;
+    Ok(problems.is_empty())
 }
 
 fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s>, Failure> {

@@ -7,6 +7,7 @@ pub mod difference;
 pub mod grid;
 pub mod jsonl;
 pub mod listing;
+pub mod parity;
 pub mod problems;
 pub mod summary;
 pub mod transcripts;

@@ -1,0 +1,28 @@
+//! The suite's twins give the same prompts, or `snapshots/parity.json` says why not.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use rolecall::engine::Engines;
+use rolecall::parity::{self, Explanations};
+use rolecall::report;
+use rolecall::run::Runner;
+use rolecall::suite::{Layout, Suite};
+
+#[test]
+fn twins_agree_or_their_differences_are_explained() {
+    let layout = Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let suite = Suite::load_layout(&layout);
+    let families = parity::families(&suite);
+    assert!(!families.is_empty());
+    let explanations = Explanations::read(&layout.parity()).unwrap();
+    let engines = Engines::default();
+    let runner = Runner::new(&engines, None, None).unwrap();
+    let run = runner.render(&parity::pairs(&suite, &families));
+    let parities = parity::compare(&suite, &families, &run.results);
+    let mut out = Vec::new();
+    let unexplained = report::parity::write(&mut out, &parities, &explanations, false).unwrap();
+    assert_eq!(unexplained, 0, "{}", String::from_utf8(out).unwrap());
+}
