@@ -6,6 +6,7 @@ use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
 use super::context::BigInteger;
+use super::generator;
 use super::pytext::write_float;
 
 /// The keyword arguments of `json.dumps()` that transformers' `tojson` passes on.
@@ -70,6 +71,9 @@ impl Writer<'_> {
                 let text = value.as_str().unwrap_or_default();
                 super::meter::produce(text.len())?;
                 self.string(text);
+            }
+            ValueKind::Iterable if generator::of(value).is_some() => {
+                return Err(not_serializable(value));
             }
             ValueKind::Seq | ValueKind::Iterable => self.list(value)?,
             ValueKind::Map => self.map(value)?,

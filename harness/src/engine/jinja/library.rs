@@ -31,6 +31,7 @@ pub(super) fn add_globals(environment: &mut Environment<'_>) {
 /// Where minijinja's filters and tests differ from Jinja2's.
 pub(super) fn add_filters_and_tests(environment: &mut Environment<'_>) {
     environment.add_function("namespace", namespace);
+    environment.add_function("dict", dict);
     environment.add_filter("tojson", tojson);
     environment.add_filter("length", length);
     environment.add_filter("count", length);
@@ -70,6 +71,27 @@ fn namespace(defaults: Option<ValueOrKwargs>) -> Result<Value, Error> {
         }
     }
     functions::namespace(defaults)
+}
+
+/// `dict(mapping or pairs, **kwargs)`.
+fn dict(args: Rest<ValueOrKwargs>) -> Result<Value, Error> {
+    let mut pairs: Vec<(Value, Value)> = Vec::new();
+    for value in args.iter() {
+        let is_map = value.kind() == ValueKind::Map;
+        for key in value.try_iter()? {
+            if is_map {
+                let item = value.get_item(&key)?;
+                pairs.push((key, item));
+                continue;
+            }
+            let pair: Vec<Value> = key.try_iter()?.collect();
+            let [key, item] = pair.as_slice() else {
+                return Err(wrong_argument("dict"));
+            };
+            pairs.push((key.clone(), item.clone()));
+        }
+    }
+    Ok(Value::from_pairs(pairs))
 }
 
 /// `json.dumps(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
@@ -363,6 +385,7 @@ fn is_iterable(value: &Value) -> bool {
     match value.kind() {
         ValueKind::None | ValueKind::Bool | ValueKind::Number | ValueKind::Plain => false,
         ValueKind::Undefined | ValueKind::String => true,
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => true,
         _ => value.try_iter().is_ok(),
     }
 }

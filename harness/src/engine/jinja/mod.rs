@@ -7,11 +7,13 @@
 //! - `source` prepares the text (line endings, `{% generation %}`),
 //! - `instructions` replaces the operators of a compiled template,
 //! - `operators`, `library` and `methods` are what takes their place,
+//! - `generator` is what lazy filters give,
 //! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
 //! - `meter` keeps a render within its limits.
 
 mod context;
 mod dumps;
+mod generator;
 mod instructions;
 mod library;
 mod meter;
@@ -97,6 +99,7 @@ impl Minijinja {
                 environment.set_formatter(operators::emit);
                 environment.set_unknown_method_callback(methods::call);
                 library::add_filters_and_tests(&mut environment);
+                generator::add(&mut environment);
                 operators::add(&mut environment);
             }
             Semantics::Own => {

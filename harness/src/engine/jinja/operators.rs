@@ -6,9 +6,11 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
+use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State};
 
+use super::generator;
 use super::meter::produce;
 use super::pytext;
 
@@ -21,6 +23,8 @@ pub(super) enum Operator {
     Concat,
     /// `a * b`
     Multiply,
+    /// `a % b`
+    Modulo,
     /// `a < b`
     Less,
     /// `a <= b`
@@ -44,6 +48,7 @@ impl Operator {
             Operator::Add => "+",
             Operator::Concat => "~",
             Operator::Multiply => "*",
+            Operator::Modulo => "%",
             Operator::Less => "<",
             Operator::LessOrEqual => "<=",
             Operator::Greater => ">",
@@ -69,6 +74,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Add.name(), plus);
     environment.add_filter(Operator::Concat.name(), concat);
     environment.add_filter(Operator::Multiply.name(), multiply);
+    environment.add_filter(Operator::Modulo.name(), modulo);
     environment.add_filter(Operator::Less.name(), |a: &Value, b: &Value| {
         compare("<", a, b).map(Ordering::is_lt)
     });
@@ -191,6 +197,46 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
         (None, Some(Number::Int(times))) => repeat(a, times, b),
         (Some(Number::Int(times)), None) => repeat(b, times, a),
         _ => Err(unsupported("*", a, b)),
+    }
+}
+
+/// The remainder has the divisor's sign, and a text is a printf format.
+fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
+    if let Some(format_text) = a.as_str() {
+        let values: Vec<Value> = if b.is_tuple() {
+            b.try_iter()?.collect()
+        } else {
+            vec![b.clone()]
+        };
+        let text = format(FormatStyle::Printf, format_text, &values)?;
+        produce(text.len())?;
+        return Ok(pytext::like(a, text));
+    }
+    let by_zero = || Error::new(ErrorKind::InvalidOperation, "modulo by zero");
+    match (number(a), number(b)) {
+        (Some(Number::Int(a)), Some(Number::Int(b))) => {
+            let remainder = a.checked_rem(b).ok_or_else(by_zero)?;
+            let is_other_sign = remainder != 0 && (remainder < 0) != (b < 0);
+            Ok(integer(if is_other_sign {
+                remainder + b
+            } else {
+                remainder
+            }))
+        }
+        (Some(a), Some(b)) => {
+            let (a, b) = (a.as_f64(), b.as_f64());
+            if b == 0.0 {
+                return Err(by_zero());
+            }
+            let remainder = a % b;
+            let is_other_sign = remainder != 0.0 && (remainder < 0.0) != (b < 0.0);
+            Ok(Value::from(if is_other_sign {
+                remainder + b
+            } else {
+                remainder
+            }))
+        }
+        _ => Err(unsupported("%", a, b)),
     }
 }
 
@@ -354,7 +400,11 @@ fn iterate(value: Value) -> Result<Value, Error> {
             "none is not iterable",
         ));
     }
-    Ok(value)
+    Ok(match generator::of(&value) {
+        // A loop knows its length, of a generator too: Jinja2 makes a list of it.
+        Some(generator) => Value::from(generator.run()),
+        None => value,
+    })
 }
 
 /// A number as Python's arithmetic sees it: a boolean is an integer.
@@ -391,7 +441,9 @@ fn integer(int: i128) -> Value {
 
 /// Lists, and the lazy sequences that minijinja gives where Python has lists.
 fn is_list(value: &Value) -> bool {
-    matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable) && !value.is_tuple()
+    matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable)
+        && !value.is_tuple()
+        && generator::of(value).is_none()
 }
 
 fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {

@@ -1,0 +1,115 @@
+//! The Jinja engine speaks Python's Jinja: each row of the table is a small template with
+//! what the real transformers gives for it, recorded by `scripts/record-language.py`.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used)]
+
+use rolecall::case::Case;
+use rolecall::engine::{Conversation, Engines, load};
+use rolecall::outcome::{Outcome, OutcomeKind};
+use rolecall::template::{Dialect, Template};
+
+/// Where the engine is known to differ, each with the reason. A row that agrees has to
+/// be taken out.
+const KNOWN: &[(&str, &str)] = &[
+    (
+        "{{ none > 1 }}",
+        "minijinja works out constants when it compiles, by its own rules",
+    ),
+    ("{{ 'a' < 1 }}", "a constant, as above"),
+    ("{{ 'a' ~ 1.0 ~ 1e-7 }}", "a constant, as above"),
+    (
+        "{{ none[1:] }}",
+        "Jinja2 works this constant out to an undefined value; of a variable it fails",
+    ),
+    ("{{ 'a b c'.rsplit(' ', 1) }}", "no str.rsplit"),
+    (
+        "{{ 'abc'.partition('b') }}{{ 'abc'.rpartition('b') }}",
+        "no str.partition",
+    ),
+    (
+        "{{ 'abc'.index('c') }}{{ 'abc'.zfill(5) }}{{ 'abc'.ljust(5) }}|{{ 'abc'.rjust(5) }}|{{ 'abc'.center(7) }}|",
+        "no str.index and its neighbours",
+    ),
+    (
+        "{{ 'abc'.removeprefix('a') }}{{ 'abc'.removesuffix('c') }}{{ 'aBc'.swapcase() }}{{ 'ABC'.casefold() }}",
+        "no str.swapcase",
+    ),
+    (
+        "{{ 'abc'.count('b') }}{{ 'abc'.rfind('c') }}{{ 'abc'.startswith(('x','a')) }}{{ 'abc'.endswith('c', 1) }}",
+        "no bounds in str.endswith",
+    ),
+    ("{{ 'x'.encode() }}", "no bytes"),
+    (
+        "{{ [1,2,1].count(1) }}{{ [1,2].index(2) }}",
+        "no list.index",
+    ),
+    ("{{ {'a': 1}.copy() }}", "no dict.copy"),
+    (
+        "{{ 'a b'|wordcount }}{{ 'abc'|capitalize }}{{ 'abcdef'|truncate(4) }}{{ 'abc'|center(9) }}|",
+        "no wordcount",
+    ),
+    (
+        "{{ cycler('a','b').next() }}{% set j = joiner(',') %}{{ j() }}{{ j() }}",
+        "no cycler",
+    ),
+    ("{{ lipsum is defined }}", "no lipsum"),
+    (
+        "{% macro v() %}{{ varargs }}{{ kwargs }}{% endmacro %}{{ v(1, 2, a=3) }}",
+        "no varargs in macros",
+    ),
+    (
+        "{% macro n(a) %}{{ a }}{% endmacro %}{{ n() }}|{{ n.name }}{{ n.arguments }}",
+        "a macro's arguments are a list",
+    ),
+    (
+        "{{ [{'a':2},{'a':1}]|sort(attribute='a') }}{{ [{'k':'x','v':1},{'k':'x','v':2}]|groupby('k') }}",
+        "the groups of groupby are lists",
+    ),
+    ("{{ raise_exception is callable }}", "no callable test"),
+    ("{{ 'é'|urlencode }}{{ 'a b'|urlencode }}", "no urlencode"),
+    ("{{ 'abc'|wordwrap(2) }}", "no wordwrap"),
+    ("{{ '<b>x</b>'|striptags }}", "no striptags"),
+    ("{{ 12345|filesizeformat }}", "no filesizeformat"),
+    ("{{ {'a': 1}|xmlattr }}", "no xmlattr"),
+    (
+        "{{ [1, 'a']|sort }}",
+        "minijinja sorts values of different types",
+    ),
+];
+
+#[test]
+fn small_templates_give_what_transformers_gives() {
+    let table: Vec<[String; 3]> = serde_json::from_str(include_str!("data/language.json")).unwrap();
+    assert!(table.len() > 150, "{} rows", table.len());
+    let engines = Engines::default();
+    let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+    let message = serde_json::json!({"role": "user", "content": "hey"});
+    let case = Case::from_messages(vec![message]);
+    let mut wrong = Vec::new();
+    for [source, kind, text] in &table {
+        let template = Template::from_source("row", Dialect::Jinja, source);
+        let outcome = load(engine, &template).render(&Conversation::new(&case));
+        let agrees = match outcome.kind() {
+            OutcomeKind::Failed => kind == "failed",
+            found => found.name() == kind && outcome.text() == text,
+        };
+        let known = KNOWN.iter().any(|(known, _)| known == source);
+        match (agrees, known) {
+            (false, false) => wrong.push(format!(
+                "{source:?}\n  expected {kind}: {text:?}\n  found {}: {:?}",
+                outcome.kind(),
+                outcome.text()
+            )),
+            (true, true) => wrong.push(format!("{source:?}\n  agrees now: take it out of KNOWN")),
+            _ => {}
+        }
+        assert!(!matches!(outcome, Outcome::Crashed { .. }), "{source:?}");
+    }
+    for (known, _) in KNOWN {
+        if !table.iter().any(|[source, ..]| source == known) {
+            wrong.push(format!("{known:?}\n  is not in the table"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
