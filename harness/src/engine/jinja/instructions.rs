@@ -10,6 +10,7 @@ use std::ops::Range;
 use minijinja::Value;
 use minijinja::machinery::{Instruction, Instructions};
 
+use super::methods::is_dict_method;
 use super::operators::Operator;
 
 /// Literal text from this length on is written through the formatter, which counts it;
@@ -268,6 +269,12 @@ fn replace<'s>(instruction: &Instruction<'s>, ids: FilterIds) -> Vec<Instruction
         Instruction::Slice => vec![call(Operator::Slice)],
         Instruction::PushLoop(flags) => {
             vec![call(Operator::Iterate), Instruction::PushLoop(*flags)]
+        }
+        Instruction::GetAttr(name) if is_dict_method(name) => {
+            vec![
+                Instruction::LoadConst((*name).into()),
+                call(Operator::Attribute),
+            ]
         }
         Instruction::SetAttr(name) if name.starts_with('_') => {
             vec![call(Operator::SetPrivate)]

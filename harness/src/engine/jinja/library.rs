@@ -3,6 +3,8 @@
 // minijinja hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
+use std::cmp::Ordering;
+
 use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, functions};
 
@@ -10,7 +12,7 @@ use super::context::BigInteger;
 use super::dumps::{Style, dumps};
 use super::meter::{now, produce};
 use super::methods::{replaced, trim};
-use super::operators::{Number, number, private_attribute};
+use super::operators::{Number, compare, iterate, number, private_attribute};
 use super::pytext;
 use super::refusal::Raised;
 
@@ -44,6 +46,7 @@ pub(super) fn add_filters_and_tests(environment: &mut Environment<'_>) {
         pytext::like(value, pytext::str(value))
     });
     environment.add_filter("trim", trim_filter);
+    environment.add_filter("sort", sort);
     environment.add_filter("join", join);
     environment.add_filter("replace", replace);
     environment.add_filter("indent", indent);
@@ -196,7 +199,8 @@ fn default(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Er
     }
 }
 
-/// `int(value, default=0, base=10)`: what is no number is the default, not an error.
+/// `int(value, default=0, base=10)`: what is no number is the default, not an error; but
+/// an undefined value cannot be asked.
 fn int(
     value: &Value,
     default: Option<Value>,
@@ -208,6 +212,7 @@ fn int(
         .unwrap_or_else(|| Value::from(0));
     let base = base.or(kwargs.get("base")?).unwrap_or(10);
     kwargs.assert_all_used()?;
+    defined(value)?;
     let parsed = match number(value) {
         Some(Number::Int(int)) => Some(int),
         Some(Number::Float(float)) => whole(float),
@@ -216,6 +221,13 @@ fn int(
     Ok(parsed.map_or(default, |int| {
         i64::try_from(int).map_or_else(|_| Value::from(int), Value::from)
     }))
+}
+
+fn defined(value: &Value) -> Result<(), Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    Ok(())
 }
 
 fn parse_int(text: &str, base: u32) -> Option<i128> {
@@ -256,6 +268,7 @@ fn float(value: &Value, default: Option<Value>, kwargs: Kwargs) -> Result<Value,
         .or(kwargs.get("default")?)
         .unwrap_or_else(|| Value::from(0.0));
     kwargs.assert_all_used()?;
+    defined(value)?;
     let parsed = match number(value) {
         Some(number) => Some(number.as_f64()),
         None => value.as_str().and_then(parse_float),
@@ -274,6 +287,72 @@ fn trim_filter(value: &Value, chars: Option<Value>) -> Result<Value, Error> {
             trim(&text, chars.flatten(), true, true),
         )),
     }
+}
+
+/// `sort(value, reverse=False, case_sensitive=False, attribute=None)`: values that Python
+/// does not order cannot be sorted.
+fn sort(
+    value: &Value,
+    reverse: Option<bool>,
+    case_sensitive: Option<bool>,
+    attribute: Option<Value>,
+    kwargs: Kwargs,
+) -> Result<Value, Error> {
+    let reverse = reverse.or(kwargs.get("reverse")?).unwrap_or(false);
+    let case_sensitive = case_sensitive.or(kwargs.get("case_sensitive")?);
+    let attribute = attribute.or(kwargs.get("attribute")?);
+    kwargs.assert_all_used()?;
+    let mut keyed = Vec::new();
+    for item in iterate(value.clone())?.try_iter()? {
+        let mut keys = match attribute.as_ref().filter(|attribute| !attribute.is_none()) {
+            None => vec![item.clone()],
+            Some(attribute) => sort_keys(&item, attribute)?,
+        };
+        if case_sensitive != Some(true) {
+            for key in &mut keys {
+                if let Some(text) = key.as_str() {
+                    *key = Value::from(text.to_lowercase());
+                }
+            }
+        }
+        keyed.push((keys, item));
+    }
+    // Python sorts stably, in reverse too, and fails at the first pair without an order.
+    let mut failure = None;
+    keyed.sort_by(|(a, _), (b, _)| {
+        let order = a
+            .iter()
+            .zip(b)
+            .find(|(a, b)| a != b)
+            .map_or(Ok(Ordering::Equal), |(a, b)| compare("<", a, b));
+        let order = order.unwrap_or_else(|error| {
+            failure.get_or_insert(error);
+            Ordering::Equal
+        });
+        if reverse { order.reverse() } else { order }
+    });
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
+    }
+}
+
+/// The attributes that a value is sorted by: `a.b`, or several with commas between.
+fn sort_keys(item: &Value, attribute: &Value) -> Result<Vec<Value>, Error> {
+    let Some(names) = attribute.as_str() else {
+        return Ok(vec![item.get_item(attribute)?]);
+    };
+    names
+        .split(',')
+        .map(|path| {
+            path.split('.').try_fold(item.clone(), |value, name| {
+                let index = name
+                    .parse::<usize>()
+                    .map_or_else(|_| name.into(), Value::from);
+                value.get_item(&index)
+            })
+        })
+        .collect()
 }
 
 /// `join(value, d='', attribute=None)`.
@@ -384,8 +463,11 @@ fn is_big_integer(value: &Value) -> bool {
 fn is_iterable(value: &Value) -> bool {
     match value.kind() {
         ValueKind::None | ValueKind::Bool | ValueKind::Number | ValueKind::Plain => false,
-        ValueKind::Undefined | ValueKind::String => true,
-        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => true,
+        ValueKind::Undefined
+        | ValueKind::String
+        | ValueKind::Seq
+        | ValueKind::Map
+        | ValueKind::Iterable => true,
         _ => value.try_iter().is_ok(),
     }
 }

@@ -12,6 +12,7 @@ use minijinja::{Environment, Error, ErrorKind, Output, State};
 
 use super::generator;
 use super::meter::produce;
+use super::methods;
 use super::pytext;
 
 /// An operator that is replaced.
@@ -37,6 +38,8 @@ pub(super) enum Operator {
     Slice,
     /// What `for` iterates over.
     Iterate,
+    /// `a.items`, where dictionaries have a method of that name
+    Attribute,
     /// `namespace._attribute = …`
     SetPrivate,
 }
@@ -55,6 +58,7 @@ impl Operator {
             Operator::GreaterOrEqual => ">=",
             Operator::Slice => "[:]",
             Operator::Iterate => "for",
+            Operator::Attribute => ".",
             Operator::SetPrivate => "._=",
         }
     }
@@ -89,6 +93,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     });
     environment.add_filter(Operator::Slice.name(), slice);
     environment.add_filter(Operator::Iterate.name(), iterate);
+    environment.add_filter(Operator::Attribute.name(), methods::attribute);
     environment.add_filter(
         Operator::SetPrivate.name(),
         |_: &Value, _: &Value| -> Result<Value, Error> { Err(private_attribute()) },
@@ -261,7 +266,7 @@ fn repeat(value: &Value, times: i128, other: &Value) -> Result<Value, Error> {
 
 /// Python orders numbers with numbers, texts with texts, and lists with lists; anything
 /// else is a `TypeError`.
-fn compare(operator: &str, a: &Value, b: &Value) -> Result<Ordering, Error> {
+pub(super) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Ordering, Error> {
     if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
         return Ok(a.cmp(b));
     }
@@ -393,18 +398,23 @@ fn slice_index(value: &Value) -> Result<Option<i64>, Error> {
 }
 
 /// What a loop runs over: `None` is not iterable, an undefined value is empty.
-fn iterate(value: Value) -> Result<Value, Error> {
+pub(super) fn iterate(value: Value) -> Result<Value, Error> {
     if value.is_none() {
         return Err(Error::new(
             ErrorKind::InvalidOperation,
             "none is not iterable",
         ));
     }
-    Ok(match generator::of(&value) {
-        // A loop knows its length, of a generator too: Jinja2 makes a list of it.
-        Some(generator) => Value::from(generator.run()),
-        None => value,
-    })
+    // A loop knows its length, of a generator too: Jinja2 makes a list of it. minijinja
+    // does not know that of a text.
+    if let Some(generator) = generator::of(&value) {
+        return Ok(Value::from(generator.run()));
+    }
+    if let Some(text) = value.as_str() {
+        produce(16 * text.len())?;
+        return Ok(text.chars().map(Value::from).collect());
+    }
+    Ok(value)
 }
 
 /// A number as Python's arithmetic sees it: a boolean is an integer.

@@ -52,10 +52,11 @@ pub(super) fn write_repr(value: &Value, out: &mut String) {
 
 /// Maps that minijinja uses for things that are no dictionaries: loops, macros, modules,
 /// namespaces. Their text is their own.
-fn has_own_text(value: &Value) -> bool {
-    value
-        .as_object()
-        .is_some_and(|object| object.type_name().contains("minijinja::vm::"))
+pub(super) fn has_own_text(value: &Value) -> bool {
+    value.as_object().is_some_and(|object| {
+        let name = object.type_name();
+        name.contains("minijinja::vm::") || name.contains("namespace_object")
+    })
 }
 
 fn write_items(value: &Value, open: &str, close: &str, out: &mut String) {
