@@ -11,10 +11,10 @@ use minijinja::{Environment, Error, ErrorKind, State, functions};
 use super::context::BigInteger;
 use super::dumps::{Style, dumps};
 use super::meter::{now, produce};
-use super::methods::{replaced, trim};
 use super::operators::{Number, compare, iterate, number, private_attribute};
 use super::pytext;
 use super::refusal::Raised;
+use super::strings::{replaced, trim};
 
 /// The function that a `{% generation %}` block calls. No template can spell it by
 /// accident.
@@ -438,7 +438,7 @@ fn indent(
     // Jinja2 (filters.py, `do_indent`) adds a line break before it splits the text, so
     // that a final one survives; and it joins the lines with `\n`, whatever they ended in.
     let with_end = format!("{text}\n");
-    let mut lines = pytext::lines(&with_end).into_iter();
+    let mut lines = pytext::lines(&with_end, false).into_iter();
     let mut out = String::with_capacity(text.len());
     if first {
         out.push_str(&indention);

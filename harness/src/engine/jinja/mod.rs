@@ -6,7 +6,7 @@
 //!
 //! - `source` prepares the text (line endings, `{% generation %}`),
 //! - `instructions` replaces the operators of a compiled template,
-//! - `operators`, `library` and `methods` are what takes their place,
+//! - `operators`, `library`, `methods` and `strings` are what takes their place,
 //! - `generator` is what lazy filters give,
 //! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
 //! - `meter` keeps a render within its limits.
@@ -22,6 +22,7 @@ mod operators;
 mod pytext;
 mod refusal;
 mod source;
+mod strings;
 
 use std::collections::BTreeMap;
 

@@ -183,19 +183,19 @@ pub(super) fn like(original: &Value, text: impl Into<String>) -> Value {
     }
 }
 
-/// `str.splitlines()`: Python knows more line ends than `\n`.
-pub(super) fn lines(text: &str) -> Vec<&str> {
+/// `str.splitlines(keepends)`: Python knows more line ends than `\n`.
+pub(super) fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(is_line_end).unwrap_or(rest.len());
-        lines.push(&rest[..end]);
-        rest = &rest[end..];
-        rest = match rest.chars().next() {
-            Some('\r') if rest.starts_with("\r\n") => &rest[2..],
-            Some(c) => &rest[c.len_utf8()..],
-            None => rest,
+        let mark = match rest[end..].chars().next() {
+            Some('\r') if rest[end..].starts_with("\r\n") => 2,
+            Some(c) => c.len_utf8(),
+            None => 0,
         };
+        lines.push(&rest[..if keep_ends { end + mark } else { end }]);
+        rest = &rest[end + mark..];
     }
     lines
 }
@@ -256,10 +256,11 @@ mod tests {
     #[test]
     fn line_ends() {
         assert_eq!(
-            lines("a\r\nb\rc\u{2028}d\u{85}e\n\nf\n"),
+            lines("a\r\nb\rc\u{2028}d\u{85}e\n\nf\n", false),
             ["a", "b", "c", "d", "e", "", "f"]
         );
-        assert!(lines("").is_empty());
+        assert_eq!(lines("a\r\nb\n", true), ["a\r\n", "b\n"]);
+        assert!(lines("", true).is_empty());
     }
 
     #[test]
