@@ -126,6 +126,7 @@ fn hostile_templates_are_stopped_in_time_and_in_memory() {
     for (name, limit, source) in HOSTILE {
         let source = match *source {
             "DEEP" => format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000)),
+            "NOT" => format!("{{{{ {}x }}}}", "not ".repeat(50_000)),
             source => source.to_owned(),
         };
         let template = Template::from_source(name, Dialect::Jinja, &source);

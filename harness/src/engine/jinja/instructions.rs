@@ -261,6 +261,7 @@ fn replace<'s>(instruction: &Instruction<'s>, ids: FilterIds) -> Vec<Instruction
         Instruction::Add => vec![call(Operator::Add)],
         Instruction::StringConcat => vec![call(Operator::Concat)],
         Instruction::Mul => vec![call(Operator::Multiply)],
+        Instruction::In => vec![call(Operator::In)],
         Instruction::Rem => vec![call(Operator::Modulo)],
         Instruction::Lt => vec![call(Operator::Less)],
         Instruction::Lte => vec![call(Operator::LessOrEqual)],

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use minijinja::formatting::FormatStyle;
 use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, functions};
 
@@ -14,14 +15,18 @@ use super::meter::{now, produce};
 use super::operators::{Number, compare, iterate, number, private_attribute};
 use super::pytext;
 use super::refusal::Raised;
-use super::strings::{replaced, trim};
+use super::strings::{formatted, replaced, trim};
 
 /// The function that a `{% generation %}` block calls. No template can spell it by
 /// accident.
 pub(super) const GENERATION: &str = "__rolecall_generation";
 
+/// The number one, which minijinja does not know to be a constant.
+pub(super) const ONE: &str = "__rolecall_one";
+
 /// What transformers adds to Jinja2's globals.
 pub(super) fn add_globals(environment: &mut Environment<'_>) {
+    environment.add_global(ONE, 1);
     environment.add_function("raise_exception", raise_exception);
     environment.add_function("strftime_now", |format: &str| now().strftime(format));
     environment.add_function(GENERATION, |state: &mut State<'_, '_>, kwargs: Kwargs| {
@@ -50,6 +55,10 @@ pub(super) fn add_filters_and_tests(environment: &mut Environment<'_>) {
     environment.add_filter("join", join);
     environment.add_filter("replace", replace);
     environment.add_filter("indent", indent);
+    environment.add_filter("format", |text: &Value, args: Rest<Value>| {
+        let text = pytext::str(text);
+        formatted(FormatStyle::Printf, &text, &args)
+    });
     environment.add_test("iterable", is_iterable);
     environment.add_test("sequence", is_sequence);
     environment.add_test("number", |value: &Value| {

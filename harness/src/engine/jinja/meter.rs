@@ -18,6 +18,9 @@ pub struct Limits {
     /// included: 64 MiB unless said. A template that gathers its prompt in a variable
     /// copies it at every step, and each copy counts.
     pub produced: usize,
+    /// Bytes of text that may be looked through in all, as `in` does it: 1 GiB unless
+    /// said. Running out of it counts as running out of fuel.
+    pub searched: usize,
 }
 
 impl Default for Limits {
@@ -25,6 +28,7 @@ impl Default for Limits {
         Limits {
             fuel: 5_000_000,
             produced: 64 << 20,
+            searched: 1 << 30,
         }
     }
 }
@@ -32,6 +36,7 @@ impl Default for Limits {
 thread_local! {
     /// Of the render on this thread; a render never leaves its thread.
     static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static SEARCHABLE: Cell<usize> = const { Cell::new(usize::MAX) };
     static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
 }
 
@@ -40,9 +45,15 @@ thread_local! {
 #[error("the limit on {0} ran out")]
 pub(super) struct LimitReached(pub(super) Limit);
 
+/// The error of a limit that ran out.
+pub(super) fn exceeded(limit: Limit) -> Error {
+    Error::new(ErrorKind::OutOfFuel, limit.name()).with_source(LimitReached(limit))
+}
+
 /// Runs a render with fresh limits at a frozen moment.
 pub(super) fn metered<T>(limits: &Limits, now: Moment, render: impl FnOnce() -> T) -> T {
     LEFT.set(limits.produced);
+    SEARCHABLE.set(limits.searched);
     NOW.set(Some(now));
     render()
 }
@@ -59,9 +70,17 @@ pub(super) fn produce(amount: usize) -> Result<(), Error> {
             LEFT.set(left);
             Ok(())
         }
-        None => Err(
-            Error::new(ErrorKind::OutOfFuel, "too much text was produced")
-                .with_source(LimitReached(Limit::Output)),
-        ),
+        None => Err(exceeded(Limit::Output)),
+    }
+}
+
+/// Counts text that is about to be looked through.
+pub(super) fn search(amount: usize) -> Result<(), Error> {
+    match SEARCHABLE.get().checked_sub(amount) {
+        Some(left) => {
+            SEARCHABLE.set(left);
+            Ok(())
+        }
+        None => Err(exceeded(Limit::Fuel)),
     }
 }

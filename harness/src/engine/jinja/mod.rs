@@ -128,7 +128,7 @@ impl Minijinja {
 
     fn compile_source<'e>(&'e self, template: &Template) -> Result<Jinja<'e>, Error> {
         let syntax = Self::syntax()?;
-        let source = source::prepare(&template.source, &syntax);
+        let source = source::prepare(&template.source, &syntax)?;
         let source: &'e str = self.sources.push_get(source);
         let ast = parse(source, "template", syntax)?;
         let mut generator = CodeGenerator::new("template", source);

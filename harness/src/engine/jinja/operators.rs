@@ -6,14 +6,15 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use minijinja::formatting::{FormatStyle, format};
+use minijinja::formatting::FormatStyle;
 use minijinja::value::{Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State};
 
 use super::generator;
-use super::meter::produce;
+use super::meter::{produce, search};
 use super::methods;
 use super::pytext;
+use super::strings::formatted;
 
 /// An operator that is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(super) enum Operator {
     Multiply,
     /// `a % b`
     Modulo,
+    /// `a in b`
+    In,
     /// `a < b`
     Less,
     /// `a <= b`
@@ -52,6 +55,7 @@ impl Operator {
             Operator::Concat => "~",
             Operator::Multiply => "*",
             Operator::Modulo => "%",
+            Operator::In => "in",
             Operator::Less => "<",
             Operator::LessOrEqual => "<=",
             Operator::Greater => ">",
@@ -79,6 +83,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Concat.name(), concat);
     environment.add_filter(Operator::Multiply.name(), multiply);
     environment.add_filter(Operator::Modulo.name(), modulo);
+    environment.add_filter(Operator::In.name(), is_in);
     environment.add_filter(Operator::Less.name(), |a: &Value, b: &Value| {
         compare("<", a, b).map(Ordering::is_lt)
     });
@@ -205,6 +210,29 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
+/// Whether a value is in another: a text in a text, an item in a list, a key in a
+/// dictionary. Nothing is in an undefined value.
+fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
+    if let (Some(item), Some(container)) = (item.as_str(), container.as_str()) {
+        search(container.len())?;
+        return Ok(container.contains(item));
+    }
+    match container.kind() {
+        ValueKind::Undefined => Ok(false),
+        ValueKind::Map => Ok(container
+            .as_object()
+            .is_some_and(|map| map.get_value(item).is_some())),
+        ValueKind::Seq | ValueKind::Iterable => {
+            search(16 * container.len().unwrap_or(0))?;
+            Ok(container.try_iter()?.any(|other| other == *item))
+        }
+        kind => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            format!("{} in {kind} is not supported", item.kind()),
+        )),
+    }
+}
+
 /// The remainder has the divisor's sign, and a text is a printf format.
 fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
     if let Some(format_text) = a.as_str() {
@@ -213,9 +241,8 @@ fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
         } else {
             vec![b.clone()]
         };
-        let text = format(FormatStyle::Printf, format_text, &values)?;
-        produce(text.len())?;
-        return Ok(pytext::like(a, text));
+        let text = formatted(FormatStyle::Printf, format_text, &values)?;
+        return Ok(pytext::like(a, pytext::str(&text)));
     }
     let by_zero = || Error::new(ErrorKind::InvalidOperation, "modulo by zero");
     match (number(a), number(b)) {

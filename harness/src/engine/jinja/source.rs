@@ -2,40 +2,60 @@
 
 use std::ops::Range;
 
+use minijinja::Error;
 use minijinja::machinery::{Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
-use super::library::GENERATION;
+use super::library::{GENERATION, ONE};
+use super::meter::exceeded;
+use crate::outcome::Limit;
+
+/// Tokens that one tag may hold. minijinja looks for constants at every level of an
+/// expression, each time down to its leaves: a long one takes a time that grows with the
+/// square of its length.
+const MOST_TOKENS: usize = 10_000;
 
 /// Normalises newlines as Jinja2's lexer does (`\r\n` and `\r` become `\n`), and rewrites
-/// two tags:
+/// what minijinja reads otherwise:
 ///
 /// - `{% generation %}` blocks become call blocks, as transformers' `AssistantTracker`
 ///   makes them (`chat_template_utils.py`): they have a scope of their own and give their
 ///   body.
 /// - `{% raw %}` keeps the newline after it, which `trim_blocks` takes away in minijinja
 ///   but not in Jinja2 (`lexer.py`, `TOKEN_RAW_BEGIN`).
+/// - `a * b` gets a factor of one that is no constant. minijinja works constants out when
+///   it compiles, without limits: `'x' * 99999999` would be there before anyone could say
+///   no.
 ///
 /// Only real tags are rewritten, not what looks like one in a string, a comment or a raw
 /// block; lines stay where they are.
-pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> String {
+pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> Result<String, Error> {
     let source = source.replace("\r\n", "\n").replace('\r', "\n");
-    if !source.contains("generation") && !source.contains("raw") {
-        return source;
-    }
     let opening = format!("call {GENERATION}()");
+    let factor = format!(" {ONE} *");
+    let mut in_tag = 0;
     let mut edits: Vec<(Range<usize>, &str)> = Vec::new();
     let mut before = None;
     for token in tokenize(&source, false, syntax.clone()) {
         // What cannot be read as tokens is refused by the parser, with a better message.
         let Ok((token, span)) = token else {
-            return source.clone();
+            return Ok(source.clone());
         };
+        in_tag = match token {
+            Token::TemplateData(_) | Token::BlockStart | Token::VariableStart => 0,
+            _ => in_tag + 1,
+        };
+        if in_tag > MOST_TOKENS {
+            return Err(exceeded(Limit::Recursion));
+        }
         let place = span.start_offset as usize..span.end_offset as usize;
         match (&before, &token) {
             (Some(Token::BlockStart), Token::Ident("generation")) => edits.push((place, &opening)),
             (Some(Token::BlockStart), Token::Ident("endgeneration")) => {
                 edits.push((place, "endcall"));
+            }
+            (Some(before), Token::Mul) if ends_an_operand(before) => {
+                edits.push((place.end..place.end, &factor));
             }
             // A raw block is one piece of text; the tag itself gives no token.
             (_, Token::TemplateData(_)) if ends_with_raw_tag(&source[..place.start]) => {
@@ -54,7 +74,23 @@ pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> String {
         copied = place.end;
     }
     prepared.push_str(&source[copied..]);
-    prepared
+    Ok(prepared)
+}
+
+/// Whether a `*` after this token multiplies; else it hands a list over as arguments.
+fn ends_an_operand(token: &Token<'_>) -> bool {
+    matches!(
+        token,
+        Token::Ident(_)
+            | Token::Str(_)
+            | Token::String(_)
+            | Token::Int(_)
+            | Token::Int128(_)
+            | Token::Float(_)
+            | Token::ParenClose
+            | Token::BracketClose
+            | Token::BraceClose
+    )
 }
 
 /// Whether a text ends with `{% raw %}`, with nothing said about the white space after it.
@@ -70,7 +106,7 @@ mod tests {
     use super::*;
 
     fn prepared(source: &str) -> String {
-        prepare(source, &SyntaxConfig::default())
+        prepare(source, &SyntaxConfig::default()).unwrap()
     }
 
     #[test]
@@ -82,6 +118,7 @@ mod tests {
     fn only_real_tags_are_rewritten() {
         let call = format!("{{%- call {GENERATION}() -%}}x{{% endcall %}}");
         assert_eq!(prepared("{%- generation -%}x{% endgeneration %}"), call);
+        assert_eq!(prepared("{{ a * 3 }}"), format!("{{{{ a * {ONE} * 3 }}}}"));
         let raw = "a{% raw  +%}\n{% generation %}{% endraw %}\nb";
         assert_eq!(prepared("a{% raw %}\n{% generation %}{% endraw %}\nb"), raw);
         for text in [
@@ -89,6 +126,7 @@ mod tests {
             "{# {% generation %} #}",
             "{% raw -%}{% generation %}{% endraw %}",
             "{{ 'raw %}' }}text",
+            "{{ f(*args) }}{{ 2 ** 3 }}",
             "{# {% raw %} #}\ntext",
             "{% set generation = 1 %}{{ generation }}",
             "{% if generation %}{% endif %}",

@@ -1,5 +1,6 @@
 //! The methods of Python's `str` that minijinja-contrib lacks or does differently.
 
+use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Kwargs, Rest, Tuple, Value, from_args};
 use minijinja::{Error, ErrorKind};
 
@@ -32,6 +33,7 @@ pub(super) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
         "swapcase" => no_args(args).map(|()| Value::from(swapcase(text))),
         "casefold" => no_args(args).map(|()| Value::from(text.to_lowercase().replace('ß', "ss"))),
         "splitlines" => splitlines(text, args),
+        "format" => formatted(FormatStyle::StrFormat, text, args),
         "removeprefix" => one_text(args)
             .map(|prefix| Value::from(text.strip_prefix(prefix.as_str()).unwrap_or(text))),
         "removesuffix" => one_text(args)
@@ -278,6 +280,23 @@ fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result
         }
     }
     Ok(Value::from(false))
+}
+
+/// A format applied to values, in printf's style or `str.format`'s. The widths are counted
+/// before there is a text as wide: those in the format, and numbers that may be one.
+pub(super) fn formatted(style: FormatStyle, text: &str, values: &[Value]) -> Result<Value, Error> {
+    for digits in text.split(|c: char| !c.is_ascii_digit()) {
+        if !digits.is_empty() {
+            produce(digits.parse().unwrap_or(usize::MAX))?;
+        }
+    }
+    let takes_widths = text.contains(":{") || text.contains('*');
+    for value in values.iter().filter(|_| takes_widths) {
+        produce(value.as_usize().unwrap_or(0))?;
+    }
+    let text = format(style, text, values)?;
+    produce(text.len())?;
+    Ok(Value::from(text))
 }
 
 /// Where a text is filled up.
