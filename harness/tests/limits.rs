@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use rolecall::case::Case;
-use rolecall::engine::{Conversation, Engines, Minijinja, jinja::Limits, load};
+use rolecall::engine::{Conversation, Engines, Limits, Minijinja, load};
 use rolecall::outcome::{Limit, Outcome};
 use rolecall::run::Runner;
 use rolecall::suite::Pair;

@@ -5,6 +5,7 @@
 
 pub mod conversation;
 pub mod jinja;
+pub mod limits;
 mod panics;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use crate::template::{Dialect, Template};
 
 pub use conversation::Conversation;
 pub use jinja::Minijinja;
+pub use limits::Limits;
 pub use panics::catch;
 
 /// Something that renders the templates of one dialect.

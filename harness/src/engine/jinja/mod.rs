@@ -31,11 +31,9 @@ use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
-use crate::engine::{Conversation, Engine, Program};
+use crate::engine::{Conversation, Engine, Limits, Program};
 use crate::outcome::{Outcome, Stage};
 use crate::template::{Dialect, Template};
-
-pub use meter::Limits;
 
 /// minijinja in transformers' settings.
 pub struct Minijinja {
