@@ -58,6 +58,12 @@ impl fmt::Display for Moment {
 }
 
 impl Moment {
+    /// The same time of the day before.
+    #[must_use]
+    pub fn yesterday(&self) -> Moment {
+        Moment(self.0.yesterday().unwrap_or(self.0))
+    }
+
     /// `datetime.now().strftime(format)` of `CPython` 3.11 on Linux (glibc, C locale).
     ///
     /// The time is naive, so `%z` and `%Z` give nothing. `%f` is the microsecond in

@@ -4,6 +4,7 @@
 //! template or an engine does, rendering gives one [`Outcome`] and returns.
 
 pub mod conversation;
+pub mod go;
 pub mod jinja;
 pub mod limits;
 mod panics;
@@ -14,6 +15,7 @@ use crate::outcome::Outcome;
 use crate::template::{Dialect, Template};
 
 pub use conversation::Conversation;
+pub use go::Gotmpl;
 pub use jinja::Minijinja;
 pub use limits::Limits;
 pub use panics::catch;
@@ -80,6 +82,7 @@ impl fmt::Debug for Loaded<'_> {
 pub struct Engines {
     jinja: Minijinja,
     plain: Minijinja,
+    go: Gotmpl,
 }
 
 impl Default for Engines {
@@ -87,6 +90,7 @@ impl Default for Engines {
         Engines {
             jinja: Minijinja::new(),
             plain: Minijinja::plain(),
+            go: Gotmpl::new(),
         }
     }
 }
@@ -94,7 +98,7 @@ impl Default for Engines {
 impl Engines {
     /// All of them.
     pub fn all(&self) -> Vec<&dyn Engine> {
-        vec![&self.jinja, &self.plain]
+        vec![&self.jinja, &self.plain, &self.go]
     }
 
     /// An engine by name.

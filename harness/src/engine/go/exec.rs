@@ -1,0 +1,592 @@
+//! Executes a tree: Go's text/template, with Ollama's values.
+//!
+//! Source: text/template/exec.go of Go 1.26, with `missingkey=zero`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use gotmpl::parse::{
+    BranchNode, CommandNode, Expr, ListNode, Node, Number, PipeNode, SmolStr, TemplateNode,
+};
+
+use super::format;
+use super::functions::{self, Parameter};
+use super::json;
+use super::refusal::{Meter, Refusal};
+use super::tools;
+use super::values::{MapKind, RecordKind, Text, Value};
+use crate::clock::Moment;
+use crate::outcome::Limit;
+
+/// How deeply lists of nodes and pipelines may nest at run time, named templates
+/// included.
+const DEEPEST: usize = 600;
+
+/// What a render is made of.
+pub(super) struct Execution<'t> {
+    pub(super) defines: &'t HashMap<SmolStr, ListNode>,
+    pub(super) surroundings: Surroundings,
+    pub(super) now: Moment,
+    pub(super) meter: Meter,
+    pub(super) out: Vec<u8>,
+    variables: Vec<(&'t str, Value)>,
+    depth: usize,
+}
+
+/// What surrounds a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Surroundings {
+    /// Ollama's functions, `missingkey=zero` and the named templates.
+    Full,
+    /// None of them: Ollama executes the last legacy turn in a new template.
+    Bare,
+}
+
+/// Where a list of nodes ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    End,
+    Break,
+    Continue,
+}
+
+type Evaluated = Result<Value, Refusal>;
+
+impl<'t> Execution<'t> {
+    pub(super) fn new(
+        defines: &'t HashMap<SmolStr, ListNode>,
+        now: Moment,
+        meter: Meter,
+    ) -> Execution<'t> {
+        Execution {
+            defines,
+            surroundings: Surroundings::Full,
+            now,
+            meter,
+            out: Vec::new(),
+            variables: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// Executes a tree with a root.
+    pub(super) fn execute(
+        &mut self,
+        tree: &'t ListNode,
+        root: &Arc<BTreeMap<Text, Value>>,
+    ) -> Result<(), Refusal> {
+        let dot = Value::Map(super::values::Map {
+            kind: MapKind::Anything,
+            entries: Some(Arc::clone(root)),
+        });
+        self.variables.clear();
+        self.variables.push(("$", dot.clone()));
+        self.list(&dot, tree)?;
+        Ok(())
+    }
+
+    fn enter(&mut self) -> Result<(), Refusal> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Refusal::Limit(Limit::Recursion));
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, dot: &Value, list: &'t ListNode) -> Result<Flow, Refusal> {
+        self.enter()?;
+        for node in &list.nodes {
+            self.meter.step()?;
+            let flow = match node {
+                Node::Text(text) => {
+                    self.print(text.text.as_bytes())?;
+                    Flow::End
+                }
+                Node::Action(action) => {
+                    let value = self.pipe(dot, &action.pipe)?;
+                    if action.pipe.decl.is_empty() {
+                        self.print_value(&value)?;
+                    }
+                    Flow::End
+                }
+                Node::If(branch) => self.branch(dot, branch, false)?,
+                Node::With(branch) => self.branch(dot, branch, true)?,
+                Node::Range(branch) => self.range(dot, branch)?,
+                Node::Template(call) => {
+                    self.template(dot, call)?;
+                    Flow::End
+                }
+                Node::List(list) => self.list(dot, list)?,
+                Node::Define(_) => Flow::End,
+                Node::Break(_) => Flow::Break,
+                Node::Continue(_) => Flow::Continue,
+            };
+            if flow != Flow::End {
+                self.depth -= 1;
+                return Ok(flow);
+            }
+        }
+        self.depth -= 1;
+        Ok(Flow::End)
+    }
+
+    fn print(&mut self, text: &[u8]) -> Result<(), Refusal> {
+        self.meter.produce(text.len())?;
+        self.out.extend_from_slice(text);
+        Ok(())
+    }
+
+    fn print_value(&mut self, value: &Value) -> Result<(), Refusal> {
+        if let Value::Text(text) = value {
+            return self.print(text);
+        }
+        let before = self.out.len();
+        format::print_action(&mut self.out, value);
+        self.meter.produce(self.out.len() - before)
+    }
+
+    fn branch(
+        &mut self,
+        dot: &Value,
+        branch: &'t BranchNode,
+        moves_dot: bool,
+    ) -> Result<Flow, Refusal> {
+        let scope = self.variables.len();
+        let value = self.pipe(dot, &branch.pipe)?;
+        let flow = if value.truth() {
+            self.list(if moves_dot { &value } else { dot }, &branch.body)?
+        } else if let Some(otherwise) = &branch.else_body {
+            self.list(dot, otherwise)?
+        } else {
+            Flow::End
+        };
+        self.variables.truncate(scope);
+        Ok(flow)
+    }
+
+    fn range(&mut self, dot: &Value, branch: &'t BranchNode) -> Result<Flow, Refusal> {
+        let scope = self.variables.len();
+        let value = self.pipe(dot, &branch.pipe)?;
+        let line = branch.pos.line;
+        let mut ran = false;
+        match &value {
+            Value::List(list) => {
+                for (i, item) in list.items().iter().enumerate() {
+                    ran = true;
+                    let index = Value::Int(i64::try_from(i).unwrap_or(i64::MAX));
+                    if self.turn(branch, index, item)? == Flow::Break {
+                        break;
+                    }
+                }
+            }
+            Value::Map(map) => {
+                for (key, item) in map.iter() {
+                    ran = true;
+                    if self.turn(branch, Value::Text(key.clone()), item)? == Flow::Break {
+                        break;
+                    }
+                }
+            }
+            Value::Int(_) | Value::Byte(_) => {
+                let (end, is_byte) = match value {
+                    Value::Int(end) => (end, false),
+                    Value::Byte(end) => (i64::from(end), true),
+                    _ => (0, false),
+                };
+                if branch.pipe.decl.len() > 1 {
+                    return Err(Refusal::new(format!(
+                        "can't use {end} to iterate over more than one variable"
+                    ))
+                    .at(line));
+                }
+                for i in 0..end {
+                    ran = true;
+                    let item = match u8::try_from(i) {
+                        Ok(byte) if is_byte => Value::Byte(byte),
+                        _ => Value::Int(i),
+                    };
+                    if self.turn(branch, Value::Absent, &item)? == Flow::Break {
+                        break;
+                    }
+                }
+            }
+            Value::Absent => {}
+            other => {
+                let mut shown = Vec::new();
+                format::print_action(&mut shown, other);
+                return Err(Refusal::new(format!(
+                    "range can't iterate over {}",
+                    String::from_utf8_lossy(&shown)
+                ))
+                .at(line));
+            }
+        }
+        let mut flow = Flow::End;
+        if !ran && let Some(otherwise) = &branch.else_body {
+            flow = self.list(dot, otherwise)?;
+        }
+        self.variables.truncate(scope);
+        Ok(flow)
+    }
+
+    /// One turn of a range.
+    fn turn(
+        &mut self,
+        branch: &'t BranchNode,
+        index: Value,
+        item: &Value,
+    ) -> Result<Flow, Refusal> {
+        self.meter.step()?;
+        let mark = self.variables.len();
+        match (branch.pipe.decl.as_slice(), branch.pipe.is_assign) {
+            ([], _) => {}
+            ([_], false) => self.set_top(1, item.clone()),
+            ([_, _, ..], false) => {
+                self.set_top(1, item.clone());
+                self.set_top(2, index);
+            }
+            ([one], true) => self.set(one, item.clone(), branch.pos.line)?,
+            ([key, one, ..], true) => {
+                self.set(key, index, branch.pos.line)?;
+                self.set(one, item.clone(), branch.pos.line)?;
+            }
+        }
+        let flow = self.list(item, &branch.body)?;
+        self.variables.truncate(mark);
+        Ok(flow)
+    }
+
+    /// The pipeline of a range has declared its variables; they are on top.
+    fn set_top(&mut self, from_top: usize, value: Value) {
+        let at = self.variables.len() - from_top;
+        self.variables[at].1 = value;
+    }
+
+    fn set(&mut self, name: &str, value: Value, line: usize) -> Result<(), Refusal> {
+        match self.variables.iter_mut().rev().find(|(n, _)| *n == name) {
+            Some((_, kept)) => {
+                *kept = value;
+                Ok(())
+            }
+            None => Err(Refusal::new(format!("undefined variable: {name}")).at(line)),
+        }
+    }
+
+    fn template(&mut self, dot: &Value, call: &'t TemplateNode) -> Result<(), Refusal> {
+        let defines = self.defines;
+        let body = match self.surroundings {
+            Surroundings::Full => defines.get(&call.name),
+            Surroundings::Bare => None,
+        };
+        let Some(body) = body else {
+            return Err(
+                Refusal::new(format!("template {:?} not defined", call.name.as_str()))
+                    .at(call.pos.line),
+            );
+        };
+        let dot = match &call.pipe {
+            Some(pipe) => self.pipe(dot, pipe)?,
+            None => Value::Absent,
+        };
+        let outer = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
+        self.list(&dot, body)?;
+        self.variables = outer;
+        Ok(())
+    }
+
+    fn pipe(&mut self, dot: &Value, pipe: &'t PipeNode) -> Evaluated {
+        let mut value = None;
+        for command in &pipe.commands {
+            let mut next = self.command(dot, command, value)?;
+            // Go looks into an interface here, and finds no value in a nil one.
+            if matches!(next, Value::Nil) {
+                next = Value::Absent;
+            }
+            value = Some(next);
+        }
+        let value = value.unwrap_or(Value::Absent);
+        for name in &pipe.decl {
+            if pipe.is_assign {
+                self.set(name, value.clone(), pipe.pos.line)?;
+            } else {
+                self.variables.push((name.as_str(), value.clone()));
+            }
+        }
+        Ok(value)
+    }
+
+    fn command(&mut self, dot: &Value, command: &'t CommandNode, last: Option<Value>) -> Evaluated {
+        self.meter.step()?;
+        let Some(first) = command.args.first() else {
+            return Ok(Value::Absent);
+        };
+        let line = first.pos().line;
+        let given = command.args.len() - 1 + usize::from(last.is_some());
+        let value = match first {
+            Expr::Field(_, fields) => return self.fields(dot, fields, given, line),
+            Expr::Chain(_, inner, fields) => return self.chain(dot, inner, fields, given, line),
+            Expr::Variable(_, name, fields) if !fields.is_empty() => {
+                let value = self.variable(name, line)?;
+                return self.fields(&value, fields, given, line);
+            }
+            Expr::Identifier(_, name) => {
+                return self.call(dot, name, &command.args[1..], last, line);
+            }
+            Expr::Pipe(_, pipe) if given == 0 => {
+                self.enter()?;
+                let value = self.pipe(dot, pipe)?;
+                self.depth -= 1;
+                return Ok(value);
+            }
+            _ if given > 0 => {
+                return Err(Refusal::new("can't give argument to non-function").at(line));
+            }
+            Expr::Variable(_, name, _) => return self.variable(name, line),
+            Expr::Nil(_) => return Err(Refusal::new("nil is not a command").at(line)),
+            Expr::Dot(_) => dot.clone(),
+            literal => Self::literal(literal)?,
+        };
+        Ok(value)
+    }
+
+    fn literal(expression: &Expr) -> Evaluated {
+        let line = expression.pos().line;
+        Ok(match expression {
+            Expr::Bool(_, value) => Value::Bool(*value),
+            Expr::String(_, text) => Value::Text(Text::from(Arc::clone(text))),
+            Expr::Number(_, Number::Int(number)) => Value::Int(*number),
+            Expr::Number(_, Number::Float(number)) => Value::Float(*number),
+            Expr::Number(_, Number::Uint(number)) => {
+                return Err(Refusal::new(format!("{number} overflows int")).at(line));
+            }
+            _ => Value::Absent,
+        })
+    }
+
+    fn variable(&self, name: &str, line: usize) -> Evaluated {
+        self.variables
+            .iter()
+            .rev()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value.clone())
+            .ok_or_else(|| Refusal::new(format!("undefined variable: {name}")).at(line))
+    }
+
+    fn chain(
+        &mut self,
+        dot: &Value,
+        inner: &'t Expr,
+        fields: &[SmolStr],
+        given: usize,
+        line: usize,
+    ) -> Evaluated {
+        if matches!(inner, Expr::Nil(_)) {
+            return Err(Refusal::new("indirection through explicit nil").at(line));
+        }
+        let value = self.expression(dot, inner)?;
+        self.fields(&value, fields, given, line)
+    }
+
+    /// A chain of fields; only the last one may have arguments.
+    fn fields(
+        &mut self,
+        receiver: &Value,
+        fields: &[SmolStr],
+        given: usize,
+        line: usize,
+    ) -> Evaluated {
+        let mut value = std::borrow::Cow::Borrowed(receiver);
+        for (i, name) in fields.iter().enumerate() {
+            let given = if i + 1 == fields.len() { given } else { 0 };
+            let next = self
+                .field(&value, name, given)
+                .map_err(|refusal| refusal.at(line))?;
+            value = std::borrow::Cow::Owned(next);
+        }
+        Ok(value.into_owned())
+    }
+
+    fn field(&mut self, receiver: &Value, name: &str, given: usize) -> Evaluated {
+        let typ = receiver.type_name();
+        match receiver {
+            Value::Absent => return Ok(Value::Absent),
+            Value::Nil => {
+                return Err(Refusal::new(format!("nil pointer evaluating {typ}.{name}")));
+            }
+            _ => {}
+        }
+        if let Some(value) = method(receiver, name) {
+            if given > 0 {
+                return Err(Refusal::new(format!(
+                    "wrong number of args for {name}: want 0 got {given}"
+                )));
+            }
+            if let Value::Text(text) = &value {
+                self.meter.produce(text.len())?;
+            }
+            return Ok(value);
+        }
+        match receiver {
+            Value::Record(record) => {
+                if let Some(value) = record.get(name) {
+                    if given > 0 {
+                        return Err(Refusal::new(format!(
+                            "{name} has arguments but cannot be invoked as function"
+                        )));
+                    }
+                    return Ok(value.clone());
+                }
+            }
+            Value::Map(map) => {
+                if given > 0 {
+                    return Err(Refusal::new(format!(
+                        "{name} is not a method but has arguments"
+                    )));
+                }
+                return Ok(match map.get(name.as_bytes()) {
+                    Some(value) => value.clone(),
+                    None if self.surroundings == Surroundings::Full => map.zero(),
+                    None => Value::Absent,
+                });
+            }
+            _ => {}
+        }
+        Err(Refusal::new(format!(
+            "can't evaluate field {name} in type {typ}"
+        )))
+    }
+
+    /// An argument, or what stands in parentheses before a field.
+    fn expression(&mut self, dot: &Value, expression: &'t Expr) -> Evaluated {
+        self.meter.step()?;
+        let line = expression.pos().line;
+        match expression {
+            Expr::Dot(_) => Ok(dot.clone()),
+            Expr::Field(_, fields) => self.fields(dot, fields, 0, line),
+            Expr::Variable(_, name, fields) => {
+                let value = self.variable(name, line)?;
+                self.fields(&value, fields, 0, line)
+            }
+            Expr::Pipe(_, pipe) => {
+                self.enter()?;
+                let value = self.pipe(dot, pipe)?;
+                self.depth -= 1;
+                Ok(value)
+            }
+            Expr::Identifier(_, name) => self.call(dot, name, &[], None, line),
+            Expr::Chain(_, inner, fields) => self.chain(dot, inner, fields, 0, line),
+            literal => Self::literal(literal),
+        }
+    }
+
+    fn call(
+        &mut self,
+        dot: &Value,
+        name: &str,
+        arguments: &'t [Expr],
+        last: Option<Value>,
+        line: usize,
+    ) -> Evaluated {
+        let function = functions::find(name)
+            .filter(|function| !function.is_ollamas || self.surroundings == Surroundings::Full)
+            .ok_or_else(|| Refusal::new(format!("{name:?} is not a defined function")).at(line))?;
+        let given = arguments.len() + usize::from(last.is_some());
+        let wanted = function.fixed.len();
+        if function.others.is_some() && given < wanted {
+            return Err(Refusal::new(format!(
+                "wrong number of args for {name}: want at least {wanted} got {given}"
+            ))
+            .at(line));
+        }
+        if function.others.is_none() && given != wanted {
+            return Err(Refusal::new(format!(
+                "wrong number of args for {name}: want {wanted} got {given}"
+            ))
+            .at(line));
+        }
+        if matches!(name, "and" | "or") {
+            let mut value = Value::Absent;
+            for argument in arguments {
+                value = self.argument(dot, argument, Parameter::Value)?;
+                if value.truth() == (name == "or") {
+                    return Ok(value);
+                }
+            }
+            return match last {
+                Some(last) => fit(last, Parameter::Value).map_err(|refusal| refusal.at(line)),
+                None => Ok(value),
+            };
+        }
+        let parameter = |i: usize| {
+            function
+                .fixed
+                .get(i)
+                .copied()
+                .or(function.others)
+                .unwrap_or(Parameter::Value)
+        };
+        let mut values = Vec::with_capacity(given);
+        for (i, argument) in arguments.iter().enumerate() {
+            values.push(self.argument(dot, argument, parameter(i))?);
+        }
+        if let Some(last) = last {
+            let fitting = fit(last, parameter(values.len()));
+            values.push(fitting.map_err(|refusal| refusal.at(line))?);
+        }
+        functions::call(name, &values, self.now, &mut self.meter).map_err(|refusal| match refusal {
+            Refusal::Words { message, .. } => {
+                Refusal::new(format!("error calling {name}: {message}")).at(line)
+            }
+            limit @ Refusal::Limit(_) => limit,
+        })
+    }
+
+    fn argument(&mut self, dot: &Value, argument: &'t Expr, parameter: Parameter) -> Evaluated {
+        let line = argument.pos().line;
+        let found = match argument {
+            Expr::Nil(_) if parameter == Parameter::Text => Some("cannot assign nil to string"),
+            Expr::Bool(..) | Expr::Number(..) if parameter == Parameter::Text => {
+                Some("expected string")
+            }
+            _ => None,
+        };
+        if let Some(message) = found {
+            return Err(Refusal::new(message).at(line));
+        }
+        let value = self.expression(dot, argument)?;
+        fit(value, parameter).map_err(|refusal| refusal.at(line))
+    }
+}
+
+/// A value as a parameter takes it.
+fn fit(value: Value, parameter: Parameter) -> Evaluated {
+    match (parameter, value) {
+        (Parameter::Anything, Value::Absent) => Ok(Value::Nil),
+        (Parameter::Value, Value::Nil) => Ok(Value::Absent),
+        (Parameter::Text, Value::Text(text)) => Ok(Value::Text(text)),
+        (Parameter::Text, Value::Absent) => Err(Refusal::new("invalid value; expected string")),
+        (Parameter::Text, other) => Err(Refusal::new(format!(
+            "wrong type for value; expected string; got {}",
+            other.type_name()
+        ))),
+        (_, value) => Ok(value),
+    }
+}
+
+/// The methods that templates can call.
+fn method(receiver: &Value, name: &str) -> Option<Value> {
+    match (receiver, name) {
+        (_, "String") => json::stringer(receiver).map(|text| Value::Text(Text::from(text))),
+        (Value::Record(record), "ToTypeScriptType") if record.kind == RecordKind::Property => {
+            Some(Value::text(&tools::typescript(record)))
+        }
+        (Value::Ordered(properties), "Len") => {
+            let length = properties.as_ref().map_or(0, |p| p.len());
+            Some(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)))
+        }
+        (Value::Ordered(properties), "ToMap") => {
+            Some(tools::to_map(properties.as_ref().map(|p| p.as_slice())))
+        }
+        _ => None,
+    }
+}

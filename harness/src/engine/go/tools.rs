@@ -1,0 +1,224 @@
+//! Tools as Ollama's `api.Tools` keeps them.
+//!
+//! Source: api/types.go (Tool, `ToolFunction`, `ToolProperty`, `PropertyType`) and
+//! template/template.go (`convertToolsForTemplate`), since 0.14. The `OpenAI` endpoint
+//! writes its request as JSON once more for the chat endpoint, which makes empty lists
+//! nil.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::read;
+use super::refusal::Refusal;
+use super::values::{ListKind, MapKind, Record, RecordKind, Text, Value};
+
+const PLACE: &str = "ChatCompletionRequest.tools";
+
+/// The tools of a case. None at all are a nil slice.
+pub(super) fn tools(tools: Option<&[Json]>) -> Result<Value, Refusal> {
+    let tools = tools.unwrap_or_default();
+    if tools.is_empty() {
+        return Ok(Value::nil_list(ListKind::Tools));
+    }
+    let tools = tools.iter().map(tool).collect::<Result<_, _>>()?;
+    Ok(Value::list(ListKind::Tools, tools))
+}
+
+fn tool(json: &Json) -> Result<Value, Refusal> {
+    let tool = read::object(json, PLACE, "api.Tool")?.unwrap_or(read::nothing());
+    let place = format!("{PLACE}.function");
+    let function = match read::member(tool, "function") {
+        Some(json) => read::object(json, &place, "api.ToolFunction")?.unwrap_or(read::nothing()),
+        None => read::nothing(),
+    };
+    let function = Value::record(
+        RecordKind::ToolFunction,
+        vec![
+            Value::text(read::string(function, "name", &place)?),
+            Value::text(read::string(function, "description", &place)?),
+            parameters(read::member(function, "parameters"))?,
+        ],
+    );
+    Ok(Value::record(
+        RecordKind::Tool,
+        vec![
+            Value::text(read::string(tool, "type", PLACE)?),
+            any_member(tool, "items")?,
+            function,
+        ],
+    ))
+}
+
+fn parameters(json: Option<&Json>) -> Result<Value, Refusal> {
+    let place = format!("{PLACE}.function.parameters");
+    let parameters = match json {
+        Some(json) => {
+            read::object(json, &place, "api.ToolFunctionParameters")?.unwrap_or(read::nothing())
+        }
+        None => read::nothing(),
+    };
+    // The template sees a plain map, sorted; only what is nested keeps its order.
+    let sorted = match ordered(parameters, &place)? {
+        None => Value::Map(super::values::Map {
+            kind: MapKind::Properties,
+            entries: None,
+        }),
+        Some(entries) => Value::map(MapKind::Properties, entries.into_iter().collect()),
+    };
+    Ok(Value::record(
+        RecordKind::Parameters,
+        vec![
+            Value::text(read::string(parameters, "type", &place)?),
+            any_member(parameters, "$defs")?,
+            any_member(parameters, "items")?,
+            string_list(parameters, "required", &place)?,
+            sorted,
+        ],
+    ))
+}
+
+/// The `properties` of an object, in their order.
+fn ordered(object: &Map<String, Json>, place: &str) -> Result<Option<Vec<(Text, Value)>>, Refusal> {
+    let Some(json) = read::member(object, "properties") else {
+        return Ok(None);
+    };
+    let place = format!("{place}.properties");
+    let Some(properties) = read::object(json, &place, "api.ToolPropertiesMap")? else {
+        return Ok(None);
+    };
+    let entries: Vec<(Text, Value)> = properties
+        .iter()
+        .map(|(key, value)| Ok((Text::from(key.as_bytes()), property(value, &place)?)))
+        .collect::<Result<_, Refusal>>()?;
+    Ok(Some(entries))
+}
+
+fn property(json: &Json, place: &str) -> Result<Value, Refusal> {
+    let object = read::object(json, place, "api.ToolProperty")?.unwrap_or(read::nothing());
+    let any_of = match read::list(object, "anyOf", place, "[]api.ToolProperty")? {
+        None | Some([]) => Value::nil_list(ListKind::Properties),
+        Some(items) => Value::list(
+            ListKind::Properties,
+            items
+                .iter()
+                .map(|item| property(item, place))
+                .collect::<Result<_, _>>()?,
+        ),
+    };
+    let enumerated = match read::list(object, "enum", place, "[]interface {}")? {
+        None | Some([]) => Value::nil_list(ListKind::Anything),
+        Some(items) => Value::list(
+            ListKind::Anything,
+            items.iter().map(read::anything).collect::<Result<_, _>>()?,
+        ),
+    };
+    Ok(Value::record(
+        RecordKind::Property,
+        vec![
+            any_of,
+            property_type(object, place)?,
+            any_member(object, "items")?,
+            Value::text(read::string(object, "description", place)?),
+            enumerated,
+            Value::Ordered(ordered(object, place)?.map(Arc::new)),
+            string_list(object, "required", place)?,
+        ],
+    ))
+}
+
+/// One type or several. A type that is written as null is the empty string, because Go
+/// reads null into a string without a word.
+fn property_type(object: &Map<String, Json>, place: &str) -> Result<Value, Refusal> {
+    let written = object
+        .iter()
+        .rev()
+        .find(|(key, _)| key.eq_ignore_ascii_case("type"))
+        .map(|(_, value)| value);
+    let types = match written {
+        None => Vec::new(),
+        Some(Json::Null) => vec![Value::text("")],
+        Some(Json::String(one)) => vec![Value::text(one)],
+        Some(Json::Array(many)) => read::strings(many, &format!("{place}.type"))?,
+        Some(other) => return Err(read::mismatch(other, &format!("{place}.type"), "[]string")),
+    };
+    Ok(if types.is_empty() {
+        Value::nil_list(ListKind::PropertyType)
+    } else {
+        Value::list(ListKind::PropertyType, types)
+    })
+}
+
+fn any_member(object: &Map<String, Json>, name: &str) -> Result<Value, Refusal> {
+    read::member(object, name).map_or(Ok(Value::Nil), read::anything)
+}
+
+fn string_list(object: &Map<String, Json>, name: &str, place: &str) -> Result<Value, Refusal> {
+    Ok(match read::list(object, name, place, "[]string")? {
+        None | Some([]) => Value::nil_list(ListKind::Strings),
+        Some(items) => Value::list(
+            ListKind::Strings,
+            read::strings(items, &format!("{place}.{name}"))?,
+        ),
+    })
+}
+
+/// The zero `api.ToolProperty`.
+pub(super) fn empty_property() -> Value {
+    Value::record(
+        RecordKind::Property,
+        vec![
+            Value::nil_list(ListKind::Properties),
+            Value::nil_list(ListKind::PropertyType),
+            Value::Nil,
+            Value::text(""),
+            Value::nil_list(ListKind::Anything),
+            Value::Ordered(None),
+            Value::nil_list(ListKind::Strings),
+        ],
+    )
+}
+
+/// A property's type in TypeScript's words: api/types.go, `ToTypeScriptType`.
+pub(super) fn typescript(property: &Record) -> String {
+    let items = |name| match property.get(name) {
+        Some(Value::List(list)) => list.items(),
+        _ => &[],
+    };
+    let mut names: Vec<String> = Vec::new();
+    for one in items("AnyOf") {
+        if let Value::Record(record) = one {
+            names.push(typescript(record));
+        }
+    }
+    if names.is_empty() {
+        for one in items("Type") {
+            let Value::Text(one) = one else { continue };
+            let name = match &**one {
+                b"string" => "string",
+                b"number" | b"integer" => "number",
+                b"boolean" => "boolean",
+                b"array" => "any[]",
+                b"object" => "Record<string, any>",
+                b"null" => "null",
+                _ => "any",
+            };
+            names.push(name.to_owned());
+        }
+    }
+    if names.is_empty() {
+        return "any".to_owned();
+    }
+    names.join(" | ")
+}
+
+/// Properties without their order: `ToMap`.
+pub(super) fn to_map(properties: Option<&[(Text, Value)]>) -> Value {
+    let entries: Option<BTreeMap<Text, Value>> =
+        properties.map(|properties| properties.iter().cloned().collect());
+    Value::Map(super::values::Map {
+        kind: MapKind::PlainProperties,
+        entries: entries.map(Arc::new),
+    })
+}

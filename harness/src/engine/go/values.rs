@@ -1,0 +1,300 @@
+//! Values that know their Go type.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A Go string: bytes, which `slice` may cut inside a character.
+pub(super) type Text = Arc<[u8]>;
+
+/// A value as a template meets it.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    /// No value at all: Go's zero `reflect.Value`.
+    Absent,
+    /// A nil of type `interface {}`.
+    Nil,
+    Bool(bool),
+    Int(i64),
+    /// A `uint8`: what indexing a string gives.
+    Byte(u8),
+    Float(f64),
+    Text(Text),
+    List(List),
+    Map(Map),
+    Record(Arc<Record>),
+    /// `*api.ToolPropertiesMap`: the properties of a property, in their order.
+    Ordered(Option<Arc<Vec<(Text, Value)>>>),
+}
+
+/// A slice.
+#[derive(Debug, Clone)]
+pub(super) struct List {
+    pub(super) kind: ListKind,
+    /// None for a nil slice.
+    pub(super) items: Option<Arc<[Value]>>,
+}
+
+/// The types of slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListKind {
+    Messages,
+    Images,
+    /// `api.ImageData`, which is a `[]byte`.
+    Bytes,
+    ToolCalls,
+    Tools,
+    Strings,
+    Anything,
+    Properties,
+    PropertyType,
+}
+
+/// A map; Go prints and ranges over maps in the order of their keys' bytes.
+#[derive(Debug, Clone)]
+pub(super) struct Map {
+    pub(super) kind: MapKind,
+    /// None for a nil map.
+    pub(super) entries: Option<Arc<BTreeMap<Text, Value>>>,
+}
+
+/// The types of maps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MapKind {
+    Anything,
+    Arguments,
+    Properties,
+    /// What `ToMap` of the ordered properties gives: without a String method.
+    PlainProperties,
+}
+
+/// A struct, its fields in the order of [`RecordKind::fields`].
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) kind: RecordKind,
+    pub(super) fields: Vec<Value>,
+}
+
+/// The types of structs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RecordKind {
+    /// Templates only ever meet pointers to these.
+    Message,
+    ToolCall,
+    ToolCallFunction,
+    Tool,
+    ToolFunction,
+    Parameters,
+    Property,
+}
+
+/// A field of a struct.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    /// Its key in JSON.
+    pub(super) json: &'static str,
+    /// Whether JSON leaves an empty one out.
+    pub(super) omit_empty: bool,
+}
+
+const fn field(name: &'static str, json: &'static str) -> Field {
+    Field {
+        name,
+        json,
+        omit_empty: false,
+    }
+}
+
+const fn optional(name: &'static str, json: &'static str) -> Field {
+    Field {
+        name,
+        json,
+        omit_empty: true,
+    }
+}
+
+impl RecordKind {
+    /// The fields, as Ollama's template/template.go and api/types.go declare them.
+    pub(super) fn fields(self) -> &'static [Field] {
+        const MESSAGE: &[Field] = &[
+            field("Role", "Role"),
+            field("Content", "Content"),
+            field("Thinking", "Thinking"),
+            field("Images", "Images"),
+            field("ToolCalls", "ToolCalls"),
+            field("ToolName", "ToolName"),
+            field("ToolCallID", "ToolCallID"),
+        ];
+        const TOOL_CALL: &[Field] = &[field("ID", "ID"), field("Function", "Function")];
+        const TOOL_CALL_FUNCTION: &[Field] = &[
+            field("Index", "Index"),
+            field("Name", "Name"),
+            field("Arguments", "Arguments"),
+        ];
+        const TOOL: &[Field] = &[
+            field("Type", "type"),
+            optional("Items", "items"),
+            field("Function", "function"),
+        ];
+        const TOOL_FUNCTION: &[Field] = &[
+            field("Name", "name"),
+            field("Description", "description"),
+            field("Parameters", "parameters"),
+        ];
+        const PARAMETERS: &[Field] = &[
+            field("Type", "type"),
+            optional("Defs", "$defs"),
+            optional("Items", "items"),
+            optional("Required", "required"),
+            field("Properties", "properties"),
+        ];
+        const PROPERTY: &[Field] = &[
+            optional("AnyOf", "anyOf"),
+            optional("Type", "type"),
+            optional("Items", "items"),
+            optional("Description", "description"),
+            optional("Enum", "enum"),
+            optional("Properties", "properties"),
+            optional("Required", "required"),
+        ];
+        match self {
+            RecordKind::Message => MESSAGE,
+            RecordKind::ToolCall => TOOL_CALL,
+            RecordKind::ToolCallFunction => TOOL_CALL_FUNCTION,
+            RecordKind::Tool => TOOL,
+            RecordKind::ToolFunction => TOOL_FUNCTION,
+            RecordKind::Parameters => PARAMETERS,
+            RecordKind::Property => PROPERTY,
+        }
+    }
+}
+
+impl Record {
+    /// A field by name.
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        let at = self.kind.fields().iter().position(|f| f.name == name)?;
+        self.fields.get(at)
+    }
+}
+
+impl List {
+    /// The items; none of a nil slice.
+    pub(super) fn items(&self) -> &[Value] {
+        self.items.as_deref().unwrap_or_default()
+    }
+}
+
+impl Map {
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.entries.as_ref().map_or(0, |entries| entries.len())
+    }
+
+    /// The entries in the order of their keys.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Text, &Value)> {
+        self.entries.iter().flat_map(|entries| entries.iter())
+    }
+
+    /// An entry; what the map's type has for a missing one otherwise, which is what
+    /// `missingkey=zero` gives and `index` always.
+    pub(super) fn get(&self, key: &[u8]) -> Option<&Value> {
+        self.entries.as_ref()?.get(key)
+    }
+
+    /// The zero value of the map's elements.
+    pub(super) fn zero(&self) -> Value {
+        match self.kind {
+            MapKind::Anything | MapKind::Arguments => Value::Nil,
+            MapKind::Properties | MapKind::PlainProperties => super::tools::empty_property(),
+        }
+    }
+}
+
+impl Value {
+    /// A string.
+    pub(super) fn text(text: &str) -> Value {
+        Value::Text(Arc::from(text.as_bytes()))
+    }
+
+    /// A slice; an empty one is not nil.
+    pub(super) fn list(kind: ListKind, items: Vec<Value>) -> Value {
+        Value::List(List {
+            kind,
+            items: Some(items.into()),
+        })
+    }
+
+    /// A nil slice.
+    pub(super) fn nil_list(kind: ListKind) -> Value {
+        Value::List(List { kind, items: None })
+    }
+
+    /// A map.
+    pub(super) fn map(kind: MapKind, entries: BTreeMap<Text, Value>) -> Value {
+        Value::Map(Map {
+            kind,
+            entries: Some(Arc::new(entries)),
+        })
+    }
+
+    /// A struct.
+    pub(super) fn record(kind: RecordKind, fields: Vec<Value>) -> Value {
+        Value::Record(Arc::new(Record { kind, fields }))
+    }
+
+    /// What Go's `if` makes of it.
+    pub(super) fn truth(&self) -> bool {
+        match self {
+            Value::Absent | Value::Nil => false,
+            Value::Bool(value) => *value,
+            Value::Int(value) => *value != 0,
+            Value::Byte(value) => *value != 0,
+            Value::Float(value) => *value != 0.0,
+            Value::Text(text) => !text.is_empty(),
+            Value::List(list) => !list.items().is_empty(),
+            Value::Map(map) => map.len() > 0,
+            Value::Record(_) => true,
+            Value::Ordered(properties) => properties.is_some(),
+        }
+    }
+
+    /// The name of its type, as Go writes it.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Value::Absent => "<nil>",
+            Value::Nil => "interface {}",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Byte(_) => "uint8",
+            Value::Float(_) => "float64",
+            Value::Text(_) => "string",
+            Value::List(list) => match list.kind {
+                ListKind::Messages => "[]*template.templateMessage",
+                ListKind::Images => "[]api.ImageData",
+                ListKind::Bytes => "api.ImageData",
+                ListKind::ToolCalls => "[]template.templateToolCall",
+                ListKind::Tools => "template.templateTools",
+                ListKind::Strings => "[]string",
+                ListKind::Anything => "[]interface {}",
+                ListKind::Properties => "[]api.ToolProperty",
+                ListKind::PropertyType => "api.PropertyType",
+            },
+            Value::Map(map) => match map.kind {
+                MapKind::Anything => "map[string]interface {}",
+                MapKind::Arguments => "template.templateArgs",
+                MapKind::Properties => "template.templateProperties",
+                MapKind::PlainProperties => "map[string]api.ToolProperty",
+            },
+            Value::Record(record) => match record.kind {
+                RecordKind::Message => "*template.templateMessage",
+                RecordKind::ToolCall => "template.templateToolCall",
+                RecordKind::ToolCallFunction => "template.templateToolCallFunction",
+                RecordKind::Tool => "template.templateTool",
+                RecordKind::ToolFunction => "template.templateToolFunction",
+                RecordKind::Parameters => "template.templateToolFunctionParameters",
+                RecordKind::Property => "api.ToolProperty",
+            },
+            Value::Ordered(_) => "*api.ToolPropertiesMap",
+        }
+    }
+}

@@ -1,0 +1,3 @@
+module rolecall/engines/ollama
+
+go 1.26

@@ -1,0 +1,118 @@
+// Command ollama renders chat templates with Go's text/template as Ollama 0.14 and
+// later does, and speaks Rolecall's engine protocol: one JSON object a line on
+// standard input and output.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+)
+
+type request struct {
+	ID        int                        `json:"id"`
+	Request   string                     `json:"request"`
+	Template  string                     `json:"template"`
+	Source    string                     `json:"source"`
+	Now       string                     `json:"now"`
+	Messages  json.RawMessage            `json:"messages"`
+	Tools     json.RawMessage            `json:"tools"`
+	Variables map[string]json.RawMessage `json:"variables"`
+}
+
+type started struct {
+	Rolecall   int               `json:"rolecall"`
+	Engine     string            `json:"engine"`
+	Version    string            `json:"version"`
+	Dialect    string            `json:"dialect"`
+	Components map[string]string `json:"components"`
+}
+
+type loaded struct {
+	ID int  `json:"id"`
+	OK bool `json:"ok"`
+}
+
+type rendered struct {
+	ID      int    `json:"id"`
+	Outcome string `json:"outcome"`
+	Text    string `json:"text"`
+}
+
+type failed struct {
+	ID      int    `json:"id"`
+	Outcome string `json:"outcome"`
+	Stage   string `json:"stage"`
+	Message string `json:"message"`
+	Line    int    `json:"line,omitempty"`
+}
+
+func main() {
+	templates := map[string]*chatTemplate{}
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	out := bufio.NewWriter(os.Stdout)
+	answers := json.NewEncoder(out)
+	answers.SetEscapeHTML(false)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) == 0 && err != nil {
+			return
+		}
+		var r request
+		if err := json.Unmarshal(line, &r); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		var answer any
+		switch r.Request {
+		case "start":
+			answer = started{1, "ollama", "0.14", "go", map[string]string{"go": runtime.Version()}}
+		case "load":
+			t, err := parseTemplate(r.Source)
+			if err != nil {
+				answer = failure(r.ID, "parse", err)
+			} else {
+				templates[r.Template] = t
+				answer = loaded{r.ID, true}
+			}
+		case "render":
+			answer = render(templates[r.Template], &r)
+		case "stop":
+			return
+		default:
+			fmt.Fprintf(os.Stderr, "unknown request %q\n", r.Request)
+			os.Exit(2)
+		}
+		if err := answers.Encode(answer); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		out.Flush()
+	}
+}
+
+func render(t *chatTemplate, r *request) any {
+	if t == nil {
+		return failure(r.ID, "parse", fmt.Errorf("template %q is not loaded", r.Template))
+	}
+	values, err := read(r)
+	if err != nil {
+		return failure(r.ID, "input", err)
+	}
+	text, err := t.execute(values, r.Now)
+	if err != nil {
+		return failure(r.ID, "render", err)
+	}
+	return rendered{r.ID, "rendered", text}
+}
+
+// failure finds the line in "template: :LINE:COL: words".
+func failure(id int, stage string, err error) failed {
+	answer := failed{ID: id, Outcome: "failed", Stage: stage, Message: err.Error()}
+	if stage != "input" {
+		fmt.Sscanf(answer.Message, "template: :%d:", &answer.Line)
+	}
+	return answer
+}
