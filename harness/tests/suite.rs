@@ -31,6 +31,16 @@ fn the_seeds_are_kept_byte_for_byte() {
             "008dbfcb139c3513a6f3a3fe810ed9a6b75b5254716f00a2369c1375c791b049",
         ),
         (
+            "command-r.gotmpl",
+            2860,
+            "87ebec28da6a7acd4bac451dc9baffe7dc6860cf38572c8caa0c85143ad1036c",
+        ),
+        (
+            "gemma-3-t1.gotmpl",
+            2237,
+            "9f6cdbbf6c0d028b9cb0ac9335a3f495b78d52b815498b356d8da287bb3b6451",
+        ),
+        (
             "qwen2.5.jinja",
             2067,
             "00b96c72da2a31e5f575456a2e140949a1d93637d869aae2db81b3e332edaaab",
