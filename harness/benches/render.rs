@@ -20,7 +20,7 @@ use rolecall::engine::Engines;
 use rolecall::run::Runner;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
-use rolecall::template::Variable;
+use rolecall::template::{Dialect, Template, Variable};
 
 /// Runs of each measurement; the fastest counts.
 const RUNS: usize = 20;
@@ -29,7 +29,10 @@ fn main() {
     // Relative, as `rolecall run` has it.
     let layout = Layout::new("..");
     let suite = Suite::load_layout(&layout);
-    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    let pairs: Vec<Pair<'_>> = suite
+        .pairs()
+        .filter(|pair| pair.template.dialect == Dialect::Jinja)
+        .collect();
     let engines = Engines::default();
     let runner = Runner::new(&engines, None, None).expect("threads can be started");
     let snapshots = Snapshots::of(&layout);
@@ -134,7 +137,8 @@ fn environment(suite: &Suite) -> Environment<'static> {
     environment.add_function("generation", |state: &mut State<'_, '_>, kwargs: Kwargs| {
         kwargs.get::<Value>("caller")?.call(state, &[])
     });
-    for template in &suite.templates {
+    let is_jinja = |template: &&Template| template.dialect == Dialect::Jinja;
+    for template in suite.templates.iter().filter(is_jinja) {
         let source = template
             .source
             .replace(" generation ", " call generation() ")

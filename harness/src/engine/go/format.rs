@@ -53,19 +53,19 @@ pub(super) fn sprintln(values: &[Value], limit: usize) -> Vec<u8> {
 /// A verb with its flags.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "a flag each, as Go has them")]
-struct Spec {
-    verb: char,
-    plus: bool,
-    minus: bool,
-    sharp: bool,
-    space: bool,
-    zero: bool,
-    width: Option<usize>,
-    precision: Option<usize>,
+pub(super) struct Spec {
+    pub(super) verb: char,
+    pub(super) plus: bool,
+    pub(super) minus: bool,
+    pub(super) sharp: bool,
+    pub(super) space: bool,
+    pub(super) zero: bool,
+    pub(super) width: Option<usize>,
+    pub(super) precision: Option<usize>,
 }
 
 impl Spec {
-    fn plain(verb: char) -> Spec {
+    pub(super) fn plain(verb: char) -> Spec {
         Spec {
             verb,
             ..Spec::default()
@@ -74,158 +74,13 @@ impl Spec {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Depth {
+pub(super) enum Depth {
     Top,
     Inside,
 }
 
-/// Go refuses widths and precisions above this.
-const LARGEST_WIDTH: usize = 1_000_000;
-
-/// `fmt.Sprintf`, within a limit as [`sprint`].
-// One pass over the format, a branch for each thing that can stand in it.
-#[allow(clippy::too_many_lines)]
-pub(super) fn sprintf(format: &[u8], values: &[Value], limit: usize) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut used = 0;
-    let mut reordered = false;
-    let mut at = 0;
-    while at < format.len() && out.len() <= limit {
-        let literal = format[at..]
-            .iter()
-            .position(|b| *b == b'%')
-            .unwrap_or(format.len() - at);
-        out.extend_from_slice(&format[at..at + literal]);
-        at += literal;
-        if at >= format.len() {
-            break;
-        }
-        at += 1;
-        let mut spec = Spec::default();
-        loop {
-            match format.get(at) {
-                Some(b'+') => spec.plus = true,
-                Some(b'-') => {
-                    spec.minus = true;
-                    spec.zero = false;
-                }
-                Some(b'#') => spec.sharp = true,
-                Some(b' ') => spec.space = true,
-                Some(b'0') => spec.zero = true,
-                _ => break,
-            }
-            at += 1;
-        }
-        let mut star = |at: &mut usize, out: &mut Vec<u8>, complaint: &[u8]| -> Option<i64> {
-            *at += 1;
-            let value = values.get(used);
-            used += 1;
-            match value {
-                Some(Value::Int(n)) if n.unsigned_abs() <= LARGEST_WIDTH as u64 => Some(*n),
-                _ => {
-                    out.extend_from_slice(complaint);
-                    None
-                }
-            }
-        };
-        if format.get(at) == Some(&b'*') {
-            if let Some(width) = star(&mut at, &mut out, b"%!(BADWIDTH)") {
-                if width < 0 {
-                    spec.minus = true;
-                    spec.zero = false;
-                }
-                spec.width = usize::try_from(width.unsigned_abs()).ok();
-            }
-        } else {
-            spec.width = number(format, &mut at);
-        }
-        if format.get(at) == Some(&b'.') {
-            at += 1;
-            if format.get(at) == Some(&b'*') {
-                match star(&mut at, &mut out, b"%!(BADPREC)") {
-                    Some(precision) => spec.precision = usize::try_from(precision).ok(),
-                    None => spec.precision = None,
-                }
-            } else {
-                spec.precision = Some(number(format, &mut at).unwrap_or(0));
-            }
-        }
-        let mut bad_index = false;
-        if format.get(at) == Some(&b'[') {
-            // `%[2]d` takes the second operand, and those that follow go on from there.
-            reordered = true;
-            if let Some((index, length)) = explicit(&format[at..]) {
-                at += length;
-                bad_index = index >= values.len();
-                if !bad_index {
-                    used = index;
-                }
-            } else {
-                bad_index = true;
-                at += 1;
-            }
-        }
-        let Some(verb) = first_char(&format[at..]) else {
-            out.extend_from_slice(b"%!(NOVERB)");
-            break;
-        };
-        at += verb.len_utf8();
-        spec.verb = verb;
-        if verb == '%' {
-            out.push(b'%');
-        } else if bad_index {
-            out.extend_from_slice(format!("%!{verb}(BADINDEX)").as_bytes());
-        } else if let Some(value) = values.get(used) {
-            used += 1;
-            write(&mut out, value, &spec, Depth::Top);
-        } else {
-            out.extend_from_slice(format!("%!{verb}(MISSING)").as_bytes());
-        }
-    }
-    if !reordered && used < values.len() {
-        out.extend_from_slice(b"%!(EXTRA ");
-        for (i, value) in values[used..].iter().enumerate() {
-            if i > 0 {
-                out.extend_from_slice(b", ");
-            }
-            if matches!(value, Value::Nil | Value::Absent) {
-                out.extend_from_slice(b"<nil>");
-            } else {
-                out.extend_from_slice(value.type_name().as_bytes());
-                out.push(b'=');
-                write(&mut out, value, &Spec::plain('v'), Depth::Top);
-            }
-        }
-        out.push(b')');
-    }
-    out
-}
-
-fn number(format: &[u8], at: &mut usize) -> Option<usize> {
-    let digits = format[*at..]
-        .iter()
-        .take_while(|b| b.is_ascii_digit())
-        .count();
-    let text = std::str::from_utf8(&format[*at..*at + digits]).ok()?;
-    *at += digits;
-    text.parse().ok().filter(|width| *width <= LARGEST_WIDTH)
-}
-
-/// The index in `[2]`, counted from 0, and the length of the whole.
-fn explicit(format: &[u8]) -> Option<(usize, usize)> {
-    let end = format.iter().position(|b| *b == b']')?;
-    let mut at = 1;
-    let index = number(format, &mut at)?.checked_sub(1)?;
-    (at == end).then_some((index, end + 1))
-}
-
-fn first_char(bytes: &[u8]) -> Option<char> {
-    let chunk = bytes.utf8_chunks().next()?;
-    chunk.valid().chars().next().or(Some('\u{fffd}'))
-}
-
 /// Writes one value with a verb.
-fn write(out: &mut Vec<u8>, value: &Value, spec: &Spec, depth: Depth) {
+pub(super) fn write(out: &mut Vec<u8>, value: &Value, spec: &Spec, depth: Depth) {
     if spec.verb == 'T' && depth == Depth::Top {
         pad(out, value.type_name().as_bytes(), spec);
         return;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::format;
 use super::json;
+use super::printf;
 use super::quote;
 use super::refusal::{Meter, Refusal};
 use super::tools;
@@ -129,7 +130,7 @@ pub(super) fn call(
             _ => Value::text("any"),
         },
         "printf" => match first {
-            Value::Text(layout) => bytes(format::sprintf(layout, others, limit)),
+            Value::Text(layout) => bytes(printf::sprintf(layout, others, limit)),
             _ => Value::text(""),
         },
         "print" => bytes(format::sprint(arguments, limit)),

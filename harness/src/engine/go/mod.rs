@@ -9,7 +9,7 @@
 //!   reading JSON as Go does (`read`, `base64`),
 //! - `exec` and `functions` run a tree over those `values`; `legacy` is for templates
 //!   that know no messages,
-//! - `format`, `json` and `quote` write values as Go's packages do,
+//! - `format`, `printf`, `json` and `quote` write values as Go's packages do,
 //! - `refusal` says why it ended, and counts what is left of the limits.
 
 mod base64;
@@ -21,6 +21,7 @@ mod functions;
 mod json;
 mod legacy;
 mod message;
+mod printf;
 mod quote;
 mod read;
 mod refusal;
