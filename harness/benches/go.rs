@@ -8,10 +8,11 @@
 // A benchmark's result is what it prints.
 #![allow(clippy::print_stdout)]
 
+mod measure;
+
 use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use gotmpl::{MissingKey, Template, Value};
 use rolecall::case::CaseId;
@@ -20,8 +21,7 @@ use rolecall::outcome::Outcome;
 use rolecall::suite::{Layout, Suite};
 use rolecall::template::Dialect;
 
-/// Runs of each measurement; the fastest counts.
-const RUNS: usize = 20;
+use measure::{fastest, row};
 
 fn main() {
     let suite = Suite::load_layout(&Layout::new(".."));
@@ -78,23 +78,8 @@ fn main() {
             }
         },
     ]);
-    for (what, took) in [("bare gotmpl", base), ("with Ollama's semantics", engine)] {
-        let ratio = took.as_secs_f64() / base.as_secs_f64();
-        println!("{what:24} {:>8.3} s {ratio:>6.2} ×", took.as_secs_f64());
-    }
-}
-
-/// The fastest run of each; they take turns.
-fn fastest<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
-    let mut fastest = [Duration::MAX; N];
-    for _ in 0..RUNS {
-        for (run, fastest) in runs.iter_mut().zip(&mut fastest) {
-            let start = Instant::now();
-            run();
-            *fastest = start.elapsed().min(*fastest);
-        }
-    }
-    fastest
+    row("bare gotmpl", base, base);
+    row("with Ollama's semantics", engine, base);
 }
 
 fn functions(template: Template) -> Template {

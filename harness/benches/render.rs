@@ -8,8 +8,9 @@
 // A benchmark's result is what it prints.
 #![allow(clippy::print_stdout)]
 
+mod measure;
+
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Rest};
@@ -22,8 +23,7 @@ use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::template::{Dialect, Template, Variable};
 
-/// Runs of each measurement; the fastest counts.
-const RUNS: usize = 20;
+use measure::{fastest, row};
 
 fn main() {
     // Relative, as `rolecall run` has it.
@@ -61,25 +61,6 @@ fn main() {
             took.as_secs_f64()
         );
     }
-}
-
-fn row(what: &str, took: Duration, base: Duration) {
-    let ratio = took.as_secs_f64() / base.as_secs_f64();
-    println!("{what:20} {:>8.3} s {ratio:>6.2} ×", took.as_secs_f64());
-}
-
-/// The fastest run of each. They take turns, so that whatever else the machine does
-/// meets them alike.
-fn fastest<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
-    let mut fastest = [Duration::MAX; N];
-    for _ in 0..RUNS {
-        for (run, fastest) in runs.iter_mut().zip(&mut fastest) {
-            let start = Instant::now();
-            run();
-            *fastest = start.elapsed().min(*fastest);
-        }
-    }
-    fastest
 }
 
 /// minijinja and nothing else, from the same templates and cases to the same prompts:

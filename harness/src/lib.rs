@@ -16,8 +16,9 @@ pub mod problem;
 
 pub mod json;
 
-pub mod case;
 pub mod template;
+
+pub mod case;
 
 pub mod schema;
 

@@ -116,6 +116,27 @@ const HOSTILE: &[(&str, Limit, &str)] = &[
         "{{ [[1]] | tojson(indent=999999999) }}",
     ),
     ("conditions nested too deeply", Limit::Recursion, "DEEP"),
+    (
+        "constants that are large",
+        Limit::Output,
+        "{{ ('x' * 99999999) ~ ('y' * 99999999) }}{{ [0] * 99999999 }}",
+    ),
+    (
+        "a format with a wide field",
+        Limit::Output,
+        "{{ '{:>999999999}'.format('a') }}",
+    ),
+    (
+        "a printf format with a wide field",
+        Limit::Output,
+        "{{ '%0999999999d' % 1 }}",
+    ),
+    (
+        "a large text that is looked through again and again",
+        Limit::Fuel,
+        "{% set x = 'ab' * 4000000 %}{% for i in range(99999) %}{% if 'abc' in x %}{% endif %}{% endfor %}",
+    ),
+    ("an expression without end", Limit::Recursion, "NOT"),
 ];
 
 #[test]
