@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records what Go's text/template gives as Ollama uses it, for harness/tests/go_language.rs.
 
-    go build -C scripts/engines/ollama -o ../../../target/ollama .
-    python3 scripts/record-go-language.py target/ollama > harness/tests/data/go-language.json
+    scripts/setup-references
+    python3 scripts/record-go-language.py .references/ollama > harness/tests/data/go-language.json
 
 The recorded table is of Go 1.26.
 """

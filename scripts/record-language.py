@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records what small Jinja templates give in the real transformers environment.
 
-    pip install transformers==5.23.0 jinja2==3.1.6
-    python3 scripts/record-language.py
+    scripts/setup-references
+    .references/python-transformers/bin/python scripts/record-language.py
 
 Rewrites harness/tests/data/language.json, a list of [template, outcome, text] rows: the
 templates stay, outcome and text are what transformers gives for one user message "hey".

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 )
 
 type request struct {
@@ -68,7 +69,7 @@ func main() {
 		var answer any
 		switch r.Request {
 		case "start":
-			answer = started{1, "ollama", "0.14", "go", map[string]string{"go": runtime.Version()}}
+			answer = started{1, "ollama", "0.14", "go", map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}}
 		case "load":
 			t, err := parseTemplate(r.Source)
 			if err != nil {
