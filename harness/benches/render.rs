@@ -17,11 +17,14 @@ use minijinja::value::{Kwargs, Rest};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 use rayon::prelude::*;
 use rolecall::case::CaseId;
+use rolecall::divergence::Divergences;
 use rolecall::engine::Engines;
-use rolecall::run::Runner;
+use rolecall::record::Records;
+use rolecall::run::{Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::template::{Dialect, Template, Variable};
+use rolecall::verdict::Truth;
 
 use measure::{fastest, row};
 
@@ -34,27 +37,43 @@ fn main() {
         .filter(|pair| pair.template.dialect == Dialect::Jinja)
         .collect();
     let engines = Engines::default();
-    let runner = Runner::new(&engines, None, None).expect("threads can be started");
+    let runner = Runner::new(&engines, &[], None).expect("threads can be started");
     let snapshots = Snapshots::of(&layout);
+    let records = Records::read(&layout, &suite.templates);
+    let divergences = Divergences::default();
+    let accepted = Expected {
+        accepted: Some(&snapshots),
+        truth: Truth::Unknown,
+    };
+    let whole = Expected {
+        accepted: Some(&snapshots),
+        truth: Truth::Records {
+            records: &records,
+            divergences: &divergences,
+            snapshots: &snapshots,
+        },
+    };
 
     println!(
         "{} pairs, {} threads",
         pairs.len(),
         rayon::current_num_threads()
     );
-    let [base, rendered, compared] = fastest([
+    let [base, rendered, compared, judged] = fastest([
         &mut || bare(&suite, &pairs),
         &mut || drop(runner.render(&pairs)),
-        &mut || drop(runner.compare(&pairs, Some(&snapshots))),
+        &mut || drop(runner.compare(&pairs, &accepted)),
+        &mut || drop(runner.compare(&pairs, &whole)),
     ]);
     row("bare minijinja", base, base);
     row("render", rendered, base);
     row("render and compare", compared, base);
+    row("and give verdicts", judged, base);
 
     println!("\ncost of one pair, rendered and compared");
     for count in [1_000, 10_000, 50_000] {
         let many: Vec<Pair<'_>> = pairs.iter().copied().cycle().take(count).collect();
-        let [took] = fastest([&mut || drop(runner.compare(&many, Some(&snapshots)))]);
+        let [took] = fastest([&mut || drop(runner.compare(&many, &whole))]);
         let micros = took.as_secs_f64() * 1e6 / f64::from(u32::try_from(count).unwrap_or(1));
         println!(
             "{count:>8} pairs {:>8.3} s {micros:>8.2} µs a pair",

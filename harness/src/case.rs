@@ -21,6 +21,11 @@ pub struct CaseId {
     name: Arc<str>,
 }
 
+/// A text that is not the name of a case.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no case: a case is named family/name")]
+pub struct InvalidCaseId(String);
+
 /// One named conversation with its rendering options.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -131,6 +136,19 @@ impl CaseId {
 impl fmt::Display for CaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.family, self.name)
+    }
+}
+
+impl std::str::FromStr for CaseId {
+    type Err = InvalidCaseId;
+
+    fn from_str(text: &str) -> Result<CaseId, InvalidCaseId> {
+        match text.split_once('/') {
+            Some((family, name)) if is_slug(family) && is_slug(name) => {
+                Ok(CaseId::new(family, name))
+            }
+            _ => Err(InvalidCaseId(text.to_owned())),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //! Given a conversation, does a template, in an engine, give exactly the prompt
 //! that it should give, or exactly the same refusal? The harness renders every
 //! *case* (a named conversation) across every *template*, turns each *outcome*
-//! into a *transcript* in which every byte is visible, and compares it with the
-//! accepted *snapshot*.
+//! into a *transcript* in which every byte is visible, compares it with the
+//! accepted *snapshot*, and gives a *verdict* by what the *reference* did.
 //!
 //! The modules are listed in the order in which data flows; each one uses only
 //! those above it.
@@ -20,6 +20,7 @@ pub mod template;
 
 pub mod case;
 
+pub mod fingerprint;
 pub mod schema;
 
 pub mod suite;
@@ -31,9 +32,18 @@ pub mod engine;
 pub mod transcript;
 
 pub mod diff;
+pub mod reference;
+
+pub mod record;
+
+pub mod divergence;
 pub mod snapshot;
 
+pub mod verdict;
+
 pub mod run;
+
+pub mod recording;
 
 pub mod parity;
 

@@ -1,18 +1,33 @@
 //! The suite itself: whether everything in it has a use and a reason.
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use crate::case::is_slug;
-use crate::problem::Problem;
+use crate::case::{CaseId, is_slug};
+use crate::divergence::Divergences;
+use crate::engine::Engines;
+use crate::fingerprint::Fingerprint;
+use crate::problem::{Problem, write_whole};
+use crate::record::{Record, Records};
 use crate::schema;
 use crate::snapshot::Snapshots;
 use crate::suite::{Layout, Suite};
+use crate::template::Template;
 
 /// Everything that is wrong with the suite as a suite, sorted by path. What is wrong with
 /// single files is in [`Suite::problems`].
 pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     let mut findings = Vec::new();
-    snapshots(layout, suite, &mut findings);
+    let divergences = match Divergences::read(&layout.divergences()) {
+        Ok(divergences) => divergences,
+        Err(problems) => {
+            findings.extend(problems);
+            Divergences::default()
+        }
+    };
+    snapshots(layout, suite, &divergences, &mut findings);
+    records(layout, suite, &mut findings);
+    self::divergences(layout, suite, &divergences, &mut findings);
     templates(suite, &mut findings);
     cases(suite, &mut findings);
     tools(layout, suite, &mut findings);
@@ -21,16 +36,18 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     findings
 }
 
-fn snapshots(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+fn snapshots(
+    layout: &Layout,
+    suite: &Suite,
+    divergences: &Divergences,
+    findings: &mut Vec<Problem>,
+) {
     let snapshots = Snapshots::of(layout);
-    let survey = snapshots.survey(suite);
+    let survey = snapshots.survey(suite, |pair| divergences.has_seen_any(pair));
     for path in survey.orphans {
         findings.push(
-            Problem::new(
-                path,
-                "an orphan: no template and case of the suite make this pair",
-            )
-            .help("delete it, or bring its template or case back"),
+            Problem::new(path, "an orphan: nothing in the suite has it")
+                .help("delete it, or bring back the template, case or divergence it was for"),
         );
     }
     for path in survey.pending {
@@ -42,6 +59,107 @@ fn snapshots(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
             findings.push(
                 Problem::new(path, "missing: the pair was never accepted")
                     .help("run `cargo test`, then `cargo insta review`"),
+            );
+        }
+    }
+}
+
+/// How to make the records of a template current.
+fn update(template: &Template) -> String {
+    format!(
+        "run `cargo run --release -- reference update {}`",
+        template.name
+    )
+}
+
+fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let inputs: HashMap<&CaseId, Fingerprint> = suite
+        .cases
+        .iter()
+        .map(|case| (&case.id, Fingerprint::of_case(case)))
+        .collect();
+    for template in &suite.templates {
+        let path = Records::file(&layout.snapshots(), &template.name);
+        let mut complain = |message: String| {
+            findings.push(Problem::new(&path, message).help(update(template)));
+        };
+        if !path.exists() {
+            complain("missing: the template has no reference records".to_owned());
+            continue;
+        }
+        let record = match Record::read(&path) {
+            Ok(record) => record,
+            Err(problem) => {
+                findings.push(problem);
+                continue;
+            }
+        };
+        if let Some(why) = record.staleness(template) {
+            complain(format!("stale: {why}"));
+            continue;
+        }
+        if std::fs::read_to_string(&path).ok() != Some(record.text()) {
+            complain("not as it was written: someone has edited it".to_owned());
+        }
+        let cases: Vec<_> = suite
+            .cases
+            .iter()
+            .filter(|case| case.is_for(template.dialect))
+            .map(|case| &case.id)
+            .collect();
+        let stale: Vec<_> = cases
+            .iter()
+            .filter(|id| record.cases.get(**id).map(|entry| &entry.input) != inputs.get(**id))
+            .map(ToString::to_string)
+            .collect();
+        if !stale.is_empty() {
+            complain(format!(
+                "without a record, or changed since: {}",
+                few(&stale)
+            ));
+        }
+        let gone: Vec<_> = record
+            .cases
+            .keys()
+            .filter(|id| !cases.contains(id))
+            .map(ToString::to_string)
+            .collect();
+        if !gone.is_empty() {
+            complain(format!("records of cases that are gone: {}", few(&gone)));
+        }
+    }
+}
+
+/// The first few of many names.
+fn few(names: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}, … and {more} more"),
+    }
+}
+
+fn divergences(
+    layout: &Layout,
+    suite: &Suite,
+    divergences: &Divergences,
+    findings: &mut Vec<Problem>,
+) {
+    let engines = Engines::default();
+    let names: Vec<_> = engines.all().iter().map(|engine| engine.name()).collect();
+    findings.extend(divergences.unreachable(suite, &names));
+    let snapshots = Snapshots::of(layout);
+    let records = Records::read(layout, &suite.templates);
+    for pair in suite.pairs().filter(|pair| divergences.has_seen_any(pair)) {
+        let path = snapshots.reference_file(&pair);
+        let answer = records.answer(&pair, Fingerprint::of_case(pair.case));
+        let is_kept =
+            path.is_file() && answer.is_ok_and(|answer| snapshots.is_of_reference(&pair, answer));
+        if !is_kept {
+            findings.push(
+                Problem::new(path, "not what the reference did with this divergence")
+                    .help(update(pair.template)),
             );
         }
     }
@@ -139,15 +257,7 @@ pub fn fix(layout: &Layout) -> Result<Vec<std::path::PathBuf>, Problem> {
         if std::fs::read_to_string(&path).ok().as_deref() == Some(&file.text) {
             continue;
         }
-        let failed =
-            |error: std::io::Error| Problem::new(&path, format!("cannot be written: {error}"));
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(failed)?;
-        }
-        // Whole or not at all: another name first, then the real one.
-        let draft = path.with_extension("json.draft");
-        std::fs::write(&draft, &file.text).map_err(failed)?;
-        std::fs::rename(&draft, &path).map_err(failed)?;
+        write_whole(&path, &file.text)?;
         written.push(path);
     }
     Ok(written)

@@ -289,7 +289,7 @@ mod tests {
         let explanations = Explanations::read(&path).unwrap();
         let families = families(&suite);
         let engines = Engines::default();
-        let runner = Runner::new(&engines, None, Some(1)).unwrap();
+        let runner = Runner::new(&engines, &[], Some(1)).unwrap();
         let run = runner.render(&pairs(&suite, &families));
         let parities = compare(&suite, &families, &run.results);
         assert_eq!(parities.len(), 1);

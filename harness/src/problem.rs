@@ -105,6 +105,21 @@ pub fn read_text(path: &Path) -> Result<String, Problem> {
     })
 }
 
+/// Writes a file whole, or leaves the old one as it is: another name first, then the
+/// real one. Folders that are missing are made.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), Problem> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(".draft");
+    let write = || {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(&draft, text)?;
+        std::fs::rename(&draft, path)
+    };
+    write().map_err(|error| Problem::new(path, format!("cannot be written: {error}")))
+}
+
 /// The candidate that a misspelt word was probably meant to be.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates

@@ -5,18 +5,22 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use crate::divergence::{Divergences, pair_name};
 use crate::engine::{Conversation, Engine, Engines, Loaded, load};
 use crate::outcome::Outcome;
+use crate::record::Unverified;
 use crate::snapshot::{Comparison, Snapshots};
 use crate::suite::Pair;
 use crate::template::{Dialect, Template};
 use crate::transcript;
+use crate::verdict::{Truth, Verdict, by_outcome, by_record};
 
 /// What rendering needs besides the pairs.
 pub struct Runner<'r> {
     engines: &'r Engines,
-    chosen: Option<&'r dyn Engine>,
+    chosen: Vec<&'r dyn Engine>,
     pool: rayon::ThreadPool,
+    progress: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// A pair with what an engine did with it.
@@ -30,7 +34,7 @@ pub struct Rendered<'s> {
     pub outcome: Outcome,
 }
 
-/// A pair with its outcome, and how that stands to the accepted snapshot.
+/// A pair with its outcome, and how that stands to what is expected.
 #[derive(Debug)]
 pub struct Compared<'s> {
     /// The pair and its outcome.
@@ -38,6 +42,18 @@ pub struct Compared<'s> {
     /// Against the snapshot; `None` where there is nothing to compare with, as for
     /// templates from outside the suite.
     pub comparison: Option<Comparison>,
+    /// Against the reference.
+    pub verdict: Verdict,
+}
+
+/// What is expected of pairs.
+#[derive(Clone, Copy, Default)]
+pub struct Expected<'x> {
+    /// The accepted snapshots, of which pairs from outside the suite and other engines
+    /// than the default ones have none.
+    pub accepted: Option<&'x Snapshots>,
+    /// What the reference did.
+    pub truth: Truth<'x>,
 }
 
 /// Results and how long they took.
@@ -49,21 +65,10 @@ pub struct Timed<T> {
     pub elapsed: Duration,
 }
 
-/// A run that cannot start.
+/// The threads cannot be started.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// No engine has the name.
-    #[error("no engine is named `{name}`; there are {}", known.join(", "))]
-    UnknownEngine {
-        /// The name that was asked for.
-        name: String,
-        /// The engines that there are.
-        known: Vec<String>,
-    },
-    /// The threads cannot be started.
-    #[error("cannot start the rendering threads: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-}
+#[error("cannot start the rendering threads: {0}")]
+pub struct RunError(#[from] rayon::ThreadPoolBuildError);
 
 /// A stack on which every template that keeps within minijinja's limits can be parsed
 /// and rendered, in an unoptimised build too. Memory is taken as it is used.
@@ -71,26 +76,13 @@ const STACK_SIZE: usize = 64 << 20;
 
 impl<'r> Runner<'r> {
     /// A runner with as many threads as there are jobs; with one for each core without
-    /// a number. `engine` renders the templates of its dialect, the default engines
-    /// those of the others.
+    /// a number. The chosen engines render the templates of their dialects, the default
+    /// engines those of the others.
     pub fn new(
         engines: &'r Engines,
-        engine: Option<&str>,
+        chosen: &[&'r dyn Engine],
         jobs: Option<usize>,
     ) -> Result<Runner<'r>, RunError> {
-        let chosen = match engine {
-            None => None,
-            Some(name) => Some(engines.by_name(name).ok_or_else(|| {
-                RunError::UnknownEngine {
-                    name: name.to_owned(),
-                    known: engines
-                        .all()
-                        .iter()
-                        .map(|engine| format!("`{}`", engine.name()))
-                        .collect(),
-                }
-            })?),
-        };
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(jobs.unwrap_or(0))
             .stack_size(STACK_SIZE)
@@ -98,15 +90,25 @@ impl<'r> Runner<'r> {
             .build()?;
         Ok(Runner {
             engines,
-            chosen,
+            chosen: chosen.to_vec(),
             pool,
+            progress: None,
         })
+    }
+
+    /// Calls `progress` after each pair, from any thread.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn() + Send + Sync + 'static) -> Runner<'r> {
+        self.progress = Some(Box::new(progress));
+        self
     }
 
     /// The engine for a dialect, if there is one.
     pub fn engine(&self, dialect: Dialect) -> Option<&'r dyn Engine> {
         self.chosen
-            .filter(|engine| engine.dialect() == dialect)
+            .iter()
+            .copied()
+            .find(|engine| engine.dialect() == dialect)
             .or_else(|| self.engines.for_dialect(dialect))
     }
 
@@ -115,26 +117,54 @@ impl<'r> Runner<'r> {
     where
         'r: 's,
     {
-        self.render_with(pairs, |rendered| rendered)
+        self.render_with(pairs, |rendered, _| rendered)
     }
 
-    /// Renders pairs and compares them with the accepted snapshots, of which those
-    /// outside the suite have none.
-    pub fn compare<'s>(
-        &self,
-        pairs: &[Pair<'s>],
-        snapshots: Option<&Snapshots>,
-    ) -> Timed<Compared<'s>>
+    /// Renders pairs, compares them with the accepted snapshots and gives verdicts.
+    pub fn compare<'s>(&self, pairs: &[Pair<'s>], expected: &Expected<'_>) -> Timed<Compared<'s>>
     where
         'r: 's,
     {
-        self.render_with(pairs, |rendered| {
-            let comparison = snapshots.map(|snapshots| {
-                snapshots.compare(&rendered.pair, &transcript::encode(&rendered.outcome))
-            });
+        let others = match expected.truth {
+            Truth::Engines { engines, .. } => self.pool.install(|| {
+                load_all(pairs, |dialect| {
+                    let mut engines = engines.iter().copied();
+                    engines.find(|engine| engine.dialect() == dialect)
+                })
+            }),
+            Truth::Unknown | Truth::Records { .. } => HashMap::new(),
+        };
+        self.render_with(pairs, |rendered, conversation| {
+            let Rendered {
+                pair,
+                engine,
+                outcome,
+            } = &rendered;
+            let comparison = expected
+                .accepted
+                .map(|snapshots| snapshots.compare(pair, &transcript::encode(outcome)));
+            let verdict = match expected.truth {
+                Truth::Unknown => Verdict::Unverified(Unverified::Outside),
+                Truth::Records {
+                    records,
+                    divergences,
+                    snapshots,
+                } => {
+                    let known = (records, divergences, snapshots);
+                    by_record(known, engine, pair, conversation.fingerprint(), outcome)
+                }
+                Truth::Engines { divergences, .. } => match others.get(&key(pair.template)) {
+                    Some((_, program)) => {
+                        let expected = program.render(conversation);
+                        by_outcome(divergences, engine, pair, &expected, outcome)
+                    }
+                    None => Verdict::Unverified(Unverified::Outside),
+                },
+            };
             Compared {
                 rendered,
                 comparison,
+                verdict,
             }
         })
     }
@@ -142,14 +172,14 @@ impl<'r> Runner<'r> {
     fn render_with<'s, T: Send>(
         &self,
         pairs: &[Pair<'s>],
-        finish: impl Fn(Rendered<'s>) -> T + Sync,
+        finish: impl Fn(Rendered<'s>, &Conversation<'_>) -> T + Sync,
     ) -> Timed<T>
     where
         'r: 's,
     {
         let start = Instant::now();
         let results = self.pool.install(|| {
-            let programs = self.load_all(pairs);
+            let programs = load_all(pairs, |dialect| self.engine(dialect));
             let conversations: HashMap<Key, Conversation<'_>> = pairs
                 .iter()
                 .map(|pair| (key(pair.case), pair.case))
@@ -162,12 +192,17 @@ impl<'r> Runner<'r> {
                 .with_min_len(16)
                 .filter_map(|pair| {
                     let (engine, program) = programs.get(&key(pair.template))?;
-                    let outcome = program.render(conversations.get(&key(pair.case))?);
-                    Some(finish(Rendered {
+                    let conversation = conversations.get(&key(pair.case))?;
+                    let rendered = Rendered {
                         pair: *pair,
                         engine: engine.name(),
-                        outcome,
-                    }))
+                        outcome: program.render(conversation),
+                    };
+                    let finished = finish(rendered, conversation);
+                    if let Some(progress) = &self.progress {
+                        progress();
+                    }
+                    Some(finished)
                 })
                 .collect()
         });
@@ -176,20 +211,24 @@ impl<'r> Runner<'r> {
             elapsed: start.elapsed(),
         }
     }
+}
 
-    fn load_all(&self, pairs: &[Pair<'_>]) -> HashMap<Key, (&'r dyn Engine, Loaded<'r>)> {
-        let templates: HashMap<Key, &Template> = pairs
-            .iter()
-            .map(|pair| (key(pair.template), pair.template))
-            .collect();
-        templates
-            .into_par_iter()
-            .filter_map(|(key, template)| {
-                let engine = self.engine(template.dialect)?;
-                Some((key, (engine, load(engine, template))))
-            })
-            .collect()
-    }
+/// Loads every template of some pairs into the engine for its dialect.
+fn load_all<'e>(
+    pairs: &[Pair<'_>],
+    engine: impl Fn(Dialect) -> Option<&'e dyn Engine> + Sync,
+) -> HashMap<Key, (&'e dyn Engine, Loaded<'e>)> {
+    let templates: HashMap<Key, &Template> = pairs
+        .iter()
+        .map(|pair| (key(pair.template), pair.template))
+        .collect();
+    templates
+        .into_par_iter()
+        .filter_map(|(key, template)| {
+            let engine = engine(template.dialect)?;
+            Some((key, (engine, load(engine, template))))
+        })
+        .collect()
 }
 
 /// A template or a case while the suite that owns it is borrowed: where it lies.
@@ -205,4 +244,15 @@ impl<T> Timed<T> {
     pub fn per_second(&self) -> f64 {
         self.results.len() as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
+}
+
+/// The pairs of which the list says that an engine differs, and where it does not.
+pub fn agreeing_again(divergences: &Divergences, results: &[Compared<'_>]) -> Vec<String> {
+    results
+        .iter()
+        .filter(|compared| compared.verdict == Verdict::Agrees)
+        .map(|compared| &compared.rendered)
+        .filter(|rendered| divergences.has_seen(rendered.engine, &rendered.pair))
+        .map(|rendered| format!("{} {}", rendered.engine, pair_name(&rendered.pair)))
+        .collect()
 }

@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+use crate::outcome::Outcome;
+use crate::problem::{Problem, write_whole};
+use crate::record::{Answer, Records};
+use crate::reference::Reference;
 use crate::suite::{Layout, Pair, Suite};
 use crate::transcript;
 
@@ -58,6 +62,35 @@ impl Snapshots {
             .join(format!("{}.snap", pair.case.id.name()))
     }
 
+    /// The file with the reference's own transcript, which a divergence has.
+    pub fn reference_file(&self, pair: &Pair<'_>) -> PathBuf {
+        self.folder(pair)
+            .join(format!("{}.reference.snap", pair.case.id.name()))
+    }
+
+    /// The reference's transcript, if it is known in whole: from its words, from the
+    /// accepted snapshot where that agrees with it, or from the file of a divergence.
+    pub fn reference(&self, pair: &Pair<'_>, answer: &Answer) -> Option<String> {
+        if let Some(outcome) = answer.outcome() {
+            return Some(transcript::encode(&outcome));
+        }
+        [self.file(pair), self.reference_file(pair)]
+            .iter()
+            .find_map(|path| agreeing(path, answer))
+    }
+
+    /// Whether the file of a divergence holds what the reference did.
+    pub fn is_of_reference(&self, pair: &Pair<'_>, answer: &Answer) -> bool {
+        agreeing(&self.reference_file(pair), answer).is_some()
+    }
+
+    /// Keeps the reference's own transcript beside the snapshot.
+    pub fn write_reference(&self, pair: &Pair<'_>, outcome: &Outcome) -> Result<(), Problem> {
+        let header = format!("reference: {}", Reference::of(pair.template.dialect).name);
+        let text = format!("---\n{header}\n---\n{}\n", transcript::encode(outcome));
+        write_whole(&self.reference_file(pair), &text)
+    }
+
     /// Compares a transcript with what was accepted.
     pub fn compare(&self, pair: &Pair<'_>, transcript: &str) -> Comparison {
         let mut bytes = Vec::with_capacity(transcript.len() + 1024);
@@ -80,9 +113,19 @@ impl Snapshots {
     }
 
     /// Files below the snapshot folder that belong to no pair of the suite, and reviews
-    /// that are still pending. Sorted by path.
-    pub fn survey(&self, suite: &Suite) -> Survey {
-        let expected: BTreeSet<PathBuf> = suite.pairs().map(|pair| self.file(&pair)).collect();
+    /// that are still pending. Sorted by path. `has_diverged` says which pairs have the
+    /// reference's transcript beside their own.
+    pub fn survey(&self, suite: &Suite, has_diverged: impl Fn(&Pair<'_>) -> bool) -> Survey {
+        let mut expected: BTreeSet<PathBuf> = BTreeSet::new();
+        for pair in suite.pairs() {
+            expected.insert(self.file(&pair));
+            if has_diverged(&pair) {
+                expected.insert(self.reference_file(&pair));
+            }
+        }
+        for template in &suite.templates {
+            expected.insert(Records::file(&self.root, &template.name));
+        }
         let mut survey = Survey::default();
         for entry in WalkDir::new(&self.root).sort_by_file_name() {
             let Ok(entry) = entry else { continue };
@@ -93,12 +136,24 @@ impl Snapshots {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if name.ends_with(".snap.new") {
                 survey.pending.push(path);
-            } else if name.ends_with(".snap") && !expected.contains(&path) {
+            } else if (name.ends_with(".snap")
+                || name == "reference.json"
+                || name.ends_with(".draft"))
+                && !expected.contains(&path)
+            {
                 survey.orphans.push(path);
             }
         }
         survey
     }
+}
+
+/// The transcript in a file, if it agrees with what the reference did.
+fn agreeing(path: &Path, answer: &Answer) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let transcript = contents(&text)?;
+    let outcome = transcript::decode(transcript).ok()?;
+    answer.agrees(&outcome).then(|| transcript.to_owned())
 }
 
 /// Reads a file in as few system calls as there can be: there are thousands of them.
@@ -119,7 +174,8 @@ fn read_into(path: &Path, bytes: &mut Vec<u8>) -> std::io::Result<()> {
 /// What stands in the snapshot folder besides the accepted transcripts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Snapshots whose template or case is gone.
+    /// Snapshots and records whose template, case or divergence is gone, and files that
+    /// were never finished.
     pub orphans: Vec<PathBuf>,
     /// `.snap.new` files that wait for `cargo insta review`.
     pub pending: Vec<PathBuf>,

@@ -83,6 +83,16 @@ impl Layout {
         self.root.join("snapshots/parity.json")
     }
 
+    /// The known differences from the references.
+    pub fn divergences(&self) -> PathBuf {
+        self.root.join("snapshots/divergences.json")
+    }
+
+    /// Where `scripts/setup-references` installs the references.
+    pub fn references(&self) -> PathBuf {
+        self.root.join(".references")
+    }
+
     /// The accepted transcripts.
     pub fn snapshots(&self) -> PathBuf {
         self.root.join("snapshots")

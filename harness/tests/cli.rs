@@ -4,113 +4,9 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod folder;
 
-use serde_json::Value;
-
-/// A small suite in a folder of its own.
-struct Folder {
-    root: tempfile::TempDir,
-}
-
-impl Folder {
-    /// Two templates, one family of two cases.
-    fn new() -> Folder {
-        let folder = Folder {
-            root: tempfile::tempdir().unwrap(),
-        };
-        folder.write(
-            "cases/templates/chat.jinja",
-            "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>\n",
-        );
-        folder.write(
-            "cases/templates/strict.jinja",
-            "{% if messages[0].role == 'system' %}{{ raise_exception('No system role') }}{% endif %}{{ messages[0].content + eos_token }}",
-        );
-        folder.write(
-            "cases/templates/strict.json",
-            r#"{"about": "Refuses a system role.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#,
-        );
-        folder.write(
-            "cases/conversations/plain.json",
-            r#"{"about": "Plain turns.", "cases": {
-                "user": {"about": "One user turn.", "messages": [{"role": "user", "content": "Hi\u007f"}]},
-                "system": {"about": "A system turn.", "messages": [{"role": "system", "content": "S"}]}}}"#,
-        );
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// Accepts what every pair gives now, as insta would write it.
-    fn accept_all(&self) {
-        for line in self
-            .rolecall(&["list", "templates", "--format", "json"])
-            .json_array()
-        {
-            let template = line["name"].as_str().unwrap();
-            for case in self
-                .rolecall(&["list", "cases", "--format", "json"])
-                .json_array()
-            {
-                let case = case["id"].as_str().unwrap();
-                let shown = self.rolecall(&["show", template, case]).stdout();
-                let text = format!("---\nsource: test\n---\n{shown}");
-                self.write(&format!("snapshots/{template}/{case}.snap"), &text);
-            }
-        }
-    }
-
-    fn rolecall(&self, arguments: &[&str]) -> Ran {
-        run_in(self.root.path(), arguments)
-    }
-}
-
-struct Ran(Output);
-
-fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    Ran(output)
-}
-
-impl Ran {
-    fn code(&self) -> i32 {
-        self.0.status.code().unwrap()
-    }
-
-    fn stdout(&self) -> String {
-        String::from_utf8(self.0.stdout.clone()).unwrap()
-    }
-
-    fn stderr(&self) -> String {
-        String::from_utf8(self.0.stderr.clone()).unwrap()
-    }
-
-    fn json_array(&self) -> Vec<Value> {
-        serde_json::from_slice(&self.0.stdout).unwrap()
-    }
-
-    fn json_lines(&self) -> Vec<Value> {
-        self.stdout()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
-    }
-}
+use folder::Folder;
 
 #[test]
 fn render_gives_one_exact_line_a_pair() {
@@ -273,7 +169,15 @@ fn requests_that_make_no_sense_are_refused() {
         ),
         (
             &["run", "--engine", "jinja3"],
-            "no engine is named `jinja3`; there are `minijinja`, `minijinja-plain`",
+            "no engine is named `jinja3`\n  there are `minijinja`, `minijinja-plain`, `gotmpl`, `transformers`, `ollama`;",
+        ),
+        (
+            &["run", "--engine", "minijina"],
+            "no engine is named `minijina`; did you mean `minijinja`?",
+        ),
+        (
+            &["run", "--engine", "./no-such-program"],
+            "the engine `./no-such-program` cannot be used: there is no program `./no-such-program`",
         ),
         (
             &["run", "--templates", "nowhere"],

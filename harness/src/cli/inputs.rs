@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rolecall::divergence::Divergences;
+use rolecall::record::Records;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Suite};
 
@@ -11,8 +13,32 @@ use super::args::SourceArguments;
 /// What a command works on.
 pub(super) struct Inputs {
     pub(super) suite: Suite,
-    /// The accepted snapshots; templates or cases from elsewhere have none.
-    pub(super) snapshots: Option<Snapshots>,
+    /// Where the suite is, if all of it is the suite's: templates or cases from elsewhere
+    /// have neither snapshots nor records.
+    pub(super) layout: Option<Layout>,
+}
+
+/// What was accepted and recorded of the suite.
+pub(super) struct Baseline {
+    pub(super) snapshots: Snapshots,
+    pub(super) records: Records,
+    pub(super) divergences: Divergences,
+}
+
+impl Inputs {
+    /// What was accepted and recorded; nothing of templates or cases from elsewhere.
+    pub(super) fn baseline(&self) -> Result<Option<Baseline>, Failure> {
+        let Some(layout) = &self.layout else {
+            return Ok(None);
+        };
+        let records = Records::read(layout, &self.suite.templates);
+        let divergences = Divergences::read(&layout.divergences()).map_err(Failure::Problems)?;
+        Ok(Some(Baseline {
+            snapshots: Snapshots::of(layout),
+            records,
+            divergences,
+        }))
+    }
 }
 
 /// The suite in whose folder the command runs, or else the one that it was built from.
@@ -47,7 +73,7 @@ pub(super) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
             .unwrap_or_default();
         return Ok(Inputs {
             suite: Suite::load(&arguments.templates, &arguments.cases, &tools),
-            snapshots: None,
+            layout: None,
         });
     }
     let layout = layout()?;
@@ -63,6 +89,6 @@ pub(super) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
     let is_whole = arguments.templates.is_empty() && arguments.cases.is_empty();
     Ok(Inputs {
         suite,
-        snapshots: is_whole.then(|| Snapshots::of(&layout)),
+        layout: is_whole.then_some(layout),
     })
 }

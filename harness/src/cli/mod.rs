@@ -2,13 +2,17 @@
 
 mod args;
 mod commands;
+mod engines;
 mod inputs;
+mod references;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use rolecall::engine::protocol::ProtocolError;
 use rolecall::problem::Problem;
+use rolecall::reference::ReferenceError;
 use rolecall::report::problems;
 use rolecall::run::RunError;
 use rolecall::selection::SelectionError;
@@ -33,6 +37,15 @@ enum Failure {
     /// A file is in the way.
     #[error("{0}")]
     Problem(#[from] Problem),
+    /// A file that everything else rests on is wrong.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Problems(Vec<Problem>),
+    /// An engine that was asked for cannot be used.
+    #[error(transparent)]
+    Engine(#[from] ProtocolError),
+    /// A reference cannot be asked.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
     /// There is no pair to work on.
     #[error(transparent)]
     Selection(#[from] SelectionError),
@@ -83,6 +96,12 @@ pub(crate) fn main() -> ExitCode {
 fn complain(message: &str) {
     // Nowhere is left to tell if this fails.
     let _ = writeln!(anstream::stderr(), "error: {message}");
+}
+
+/// Tells something on standard error.
+fn tell(message: &str) {
+    // Nowhere is left to tell if this fails.
+    let _ = writeln!(anstream::stderr(), "{message}");
 }
 
 /// Tells on standard error what is wrong with input files.

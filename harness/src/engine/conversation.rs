@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use crate::case::Case;
+use crate::fingerprint::Fingerprint;
 use crate::template::Dialect;
 
 /// A case on its way through the engines.
@@ -13,6 +14,7 @@ use crate::template::Dialect;
 pub struct Conversation<'c> {
     case: &'c Case,
     forms: [OnceLock<Arc<dyn Any + Send + Sync>>; Dialect::ALL.len()],
+    fingerprint: OnceLock<Fingerprint>,
 }
 
 impl<'c> Conversation<'c> {
@@ -21,12 +23,20 @@ impl<'c> Conversation<'c> {
         Conversation {
             case,
             forms: [const { OnceLock::new() }; Dialect::ALL.len()],
+            fingerprint: OnceLock::new(),
         }
     }
 
     /// The case itself.
     pub fn case(&self) -> &'c Case {
         self.case
+    }
+
+    /// The case's fingerprint.
+    pub fn fingerprint(&self) -> Fingerprint {
+        *self
+            .fingerprint
+            .get_or_init(|| Fingerprint::of_case(self.case))
     }
 
     /// The case in an engine's own form, made when it is first asked for. One form is

@@ -8,6 +8,7 @@ pub mod go;
 pub mod jinja;
 pub mod limits;
 mod panics;
+pub mod protocol;
 
 use std::fmt;
 
@@ -19,6 +20,7 @@ pub use go::Gotmpl;
 pub use jinja::Minijinja;
 pub use limits::Limits;
 pub use panics::catch;
+pub use protocol::{ProtocolEngine, ProtocolLimits};
 
 /// Something that renders the templates of one dialect.
 pub trait Engine: Send + Sync {

@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use super::columns::{Cell, Columns};
 use super::style::{self, BAD, HEADING, NOTE, PLAIN, QUIET};
 use crate::case::CaseId;
+use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
+use crate::verdict::Verdict;
 
 /// As many templates as stand side by side on an ordinary terminal.
 pub const MOST_TEMPLATES: usize = 4;
@@ -71,6 +73,12 @@ fn cell(result: &Compared<'_>) -> Cell {
         None | Some(Comparison::Same) => {}
         Some(Comparison::New) => cell.push(NOTE, " new"),
         Some(Comparison::Changed(_) | Comparison::Unreadable(_)) => cell.push(BAD, " changed"),
+    }
+    match &result.verdict {
+        Verdict::Agrees | Verdict::Unverified(Unverified::Outside) => {}
+        Verdict::Unverified(_) => cell.push(BAD, " unverified"),
+        Verdict::Differs(_) if result.verdict.is_unexplained() => cell.push(BAD, " differs"),
+        Verdict::Differs(_) => cell.push(NOTE, " diverges"),
     }
     cell
 }

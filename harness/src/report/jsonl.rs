@@ -4,9 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::outcome::Outcome;
+use crate::divergence::Listed;
+use crate::outcome::{Outcome, OutcomeKind};
+use crate::record::Answer;
 use crate::run::{Compared, Rendered};
 use crate::snapshot::Comparison;
+use crate::transcript;
+use crate::verdict::{Difference, Verdict};
 
 /// One line's object: what an engine did with a pair.
 #[derive(Debug, Serialize)]
@@ -29,6 +33,52 @@ struct Object<'l> {
     snapshot: Option<&'l str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'l str>,
+    /// Why nobody knows what the reference does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unverified: Option<String>,
+    /// What the reference did, where the engine did something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<Reference>,
+    /// Why that is so, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    divergence: Option<&'l str>,
+}
+
+/// What the reference did: in whole where that is known, or its fingerprint.
+#[derive(Debug, Serialize)]
+struct Reference {
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+impl Reference {
+    fn of(difference: &Difference) -> Reference {
+        let kind = difference.expected.kind();
+        let mut reference = Reference {
+            outcome: kind.name(),
+            text: None,
+            message: None,
+            sha256: None,
+        };
+        let whole = difference.transcript.as_ref();
+        match whole.and_then(|text| transcript::decode(text).ok()) {
+            Some(outcome) if kind == OutcomeKind::Rendered => {
+                reference.text = Some(outcome.text().to_owned());
+            }
+            Some(outcome) => reference.message = Some(outcome.text().to_owned()),
+            None => {
+                if let Answer::Rendered(hash) | Answer::Raised(hash) = &difference.expected {
+                    reference.sha256 = Some(hash.to_string());
+                }
+            }
+        }
+        reference
+    }
 }
 
 impl<'l> Object<'l> {
@@ -45,6 +95,9 @@ impl<'l> Object<'l> {
             limit: None,
             snapshot: None,
             verdict: None,
+            unverified: None,
+            reference: None,
+            divergence: None,
         };
         match &rendered.outcome {
             Outcome::Rendered { text } => line.text = Some(text),
@@ -74,7 +127,7 @@ pub fn write_rendered(out: &mut dyn Write, results: &[Rendered<'_>]) -> io::Resu
 }
 
 /// Writes outcomes with how they stand to the accepted snapshots (`same`, `changed`,
-/// `new`), and their verdict.
+/// `new`), and their verdict; where that is `differs`, with what the reference did.
 pub fn write_compared(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<()> {
     for compared in results {
         let mut line = Object::of(&compared.rendered);
@@ -87,7 +140,18 @@ pub fn write_compared(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Resu
                 Comparison::New => "new",
                 Comparison::Unreadable(_) => "unreadable",
             });
-        line.verdict = Some("unverified");
+        line.verdict = Some(compared.verdict.name());
+        match &compared.verdict {
+            Verdict::Agrees => {}
+            Verdict::Unverified(why) => line.unverified = Some(why.to_string()),
+            Verdict::Differs(difference) => {
+                line.reference = Some(Reference::of(difference));
+                line.divergence = match &difference.listed {
+                    Listed::Known { reason } => Some(reason),
+                    Listed::No | Listed::Changed { .. } => None,
+                };
+            }
+        }
         write_line(out, &line)?;
     }
     Ok(())

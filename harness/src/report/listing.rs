@@ -1,4 +1,4 @@
-//! What there is: templates, cases, engines.
+//! What there is: templates, cases, engines, divergences.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::columns::{Cell, Columns};
 use super::style::{HEADING, PLAIN, QUIET, Styled};
+use crate::divergence::Divergences;
 use crate::engine::Engines;
+use crate::reference::Reference;
 use crate::suite::Suite;
 
 /// A listing: rows of a name and what there is to say about it, under headings.
@@ -93,26 +95,69 @@ impl Listing {
         }
     }
 
-    /// The engines.
+    /// The engines: those in this process, then the references.
     pub fn engines(engines: &Engines) -> Listing {
+        let known: Vec<(&str, &str, String)> = engines
+            .all()
+            .iter()
+            .map(|engine| (engine.name(), engine.dialect().name(), engine.description()))
+            .chain(Reference::ALL.iter().map(|reference| {
+                let about = format!(
+                    "the reference, {}; scripts/setup-references installs it",
+                    reference.identity()
+                );
+                (reference.name, reference.dialect.name(), about)
+            }))
+            .collect();
         Listing {
-            rows: engines
-                .all()
+            rows: known
                 .iter()
-                .map(|engine| Row {
+                .map(|(name, dialect, about)| Row {
                     heading: None,
-                    name: engine.name().to_owned(),
-                    about: format!("{:5}  {}", engine.dialect().name(), engine.description()),
+                    name: (*name).to_owned(),
+                    about: format!("{dialect:5}  {about}"),
                 })
                 .collect(),
-            json: engines
-                .all()
+            json: known
                 .iter()
-                .map(|engine| {
+                .map(|(name, dialect, about)| {
+                    json!({"name": name, "dialect": dialect, "about": about})
+                })
+                .collect(),
+        }
+    }
+
+    /// The known differences from the references.
+    pub fn divergences(divergences: &Divergences) -> Listing {
+        Listing {
+            rows: divergences
+                .entries()
+                .iter()
+                .map(|entry| Row {
+                    heading: None,
+                    name: format!("{} {}:{}", entry.engine, entry.template, entry.case),
+                    about: match &entry.issue {
+                        Some(issue) => format!("{} ({issue})", entry.reason),
+                        None => entry.reason.clone(),
+                    },
+                })
+                .collect(),
+            json: divergences
+                .entries()
+                .iter()
+                .map(|entry| {
+                    let observed: serde_json::Map<_, _> = entry
+                        .observed
+                        .iter()
+                        .map(|(pair, hash)| (pair.clone(), json!(hash)))
+                        .collect();
                     json!({
-                        "name": engine.name(),
-                        "dialect": engine.dialect().name(),
-                        "about": engine.description(),
+                        "engine": entry.engine,
+                        "template": entry.template,
+                        "case": entry.case,
+                        "reason": entry.reason,
+                        "issue": entry.issue,
+                        "observed": observed,
                     })
                 })
                 .collect(),

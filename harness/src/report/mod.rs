@@ -9,6 +9,8 @@ pub mod jsonl;
 pub mod listing;
 pub mod parity;
 pub mod problems;
+pub mod progress;
+pub mod references;
 pub mod summary;
 pub mod transcripts;
 

@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use anstyle::Style;
+
 use super::columns::{Cell, Columns};
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::{counted, thousands};
 use crate::outcome::OutcomeKind;
+use crate::record::Unverified;
 use crate::run::{Compared, Timed};
 use crate::snapshot::Comparison;
 use crate::template::TemplateName;
+use crate::verdict::Verdict;
 
 /// How many pairs are how.
 #[derive(Debug, Default, Clone)]
@@ -21,7 +25,15 @@ pub struct Tally {
     pub changed: usize,
     /// Not accepted yet.
     pub new: usize,
-    /// Without anything to compare with.
+    /// As the reference did it.
+    pub agree: usize,
+    /// Otherwise than the reference did it, and nobody has explained that.
+    pub differ: usize,
+    /// Otherwise than the reference did it, for a reason that is listed.
+    pub diverge: usize,
+    /// Of the suite, and nobody knows what the reference does.
+    pub unverified: usize,
+    /// From outside the suite, with nothing to compare with.
     pub alone: usize,
 }
 
@@ -39,10 +51,17 @@ impl Tally {
         let kind = compared.rendered.outcome.kind();
         *self.outcomes.entry(kind).or_default() += 1;
         match compared.comparison {
-            None => self.alone += 1,
+            None => {}
             Some(Comparison::Same) => self.same += 1,
             Some(Comparison::New) => self.new += 1,
             Some(Comparison::Changed(_) | Comparison::Unreadable(_)) => self.changed += 1,
+        }
+        match &compared.verdict {
+            Verdict::Agrees => self.agree += 1,
+            Verdict::Differs(_) if compared.verdict.is_unexplained() => self.differ += 1,
+            Verdict::Differs(_) => self.diverge += 1,
+            Verdict::Unverified(Unverified::Outside) => self.alone += 1,
+            Verdict::Unverified(_) => self.unverified += 1,
         }
     }
 
@@ -51,28 +70,52 @@ impl Tally {
         self.changed == 0 && self.new == 0
     }
 
+    /// Whether the reference agrees wherever nobody has explained why not.
+    pub fn is_as_the_reference(&self) -> bool {
+        self.differ == 0 && self.unverified == 0
+    }
+
+    fn judged(&self) -> usize {
+        self.agree + self.differ + self.diverge + self.unverified
+    }
+
     fn count(&self, kind: OutcomeKind) -> usize {
         self.outcomes.get(&kind).copied().unwrap_or(0)
     }
 
-    /// What stands in the last column: `2 changed, 351 same`.
+    /// How the pairs stand to the snapshots: `2 changed, 351 same`.
     fn snapshots(&self) -> Cell {
-        let mut cell = Cell::default();
-        for (count, style, word) in [
+        list([
             (self.changed, BAD, "changed"),
             (self.new, NOTE, "new"),
             (self.same, GOOD, "same"),
-            (self.alone, QUIET, "unverified"),
-        ] {
-            if count > 0 {
-                if !cell.is_empty() {
-                    cell.push(QUIET, ", ");
-                }
-                cell.push(style, format!("{} {word}", thousands(count)));
-            }
-        }
-        cell
+        ])
     }
+
+    /// How the pairs stand to the reference: `1 differ, 370 agree`.
+    fn reference(&self) -> Cell {
+        list([
+            (self.differ, BAD, "differ"),
+            (self.unverified, BAD, "unverified"),
+            (self.diverge, NOTE, "diverge"),
+            (self.agree, GOOD, "agree"),
+            (self.alone, QUIET, "unverified"),
+        ])
+    }
+}
+
+/// Counts that are not zero, with their words.
+fn list<const N: usize>(counts: [(usize, Style, &str); N]) -> Cell {
+    let mut cell = Cell::default();
+    for (count, style, word) in counts {
+        if count > 0 {
+            if !cell.is_empty() {
+                cell.push(QUIET, ", ");
+            }
+            cell.push(style, format!("{} {word}", thousands(count)));
+        }
+    }
+    cell
 }
 
 /// Writes the table.
@@ -89,6 +132,7 @@ pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<
         .filter(|kind| *kind == OutcomeKind::Rendered || total.count(*kind) > 0)
         .collect();
 
+    let has_snapshots = results.iter().any(|compared| compared.comparison.is_some());
     let heading = |text: &str| Cell::new(HEADING, text);
     let row = |name: Cell, tally: &Tally| {
         std::iter::once(name)
@@ -96,14 +140,16 @@ pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<
                 0 => Cell::new(QUIET, "·"),
                 count => Cell::new(style::of_outcome(*kind), thousands(count)),
             }))
-            .chain([tally.snapshots()])
+            .chain(has_snapshots.then(|| tally.snapshots()))
+            .chain([tally.reference()])
             .collect::<Vec<_>>()
     };
     let mut table = Columns::right_aligned(1..=kinds.len());
     table.row(
         std::iter::once(heading("template"))
             .chain(kinds.iter().map(|kind| heading(kind.name())))
-            .chain([heading("snapshots")]),
+            .chain(has_snapshots.then(|| heading("snapshots")))
+            .chain([heading("reference")]),
     );
     for (name, tally) in &by_template {
         table.row(row(Cell::new(PLAIN, name.as_str()), tally));
@@ -114,8 +160,13 @@ pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<
     table.write(out)
 }
 
-/// Writes the last line: how many pairs, how fast, and what is to do.
-pub fn write_close(out: &mut dyn Write, run: &Timed<Compared<'_>>) -> io::Result<()> {
+/// Writes the last lines: how many pairs, how fast, whether they agree with `law`, and
+/// what is to do.
+pub fn write_close(
+    out: &mut dyn Write,
+    run: &Timed<Compared<'_>>,
+    law: Option<&str>,
+) -> io::Result<()> {
     let tally = Tally::of(&run.results);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive rate
     let per_second = run.per_second().round() as usize;
@@ -126,15 +177,43 @@ pub fn write_close(out: &mut dyn Write, run: &Timed<Compared<'_>>) -> io::Result
         run.elapsed.as_secs_f64(),
         thousands(per_second),
     )?;
-    if tally.same > 0 || tally.alone > 0 {
-        writeln!(
+    match law {
+        None => writeln!(
             out,
             "{}",
             Styled(
                 QUIET,
-                "verdicts: unverified (no reference has been recorded for these pairs)"
+                "unverified: these pairs are not of the suite; --against transformers or \
+                 --against ollama asks the reference"
             )
-        )?;
+        )?,
+        Some(law) => {
+            let style = if tally.is_as_the_reference() {
+                GOOD
+            } else {
+                BAD
+            };
+            let known = match tally.diverge {
+                0 => String::new(),
+                count => format!(
+                    "; {}",
+                    counted(count, "known divergence", "known divergences")
+                ),
+            };
+            writeln!(
+                out,
+                "{} with {law}{known}",
+                Styled(
+                    style,
+                    format!(
+                        "{} of {} agree ({})",
+                        thousands(tally.agree),
+                        thousands(tally.judged()),
+                        percent(tally.agree, tally.judged())
+                    )
+                ),
+            )?;
+        }
     }
     if tally.is_as_accepted() {
         return Ok(());
@@ -145,4 +224,27 @@ pub fn write_close(out: &mut dyn Write, run: &Timed<Compared<'_>>) -> io::Result
         "{} not as accepted: run `cargo test`, then `cargo insta review` to accept or reject",
         Styled(BAD, not)
     )
+}
+
+/// A share in per cent, rounded down: only all of them are `100 %`.
+pub fn percent(part: usize, whole: usize) -> String {
+    if part == whole {
+        return "100 %".to_owned();
+    }
+    let hundredths = part.saturating_mul(10_000) / whole.max(1);
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_all_are_a_hundred_per_cent() {
+        assert_eq!(percent(0, 0), "100 %");
+        assert_eq!(percent(7, 7), "100 %");
+        assert_eq!(percent(99_999, 100_000), "99.99 %");
+        assert_eq!(percent(1, 3), "33.33 %");
+        assert_eq!(percent(0, 3), "0.00 %");
+    }
 }

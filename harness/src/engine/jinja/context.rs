@@ -101,6 +101,13 @@ impl Context {
     }
 }
 
+/// The JSON text of tools, as `json.dumps(tools, ensure_ascii=False, indent=…)` writes it.
+pub(in crate::engine) fn tools_json(tools: &[Json], indent: Option<usize>) -> String {
+    let tools = Value::from(tools.iter().map(value).collect::<Vec<_>>());
+    // Tools come from JSON: they have a JSON form.
+    dumps(&tools, &Style::indented(indent)).unwrap_or_default()
+}
+
 impl From<Context> for Value {
     fn from(context: Context) -> Value {
         Value::from_object(context)

@@ -31,6 +31,8 @@ use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
+pub(in crate::engine) use context::tools_json;
+
 use crate::engine::{Conversation, Engine, Limits, Program};
 use crate::outcome::{Outcome, Stage};
 use crate::template::{Dialect, Template};

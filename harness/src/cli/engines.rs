@@ -1,0 +1,95 @@
+//! Finds the engines that the arguments name.
+
+use std::time::Duration;
+
+use rolecall::engine::{Engine, Engines, ProtocolEngine, ProtocolLimits};
+use rolecall::problem::closest;
+use rolecall::reference::Reference;
+
+use super::args::RenderingArguments;
+use super::{Failure, inputs};
+
+/// An engine that was asked for.
+pub(super) enum Choice<'e> {
+    /// One of this process.
+    InProcess(&'e dyn Engine),
+    /// Another program.
+    Program(Box<ProtocolEngine>),
+}
+
+impl Choice<'_> {
+    /// The engine.
+    pub(super) fn engine(&self) -> &dyn Engine {
+        match self {
+            Choice::InProcess(engine) => *engine,
+            Choice::Program(program) => program.as_ref(),
+        }
+    }
+
+    /// Whether it is another program: it takes its time.
+    pub(super) fn is_program(&self) -> bool {
+        matches!(self, Choice::Program(_))
+    }
+}
+
+/// An engine by name, or the program of a command line.
+pub(super) fn open<'e>(
+    engines: &'e Engines,
+    name: &str,
+    arguments: &RenderingArguments,
+) -> Result<Choice<'e>, Failure> {
+    if let Some(engine) = engines.by_name(name) {
+        return Ok(Choice::InProcess(engine));
+    }
+    if let Some(reference) = Reference::by_name(name) {
+        return reference_program(&reference, arguments.time_limit)
+            .map(|program| Choice::Program(Box::new(program)));
+    }
+    if name.contains(char::is_whitespace) || name.contains(['/', '\\']) {
+        let program = ProtocolEngine::start(name, limits(arguments.time_limit))?;
+        return Ok(Choice::Program(Box::new(program)));
+    }
+    let known: Vec<&str> = engines
+        .all()
+        .iter()
+        .map(|engine| engine.name())
+        .chain(Reference::ALL.iter().map(|reference| reference.name))
+        .collect();
+    let help = closest(name, known.iter().copied())
+        .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+    let listed: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    Err(Failure::Request(format!(
+        "no engine is named `{name}`{help}\n  there are {}; a program is named by its command \
+         line, such as './adapter' or 'node adapter.mjs'",
+        listed.join(", ")
+    )))
+}
+
+/// The engine of `--engine`, if there is one.
+pub(super) fn chosen<'e>(
+    engines: &'e Engines,
+    arguments: &RenderingArguments,
+) -> Result<Option<Choice<'e>>, Failure> {
+    let name = arguments.engine.as_deref();
+    name.map(|name| open(engines, name, arguments)).transpose()
+}
+
+/// Starts a reference, if it is installed in the versions that it should have.
+pub(super) fn reference_program(
+    reference: &Reference,
+    time_limit: Option<u32>,
+) -> Result<ProtocolEngine, Failure> {
+    let program = reference.program(&inputs::layout()?)?;
+    let words = vec![program.to_string_lossy().into_owned()];
+    let engine = ProtocolEngine::spawn(words, limits(time_limit))?;
+    reference.check(&engine)?;
+    Ok(engine)
+}
+
+fn limits(time_limit: Option<u32>) -> ProtocolLimits {
+    let mut limits = ProtocolLimits::default();
+    if let Some(seconds) = time_limit {
+        limits.answer = Duration::from_secs(seconds.into());
+    }
+    limits
+}

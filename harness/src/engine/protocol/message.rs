@@ -1,0 +1,303 @@
+//! What is said over the engine protocol: requests and answers, a JSON object a line.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::outcome::{Limit, Outcome, Stage};
+use crate::template::Dialect;
+
+/// The protocol's version.
+pub(super) const VERSION: u64 = 1;
+
+/// A request to an engine.
+#[derive(Debug, Serialize)]
+#[serde(tag = "request", rename_all = "lowercase")]
+pub(super) enum Request<'r> {
+    /// Who are you?
+    Start {
+        /// The protocol's version.
+        rolecall: u64,
+    },
+    /// Compile a template, and keep it under its name.
+    Load {
+        id: u64,
+        template: &'r str,
+        source: &'r str,
+    },
+    /// Render a conversation with a template that was loaded.
+    Render {
+        id: u64,
+        template: &'r str,
+        #[serde(flatten)]
+        input: &'r Input<'r>,
+    },
+    /// End.
+    Stop,
+}
+
+/// What a template sees.
+#[derive(Debug, Serialize)]
+pub(super) struct Input<'r> {
+    pub(super) now: String,
+    pub(super) messages: &'r [Value],
+    pub(super) tools: Option<&'r [Value]>,
+    pub(super) documents: Option<&'r [Value]>,
+    pub(super) add_generation_prompt: bool,
+    pub(super) variables: Map<String, Value>,
+}
+
+/// How an engine introduces itself.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Greeting {
+    rolecall: u64,
+    pub(super) engine: String,
+    #[serde(default)]
+    pub(super) version: String,
+    dialect: String,
+    #[serde(default)]
+    pub(super) components: BTreeMap<String, String>,
+}
+
+/// An answer to `load` or `render`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    id: Option<u64>,
+    ok: Option<bool>,
+    outcome: Option<String>,
+    text: Option<String>,
+    message: Option<String>,
+    stage: Option<String>,
+    line: Option<usize>,
+    limit: Option<String>,
+}
+
+/// What an answer comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The template is loaded.
+    Loaded,
+    /// What became of the template or the pair.
+    Outcome(Outcome),
+}
+
+impl Greeting {
+    /// Reads the answer to `start`.
+    pub(super) fn read(line: &[u8]) -> Result<Greeting, String> {
+        let greeting: Greeting = parse(line)?;
+        if greeting.rolecall != VERSION {
+            return Err(format!(
+                "it speaks version {} of the engine protocol, not {VERSION}",
+                greeting.rolecall
+            ));
+        }
+        greeting.dialect().map(|_| greeting)
+    }
+
+    /// The dialect that it renders.
+    pub(super) fn dialect(&self) -> Result<Dialect, String> {
+        Dialect::ALL
+            .into_iter()
+            .find(|dialect| dialect.name() == self.dialect)
+            .ok_or_else(|| {
+                format!(
+                    "its dialect is `{}`; there are `jinja` and `go`",
+                    self.dialect
+                )
+            })
+    }
+}
+
+impl Meaning {
+    /// Reads the answer to the request of an ID.
+    pub(super) fn read(line: &[u8], asked: u64) -> Result<Meaning, String> {
+        let answer: Answer = parse(line)?;
+        match answer.id {
+            Some(id) if id == asked => {}
+            Some(id) => return Err(format!("it answered request {id} when {asked} was asked")),
+            None => return Err(format!("an answer without `id`: {}", shown(line))),
+        }
+        if answer.ok == Some(true) {
+            return Ok(Meaning::Loaded);
+        }
+        let lacks = |key: &str| format!("an answer without `{key}`: {}", shown(line));
+        let text = |value: Option<String>, key| value.ok_or_else(|| lacks(key));
+        let outcome = text(answer.outcome, "outcome")?;
+        Ok(Meaning::Outcome(match outcome.as_str() {
+            "rendered" => Outcome::Rendered {
+                text: text(answer.text, "text")?,
+            },
+            "raised" => Outcome::Raised {
+                message: text(answer.message, "message")?,
+            },
+            "failed" => {
+                let name = text(answer.stage, "stage")?;
+                Outcome::Failed {
+                    stage: named(&Stage::ALL, Stage::name, &name, "stage")?,
+                    message: text(answer.message, "message")?,
+                    line: answer.line.filter(|line| *line > 0),
+                }
+            }
+            "exceeded" => {
+                let name = text(answer.limit, "limit")?;
+                Outcome::Exceeded {
+                    limit: named(&Limit::ALL, Limit::name, &name, "limit")?,
+                }
+            }
+            other => return Err(format!("an answer with the outcome `{other}`")),
+        }))
+    }
+}
+
+fn named<T: Copy>(
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+    wanted: &str,
+    what: &str,
+) -> Result<T, String> {
+    let found = all.iter().copied().find(|one| name(*one) == wanted);
+    found.ok_or_else(|| format!("an answer with the {what} `{wanted}`"))
+}
+
+fn parse<'l, T: Deserialize<'l>>(line: &'l [u8]) -> Result<T, String> {
+    // serde would take a list for an object without names.
+    if line.trim_ascii_start().starts_with(b"[") {
+        return Err(format!("not an answer (no object): {}", shown(line)));
+    }
+    serde_json::from_slice(line).map_err(|error| {
+        let reason = error.to_string();
+        // An answer is one line: of the place only the column says something.
+        let reason = reason.replace(" at line 1 column ", " at character ");
+        format!("not an answer ({reason}): {}", shown(line))
+    })
+}
+
+/// The beginning of a line, for a message.
+fn shown(line: &[u8]) -> String {
+    const MOST: usize = 120;
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end();
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("`{}…`", &text[..at]),
+        None => format!("`{text}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_as_the_protocol_says() {
+        let line = |request: &Request<'_>| serde_json::to_string(request).unwrap();
+        assert_eq!(
+            line(&Request::Start { rolecall: VERSION }),
+            r#"{"request":"start","rolecall":1}"#
+        );
+        assert_eq!(
+            line(&Request::Load {
+                id: 1,
+                template: "t",
+                source: "x"
+            }),
+            r#"{"request":"load","id":1,"template":"t","source":"x"}"#
+        );
+        let input = Input {
+            now: "2026-01-02T03:04:05Z".into(),
+            messages: &[],
+            tools: None,
+            documents: None,
+            add_generation_prompt: true,
+            variables: Map::new(),
+        };
+        assert_eq!(
+            line(&Request::Render {
+                id: 2,
+                template: "t",
+                input: &input
+            }),
+            r#"{"request":"render","id":2,"template":"t","now":"2026-01-02T03:04:05Z","messages":[],"tools":null,"documents":null,"add_generation_prompt":true,"variables":{}}"#
+        );
+        assert_eq!(line(&Request::Stop), r#"{"request":"stop"}"#);
+    }
+
+    #[test]
+    fn answers_are_read_or_refused_with_words() {
+        let read = |line: &str| Meaning::read(line.as_bytes(), 7);
+        assert_eq!(read(r#"{"id": 7, "ok": true}"#), Ok(Meaning::Loaded));
+        let outcome = |line| match read(line) {
+            Ok(Meaning::Outcome(outcome)) => outcome,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            outcome(r#"{"id": 7, "outcome": "rendered", "text": "a\n", "more": 1}"#),
+            Outcome::Rendered { text: "a\n".into() }
+        );
+        assert_eq!(
+            outcome(
+                r#"{"id": 7, "outcome": "failed", "stage": "render", "message": "m", "line": 3}"#
+            ),
+            Outcome::Failed {
+                stage: Stage::Render,
+                message: "m".into(),
+                line: Some(3)
+            }
+        );
+        assert_eq!(
+            outcome(r#"{"id": 7, "outcome": "exceeded", "limit": "recursion"}"#),
+            Outcome::Exceeded {
+                limit: Limit::Recursion
+            }
+        );
+        for (line, words) in [
+            (
+                "hello",
+                "not an answer (expected value at character 1): `hello`",
+            ),
+            (
+                "",
+                "not an answer (EOF while parsing a value at line 1 column 0): ``",
+            ),
+            (
+                r#"{"id": 6, "ok": true}"#,
+                "it answered request 6 when 7 was asked",
+            ),
+            (
+                r#"{"ok": true}"#,
+                "an answer without `id`: `{\"ok\": true}`",
+            ),
+            (r#"{"id": 7}"#, "an answer without `outcome`: `{\"id\": 7}`"),
+            (
+                r#"{"id": 7, "outcome": "fine"}"#,
+                "an answer with the outcome `fine`",
+            ),
+            (
+                r#"{"id": 7, "outcome": "failed", "stage": "later", "message": ""}"#,
+                "an answer with the stage `later`",
+            ),
+        ] {
+            let error = read(line).unwrap_err();
+            assert!(error.starts_with(words) || line.is_empty(), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_engine_says_who_it_is() {
+        let read = |line: &str| Greeting::read(line.as_bytes());
+        let greeting = read(r#"{"rolecall": 1, "engine": "e", "dialect": "go"}"#).unwrap();
+        assert_eq!(greeting.dialect(), Ok(Dialect::Go));
+        assert!(
+            read(r#"{"rolecall": 2, "engine": "e", "dialect": "go"}"#)
+                .unwrap_err()
+                .contains("version 2")
+        );
+        assert!(
+            read(r#"{"rolecall": 1, "engine": "e", "dialect": "perl"}"#)
+                .unwrap_err()
+                .contains("`perl`")
+        );
+        assert!(read(r#"{"engine": "e"}"#).is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! What came of asking the references.
+
+use std::io::{self, Write};
+
+use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::{counted, thousands};
+use crate::divergence::pair_name;
+use crate::recording::{Standing, Update, described, described_outcome};
+use crate::run::Rendered;
+
+/// Names listed before the rest is only counted.
+const MOST: usize = 20;
+
+/// Writes what an update changes, a line a template that changes.
+pub fn write_updates(out: &mut dyn Write, updates: &[Update<'_>]) -> io::Result<()> {
+    let mut same = 0;
+    for update in updates {
+        same += update.same;
+        let counts = [
+            (update.added.len(), "new"),
+            (update.changed.len(), "changed"),
+            (update.removed.len(), "removed"),
+        ];
+        let words: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{} {word}", thousands(*count)))
+            .collect();
+        if !words.is_empty() {
+            let name = Styled(HEADING, &update.template.name);
+            writeln!(out, "{name}: {}", words.join(", "))?;
+        }
+        // The template and the case are as they were: this deserves a look.
+        for id in update.changed.iter().take(MOST) {
+            writeln!(out, "  {} {id}", Styled(NOTE, "changed"))?;
+        }
+        for (id, message) in update.crashed.iter().take(MOST) {
+            writeln!(out, "  {} {id}: {message}", Styled(BAD, "crashed"))?;
+        }
+    }
+    writeln!(
+        out,
+        "{}",
+        Styled(
+            QUIET,
+            counted(same, "record is as it was", "records are as they were")
+        )
+    )
+}
+
+/// Writes which records are not what the reference does now. Returns how many.
+pub fn write_standings(
+    out: &mut dyn Write,
+    rendered: &[Rendered<'_>],
+    standings: &[Standing],
+) -> io::Result<usize> {
+    let mut bad = 0;
+    for (rendered, standing) in rendered.iter().zip(standings) {
+        if *standing == Standing::Current {
+            continue;
+        }
+        bad += 1;
+        if bad > MOST {
+            continue;
+        }
+        let name = pair_name(&rendered.pair);
+        match standing {
+            Standing::Current => {}
+            Standing::Missing(why) => {
+                writeln!(out, "{} {name}: {why}", Styled(BAD, "no record"))?;
+            }
+            Standing::Wrong { recorded } => {
+                writeln!(out, "{} {name}", Styled(BAD, "wrong record"))?;
+                writeln!(out, "  recorded: {}", described(recorded))?;
+                writeln!(
+                    out,
+                    "  {} now: {}",
+                    rendered.engine,
+                    described_outcome(&rendered.outcome)
+                )?;
+            }
+        }
+    }
+    if bad > MOST {
+        writeln!(out, "… and {} more", thousands(bad - MOST))?;
+    }
+    let good = standings.len() - bad;
+    let style = if bad == 0 { GOOD } else { BAD };
+    writeln!(
+        out,
+        "{} current",
+        Styled(
+            style,
+            format!(
+                "{} of {} are",
+                thousands(good),
+                counted(standings.len(), "record", "records")
+            )
+        )
+    )?;
+    Ok(bad)
+}

@@ -1,0 +1,147 @@
+//! A small suite in a folder of its own, and the command line run in it.
+
+// Not every test uses everything.
+#![allow(dead_code, unreachable_pub)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use rolecall::engine::Engines;
+use rolecall::fingerprint::Fingerprint;
+use rolecall::outcome::Outcome;
+use rolecall::record::{Answer, Entry, Record, Records};
+use rolecall::reference::Reference;
+use rolecall::run::{Rendered, Runner};
+use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::transcript;
+use serde_json::Value;
+
+/// A small suite in a folder of its own.
+pub struct Folder {
+    root: tempfile::TempDir,
+}
+
+impl Folder {
+    /// Nothing.
+    pub fn empty() -> Folder {
+        Folder {
+            root: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Two templates, one family of two cases.
+    pub fn new() -> Folder {
+        let folder = Folder::empty();
+        folder.write(
+            "cases/templates/chat.jinja",
+            "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>\n",
+        );
+        folder.write(
+            "cases/templates/strict.jinja",
+            "{% if messages[0].role == 'system' %}{{ raise_exception('No system role') }}{% endif %}{{ messages[0].content + eos_token }}",
+        );
+        folder.write(
+            "cases/templates/strict.json",
+            r#"{"about": "Refuses a system role.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#,
+        );
+        folder.write(
+            "cases/conversations/plain.json",
+            r#"{"about": "Plain turns.", "cases": {
+                "user": {"about": "One user turn.", "messages": [{"role": "user", "content": "Hi\u007f"}]},
+                "system": {"about": "A system turn.", "messages": [{"role": "system", "content": "S"}]}}}"#,
+        );
+        folder
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Accepts what every pair gives now, as insta would write it.
+    pub fn accept_snapshots(&self) {
+        self.each_pair(|pair, outcome| {
+            let text = format!("---\nsource: test\n---\n{}\n", transcript::encode(outcome));
+            let name = format!("snapshots/{}/{}.snap", pair.template.name, pair.case.id);
+            self.write(&name, &text);
+        });
+    }
+
+    /// Accepts what every pair gives now, and records it as the references' word.
+    pub fn accept_all(&self) {
+        self.accept_snapshots();
+        let mut records: BTreeMap<PathBuf, Record> = BTreeMap::new();
+        self.each_pair(|pair, outcome| {
+            let reference = Reference::of(pair.template.dialect).identity();
+            let entry = Entry {
+                input: Fingerprint::of_case(pair.case),
+                answer: Answer::of(outcome).unwrap(),
+            };
+            records
+                .entry(Records::file(&self.path("snapshots"), &pair.template.name))
+                .or_insert_with(|| Record::new(reference, pair.template))
+                .cases
+                .insert(pair.case.id.clone(), entry);
+        });
+        for (path, record) in records {
+            record.write(&path).unwrap();
+        }
+    }
+
+    fn each_pair(&self, mut with: impl FnMut(&Pair<'_>, &Outcome)) {
+        let suite = Suite::load_layout(&Layout::new(self.root.path()));
+        let pairs: Vec<_> = suite.pairs().collect();
+        let engines = Engines::default();
+        let runner = Runner::new(&engines, &[], Some(1)).unwrap();
+        for Rendered { pair, outcome, .. } in runner.render(&pairs).results {
+            with(&pair, &outcome);
+        }
+    }
+
+    pub fn rolecall(&self, arguments: &[&str]) -> Ran {
+        run_in(self.root.path(), arguments)
+    }
+}
+
+pub struct Ran(pub Output);
+
+fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    Ran(output)
+}
+
+impl Ran {
+    pub fn code(&self) -> i32 {
+        self.0.status.code().unwrap()
+    }
+
+    pub fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    pub fn json_array(&self) -> Vec<Value> {
+        serde_json::from_slice(&self.0.stdout).unwrap()
+    }
+
+    pub fn json_lines(&self) -> Vec<Value> {
+        self.stdout()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}

@@ -1,0 +1,344 @@
+//! The engine protocol, with programs that misbehave in every way.
+
+// The helpers of a test may panic as the test itself does. The programs are shell scripts.
+#![allow(clippy::unwrap_used)]
+#![cfg(unix)]
+
+use std::time::{Duration, Instant};
+
+use rolecall::case::{Case, CaseId};
+use rolecall::engine::protocol::ProtocolError;
+use rolecall::engine::{Conversation, Engine, Engines, ProtocolEngine, ProtocolLimits, load};
+use rolecall::outcome::{Limit, Outcome, OutcomeKind, Stage};
+use rolecall::run::Runner;
+use rolecall::suite::Suite;
+use rolecall::template::{Dialect, Template};
+use serde_json::json;
+
+/// What all scripts have in common: `start` greets, `ask` reads a request into `line` and
+/// its number into `id`, `ok` answers it, `text` renders something, `content` is what the
+/// request's first message says, and `serve` does everything as it should be.
+const PRELUDE: &str = r#"
+ask() { read -r line || exit 0; id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\),"template.*/\1/'); }
+start() { ask; echo '{"rolecall": 1, "engine": "fake", "version": "1.2", "dialect": "jinja", "components": {"sh": "0"}}'; }
+ok() { ask; echo "{\"id\": $id, \"ok\": true}"; }
+text() { printf '{"id": %s, "outcome": "rendered", "text": "%s"}\n' "$id" "$1"; }
+content() { printf '%s' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/'; }
+serve() {
+  start
+  while ask; do
+    case $line in
+      *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+      *'"request":"render"'*) text "$(content)" ;;
+      *) exit 0 ;;
+    esac
+  done
+}
+"#;
+
+fn limits() -> ProtocolLimits {
+    ProtocolLimits {
+        start: Duration::from_secs(10),
+        answer: Duration::from_millis(1500),
+        answer_bytes: 20_000,
+    }
+}
+
+fn start(script: &str) -> Result<ProtocolEngine, ProtocolError> {
+    let words = ["sh", "-c", &format!("{PRELUDE}\n{script}")].map(str::to_owned);
+    ProtocolEngine::spawn(words.to_vec(), limits())
+}
+
+fn case(content: &str) -> Case {
+    Case::from_messages(vec![json!({"role": "user", "content": content})])
+}
+
+fn template() -> Template {
+    Template::from_source("t", Dialect::Jinja, "{{ messages[0].content }}")
+}
+
+/// What comes of rendering messages, one after the other.
+fn outcomes(script: &str, contents: &[&str]) -> Vec<Outcome> {
+    let engine = start(script).unwrap();
+    let loaded = load(&engine, &template());
+    contents
+        .iter()
+        .map(|content| loaded.render(&Conversation::new(&case(content))))
+        .collect()
+}
+
+fn rendered(text: &str) -> Outcome {
+    Outcome::Rendered { text: text.into() }
+}
+
+#[test]
+fn every_outcome_comes_through() {
+    let answers = r#"start; ok
+ask; text 'a\n\u2028'
+ask; echo "{\"id\": $id, \"outcome\": \"raised\", \"message\": \"No.\"}"
+ask; echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"input\", \"message\": \"m\", \"line\": 0}"
+ask; echo "{\"id\": $id, \"outcome\": \"exceeded\", \"limit\": \"time\"}""#;
+    assert_eq!(
+        outcomes(answers, &["1", "2", "3", "4"]),
+        [
+            rendered("a\n\u{2028}"),
+            Outcome::Raised {
+                message: "No.".into()
+            },
+            Outcome::Failed {
+                stage: Stage::Input,
+                message: "m".into(),
+                line: None
+            },
+            Outcome::Exceeded { limit: Limit::Time },
+        ]
+    );
+    let engine = start(answers).unwrap();
+    assert_eq!(engine.name(), "fake");
+    assert_eq!(engine.description(), "fake 1.2 (sh 0)");
+}
+
+#[test]
+fn a_template_that_is_refused_is_asked_for_once() {
+    let script = r#"start; ask
+echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"parse\", \"message\": \"m\", \"line\": 3}"
+ask; text later"#;
+    let refused = Outcome::Failed {
+        stage: Stage::Parse,
+        message: "m".into(),
+        line: Some(3),
+    };
+    assert_eq!(outcomes(script, &["a", "b"]), [refused.clone(), refused]);
+}
+
+/// Whatever a program does with one pair, the pair has crashed, with words that say what
+/// was seen, and within the time limit.
+#[test]
+fn misbehaviour_is_a_crash_that_says_what_was_seen() {
+    for (script, words) in [
+        (
+            "start; ok; ask; id=7; text x",
+            "it answered request 7 when 2 was asked",
+        ),
+        (
+            "start; ok; ask; echo hello",
+            "not an answer (expected value at character 1): `hello`",
+        ),
+        ("start; ok; ask; printf '\\377\\n'", "not an answer"),
+        ("start; ok; ask; echo", "not an answer"),
+        (
+            "start; ok; ask; echo '[2]'",
+            "not an answer (no object): `[2]`",
+        ),
+        (
+            "start; ok; ask; echo \"{\\\"id\\\": $id}\"",
+            "an answer without `outcome`",
+        ),
+        (
+            "start; ok; ask; echo \"{\\\"id\\\": $id, \\\"ok\\\": true}\"",
+            "it answered `render` with `ok`",
+        ),
+        ("start; ok; ask; sleep 60", "no answer within 1.5 s"),
+        (
+            "start; ok; ask; echo thinking >&2; sleep 60",
+            "no answer within 1.5 s; it said: thinking",
+        ),
+        (
+            "start; ok; ask; echo gone >&2; exit 3",
+            "it ended instead of answering (exit status: 3); it said: gone",
+        ),
+        ("start; ok; ask; exit 0", "it ended instead of answering"),
+        (
+            "start; ok; ask; kill -9 $$",
+            "it ended instead of answering (signal: 9",
+        ),
+        (
+            "start; ok; ask; exec >&-; sleep 60",
+            "it closed its output instead of answering",
+        ),
+        (
+            "start; ok; ask; printf '{\"id\": 2, \"outco'",
+            "it ended in the middle of an answer",
+        ),
+        (
+            "start; ok; ask; head -c 30000 /dev/zero | tr '\\0' x",
+            "its answer is longer than the limit",
+        ),
+        ("start; ok; ask; yes", "not an answer"),
+        ("start; ask; text x", "it answered `load` with `rendered`"),
+        (
+            "start; exit 4",
+            "it ended instead of answering (exit status: 4)",
+        ),
+    ] {
+        let begin = Instant::now();
+        let outcome = outcomes(script, &["a"]).remove(0);
+        let Outcome::Crashed { message } = &outcome else {
+            panic!("{script}: {outcome:?}");
+        };
+        assert!(message.starts_with(words), "{script}: {message}");
+        assert!(begin.elapsed() < Duration::from_secs(8), "{script}");
+    }
+}
+
+#[test]
+fn after_a_crash_the_program_is_started_anew() {
+    let script = r#"start
+while ask; do
+  case $line in
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *boom*) exit 1 ;;
+    *extra*) text extra; echo more ;;
+    *) text "$(content)" ;;
+  esac
+done"#;
+    let found = outcomes(script, &["a", "boom", "b", "extra", "c", "d"]);
+    let kinds: Vec<_> = found.iter().map(Outcome::kind).collect();
+    let (fine, crash) = (OutcomeKind::Rendered, OutcomeKind::Crashed);
+    // A line that nobody asked for is read where the next answer should be.
+    assert_eq!(kinds, [fine, crash, fine, fine, crash, fine]);
+    assert_eq!(found[5], rendered("d"));
+}
+
+#[test]
+fn a_program_that_only_crashes_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("starts");
+    let script = format!("echo >> {}; start; ok; ask; exit 1", count.display());
+    let engine = start(&script).unwrap();
+    let conversation = case("a");
+    let mut crashes = Vec::new();
+    for _ in 0..11 {
+        let loaded = load(&engine, &template());
+        for _ in 0..5 {
+            let outcome = loaded.render(&Conversation::new(&conversation));
+            crashes.push(outcome.text().to_owned());
+        }
+    }
+    assert_eq!(
+        crashes[3],
+        "not asked: it crashed 3 times in a row with this template"
+    );
+    assert_eq!(crashes[54], "not asked: it crashed 30 times in a row");
+    let starts = std::fs::read_to_string(count).unwrap().lines().count();
+    assert_eq!(starts, 30);
+}
+
+/// A request that is larger than a pipe, to a program that reads nothing.
+#[test]
+fn a_program_that_does_not_read_blocks_nobody() {
+    let begin = Instant::now();
+    let large = "x".repeat(4 << 20);
+    let outcome = outcomes("start; ok; sleep 60", &[&large]).remove(0);
+    assert_eq!(outcome.text(), "no answer within 1.5 s");
+    assert!(begin.elapsed() < Duration::from_secs(8));
+}
+
+#[test]
+fn what_is_no_engine_is_refused_at_the_start() {
+    for (script, words) in [
+        ("exit 1", "it ended instead of answering (exit status: 1)"),
+        (
+            "echo oops >&2; exit 2",
+            "it ended instead of answering (exit status: 2); it said: oops",
+        ),
+        (
+            "echo hello; sleep 60",
+            "not an answer (expected value at character 1): `hello`",
+        ),
+        (
+            r#"echo '{"rolecall": 9, "engine": "x", "dialect": "go"}'"#,
+            "it speaks version 9 of the engine protocol, not 1",
+        ),
+        (
+            r#"echo '{"rolecall": 1, "engine": "x", "dialect": "perl"}'"#,
+            "its dialect is `perl`; there are `jinja` and `go`",
+        ),
+    ] {
+        let ProtocolError::Start { reason, .. } = start(script).unwrap_err() else {
+            panic!("{script}");
+        };
+        assert!(reason.starts_with(words), "{script}: {reason}");
+    }
+    let error = ProtocolEngine::start("./no-such-program --x", limits()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the engine `./no-such-program --x` cannot be used: there is no program `./no-such-program`"
+    );
+    let error = ProtocolEngine::start("'x", limits()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`'x` is not a command line: a quote does not end"
+    );
+}
+
+/// Many pairs on many threads, each with a program of its own.
+#[test]
+fn threads_do_not_get_each_others_answers() {
+    let cases = (0..100).map(|index| {
+        let mut case = case(&format!("content-{index}"));
+        case.id = CaseId::new("many", &format!("c{index}"));
+        case
+    });
+    let suite = Suite {
+        templates: ["a", "b", "c"]
+            .map(|name| Template::from_source(name, Dialect::Jinja, "x"))
+            .into(),
+        cases: cases.collect(),
+        ..Suite::default()
+    };
+    let pairs: Vec<_> = suite.pairs().collect();
+    let engine = start("serve").unwrap();
+    let engines = Engines::default();
+    let runner = Runner::new(&engines, &[&engine], Some(4)).unwrap();
+    for rendered in runner.render(&pairs).results {
+        let content = rendered.pair.case.messages[0]["content"].as_str().unwrap();
+        assert_eq!(rendered.outcome, self::rendered(content));
+        assert_eq!(rendered.engine, "fake");
+    }
+}
+
+/// What a template sees arrives in one object: special tokens, the template's variables,
+/// the case's.
+#[test]
+fn variables_arrive_as_the_template_would_see_them() {
+    let script = r#"start; ok
+ask; printf '{"id": 2, "outcome": "raised", "message": %s}\n' "$(printf '%s' "$line" | sed 's/.*"variables":\(.*\)}$/\1/; s/["\\]/\\&/g; s/.*/"&"/')""#;
+    let engine = start(script).unwrap();
+    let mut template = template();
+    template
+        .special_tokens
+        .insert("bos_token".into(), "<s>".into());
+    let json =
+        r#"[{"variables": {"date": 1.50, "bos_token": "[B]", "big": 123456789012345678901}}]"#;
+    let mut case = case("a");
+    let mut parsed: serde_json::Value = serde_json::from_str(json).unwrap();
+    if let serde_json::Value::Object(map) = parsed[0]["variables"].take() {
+        case.variables = map;
+    }
+    let outcome = load(&engine, &template).render(&Conversation::new(&case));
+    assert_eq!(
+        outcome,
+        Outcome::Raised {
+            message: r#"{"bos_token":"[B]","date":1.50,"big":123456789012345678901}"#.into()
+        }
+    );
+}
+
+#[test]
+fn no_program_outlives_the_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let script = format!("echo $$ >> {}; serve", pids.display());
+    let engine = start(&script).unwrap();
+    let conversation = case("a");
+    load(&engine, &template()).render(&Conversation::new(&conversation));
+    drop(engine);
+    for pid in std::fs::read_to_string(pids).unwrap().lines() {
+        let alive = std::process::Command::new("sh")
+            .args(["-c", &format!("kill -0 {pid} 2>/dev/null")])
+            .status()
+            .unwrap();
+        assert!(!alive.success(), "{pid} is still there");
+    }
+}

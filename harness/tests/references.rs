@@ -1,0 +1,596 @@
+//! The references at the command line: recording, verifying, verdicts, divergences.
+//!
+//! The real references need Python and Go; here a shell script stands in for
+//! transformers. What it gives is what the first message says.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used)]
+#![cfg(unix)]
+
+mod folder;
+
+use std::os::unix::fs::PermissionsExt;
+
+use folder::Folder;
+use serde_json::Value;
+
+/// Gives back the content of the first message; fails on `fail`, crashes on `boom`.
+const REFERENCE: &str = r#"#!/bin/sh
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\),"template.*/\1/')
+  content=$(printf '%s' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/')
+  case $line in
+    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "transformers", "version": "5.23.0", "dialect": "jinja", "components": {"jinja2": "3.1.6"}}' ;;
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *'"request":"stop"'*) exit 0 ;;
+    *boom*) echo 'Segmentation fault' >&2; exit 139 ;;
+    *fail*) echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"render\", \"message\": \"KeyError: fail\", \"line\": 1}" ;;
+    *) echo "{\"id\": $id, \"outcome\": \"rendered\", \"text\": \"$content\"}" ;;
+  esac
+done
+"#;
+
+/// Two templates and two cases; `echo` agrees with the reference, `polite` does not.
+fn suite() -> Folder {
+    let folder = Folder::empty();
+    let conversations = r#"{"about": "Words.", "cases": {
+        "one": {"about": "One word.", "messages": [{"role": "user", "content": "one"}]},
+        "two": {"about": "Two words.", "messages": [{"role": "user", "content": "two words"}]}}}"#;
+    folder.write("cases/conversations/words.json", conversations);
+    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}");
+    install(&folder, REFERENCE);
+    folder
+}
+
+fn install(folder: &Folder, script: &str) {
+    let path = folder.write(".references/transformers", script);
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// What `run` gives for each pair.
+fn verdicts(folder: &Folder) -> Vec<Value> {
+    folder.rolecall(&["run", "--format", "jsonl"]).json_lines()
+}
+
+#[track_caller]
+fn has(text: &str, expected: &[&str]) {
+    for expected in expected {
+        assert!(text.contains(expected), "missing {expected:?} in\n{text}");
+    }
+}
+
+#[test]
+fn records_are_written_once_and_then_verified() {
+    let folder = suite();
+    folder.accept_snapshots();
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "unverified echo words/one\n",
+            "  the template has no reference records\n",
+            "  to ask the reference: scripts/setup-references && cargo run --release -- reference update 'echo'\n",
+            "0 of 2 agree (0.00 %) with transformers 5.23.0, as recorded\n",
+        ],
+    );
+    let ran = folder.rolecall(&["reference", "verify"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "no record echo:words/one: the template has no reference records\n",
+            "0 of 2 records are current\n",
+        ],
+    );
+
+    let ran = folder.rolecall(&["reference", "update"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &[
+            "echo: 2 new\n",
+            "2 pairs asked of transformers 5.23.0 (jinja2 3.1.6) in ",
+            "; 1 file written\n",
+        ],
+    );
+    let path = folder.path("snapshots/echo/reference.json");
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(record["reference"]["version"], "5.23.0");
+    assert_eq!(
+        record["cases"]["words/one"]["sha256"],
+        "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+    );
+    let again = folder.rolecall(&["reference", "update"]).stdout();
+    has(&again, &["2 records are as they were\n", "0 files written"]);
+
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+    let ran = folder.rolecall(&["reference", "verify"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    has(
+        &ran.stdout(),
+        &[
+            "2 of 2 agree (100 %) with transformers 5.23.0",
+            "2 of 2 records are current\n",
+        ],
+    );
+    for line in verdicts(&folder) {
+        assert_eq!(line["verdict"], "agrees");
+    }
+}
+
+/// The seed of all trust: a change of one byte on either side is noticed, and named.
+#[test]
+fn one_changed_byte_is_noticed_and_named() {
+    let folder = suite();
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let good = [
+        "cases/templates/echo.jinja",
+        "cases/conversations/words.json",
+        "snapshots/echo/reference.json",
+    ]
+    .map(|name| std::fs::read_to_string(folder.path(name)).unwrap());
+    let [template, case, record] = &good;
+    let run = |name: &str, text: &str, original: &str| {
+        folder.write(name, text);
+        let ran = folder.rolecall(&["run"]);
+        let verify = folder.rolecall(&["reference", "verify"]);
+        let lint = folder.rolecall(&["lint"]);
+        folder.write(name, original);
+        assert_eq!(
+            (ran.code(), verify.code(), lint.code()),
+            (1, 1, 1),
+            "{text}"
+        );
+        (
+            ran.stdout() + &ran.stderr(),
+            verify.stdout() + &verify.stderr(),
+            lint.stdout(),
+        )
+    };
+
+    // A template: a blank that changes no prompt.
+    let (ran, verify, lint) = run(
+        "cases/templates/echo.jinja",
+        &template.replace("{{ m", "{{  m"),
+        template,
+    );
+    let why = "the template has changed since it was recorded";
+    has(&ran, &["unverified echo words/one", why]);
+    has(&verify, &["no record echo:words/one: ", why]);
+    has(&lint, &["snapshots/echo/reference.json: stale: ", why]);
+
+    // A case.
+    let changed = case.replace(
+        "\"user\", \"content\": \"one\"",
+        "\"usel\", \"content\": \"one\"",
+    );
+    let (ran, verify, lint) = run("cases/conversations/words.json", &changed, case);
+    let why = "the case has changed since it was recorded";
+    has(
+        &ran,
+        &[
+            "unverified echo words/one",
+            why,
+            "reference update 'echo:words/one'",
+        ],
+    );
+    has(&verify, &["no record echo:words/one: ", why]);
+    has(&lint, &["without a record, or changed since: words/one\n"]);
+
+    // What is recorded of the case: another prompt, in the reference's name.
+    let at = record.find("7692c3ad").unwrap();
+    let changed = format!("{}8{}", &record[..at], &record[at + 1..]);
+    folder.write("snapshots/echo/reference.json", &changed);
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "differs echo words/one\n",
+            "the reference rendered something else, of which only the SHA-256 is recorded",
+            "{\"engine\": \"minijinja\", \"template\": \"echo\", \"case\": \"words/one\", \"reason\": \"…\", \"observed\": ",
+        ],
+    );
+    let verify = folder.rolecall(&["reference", "verify"]);
+    assert_eq!(verify.code(), 1);
+    has(
+        &verify.stdout(),
+        &[
+            "wrong record echo:words/one\n  recorded: rendered, SHA-256 8692c3ad3540…\n  transformers now: rendered, SHA-256 7692c3ad3540…\n",
+            "2 of 2 agree (100 %)",
+            "1 of 2 records are current",
+        ],
+    );
+    // And a byte that means nothing.
+    folder.write(
+        "snapshots/echo/reference.json",
+        &record.replacen("  ", " ", 1),
+    );
+    let lint = folder.rolecall(&["lint"]).stdout();
+    has(
+        &lint,
+        &["snapshots/echo/reference.json: not as it was written"],
+    );
+    // And one that breaks it.
+    folder.write(
+        "snapshots/echo/reference.json",
+        &record.replacen("cases", "casts", 1),
+    );
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stderr(),
+        &["snapshots/echo/reference.json:5:9: not a reference record: unknown field `casts`"],
+    );
+}
+
+#[test]
+fn accepting_a_wrong_snapshot_makes_it_no_better() {
+    let folder = suite();
+    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}!");
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &["differs echo words/", "0 of 2 agree (0.00 %)"],
+    );
+    // The reference, asked now, shows what is wrong.
+    let verify = folder.rolecall(&["reference", "verify"]);
+    assert_eq!(verify.code(), 1);
+    has(
+        &verify.stdout(),
+        &["- one␃\n  + one!␃\n", "2 of 2 records are current"],
+    );
+}
+
+#[test]
+fn a_divergence_is_explained_and_may_not_go_stale() {
+    let folder = suite();
+    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}!");
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    // What `run` prints is the entry, but for the reason.
+    let out = folder.rolecall(&["run", "--all"]).stdout();
+    let drafts: Vec<&str> = out
+        .lines()
+        .filter(|line| line.contains("\"observed\""))
+        .map(str::trim)
+        .collect();
+    assert_eq!(drafts.len(), 2, "{out}");
+    let list = |entries: &[&str]| {
+        let text = format!("[{}]", entries.join(",\n")).replace('…', "It is polite.");
+        folder.write("snapshots/divergences.json", &text);
+    };
+    list(&drafts);
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    has(
+        &ran.stdout(),
+        &[
+            "2 diverge",
+            "0 of 2 agree (0.00 %)",
+            "; 2 known divergences",
+        ],
+    );
+    let lines = verdicts(&folder);
+    assert_eq!(lines[0]["verdict"], "differs");
+    assert_eq!(lines[0]["divergence"], "It is polite.");
+    has(
+        &folder.rolecall(&["list", "divergences"]).stdout(),
+        &["minijinja echo:words/one  It is polite.\n"],
+    );
+
+    // The reference's own transcript is kept, so that the difference can be read.
+    has(
+        &folder.rolecall(&["lint"]).stdout(),
+        &["snapshots/echo/words/one.reference.snap: not what the reference did"],
+    );
+    folder.rolecall(&["reference", "update"]);
+    let kept = std::fs::read_to_string(folder.path("snapshots/echo/words/one.reference.snap"));
+    assert_eq!(
+        kept.unwrap(),
+        "---\nreference: transformers\n---\nrendered\none␃\n"
+    );
+    assert!(
+        !folder
+            .rolecall(&["lint"])
+            .stdout()
+            .contains("reference.snap")
+    );
+    has(
+        &folder
+            .rolecall(&["show", "echo", "words/one", "--reference"])
+            .stdout(),
+        &["rendered\none␃\n"],
+    );
+    let ran = folder.rolecall(&["show", "echo", "words/one", "--reference", "--raw"]);
+    assert_eq!(ran.stdout(), "one");
+    let ran = folder.rolecall(&["show", "echo", "words/one", "--reference", "--diff"]);
+    assert_eq!(ran.code(), 1);
+    has(&ran.stdout(), &["- one␃\n+ one!␃\n"]);
+    assert_eq!(folder.rolecall(&["reference", "verify"]).code(), 0);
+}
+
+#[test]
+fn a_list_of_divergences_is_held_to_what_is_so() {
+    let folder = suite();
+    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}!");
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let out = folder.rolecall(&["run", "--all"]).stdout();
+    let drafts: Vec<&str> = out
+        .lines()
+        .filter(|line| line.contains("\"observed\""))
+        .map(str::trim)
+        .collect();
+    let list = |entries: &[&str]| {
+        let text = format!("[{}]", entries.join(",\n")).replace('…', "It is polite.");
+        folder.write("snapshots/divergences.json", &text);
+    };
+    // One that is not listed.
+    list(&drafts[..1]);
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(&ran.stdout(), &["1 differ, 1 diverge"]);
+    // One that has become another.
+    list(&drafts);
+    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}?");
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "diverges otherwise echo words/",
+            "listed, but the engine gave something else then: It is polite.",
+        ],
+    );
+    // One that is gone.
+    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}");
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "no divergence minijinja echo:words/one\n  the reference agrees now: remove it from snapshots/divergences.json\n",
+        ],
+    );
+    // With the list, the transcripts go.
+    list(&[]);
+    folder.rolecall(&["reference", "update"]);
+    assert!(
+        !folder
+            .path("snapshots/echo/words/one.reference.snap")
+            .exists()
+    );
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+    // An entry about nothing.
+    list(&[&drafts[0].replace("words/one", "words/gone")]);
+    has(
+        &folder.rolecall(&["lint"]).stdout(),
+        &["snapshots/divergences.json:1:2: no pair is a `echo` with a `words/gone`"],
+    );
+    // An entry without a reason.
+    folder.write("snapshots/divergences.json", &format!("[{}]", drafts[0]));
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 2);
+    has(
+        &ran.stderr(),
+        &["snapshots/divergences.json:1:", "`reason` says nothing"],
+    );
+}
+
+#[test]
+fn a_reference_that_cannot_be_asked_writes_nothing() {
+    let folder = suite();
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let path = folder.path("snapshots/echo/reference.json");
+    let before = std::fs::read(&path).unwrap();
+    let refuse = |expected: &str| {
+        for arguments in [
+            &["reference", "update"][..],
+            &["reference", "verify"],
+            &["run", "--against", "transformers"],
+        ] {
+            let ran = folder.rolecall(arguments);
+            assert_eq!(ran.code(), 2, "{arguments:?}");
+            assert_eq!(ran.stdout(), "", "{arguments:?}");
+            has(&ran.stderr(), &[expected]);
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+        }
+    };
+    install(&folder, &REFERENCE.replace("5.23.0", "5.22.0"));
+    refuse(
+        "error: transformers 5.22.0 (jinja2 3.1.6) is installed, the reference is transformers 5.23.0 (jinja2 3.1.6): run `scripts/setup-references`\n",
+    );
+    install(
+        &folder,
+        "#!/bin/sh\necho 'No module named transformers' >&2\nexit 1\n",
+    );
+    refuse("it ended instead of answering (exit status: 1); it said: No module named transformers");
+    std::fs::remove_file(folder.path(".references/transformers")).unwrap();
+    refuse(
+        "error: the reference transformers is not installed: run `scripts/setup-references` first\n",
+    );
+}
+
+#[test]
+fn records_of_another_version_are_told_apart() {
+    let folder = suite();
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let path = "snapshots/echo/reference.json";
+    let record = std::fs::read_to_string(folder.path(path)).unwrap();
+    folder.write(path, &record.replace("5.23.0", "5.22.0"));
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    let why = "recorded with transformers 5.22.0 (jinja2 3.1.6), the reference is transformers 5.23.0 (jinja2 3.1.6)";
+    has(&ran.stdout(), &["unverified echo words/one", why]);
+    has(&folder.rolecall(&["lint"]).stdout(), &[why]);
+    has(
+        &folder.rolecall(&["reference", "verify"]).stdout(),
+        &[why, "0 of 2 records are current"],
+    );
+    folder.rolecall(&["reference", "update"]);
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+}
+
+#[test]
+fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
+    let folder = suite();
+    let conversations = r#"{"about": "Words.", "cases": {
+        "one": {"about": "One word.", "messages": [{"role": "user", "content": "one"}]},
+        "crash": {"about": "Crash.", "messages": [{"role": "user", "content": "boom"}]},
+        "fail": {"about": "Fail.", "messages": [{"role": "user", "content": "fail"}]}}}"#;
+    folder.write("cases/conversations/words.json", conversations);
+    folder.accept_snapshots();
+    let ran = folder.rolecall(&["reference", "update"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "echo: 2 new\n  crashed words/crash: it ended instead of answering (exit status: 139); it said: Segmentation fault\n",
+        ],
+    );
+    let record = std::fs::read_to_string(folder.path("snapshots/echo/reference.json")).unwrap();
+    has(&record, &["\"message\": \"KeyError: fail\", \"line\": 1}"]);
+    assert!(!record.contains("crash"));
+    // The words of a failure are kept; that ours rendered where it failed differs.
+    let lines = verdicts(&folder);
+    let verdict = |index: usize| lines[index]["verdict"].as_str().unwrap().to_owned();
+    assert_eq!(
+        [verdict(0), verdict(1), verdict(2)],
+        ["agrees", "unverified", "differs"]
+    );
+    assert_eq!(lines[2]["reference"]["message"], "KeyError: fail");
+}
+
+#[test]
+fn a_filter_updates_only_what_it_names() {
+    let folder = suite();
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update", "echo:words/one"]);
+    let verdicts = |folder: &Folder| -> Vec<String> {
+        let lines = verdicts(folder);
+        lines
+            .iter()
+            .map(|line| line["verdict"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(verdicts(&folder), ["agrees", "unverified"]);
+    folder.rolecall(&["reference", "update", "echo:words/two"]);
+    assert_eq!(verdicts(&folder), ["agrees", "agrees"]);
+    // What is known of a template that has changed since is not taken over.
+    folder.write("cases/templates/echo.jinja", "{{ messages[0]['content'] }}");
+    folder.rolecall(&["reference", "update", "echo:words/two"]);
+    assert_eq!(verdicts(&folder), ["unverified", "agrees"]);
+    // With a problem in the suite nothing is recorded.
+    folder.write("cases/conversations/broken.json", "{");
+    let ran = folder.rolecall(&["reference", "update"]);
+    assert_eq!(ran.code(), 2);
+    has(
+        &ran.stderr(),
+        &[
+            "broken.json:1:",
+            "nothing was asked of the references, and nothing written",
+        ],
+    );
+}
+
+#[test]
+fn an_update_that_is_interrupted_leaves_the_records_whole() {
+    let folder = suite();
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let path = folder.path("snapshots/echo/reference.json");
+    let before = std::fs::read(&path).unwrap();
+    // The reference hangs on the second case, and someone stops the update there.
+    install(
+        &folder,
+        &REFERENCE.replace("*boom*)", "*two*) sleep 60 ;;\n    *boom*)"),
+    );
+    folder.write(
+        "cases/templates/echo.jinja",
+        "{{ messages[0].content }}{# new #}",
+    );
+    let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .args(["reference", "update"])
+        .current_dir(folder.path(""))
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let files = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    assert_eq!(files, 2, "the record and the folder of snapshots");
+}
+
+#[test]
+fn another_engine_is_measured_against_the_records_or_a_live_engine() {
+    let folder = suite();
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let program = folder.write(
+        "engine.sh",
+        &REFERENCE
+            .replace("transformers", "mine")
+            .replace("\\\"$content\\\"", "\\\"$content.\\\""),
+    );
+    let command = format!("sh '{}'", program.display());
+    let ran = folder.rolecall(&["run", "--engine", &command]);
+    assert_eq!(ran.code(), 1, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &[
+            "- one␃\n  + one.␃\n",
+            "0 of 2 agree (0.00 %) with transformers 5.23.0, as recorded",
+        ],
+    );
+
+    let template = folder.write("elsewhere/echo.jinja", "{{ messages[0].content }}");
+    folder.write("elsewhere/other.gotmpl", "{{ .Prompt }}");
+    let elsewhere = template.parent().unwrap().to_str().unwrap();
+    let against = |engine: &str, other: &str| {
+        folder.rolecall(&[
+            "run",
+            "--templates",
+            elsewhere,
+            "--engine",
+            engine,
+            "--against",
+            other,
+        ])
+    };
+    let ran = against("minijinja-plain", "transformers");
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    has(
+        &ran.stdout(),
+        &["2 of 2 agree (100 %) with transformers 5.23.0 (jinja2 3.1.6)\n"],
+    );
+    has(
+        &ran.stderr(),
+        &["2 pairs of go templates left out: transformers does not render them\n"],
+    );
+    let ran = against(&command, "minijinja");
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "differs echo words/one",
+            "- one␃\n  + one.␃\n",
+            "0 of 2 agree (0.00 %) with minijinja 3.0.5",
+        ],
+    );
+    let ran = against(&command, &command);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    has(&ran.stdout(), &["2 of 2 agree (100 %) with mine 5.23.0"]);
+}
