@@ -272,8 +272,11 @@ fn write_advice(
 ) -> io::Result<()> {
     let pair = &first.rendered.pair;
     let name = format!("{} {}", pair.template.name, pair.case.id);
-    let is_unverified =
-        matches!(&first.verdict, Verdict::Unverified(why) if *why != Unverified::Outside);
+    let is_unverified = match &first.verdict {
+        Verdict::Unverified(Unverified::Outside | Unverified::Crashed(_)) => false,
+        Verdict::Unverified(_) => true,
+        Verdict::Agrees | Verdict::Differs(_) => false,
+    };
     match &group.what {
         What::Changed(_) => say(
             out,
