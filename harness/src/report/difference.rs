@@ -272,9 +272,8 @@ fn write_advice(
 ) -> io::Result<()> {
     let pair = &first.rendered.pair;
     let name = format!("{} {}", pair.template.name, pair.case.id);
-    let is_unverified = match &first.verdict {
-        Verdict::Unverified(Unverified::Outside | Unverified::Crashed(_)) => false,
-        Verdict::Unverified(_) => true,
+    let can_be_recorded = match &first.verdict {
+        Verdict::Unverified(why) => !matches!(why, Unverified::Outside | Unverified::Crashed(_)),
         Verdict::Agrees | Verdict::Differs(_) => false,
     };
     match &group.what {
@@ -314,7 +313,7 @@ fn write_advice(
         }
         What::Differs(_) | What::OtherDivergence(_) | What::Unverified => {}
     }
-    if is_unverified {
+    if can_be_recorded {
         let one = pair_name(pair);
         let filter = match group.pairs.as_slice() {
             [_] => one.as_str(),
