@@ -107,14 +107,14 @@ pub fn read_text(path: &Path) -> Result<String, Problem> {
 
 /// Writes a file whole, or leaves the old one as it is: another name first, then the
 /// real one. Folders that are missing are made.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), Problem> {
+pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
     let mut draft = path.as_os_str().to_owned();
     draft.push(".draft");
     let write = || {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        std::fs::write(&draft, text)?;
+        std::fs::write(&draft, &text)?;
         std::fs::rename(&draft, path)
     };
     write().map_err(|error| Problem::new(path, format!("cannot be written: {error}")))

@@ -60,6 +60,9 @@ pub(super) struct RunArguments {
     /// as `transformers`, or a command line (repeatable, one for each dialect)
     #[arg(long, value_name = "ENGINE")]
     pub(super) against: Vec<String>,
+    /// Write a page with everything to look through, too: one file, without a network
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
     /// Print the outcome of every pair, not only the summary
     #[arg(long)]
     pub(super) pairs: bool,

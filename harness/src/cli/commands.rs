@@ -1,6 +1,8 @@
 //! The commands.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 use rolecall::diff::Diff;
 use rolecall::divergence::{Divergences, pair_name};
@@ -9,12 +11,12 @@ use rolecall::fingerprint::Fingerprint;
 use rolecall::lint;
 use rolecall::outcome::Outcome;
 use rolecall::parity::{self, Explanations};
-use rolecall::problem::{Problem, closest};
+use rolecall::problem::{Problem, closest, write_whole};
 use rolecall::record::Answer;
 use rolecall::reference::Reference;
 use rolecall::report::progress::Progress;
 use rolecall::report::{
-    self, counted, difference, grid, jsonl, listing::Listing, problems, summary, thousands,
+    self, counted, difference, grid, html, jsonl, listing::Listing, problems, summary, thousands,
     transcripts,
 };
 use rolecall::run::{Expected, Runner, agreeing_again};
@@ -96,6 +98,15 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
     progress.clear();
     let gone = agreeing_again(divergences, &run.results);
     let tally = summary::Tally::of(&run.results);
+    if let Some(path) = &arguments.html {
+        let page = html::Page {
+            title: "Rolecall".to_owned(),
+            families: &suite.families,
+            results: &run.results,
+            cards: BTreeMap::new(),
+        };
+        write_page(path, &page)?;
+    }
     match arguments.format {
         Format::Jsonl => jsonl::write_compared(out, &run.results)?,
         Format::Human => {
@@ -127,6 +138,25 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
     } else {
         Status::Nonconforming
     })
+}
+
+/// Writes a page, whole or not at all.
+pub(super) fn write_page(path: &Path, page: &html::Page<'_, '_>) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    html::write(&mut text, page)?;
+    write_whole(path, &text)?;
+    tell(&format!("wrote {} ({})", path.display(), size(text.len())));
+    Ok(())
+}
+
+/// A number of bytes, for a person.
+#[allow(clippy::cast_precision_loss)] // nobody counts that far
+fn size(bytes: usize) -> String {
+    if bytes < 1 << 20 {
+        format!("{:.0} kB", bytes as f64 / 1e3)
+    } else {
+        format!("{:.1} MB", bytes as f64 / 1e6)
+    }
 }
 
 /// The pairs whose dialect one of the engines that are asked for verdicts has; what is

@@ -5,6 +5,7 @@
 
 pub mod difference;
 pub mod grid;
+pub mod html;
 pub mod jsonl;
 pub mod listing;
 pub mod parity;

@@ -1,0 +1,422 @@
+'use strict';
+const index = JSON.parse(document.getElementById('index').textContent);
+const $ = (id) => document.getElementById(id);
+
+// Outcomes and verdicts by the letters in which the index has them.
+const OUTCOMES = {
+  r: { word: 'rendered', cell: '--good-cell', ink: 'good' },
+  a: { word: 'raised', cell: '--cool-cell', ink: 'cool' },
+  f: { word: 'failed', cell: '--note-cell', ink: 'note' },
+  e: { word: 'exceeded', cell: '--bad-cell', ink: 'bad' },
+  c: { word: 'crashed', cell: '--bad-cell', ink: 'bad' },
+};
+const STATES = { '!': 'differs', '?': 'unverified', '~': 'diverges', n: 'new', c: 'changed' };
+const ISSUE = 'unexpected';
+
+const state = { search: '', outcomes: new Set(), template: null, pair: null };
+const rows = [];
+
+// Builds an element; text is always text, whatever a template printed.
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (key === 'on') for (const [event, run] of Object.entries(value)) made.addEventListener(event, run);
+    else made.setAttribute(key, value === true ? '' : value);
+  }
+  for (const child of children.flat(9)) {
+    if (child !== null && child !== undefined && child !== false) made.append(child);
+  }
+  return made;
+}
+
+const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+const isIssue = (template, at) => STATES[template.states[at]] !== undefined && template.states[at] !== '~';
+
+// What of a template is shown: the cases that fit the search and the filters.
+function shows(template, at) {
+  const outcome = OUTCOMES[template.outcomes[at]];
+  if (!outcome) return false;
+  const wanted = state.outcomes;
+  const fits = wanted.size === 0 || wanted.has(outcome.word) || (wanted.has(ISSUE) && isIssue(template, at));
+  if (!fits) return false;
+  const search = state.search;
+  return search === '' || template.name.toLowerCase().includes(search) || index.cases[at].id.includes(search);
+}
+
+const number = (template) => template.outcomes.split('').filter((_, at) => shows(template, at)).length;
+
+function address(template, pair) {
+  const parts = [];
+  if (template) parts.push('t=' + encodeURIComponent(template));
+  if (pair) parts.push('c=' + encodeURIComponent(pair));
+  if (state.search) parts.push('q=' + encodeURIComponent(state.search));
+  if (state.outcomes.size) parts.push('o=' + [...state.outcomes].join(','));
+  return '#' + parts.join('&');
+}
+
+function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  state.template = parts.get('t');
+  state.pair = parts.get('c');
+  state.search = (parts.get('q') || '').toLowerCase();
+  state.outcomes = new Set((parts.get('o') || '').split(',').filter(Boolean));
+}
+
+const go = (to) => { if (location.hash !== to) location.hash = to; };
+// The search and the filters change the address without a step in the history.
+function refine() {
+  history.replaceState(null, '', address(state.template, state.pair) || '#');
+  show();
+}
+
+// ---- Overview -------------------------------------------------------------------------
+
+const CELL = 4;
+const GAP = 3;
+let offsets = [];
+
+function overview() {
+  let x = 0;
+  offsets = index.cases.map((one, at) => {
+    if (at > 0 && index.cases[at - 1].family !== one.family) x += GAP;
+    x += CELL;
+    return x - CELL;
+  });
+  const width = x;
+  const hasCards = index.templates.some((template) => template.broken);
+  const body = element('tbody');
+  for (const template of index.templates) {
+    const strip = element('canvas', {
+      class: 'strip', width, height: 16, tabindex: 0, role: 'img', style: `width:${width}px`,
+      'aria-label': `${template.name}: ${summary(template)}. Arrow keys move through its cases, Enter opens one.`,
+      on: {
+        click: (event) => open(template, caseAt(event)),
+        mousemove: (event) => tell(template, caseAt(event)),
+        focus: () => move(template, strip, 0),
+        keydown: (event) => step(event, template, strip),
+      },
+    });
+    const link = element('a', { href: '#' }, template.name);
+    const count = element('td', { class: 'number quiet' });
+    const row = element('tr', {},
+      element('td', {}, link),
+      element('td', { class: 'quiet' }, template.dialect),
+      hasCards && ['error', 'warning', 'note'].map((severity) => {
+        const ids = (template.broken || {})[severity] || [];
+        const ink = { error: 'bad', warning: 'note', note: 'quiet' }[severity];
+        return element('td', { class: `number ${ids.length ? ink : 'quiet'}`, title: ids.join('\n') }, ids.length || '·');
+      }),
+      count,
+      element('td', {}, index.cases.length ? strip : null));
+    rows.push({ template, row, strip, link, count, cursor: 0 });
+    body.append(row);
+  }
+  const heading = (text, numeric) => element('th', { scope: 'col', class: numeric ? 'number' : null }, text);
+  $('overview').append(
+    element('table', {},
+      element('thead', {}, element('tr', {},
+        heading('template'), heading('dialect'),
+        hasCards && [heading('errors', true), heading('warnings', true), heading('notes', true)],
+        heading('pairs', true), heading('cases, by family'))),
+      body),
+    element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing fits the search and the filters.'));
+}
+
+function summary(template) {
+  const counts = Object.values(OUTCOMES)
+    .map(({ word }) => [word, template.outcomes.split('').filter((letter) => OUTCOMES[letter]?.word === word).length])
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count} ${word}`);
+  return counts.join(', ');
+}
+
+function draw({ template, strip, cursor }, focused) {
+  const style = getComputedStyle(document.documentElement);
+  const colours = {};
+  for (const [letter, { cell }] of Object.entries(OUTCOMES)) colours[letter] = style.getPropertyValue(cell);
+  const none = style.getPropertyValue('--none-cell');
+  const bad = style.getPropertyValue('--bad');
+  const ink = style.getPropertyValue('--ink');
+  const context = strip.getContext('2d');
+  context.clearRect(0, 0, strip.width, strip.height);
+  offsets.forEach((x, at) => {
+    const letter = template.outcomes[at];
+    if (!OUTCOMES[letter]) return;
+    const shown = shows(template, at);
+    context.fillStyle = shown ? colours[letter] : none;
+    context.fillRect(x, 2, CELL - 1, 12);
+    if (shown && isIssue(template, at)) {
+      context.fillStyle = bad;
+      context.fillRect(x, 0, CELL - 1, 16);
+    }
+  });
+  if (focused) {
+    context.fillStyle = ink;
+    context.fillRect(offsets[cursor], 0, CELL - 1, 3);
+    context.fillRect(offsets[cursor], 13, CELL - 1, 3);
+  }
+}
+
+function caseAt(event) {
+  const x = event.offsetX * (event.target.width / event.target.clientWidth || 1);
+  let found = 0;
+  offsets.forEach((offset, at) => { if (offset <= x) found = at; });
+  return found;
+}
+
+function tell(template, at) {
+  const outcome = OUTCOMES[template.outcomes[at]];
+  const one = index.cases[at];
+  const word = outcome ? outcome.word : `not for ${template.dialect} templates`;
+  const extra = STATES[template.states[at]] ? `, ${STATES[template.states[at]]}` : '';
+  $('tip').textContent = `${template.name} · ${one.id} · ${word}${extra} · ${one.about || ''}`;
+}
+
+function move(template, strip, by) {
+  const row = rows.find((candidate) => candidate.template === template);
+  let to = row.cursor;
+  do to += Math.sign(by) || 0; while (by !== 0 && to >= 0 && to < offsets.length && !shows(template, to));
+  if (to >= 0 && to < offsets.length) row.cursor = to;
+  draw(row, true);
+  tell(template, row.cursor);
+  strip.addEventListener('blur', () => draw(row, false), { once: true });
+}
+
+function step(event, template, strip) {
+  const visible = rows.filter(({ row }) => !row.hidden);
+  const here = visible.findIndex((candidate) => candidate.template === template);
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const down = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by) move(template, strip, by);
+  else if (down && visible[here + down]) {
+    visible[here + down].cursor = visible[here].cursor;
+    visible[here + down].strip.focus();
+  } else if (event.key === 'Enter') open(template, visible[here].cursor);
+  else return;
+  event.preventDefault();
+}
+
+function open(template, at) {
+  if (OUTCOMES[template.outcomes[at]]) go(address(template.name, index.cases[at].id));
+}
+
+// ---- One template ---------------------------------------------------------------------
+
+const chunks = new Map();
+
+// What is known of a template is kept compressed until someone looks at it.
+function chunk(template) {
+  if (!chunks.has(template.chunk)) {
+    const packed = Uint8Array.from(atob($(template.chunk).textContent.trim()), (byte) => byte.charCodeAt(0));
+    const text = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+    chunks.set(template.chunk, text.then(JSON.parse));
+  }
+  return chunks.get(template.chunk);
+}
+
+// A transcript with its marks in quiet ink, and what cannot be seen in a box.
+function transcript(text) {
+  const pre = element('pre', { class: 'transcript' });
+  for (const piece of text.split(/([\u2400-\u2426]|⟦U\+[0-9A-F]+⟧)/)) {
+    if (/^[\u2400-\u2426]$/.test(piece)) pre.append(element('span', { class: 'mark' }, piece));
+    else if (/^⟦/.test(piece)) pre.append(element('span', { class: 'hidden' }, piece.slice(1, -1)));
+    else pre.append(piece);
+  }
+  return pre;
+}
+
+function difference(diff) {
+  const lines = diff.hunks.map((hunk, at) => [
+    at > 0 && element('div', { class: 'quiet' }, '…'),
+    hunk.map(([side, pieces]) => element('div', { class: side === '-' ? 'gone' : side === '+' ? 'came' : null },
+      `${side} `, pieces.map(([text, changed]) => (changed ? element('b', {}, text) : text)))),
+  ]);
+  return [diff.first && element('p', {}, diff.first), element('pre', { class: 'diff' }, lines)];
+}
+
+const INK = { kept: 'good', merged: 'good', partial: 'bad', dropped: 'bad', failed: 'note', refused: 'cool' };
+
+function support(name, value) {
+  if (value === undefined || value === null) return null;
+  let word = value, why = null, ink = null;
+  if (typeof value === 'object' && value.is) {
+    word = value.is;
+    why = value.message || value.why || null;
+    ink = INK[value.is];
+    if (value.text !== undefined) word = JSON.stringify(value.text);
+  } else if (Array.isArray(value)) word = value.length ? value.join(', ') : 'none';
+  else if (typeof value === 'boolean') word = value ? 'yes' : 'no';
+  return element('div', {}, element('dt', {}, name),
+    element('dd', { class: ink, title: why }, String(word), why && element('span', { class: 'quiet' }, ` ${why.length > 60 ? why.slice(0, 60) + '…' : why}`)));
+}
+
+// The capabilities as they come: nested groups become words before the name.
+function capabilities(tree, path = []) {
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const name = [...path, key.replaceAll('_', ' ')];
+    const isGroup = value && typeof value === 'object' && !Array.isArray(value) && value.is === undefined;
+    return isGroup ? capabilities(value, name) : [support(name.join(', '), value)];
+  });
+}
+
+function finding(one) {
+  const renders = (evidence) => evidence.renders.map((render) => element('div', {},
+    element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`), transcript(render.transcript)));
+  return element('details', { class: `finding ${one.severity}`, id: `contract-${one.contract}` },
+    element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
+    element('p', {}, `Guards against: ${one.guards_against}`),
+    one.deliberate && element('p', { class: 'good' }, `Deliberate: ${one.deliberate}`),
+    (one.evidence || []).map((evidence) => [
+      element('p', {}, evidence.what),
+      evidence.diff ? difference(evidence.diff) : null,
+      element('div', { class: 'two' }, renders(evidence)),
+    ]));
+}
+
+function card(known) {
+  if (!known.card) return null;
+  const by = (verdict) => known.card.findings.filter((one) => one.verdict === verdict);
+  const order = { error: 0, warning: 1, note: 2 };
+  const broken = by('broken').sort((a, b) => order[a.severity] - order[b.severity]);
+  const chips = (findings, title) => element('ul', { class: 'chips' },
+    findings.map((one) => element('li', { title: title(one) }, one.contract)));
+  return [
+    element('h2', {}, `Broken contracts: ${broken.length || 'none'}`),
+    broken.map(finding),
+    element('details', {}, element('summary', {}, counted(by('holds').length, 'contract holds', 'contracts hold')),
+      chips(by('holds'), (one) => one.meaning)),
+    element('details', {}, element('summary', {}, counted(by('does-not-apply').length, 'does not apply', 'do not apply')),
+      chips(by('does-not-apply'), (one) => one.reason)),
+    element('h2', {}, 'Capabilities'),
+    element('dl', { class: 'grid' }, capabilities(known.card.capabilities)),
+  ];
+}
+
+function caseList(template) {
+  const nav = element('nav', { class: 'cases', 'aria-label': 'Cases' });
+  let family = null;
+  index.cases.forEach((one, at) => {
+    if (!shows(template, at)) return;
+    if (one.family !== family) {
+      family = one.family;
+      nav.append(element('h3', { title: index.families[family] || null }, family));
+    }
+    const outcome = OUTCOMES[template.outcomes[at]];
+    const word = STATES[template.states[at]];
+    nav.append(element('a', { href: address(template.name, one.id), 'aria-current': one.id === state.pair ? 'true' : null, title: one.about },
+      element('span', {}, one.id.slice(one.family.length + 1)),
+      element('span', { class: word ? 'bad' : outcome.ink }, word || outcome.word)));
+  });
+  return nav;
+}
+
+function pairPane(template, known) {
+  const at = index.cases.findIndex((one) => one.id === state.pair);
+  const pair = known.pairs[at];
+  if (!pair) return element('div', { class: 'pane quiet' }, 'Choose a case: its prompt is shown here, every byte of it.');
+  const one = index.cases[at];
+  return element('div', { class: 'pane', id: 'pair' },
+    element('h2', { style: 'margin-top:0' }, one.id),
+    element('p', { class: 'quiet' }, one.about),
+    pair.diffs.map((diff) => [element('h3', {}, diff.title), difference(diff)]),
+    element('p', {}, element('b', { class: OUTCOMES[template.outcomes[at]].ink }, pair.head)),
+    transcript(pair.transcript));
+}
+
+async function detail(template) {
+  const known = await chunk(template);
+  if (state.template !== template.name) return;
+  const section = $('detail');
+  const scrolled = section.querySelector('.cases')?.scrollTop || 0;
+  section.replaceChildren(...[
+    element('p', {}, element('a', { href: address(null, null) }, '← all templates')),
+    element('h1', {}, template.name),
+    element('p', { class: 'quiet' }, [template.dialect, template.engine, template.about].filter(Boolean).join(' · ')),
+    element('p', { class: 'quiet mono' }, template.path),
+    card(known),
+    index.cases.length && element('h2', { id: 'cases' }, 'Cases'),
+    index.cases.length && element('div', { class: 'split' }, caseList(template), pairPane(template, known)),
+  ].flat(9).filter(Boolean));
+  const list = section.querySelector('.cases');
+  if (list) list.scrollTop = scrolled;
+  section.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+}
+
+// ---- Everything -----------------------------------------------------------------------
+
+function show() {
+  $('search').value = state.search;
+  for (const button of $('filters').children) {
+    button.setAttribute('aria-pressed', state.outcomes.has(button.dataset.word));
+  }
+  const template = index.templates.find((one) => one.name === state.template);
+  $('overview').hidden = Boolean(template);
+  $('detail').hidden = !template;
+  if (template) {
+    document.title = `${template.name} · ${index.title}`;
+    detail(template);
+    return;
+  }
+  document.title = index.title;
+  let any = false;
+  for (const row of rows) {
+    const count = number(row.template);
+    const named = state.search === '' || row.template.name.toLowerCase().includes(state.search);
+    row.row.hidden = index.cases.length ? count === 0 && !(named && state.outcomes.size === 0) : !named;
+    row.count.textContent = count.toLocaleString('en');
+    row.link.setAttribute('href', address(row.template.name, null));
+    any = any || !row.row.hidden;
+    if (!row.row.hidden && index.cases.length) draw(row, false);
+  }
+  $('nothing').hidden = any;
+}
+
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  try { localStorage.setItem('rolecall-theme', name); } catch { /* a file may have no storage */ }
+}
+
+function start() {
+  let kept = null;
+  try { kept = localStorage.getItem('rolecall-theme'); } catch { /* likewise */ }
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  document.documentElement.dataset.theme = kept || (dark ? 'dark' : 'light');
+  $('theme').addEventListener('click', () => {
+    theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
+    show();
+  });
+  $('about').textContent = index.about;
+  const used = new Set(index.templates.flatMap((template) => [...template.outcomes].map((letter) => OUTCOMES[letter]?.word)));
+  const buttons = Object.values(OUTCOMES).filter(({ word }) => used.has(word));
+  if (index.templates.some((template) => index.cases.some((_, at) => isIssue(template, at)))) {
+    buttons.push({ word: ISSUE, cell: '--bad' });
+  }
+  for (const { word, cell } of buttons) {
+    $('filters').append(element('button', {
+      type: 'button', 'data-word': word, style: `--cell: var(${cell})`,
+      on: { click: () => { state.outcomes.has(word) ? state.outcomes.delete(word) : state.outcomes.add(word); refine(); } },
+    }, word));
+  }
+  $('search').addEventListener('input', (event) => { state.search = event.target.value.toLowerCase(); refine(); });
+  overview();
+  addEventListener('hashchange', () => { readAddress(); show(); });
+  addEventListener('keydown', (event) => {
+    const typing = event.target === $('search');
+    if (event.key === '/' && !typing) { $('search').focus(); event.preventDefault(); return; }
+    if (event.key === 'Escape') {
+      if (typing) { $('search').blur(); return; }
+      go(state.pair ? address(state.template, null) : address(null, null) || '#');
+      return;
+    }
+    if (typing || !state.template || !['j', 'k'].includes(event.key)) return;
+    const links = [...document.querySelectorAll('.cases a')];
+    const here = links.findIndex((link) => link.hasAttribute('aria-current'));
+    const next = links[here + (event.key === 'j' ? 1 : -1)];
+    if (next) go(next.getAttribute('href'));
+  });
+  readAddress();
+  show();
+}
+
+start();
