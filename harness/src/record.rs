@@ -257,7 +257,7 @@ impl Record {
 
     /// Writes it: the new file whole, or the old one stays.
     pub fn write(&self, path: &Path) -> Result<(), Problem> {
-        write_whole(path, &self.text())
+        write_whole(path, self.text())
     }
 
     /// Why the record says nothing about a template, if it does not.
