@@ -117,7 +117,11 @@ pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
         std::fs::write(&draft, &text)?;
         std::fs::rename(&draft, path)
     };
-    write().map_err(|error| Problem::new(path, format!("cannot be written: {error}")))
+    write().map_err(|error| {
+        // What could not be finished is of no use to anyone.
+        let _ = std::fs::remove_file(&draft);
+        Problem::new(path, format!("cannot be written: {error}"))
+    })
 }
 
 /// The candidate that a misspelt word was probably meant to be.

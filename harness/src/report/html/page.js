@@ -314,7 +314,10 @@ function caseList(template) {
 function pairPane(template, known) {
   const at = index.cases.findIndex((one) => one.id === state.pair);
   const pair = known.pairs[at];
-  if (!pair) return element('div', { class: 'pane quiet' }, 'Choose a case: its prompt is shown here, every byte of it.');
+  if (!pair) {
+    const why = state.pair ? `There is no pair of this template with ${state.pair}.` : 'Choose a case: its prompt is shown here, every byte of it.';
+    return element('div', { class: 'pane quiet' }, why);
+  }
   const one = index.cases[at];
   return element('div', { class: 'pane', id: 'pair' },
     element('h2', { style: 'margin-top:0' }, one.id),

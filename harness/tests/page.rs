@@ -1,0 +1,260 @@
+//! The page of `--html`, in a headless Chromium.
+//!
+//! Ignored unless asked for, since a browser has to be there: `.ci/run` installs one and
+//! runs `cargo test --test page -- --include-ignored`. `CHROMIUM` names another program.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used)]
+
+mod folder;
+
+use std::path::Path;
+use std::process::Command;
+
+use folder::Folder;
+use serde_json::Value;
+
+/// A suite with a template that would like to be markup, and one that is not as accepted.
+fn page() -> (Folder, String) {
+    let folder = Folder::new();
+    folder.write(
+        "cases/templates/markup.jinja",
+        "</script><script>document.title = 'owned'</script><img src=x onerror=alert(1)>{{ messages[0].content }}",
+    );
+    folder.accept_all();
+    folder.write(
+        "cases/templates/strict.jinja",
+        "{{ messages[0].content }}\u{A0}",
+    );
+    let ran = folder.rolecall(&["run", "--html", "page.html"]);
+    assert_eq!(ran.code(), 1);
+    assert!(
+        ran.stderr().starts_with("wrote page.html ("),
+        "{}",
+        ran.stderr()
+    );
+    let html = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    (folder, html)
+}
+
+/// The document after a script of the test has run in it; what that returns is given back.
+fn browse(folder: &Folder, html: &str, address: &str, script: &str) -> Value {
+    let test = format!(
+        "<script>addEventListener('load', () => setTimeout(async () => {{
+            const wait = () => new Promise((done) => setTimeout(done, 150));
+            const press = (key, target = document.activeElement) =>
+                target.dispatchEvent(new KeyboardEvent('keydown', {{ key, bubbles: true, cancelable: true }}));
+            const rows = () => [...document.querySelectorAll('#overview tbody tr')]
+                .filter((row) => !row.hidden).map((row) => row.querySelector('a').textContent);
+            const text = (selector) => document.querySelector(selector)?.textContent ?? null;
+            let result;
+            try {{ result = await (async () => {{ {script} }})(); }} catch (error) {{ result = String(error); }}
+            const shown = document.createElement('template');
+            shown.id = 'result';
+            shown.setAttribute('data-result', encodeURIComponent(JSON.stringify(result)));
+            document.body.append(shown);
+        }}, 300));</script>"
+    );
+    let path = folder.write("test.html", &format!("{html}{test}"));
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into()))
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--virtual-time-budget=8000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("file://{}{address}", path.display()))
+        .output()
+        .expect("Chromium can be started");
+    let dom = String::from_utf8(output.stdout).unwrap();
+    let (_, rest) = dom
+        .rsplit_once("data-result=\"")
+        .unwrap_or_else(|| panic!("no result in\n{dom}"));
+    let (encoded, _) = rest.split_once('"').unwrap();
+    serde_json::from_slice(&percent_decoded(encoded)).unwrap()
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, others @ ..] = rest {
+        if *first == b'%' {
+            let digits = std::str::from_utf8(&others[..2]).unwrap();
+            bytes.push(u8::from_str_radix(digits, 16).unwrap());
+            rest = &others[2..];
+        } else {
+            bytes.push(*first);
+            rest = others;
+        }
+    }
+    bytes
+}
+
+#[test]
+fn the_page_needs_nothing_but_itself() {
+    let (_folder, html) = page();
+    assert!(html.contains("default-src 'none'"));
+    for outside in ["http://", "https://", "src=\"", "<link", "@import", "url("] {
+        // What templates say is compressed; what is left is the page's own.
+        assert!(!html.contains(outside), "{outside}");
+    }
+    assert!(
+        !html.contains("owned"),
+        "a template's words are in the page as they are"
+    );
+}
+
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn templates_and_cases_can_be_found() {
+    let (folder, html) = page();
+    let found = browse(
+        &folder,
+        &html,
+        "",
+        "const all = rows();
+         const about = text('#about');
+         press('/');
+         const focused = document.activeElement.id;
+         document.activeElement.value = 'STRI';
+         document.activeElement.dispatchEvent(new Event('input'));
+         const searched = rows();
+         document.activeElement.value = 'plain/sys';
+         document.activeElement.dispatchEvent(new Event('input'));
+         const cases = [...document.querySelectorAll('td.number')].map((cell) => cell.textContent);
+         document.activeElement.value = 'zzz';
+         document.activeElement.dispatchEvent(new Event('input'));
+         return { all, about, focused, searched, cases, none: [rows().length, document.getElementById('nothing').hidden], address: location.hash };",
+    );
+    assert_eq!(
+        found["all"],
+        serde_json::json!(["chat", "markup", "strict"])
+    );
+    assert_eq!(found["about"], "3 templates × 2 cases");
+    assert_eq!(found["focused"], "search");
+    assert_eq!(found["searched"], serde_json::json!(["strict"]));
+    assert_eq!(found["cases"], serde_json::json!(["1", "1", "1"]));
+    assert_eq!(found["none"], serde_json::json!([0, false]));
+    assert_eq!(found["address"], "#q=zzz");
+    // The filters, by the address that a button makes.
+    let found = browse(
+        &folder,
+        &html,
+        "#o=unexpected",
+        "const pressed = [...document.querySelectorAll('#filters [aria-pressed=true]')].map((one) => one.textContent);
+         const before = rows();
+         document.querySelector('#filters [aria-pressed=true]').click();
+         return { pressed, before, after: rows() };",
+    );
+    assert_eq!(found["pressed"], serde_json::json!(["unexpected"]));
+    assert_eq!(found["before"], serde_json::json!(["strict"]));
+    assert_eq!(
+        found["after"],
+        serde_json::json!(["chat", "markup", "strict"])
+    );
+}
+
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn a_pair_is_shown_with_every_byte_and_its_difference() {
+    let (folder, html) = page();
+    let found = browse(
+        &folder,
+        &html,
+        "#t=strict&c=plain/user",
+        "await wait();
+         return { heading: text('h1'), pair: text('#pair h2'), diff: text('#pair .diff'),
+                  hidden: text('#pair .hidden'), transcript: text('#pair .transcript'), title: document.title };",
+    );
+    assert_eq!(found["heading"], "strict");
+    assert_eq!(found["pair"], "plain/user");
+    assert_eq!(found["hidden"], "U+00A0");
+    assert_eq!(found["transcript"], "Hi␡U+00A0␃");
+    let diff = found["diff"].as_str().unwrap();
+    assert!(
+        diff.contains("- Hi␡</s>␃") && diff.contains("+ Hi␡⟦U+00A0⟧␃"),
+        "{diff}"
+    );
+
+    // What a template prints is text and nothing else.
+    let found = browse(
+        &folder,
+        &html,
+        "#t=markup&c=plain/user",
+        "await wait();
+         return { title: document.title, images: document.images.length, transcript: text('#pair .transcript') };",
+    );
+    assert_eq!(found["title"], "markup · Rolecall");
+    assert_eq!(found["images"], 0);
+    assert!(
+        found["transcript"]
+            .as_str()
+            .unwrap()
+            .starts_with("</script><script>")
+    );
+}
+
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn the_keyboard_reaches_everything() {
+    let (folder, html) = page();
+    let found = browse(
+        &folder,
+        &html,
+        "",
+        "document.querySelector('.strip').focus();
+         const first = text('#tip');
+         press('ArrowRight');
+         const second = text('#tip');
+         press('ArrowDown');
+         const below = text('#tip');
+         press('Enter'); await wait();
+         const opened = text('#pair h2');
+         press('k', document.body); await wait();
+         const before = text('#pair h2');
+         press('Escape', document.body); await wait();
+         const closed = [text('#pair h2'), text('h1')];
+         press('Escape', document.body); await wait();
+         const theme = document.documentElement.dataset.theme;
+         document.getElementById('theme').click();
+         return { first, second, below, opened, before, closed, back: document.getElementById('overview').hidden,
+                  themes: [theme, document.documentElement.dataset.theme] };",
+    );
+    let starts = |key: &str, with: &str| {
+        assert!(found[key].as_str().unwrap().starts_with(with), "{found}");
+    };
+    starts("first", "chat · plain/user · rendered");
+    starts("second", "chat · plain/system · rendered");
+    starts("below", "markup · plain/system · rendered");
+    assert_eq!(found["opened"], "plain/system");
+    assert_eq!(found["before"], "plain/user");
+    assert_eq!(found["closed"], serde_json::json!([null, "markup"]));
+    assert_eq!(found["back"], false);
+    assert_eq!(found["themes"], serde_json::json!(["light", "dark"]));
+}
+
+/// The files that a test leaves nowhere.
+#[test]
+fn a_page_that_cannot_be_written_is_a_clear_error() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let ran = folder.rolecall(&["run", "--html", "cases"]);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr().contains("cases: cannot be written: "),
+        "{}",
+        ran.stderr()
+    );
+    assert!(
+        !Path::new(&folder.path("cases.draft")).exists(),
+        "a draft is left behind"
+    );
+}
