@@ -18,7 +18,7 @@ fn outcome(engine: &Gotmpl, source: &str) -> (Outcome, Duration) {
     let template = Template::from_source("t", Dialect::Go, source);
     let begin = clock::computed();
     let outcome = load(engine, &template).render(&Conversation::new(&case));
-    (outcome, clock::computed() - begin)
+    (outcome, clock::since(begin))
 }
 
 #[test]

@@ -19,3 +19,8 @@ pub fn computed() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed()
 }
+
+/// What has been computed since then.
+pub fn since(begin: Duration) -> Duration {
+    computed().saturating_sub(begin)
+}
