@@ -161,7 +161,7 @@ fn reverse(value: &Value) -> Result<Value, Error> {
     }
     let mut items = all(value)?;
     items.reverse();
-    if value.is_undefined() || generator::of(value).is_some() {
+    if generator::of(value).is_some() {
         return Ok(Value::from(items));
     }
     Generator::value("reverse", |reversed| {

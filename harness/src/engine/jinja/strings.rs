@@ -560,8 +560,8 @@ fn split_space(text: &str, at_most: usize) -> Vec<&str> {
     let mut rest = text.trim_start_matches(is_space);
     while !rest.is_empty() {
         if parts.len() == at_most {
-            // What is left keeps its inner space, but not the space at its end.
-            parts.push(rest.trim_end_matches(is_space));
+            // What is left keeps all of its space.
+            parts.push(rest);
             break;
         }
         let end = rest.find(is_space).unwrap_or(rest.len());
@@ -616,7 +616,7 @@ mod tests {
     #[test]
     fn splits() {
         assert_eq!(split_space("  a  b c ", usize::MAX - 1), ["a", "b", "c"]);
-        assert_eq!(split_space("  a  b  c ", 1), ["a", "b  c"]);
+        assert_eq!(split_space("  a  b  c ", 1), ["a", "b  c "]);
         assert!(split_space(" ", 5).is_empty());
     }
 }
