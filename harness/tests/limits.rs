@@ -139,6 +139,27 @@ const HOSTILE: &[(&str, Limit, &str)] = &[
         "{% set x = 'ab' * 4000000 %}{% for i in range(99999) %}{% if 'abc' in x %}{% endif %}{% endfor %}",
     ),
     ("an expression without end", Limit::Recursion, "NOT"),
+    ("many comparisons in one", Limit::Recursion, "COMPARE"),
+    (
+        "a list of nothing, often",
+        Limit::Output,
+        "{{ [] * 99999999999999999999 }}{{ [1] * 99999999999999999999 }}",
+    ),
+    (
+        "a printf format with a field as wide as a value says",
+        Limit::Output,
+        "{{ '%*d' % (999999999, 1) }}",
+    ),
+    (
+        "a text with wide tabs",
+        Limit::Output,
+        "{{ '\\t\\t'.expandtabs(999999999) }}",
+    ),
+    (
+        "a batch filled up",
+        Limit::Output,
+        "{{ [1] | batch(999999999, 0) | list }}",
+    ),
 ];
 
 #[test]
@@ -149,6 +170,7 @@ fn hostile_templates_are_stopped_in_time_and_in_memory() {
     for (name, limit, source) in HOSTILE {
         let source = match *source {
             "DEEP" => format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000)),
+            "COMPARE" => format!("{{{{ x {} }}}}", "< y ".repeat(6_000)),
             "NOT" => format!("{{{{ {}x }}}}", "not ".repeat(50_000)),
             source => source.to_owned(),
         };

@@ -122,7 +122,12 @@ fn line_endings_of_a_template_change_nothing() {
             .sort_by_file_name()
             .into_iter()
             .map(Result::unwrap)
-            .filter(|entry| entry.file_type().is_file())
+            .filter(|entry| {
+                entry
+                    .path()
+                    .extension()
+                    .is_some_and(|extension| extension == "snap")
+            })
             .map(|entry| {
                 let below = entry.path().strip_prefix(&folder).unwrap().to_path_buf();
                 (below, std::fs::read_to_string(entry.path()).unwrap())

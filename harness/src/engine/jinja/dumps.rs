@@ -6,7 +6,7 @@ use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
 use super::context::BigInteger;
-use super::generator;
+use super::methods::is_dictionary;
 use super::pytext::write_float;
 
 /// The keyword arguments of `json.dumps()` that transformers' `tojson` passes on.
@@ -72,11 +72,8 @@ impl Writer<'_> {
                 super::meter::produce(text.len())?;
                 self.string(text);
             }
-            ValueKind::Iterable if generator::of(value).is_some() => {
-                return Err(not_serializable(value));
-            }
-            ValueKind::Seq | ValueKind::Iterable => self.list(value)?,
-            ValueKind::Map => self.map(value)?,
+            ValueKind::Seq => self.list(value)?,
+            ValueKind::Map if is_dictionary(value) => self.map(value)?,
             _ => {
                 if let Some(integer) = value.downcast_object_ref::<BigInteger>() {
                     self.out.push_str(integer.digits());
@@ -244,6 +241,13 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// The digits of an integer that no machine type holds.
+pub(super) fn big_digits(value: &Value) -> Option<&str> {
+    value
+        .downcast_object_ref::<BigInteger>()
+        .map(BigInteger::digits)
 }
 
 fn not_serializable(value: &Value) -> Error {

@@ -3,33 +3,56 @@
 //! A generator has no length and no JSON form, it counts as true even when nothing comes
 //! out of it, and it can be run through once only.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Rest, Value, ValueOrKwargs};
-use minijinja::{Environment, Error, State, filters};
+use minijinja::Error;
+use minijinja::value::{Enumerator, Object, ObjectRepr, Tuple, Value};
 
 use super::meter::produce;
+use super::pytext::write_repr;
 
 /// Values that are handed out once.
 pub(super) struct Generator {
     /// The filter that made it.
     filter: &'static str,
-    items: Mutex<Vec<Value>>,
+    items: Mutex<(Vec<Value>, Option<Error>)>,
 }
 
 impl Generator {
-    fn value(filter: &'static str, items: Vec<Value>) -> Result<Value, Error> {
-        produce(16 * items.len())?;
+    /// Of what a filter gives. Where it fails, it does so when someone gets there.
+    pub(super) fn value(
+        filter: &'static str,
+        items: impl FnOnce(&mut Vec<Value>) -> Result<(), Error>,
+    ) -> Result<Value, Error> {
+        let mut all = Vec::new();
+        let failure = items(&mut all).err();
+        produce(16 * all.len())?;
         Ok(Value::from_object(Generator {
             filter,
-            items: Mutex::new(items),
+            items: Mutex::new((all, failure)),
         }))
     }
 
     /// Everything that is left; nothing is left afterwards.
-    pub(super) fn run(&self) -> Vec<Value> {
+    pub(super) fn run(&self) -> Result<Vec<Value>, Error> {
+        let (items, failure) = self.take();
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(items),
+        }
+    }
+
+    /// The first that is left.
+    pub(super) fn first(&self) -> Result<Option<Value>, Error> {
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        if items.0.is_empty() {
+            return items.1.take().map_or(Ok(None), Err);
+        }
+        Ok(Some(items.0.remove(0)))
+    }
+
+    fn take(&self) -> (Vec<Value>, Option<Error>) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *items)
     }
@@ -48,7 +71,8 @@ impl Object for Generator {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Iter(Box::new(self.run().into_iter()))
+        let (items, failure) = self.take();
+        Enumerator::Iter(Box::new(items.into_iter().chain(failure.map(Value::from))))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -69,71 +93,49 @@ pub(super) fn of(value: &Value) -> Option<&Generator> {
     value.downcast_object_ref::<Generator>()
 }
 
-/// Adds the filters that Jinja2 writes as generators (`filters.py`).
-pub(super) fn add(environment: &mut Environment<'_>) {
-    type Name<'a> = Option<Cow<'a, str>>;
-    type Args = Rest<ValueOrKwargs>;
-    environment.add_filter(
-        "map",
-        |state: &mut State<'_, '_>, value: Value, args: Args| {
-            Generator::value("sync_do_map", filters::map(state, value, args)?)
-        },
-    );
-    environment.add_filter(
-        "select",
-        |state: &mut State<'_, '_>, value: Value, test: Name<'_>, args: Args| {
-            let items = filters::select(state, value, test, args)?;
-            Generator::value("select_or_reject", items)
-        },
-    );
-    environment.add_filter(
-        "reject",
-        |state: &mut State<'_, '_>, value: Value, test: Name<'_>, args: Args| {
-            let items = filters::reject(state, value, test, args)?;
-            Generator::value("select_or_reject", items)
-        },
-    );
-    environment.add_filter(
-        "selectattr",
-        |state: &mut State<'_, '_>,
-         value: Value,
-         attribute: Cow<'_, str>,
-         test: Name<'_>,
-         args: Args| {
-            let items = filters::selectattr(state, value, attribute, test, args)?;
-            Generator::value("select_or_reject", items)
-        },
-    );
-    environment.add_filter(
-        "rejectattr",
-        |state: &mut State<'_, '_>,
-         value: Value,
-         attribute: Cow<'_, str>,
-         test: Name<'_>,
-         args: Args| {
-            let items = filters::rejectattr(state, value, attribute, test, args)?;
-            Generator::value("select_or_reject", items)
-        },
-    );
-    environment.add_filter(
-        "unique",
-        |state: &State<'_, '_>, value: Value, kwargs: Kwargs| {
-            let items = filters::unique(state, value, kwargs)?;
-            Generator::value("do_unique", items.try_iter()?.collect())
-        },
-    );
-    environment.add_filter(
-        "batch",
-        |state: &State<'_, '_>, value: Value, count: usize, fill: Option<Value>| {
-            let items = filters::batch(state, value, count, fill)?;
-            Generator::value("do_batch", items.try_iter()?.collect())
-        },
-    );
-    environment.add_filter(
-        "slice",
-        |state: &State<'_, '_>, value: Value, count: usize, fill: Option<Value>| {
-            let items = filters::slice(state, value, count, fill)?;
-            Generator::value("sync_do_slice", items.try_iter()?.collect())
-        },
-    );
+/// A group that `groupby` gives: a pair whose parts have names too.
+struct Group {
+    key: Value,
+    items: Value,
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        let pair = Tuple::from([self.key.clone(), self.items.clone()]);
+        write_repr(&Value::from(pair), &mut out);
+        f.write_str(&out)
+    }
+}
+
+impl Object for Group {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        match (key.as_str(), key.as_usize()) {
+            (Some("grouper"), _) | (None, Some(0)) => Some(self.key.clone()),
+            (Some("list"), _) | (None, Some(1)) => Some(self.items.clone()),
+            _ => None,
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(2)
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+/// A group of items under their key.
+pub(super) fn group(key: Value, items: Value) -> Value {
+    Value::from_object(Group { key, items })
+}
+
+/// Whether a value is a group.
+pub(super) fn is_group(value: &Value) -> bool {
+    value.downcast_object_ref::<Group>().is_some()
 }

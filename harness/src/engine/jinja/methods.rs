@@ -7,11 +7,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{Object, ObjectRepr, Value, ValueKind, from_args};
-use minijinja::{Error, State};
+use minijinja::{Error, ErrorKind, State};
 use minijinja_contrib::pycompat::unknown_method_callback;
 
+use super::numbers::{Number, integer, number};
+use super::operators::{equal, is_list, iterate};
 use super::pytext::has_own_text;
+use super::sequences::hashable;
 use super::strings::{self, or_not_found};
+use super::views;
 
 /// Calls a method of a value that has no methods of its own.
 pub(super) fn call(
@@ -32,21 +36,63 @@ pub(super) fn call(
         match method {
             "index" => {
                 let (wanted,): (Value,) = from_args(args)?;
-                let found = value.try_iter()?.position(|item| item == wanted);
+                let found = value.try_iter()?.position(|item| equal(&item, &wanted));
                 return or_not_found(found);
             }
-            "copy" => {
+            "copy" if is_list(value) => {
                 let () = from_args(args)?;
                 return Ok(value.try_iter()?.collect());
             }
             _ => {}
         }
     }
-    if method == "copy" && is_dictionary(value) {
+    if is_dictionary(value) {
+        match method {
+            "copy" => {
+                let () = from_args(args)?;
+                return Ok(value.clone());
+            }
+            "keys" | "values" | "items" => {
+                let () = from_args(args)?;
+                return views::view(value, method);
+            }
+            "get" => {
+                let (key, otherwise): (Value, Option<Value>) = from_args(args)?;
+                hashable(&key)?;
+                let found = value.as_object().and_then(|map| map.get_value(&key));
+                return Ok(found.or(otherwise).unwrap_or_else(|| Value::from(())));
+            }
+            "fromkeys" => {
+                let (keys, item): (Value, Option<Value>) = from_args(args)?;
+                let item = item.unwrap_or_else(|| Value::from(()));
+                let mut pairs = Vec::new();
+                for key in iterate(keys)?.try_iter()? {
+                    hashable(&key)?;
+                    pairs.push((key, item.clone()));
+                }
+                return Ok(Value::from_pairs(pairs));
+            }
+            _ => {}
+        }
+    }
+    if let (Some(number), "bit_length" | "is_integer" | "conjugate") = (number(value), method) {
         let () = from_args(args)?;
-        return Ok(value.clone());
+        return of_number(number, method);
     }
     unknown_method_callback(state, value, method, args)
+}
+
+/// `int.bit_length()`, `float.is_integer()`
+fn of_number(number: Number, method: &str) -> Result<Value, Error> {
+    match (number, method) {
+        (Number::Int(int), "bit_length") => {
+            Ok(Value::from(128 - int.unsigned_abs().leading_zeros()))
+        }
+        (Number::Int(int), "conjugate") => Ok(integer(int)),
+        (Number::Float(float), "is_integer") => Ok(Value::from(float.fract() == 0.0)),
+        (Number::Float(float), "conjugate") => Ok(Value::from(float)),
+        _ => Err(Error::from(ErrorKind::UnknownMethod)),
+    }
 }
 
 /// The methods of Python's dictionaries that the sandbox lets a template see.
@@ -55,29 +101,102 @@ const DICT_METHODS: [&str; 6] = ["copy", "fromkeys", "get", "items", "keys", "va
 /// Those that it hides, since they change the dictionary (`ImmutableSandboxedEnvironment`).
 const HIDDEN_DICT_METHODS: [&str; 5] = ["clear", "pop", "popitem", "setdefault", "update"];
 
-/// Whether `value.name` means a method where the value is a dictionary.
-pub(super) fn is_dict_method(name: &str) -> bool {
-    DICT_METHODS.contains(&name) || HIDDEN_DICT_METHODS.contains(&name)
+/// Methods of Python's lists that the sandbox lets a template see.
+const LIST_METHODS: [&str; 3] = ["copy", "count", "index"];
+
+/// Methods of Python's texts.
+const TEXT_METHODS: [&str; 47] = [
+    "capitalize",
+    "casefold",
+    "center",
+    "count",
+    "encode",
+    "endswith",
+    "expandtabs",
+    "find",
+    "format",
+    "format_map",
+    "index",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+    "join",
+    "ljust",
+    "lower",
+    "lstrip",
+    "maketrans",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rfind",
+    "rindex",
+    "rjust",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "swapcase",
+    "title",
+    "translate",
+    "upper",
+    "zfill",
+];
+
+/// Whether `value.name` may mean a method of one of Python's types.
+pub(super) fn is_method(name: &str) -> bool {
+    DICT_METHODS.contains(&name)
+        || HIDDEN_DICT_METHODS.contains(&name)
+        || LIST_METHODS.contains(&name)
+        || TEXT_METHODS.contains(&name)
 }
 
-/// `value.name` for a name that [`is_dict_method`] knows: with a dot a method comes before
-/// a key of the same name, so that `properties.items` never is the property `items`.
+/// `value.name`: with a dot a method comes before a key of the same name, so that
+/// `properties.items` never is the property `items`.
 pub(super) fn attribute(value: &Value, name: &str) -> Result<Value, Error> {
-    if !is_dictionary(value) {
-        return value.get_attr(name);
-    }
-    Ok(if DICT_METHODS.contains(&name) {
-        Value::from_object(BoundMethod {
+    let (methods, hidden): (&[&str], &[&str]) = if value.as_str().is_some() {
+        (&TEXT_METHODS, &[])
+    } else if is_dictionary(value) {
+        (&DICT_METHODS, &HIDDEN_DICT_METHODS)
+    } else if value.is_tuple() {
+        (&LIST_METHODS[1..], &[])
+    } else if is_list(value) {
+        (&LIST_METHODS, &[])
+    } else {
+        (&[], &[])
+    };
+    if methods.contains(&name) {
+        return Ok(Value::from_object(BoundMethod {
             value: value.clone(),
             name: name.to_owned(),
-        })
-    } else {
-        Value::UNDEFINED
-    })
+        }));
+    }
+    if hidden.contains(&name) {
+        return Ok(Value::UNDEFINED);
+    }
+    value.get_attr(name)
 }
 
-fn is_dictionary(value: &Value) -> bool {
+/// Whether a value is what Python has a `dict` for.
+pub(super) fn is_dictionary(value: &Value) -> bool {
     value.kind() == ValueKind::Map && !has_own_text(value)
+}
+
+/// Whether a value is a method that is not called yet.
+pub(super) fn is_bound(value: &Value) -> bool {
+    value.downcast_object_ref::<BoundMethod>().is_some()
 }
 
 /// A method that is not called yet.
@@ -89,7 +208,12 @@ struct BoundMethod {
 impl fmt::Debug for BoundMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Python adds where it lies in memory, which is another place each time.
-        write!(f, "<built-in method {} of dict object>", self.name)
+        let of = match self.value.kind() {
+            ValueKind::String => "str",
+            ValueKind::Map => "dict",
+            _ => "list",
+        };
+        write!(f, "<built-in method {} of {of} object>", self.name)
     }
 }
 

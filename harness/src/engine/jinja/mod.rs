@@ -5,24 +5,43 @@
 //! Python's, this module changes what a template sees, each thing in one place:
 //!
 //! - `source` prepares the text (line endings, `{% generation %}`),
-//! - `instructions` replaces the operators of a compiled template,
-//! - `operators`, `library`, `methods` and `strings` are what takes their place,
-//! - `generator` is what lazy filters give,
+//! - `tree` replaces the operators and macros of a parsed template, with what
+//!   `expressions` can tell of them,
+//! - `operators` and `macros` are what takes their place,
+//! - `library`, `helpers` and `checks` have functions and tests; `numbers`, `texts` (with
+//!   `wrapping` and `markup`) and `sequences` have filters, whose arguments `arguments`
+//!   binds; `vocabulary` lists what there is,
+//! - `methods` and `strings` are the methods of Python's types,
+//! - `generator` is what lazy filters give, `views` what Python walks through lazily,
+//! - `formats` takes formats apart, for `%` and `str.format`,
 //! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
 //! - `meter` keeps a render within its limits.
 
+mod arguments;
+mod checks;
 mod context;
 mod dumps;
+mod expressions;
+mod formats;
 mod generator;
-mod instructions;
+mod helpers;
 mod library;
+mod macros;
+mod markup;
 mod meter;
 mod methods;
+mod numbers;
 mod operators;
 mod pytext;
 mod refusal;
+mod sequences;
 mod source;
 mod strings;
+mod texts;
+mod tree;
+mod views;
+mod vocabulary;
+mod wrapping;
 
 use std::collections::BTreeMap;
 
@@ -89,7 +108,11 @@ impl Minijinja {
     }
 
     fn build(name: &'static str, semantics: Semantics, limits: Limits) -> Minijinja {
-        let mut environment = Environment::new();
+        let mut environment = match semantics {
+            // Only what Jinja2 has.
+            Semantics::Python => Environment::empty(),
+            Semantics::Own => Environment::new(),
+        };
         environment.set_undefined_behavior(UndefinedBehavior::Lenient);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_fuel(Some(limits.fuel));
@@ -99,8 +122,10 @@ impl Minijinja {
             Semantics::Python => {
                 environment.set_formatter(operators::emit);
                 environment.set_unknown_method_callback(methods::call);
-                library::add_filters_and_tests(&mut environment);
-                generator::add(&mut environment);
+                library::add_functions_and_tests(&mut environment);
+                numbers::add_filters(&mut environment);
+                texts::add_filters(&mut environment);
+                sequences::add_filters(&mut environment);
                 operators::add(&mut environment);
             }
             Semantics::Own => {
@@ -128,19 +153,17 @@ impl Minijinja {
 
     fn compile_source<'e>(&'e self, template: &Template) -> Result<Jinja<'e>, Error> {
         let syntax = Self::syntax()?;
-        let source = source::prepare(&template.source, &syntax)?;
+        let is_folded = self.semantics == Semantics::Own;
+        let source = source::prepare(&template.source, &syntax, is_folded)?;
         let source: &'e str = self.sources.push_get(source);
-        let ast = parse(source, "template", syntax)?;
+        let mut ast = parse(source, "template", syntax)?;
+        if self.semantics == Semantics::Python {
+            ast = tree::adapt(&ast)?;
+        }
         let mut generator = CodeGenerator::new("template", source);
         generator.compile_stmt(&ast);
         let size_hint = generator.buffer_size_hint();
-        let (mut instructions, mut blocks) = generator.finish();
-        if self.semantics == Semantics::Python {
-            instructions = instructions::adapt(&instructions);
-            for block in blocks.values_mut() {
-                *block = instructions::adapt(block);
-            }
-        }
+        let (instructions, blocks) = generator.finish();
         Ok(Jinja {
             engine: self,
             instructions,

@@ -3,32 +3,55 @@
 //! Each is a filter under a name that no template can spell; `instructions` puts them in
 //! the place of minijinja's own.
 
+// minijinja hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
+
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use minijinja::formatting::FormatStyle;
-use minijinja::value::{Tuple, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, Output, State};
+use minijinja::value::{Rest, Tuple, Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, Output, State, tests};
 
+use super::formats::printf;
 use super::generator;
+use super::macros;
+use super::markup::escaped;
 use super::meter::{produce, search};
 use super::methods;
+use super::numbers::{self, Number, number};
 use super::pytext;
-use super::strings::formatted;
+use super::sequences::hashable;
+use super::views::{self, is_range};
 
 /// An operator that is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     /// `a + b`
     Add,
+    /// `a - b`
+    Subtract,
     /// `a ~ b`
     Concat,
     /// `a * b`
     Multiply,
+    /// `a / b`
+    Divide,
+    /// `a // b`
+    FloorDivide,
     /// `a % b`
     Modulo,
+    /// `a ** b`
+    Power,
+    /// `-a`
+    Negate,
     /// `a in b`
     In,
+    /// `a not in b`
+    NotIn,
+    /// `a == b`
+    Equal,
+    /// `a != b`
+    NotEqual,
     /// `a < b`
     Less,
     /// `a <= b`
@@ -37,14 +60,28 @@ pub(super) enum Operator {
     Greater,
     /// `a >= b`
     GreaterOrEqual,
+    /// `a < b == c`, with the operators' names between the operands
+    Chain,
     /// `a[b:c:d]`
     Slice,
-    /// What `for` iterates over.
+    /// `a[b:c:d]` of constants
+    SliceConstant,
+    /// `a[b]`
+    Item,
+    /// What `for` iterates over, and what comes apart.
     Iterate,
-    /// `a.items`, where dictionaries have a method of that name
+    /// What `for` iterates over where every item comes apart.
+    IteratePairs,
+    /// `a.items`, where Python's types have a method of that name
     Attribute,
     /// `namespace._attribute = …`
     SetPrivate,
+    /// Whether a macro was not given an argument.
+    IsMissing,
+    /// What filter and call blocks write: a text and nothing else.
+    TextOnly,
+    /// A macro under its signature.
+    Bind,
 }
 
 impl Operator {
@@ -52,27 +89,33 @@ impl Operator {
     pub(super) fn name(self) -> &'static str {
         match self {
             Operator::Add => "+",
+            Operator::Subtract => "-",
             Operator::Concat => "~",
             Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::FloorDivide => "//",
             Operator::Modulo => "%",
+            Operator::Power => "**",
+            Operator::Negate => "-a",
             Operator::In => "in",
+            Operator::NotIn => "!in",
+            Operator::Equal => "==",
+            Operator::NotEqual => "!=",
             Operator::Less => "<",
             Operator::LessOrEqual => "<=",
             Operator::Greater => ">",
             Operator::GreaterOrEqual => ">=",
+            Operator::Chain => "<==",
             Operator::Slice => "[:]",
+            Operator::SliceConstant => "1[:]",
+            Operator::Item => "[]",
             Operator::Iterate => "for",
+            Operator::IteratePairs => "for(,)",
             Operator::Attribute => ".",
             Operator::SetPrivate => "._=",
-        }
-    }
-
-    /// How many operands it takes from the stack.
-    pub(super) fn operands(self) -> u16 {
-        match self {
-            Operator::Iterate => 1,
-            Operator::Slice => 4,
-            _ => 2,
+            Operator::IsMissing => "missing",
+            Operator::TextOnly => "text",
+            Operator::Bind => "macro()",
         }
     }
 }
@@ -83,26 +126,173 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Concat.name(), concat);
     environment.add_filter(Operator::Multiply.name(), multiply);
     environment.add_filter(Operator::Modulo.name(), modulo);
-    environment.add_filter(Operator::In.name(), is_in);
-    environment.add_filter(Operator::Less.name(), |a: &Value, b: &Value| {
-        compare("<", a, b).map(Ordering::is_lt)
+    for (operator, of_numbers) in [
+        (Operator::Subtract, numbers::subtract as Arithmetic),
+        (Operator::Divide, numbers::divide),
+        (Operator::FloorDivide, numbers::floor_divide),
+        (Operator::Power, numbers::power),
+    ] {
+        environment.add_filter(operator.name(), move |a: &Value, b: &Value| {
+            match (number(a), number(b)) {
+                (Some(a), Some(b)) => of_numbers(a, b),
+                _ => Err(unsupported(operator.name(), a, b)),
+            }
+        });
+    }
+    environment.add_filter(Operator::Negate.name(), |a: &Value| match number(a) {
+        Some(number) => numbers::negate(number),
+        None => Err(unsupported("-", a, a)),
     });
-    environment.add_filter(Operator::LessOrEqual.name(), |a: &Value, b: &Value| {
-        compare("<=", a, b).map(Ordering::is_le)
-    });
-    environment.add_filter(Operator::Greater.name(), |a: &Value, b: &Value| {
-        compare(">", a, b).map(Ordering::is_gt)
-    });
-    environment.add_filter(Operator::GreaterOrEqual.name(), |a: &Value, b: &Value| {
-        compare(">=", a, b).map(Ordering::is_ge)
-    });
+    for operator in [
+        Operator::In,
+        Operator::NotIn,
+        Operator::Equal,
+        Operator::NotEqual,
+        Operator::Less,
+        Operator::LessOrEqual,
+        Operator::Greater,
+        Operator::GreaterOrEqual,
+    ] {
+        environment.add_filter(operator.name(), move |a: &Value, b: &Value| {
+            holds(operator, a, b)
+        });
+    }
+    environment.add_filter(Operator::Chain.name(), chain);
     environment.add_filter(Operator::Slice.name(), slice);
+    environment.add_filter(Operator::SliceConstant.name(), slice_constant);
+    environment.add_filter(Operator::Item.name(), item);
     environment.add_filter(Operator::Iterate.name(), iterate);
+    environment.add_filter(Operator::IteratePairs.name(), iterate_pairs);
     environment.add_filter(Operator::Attribute.name(), methods::attribute);
     environment.add_filter(
         Operator::SetPrivate.name(),
-        |_: &Value, _: &Value| -> Result<Value, Error> { Err(private_attribute()) },
+        |_: &Value| -> Result<Value, Error> { Err(private_attribute()) },
     );
+    environment.add_filter(Operator::IsMissing.name(), macros::is_missing);
+    environment.add_filter(Operator::TextOnly.name(), text_only);
+    environment.add_filter(Operator::Bind.name(), macros::bind);
+}
+
+type Arithmetic = fn(Number, Number) -> Result<Value, Error>;
+
+/// Whether a comparison holds.
+pub(super) fn holds(operator: Operator, a: &Value, b: &Value) -> Result<bool, Error> {
+    match operator {
+        Operator::Equal => Ok(equal(a, b)),
+        Operator::NotEqual => Ok(!equal(a, b)),
+        Operator::In => is_in(a, b),
+        Operator::NotIn => is_in(a, b).map(|is_in| !is_in),
+        ordering => {
+            let order = compare(ordering.name(), a, b)?;
+            Ok(order.is_some_and(|order| match ordering {
+                Operator::Less => order.is_lt(),
+                Operator::LessOrEqual => order.is_le(),
+                Operator::Greater => order.is_gt(),
+                _ => order.is_ge(),
+            }))
+        }
+    }
+}
+
+/// `a < b == c`
+fn chain(state: &mut State<'_, '_>, first: Value, rest: Rest<Value>) -> Result<bool, Error> {
+    let mut left = first;
+    for step in rest.chunks(2) {
+        let [operator, right] = step else { break };
+        let operator = operator.as_str().unwrap_or_default();
+        let compared = state.apply_filter(operator, &[left, right.clone()])?;
+        if !compared.is_true() {
+            return Ok(false);
+        }
+        left = right.clone();
+    }
+    Ok(true)
+}
+
+/// `a == b`: values of different types are not equal, apart from numbers.
+pub(super) fn equal(a: &Value, b: &Value) -> bool {
+    if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
+        return a == b;
+    }
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        return a.compare(b) == Some(Ordering::Equal);
+    }
+    if a.kind() != b.kind() && !(is_list(a) && is_list(b)) {
+        return false;
+    }
+    match a.kind() {
+        ValueKind::Undefined | ValueKind::None => true,
+        ValueKind::Seq | ValueKind::Iterable if generator::of(a).is_none() => {
+            if is_tuple(a) != is_tuple(b) || is_range(a) != is_range(b) || a.len() != b.len() {
+                return false;
+            }
+            match (a.try_iter(), b.try_iter()) {
+                (Ok(a), Ok(b)) => a.zip(b).all(|(a, b)| equal(&a, &b)),
+                _ => false,
+            }
+        }
+        ValueKind::Map if methods::is_dictionary(a) && methods::is_dictionary(b) => {
+            a.len() == b.len()
+                && a.try_iter().is_ok_and(|mut keys| {
+                    keys.all(|key| {
+                        let (Some(a), Some(b)) = (entry(a, &key), entry(b, &key)) else {
+                            return false;
+                        };
+                        equal(&a, &b)
+                    })
+                })
+        }
+        // Everything else is equal to itself only.
+        _ => match (a.as_object(), b.as_object()) {
+            (Some(_), Some(_)) => tests::is_sameas(a, b),
+            _ => a == b,
+        },
+    }
+}
+
+/// The value of a key that a dictionary has.
+fn entry(map: &Value, key: &Value) -> Option<Value> {
+    map.as_object().and_then(|map| map.get_value(key))
+}
+
+/// `a[b]`, as Jinja2's sandbox looks it up: an item, or else the attribute of that name.
+pub(super) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    if let Some(text) = value.as_str() {
+        if let Some(Number::Int(index)) = number(key) {
+            let len = if index < 0 { text.chars().count() } else { 0 };
+            let found = position(index, len).and_then(|at| text.chars().nth(at));
+            return Ok(found.map_or(Value::UNDEFINED, |c| pytext::like(value, c.to_string())));
+        }
+    } else if is_tuple(value) || is_list(value) || is_range(value) {
+        if let Some(Number::Int(index)) = number(key) {
+            let found = position(index, value.len().unwrap_or(0));
+            if is_range(value) {
+                let item = found.and_then(|at| views::range_item(value, at));
+                return Ok(item.unwrap_or_default());
+            }
+            return found.map_or(Ok(Value::UNDEFINED), |at| value.get_item(&Value::from(at)));
+        }
+    } else if methods::is_dictionary(value)
+        && let Some(found) = entry(value, key)
+    {
+        return Ok(found);
+    }
+    match key.as_str() {
+        Some(name) => methods::attribute(value, name),
+        None => Ok(Value::UNDEFINED),
+    }
+}
+
+/// An index from the front, of one from the back too.
+fn position(index: i128, len: usize) -> Option<usize> {
+    if index < 0 {
+        usize::try_from(index.checked_add(i128::try_from(len).ok()?)?).ok()
+    } else {
+        usize::try_from(index).ok()
+    }
 }
 
 /// `{{ value }}`: writes `str(value)`, and counts it.
@@ -138,11 +328,8 @@ fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
         };
     }
     match (number(a), number(b)) {
-        (Some(Number::Int(a)), Some(Number::Int(b))) => {
-            a.checked_add(b).map(integer).ok_or_else(|| too_large("+"))
-        }
-        (Some(a), Some(b)) => Ok(Value::from(a.as_f64() + b.as_f64())),
-        _ if a.is_tuple() && b.is_tuple() => {
+        (Some(a), Some(b)) => numbers::add(a, b),
+        _ if is_tuple(a) && is_tuple(b) => {
             produce(16 * (a.len().unwrap_or(0) + b.len().unwrap_or(0)))?;
             let items: Vec<Value> = a.try_iter()?.chain(b.try_iter()?).collect();
             Ok(Value::from(Tuple::from(items)))
@@ -182,28 +369,9 @@ fn safe(text: &Value) -> Value {
     Value::from_safe_string(pytext::str(text).into_owned())
 }
 
-/// `markupsafe.escape`.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\'' => out.push_str("&#39;"),
-            '"' => out.push_str("&#34;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
     match (number(a), number(b)) {
-        (Some(Number::Int(a)), Some(Number::Int(b))) => {
-            a.checked_mul(b).map(integer).ok_or_else(|| too_large("*"))
-        }
-        (Some(a), Some(b)) => Ok(Value::from(a.as_f64() * b.as_f64())),
+        (Some(a), Some(b)) => numbers::multiply(a, b),
         (None, Some(Number::Int(times))) => repeat(a, times, b),
         (Some(Number::Int(times)), None) => repeat(b, times, a),
         _ => Err(unsupported("*", a, b)),
@@ -219,12 +387,17 @@ fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
     }
     match container.kind() {
         ValueKind::Undefined => Ok(false),
-        ValueKind::Map => Ok(container
-            .as_object()
-            .is_some_and(|map| map.get_value(item).is_some())),
+        ValueKind::Map => {
+            hashable(item)?;
+            Ok(entry(container, item).is_some())
+        }
+        ValueKind::Iterable if generator::of(container).is_some() => {
+            let items = iterate(container.clone())?;
+            Ok(items.try_iter()?.any(|other| equal(&other, item)))
+        }
         ValueKind::Seq | ValueKind::Iterable => {
             search(16 * container.len().unwrap_or(0))?;
-            Ok(container.try_iter()?.any(|other| other == *item))
+            Ok(container.try_iter()?.any(|other| equal(&other, item)))
         }
         kind => Err(Error::new(
             ErrorKind::InvalidOperation,
@@ -235,39 +408,11 @@ fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
 
 /// The remainder has the divisor's sign, and a text is a printf format.
 fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
-    if let Some(format_text) = a.as_str() {
-        let values: Vec<Value> = if b.is_tuple() {
-            b.try_iter()?.collect()
-        } else {
-            vec![b.clone()]
-        };
-        let text = formatted(FormatStyle::Printf, format_text, &values)?;
-        return Ok(pytext::like(a, pytext::str(&text)));
+    if let Some(text) = a.as_str() {
+        return Ok(pytext::like(a, printf(text, b)?));
     }
-    let by_zero = || Error::new(ErrorKind::InvalidOperation, "modulo by zero");
     match (number(a), number(b)) {
-        (Some(Number::Int(a)), Some(Number::Int(b))) => {
-            let remainder = a.checked_rem(b).ok_or_else(by_zero)?;
-            let is_other_sign = remainder != 0 && (remainder < 0) != (b < 0);
-            Ok(integer(if is_other_sign {
-                remainder + b
-            } else {
-                remainder
-            }))
-        }
-        (Some(a), Some(b)) => {
-            let (a, b) = (a.as_f64(), b.as_f64());
-            if b == 0.0 {
-                return Err(by_zero());
-            }
-            let remainder = a % b;
-            let is_other_sign = remainder != 0.0 && (remainder < 0.0) != (b < 0.0);
-            Ok(Value::from(if is_other_sign {
-                remainder + b
-            } else {
-                remainder
-            }))
-        }
+        (Some(a), Some(b)) => numbers::modulo(a, b),
         _ => Err(unsupported("%", a, b)),
     }
 }
@@ -278,13 +423,15 @@ fn repeat(value: &Value, times: i128, other: &Value) -> Result<Value, Error> {
         produce(text.len().saturating_mul(times))?;
         return Ok(Value::from(text.repeat(times)));
     }
-    if !value.is_tuple() && !is_list(value) {
+    if !is_tuple(value) && !is_list(value) {
         return Err(unsupported("*", value, other));
     }
     let items: Vec<Value> = value.try_iter()?.collect();
+    // However often, nothing stays nothing.
+    let times = if items.is_empty() { 0 } else { times };
     produce(items.len().saturating_mul(times).saturating_mul(16))?;
     let repeated: Vec<Value> = std::iter::repeat_n(items, times).flatten().collect();
-    Ok(if value.is_tuple() {
+    Ok(if is_tuple(value) {
         Value::from(Tuple::from(repeated))
     } else {
         Value::from(repeated)
@@ -292,33 +439,27 @@ fn repeat(value: &Value, times: i128, other: &Value) -> Result<Value, Error> {
 }
 
 /// Python orders numbers with numbers, texts with texts, and lists with lists; anything
-/// else is a `TypeError`.
-pub(super) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Ordering, Error> {
+/// else is a `TypeError`. A NaN has no place in the order.
+pub(super) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
     if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
-        return Ok(a.cmp(b));
+        return Ok(Some(a.cmp(b)));
     }
-    match (number(a), number(b)) {
-        (Some(Number::Int(a)), Some(Number::Int(b))) => Ok(a.cmp(&b)),
-        (Some(a), Some(b)) => {
-            // A NaN compares false with everything, for which no ordering stands; equal
-            // is what gives false for the two strict operators.
-            Ok(a.as_f64()
-                .partial_cmp(&b.as_f64())
-                .unwrap_or(Ordering::Equal))
-        }
-        _ if (a.is_tuple() && b.is_tuple()) || (is_list(a) && is_list(b)) => {
-            let (mut left, mut right) = (a.try_iter()?, b.try_iter()?);
-            loop {
-                return Ok(match (left.next(), right.next()) {
-                    (None, None) => Ordering::Equal,
-                    (None, Some(_)) => Ordering::Less,
-                    (Some(_), None) => Ordering::Greater,
-                    (Some(a), Some(b)) if a == b => continue,
-                    (Some(a), Some(b)) => compare(operator, &a, &b)?,
-                });
-            }
-        }
-        _ => Err(unsupported(operator, a, b)),
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        return Ok(a.compare(b));
+    }
+    let is_ordered = (is_tuple(a) && is_tuple(b)) || (is_list(a) && is_list(b));
+    if !is_ordered {
+        return Err(unsupported(operator, a, b));
+    }
+    let (mut left, mut right) = (a.try_iter()?, b.try_iter()?);
+    loop {
+        return Ok(match (left.next(), right.next()) {
+            (None, None) => Some(Ordering::Equal),
+            (None, Some(_)) => Some(Ordering::Less),
+            (Some(_), None) => Some(Ordering::Greater),
+            (Some(a), Some(b)) if equal(&a, &b) => continue,
+            (Some(a), Some(b)) => compare(operator, &a, &b)?,
+        });
     }
 }
 
@@ -343,7 +484,11 @@ fn slice(value: &Value, start: &Value, end: &Value, step: &Value) -> Result<Valu
         let part: String = bounds.indices(chars.len()).map(|at| chars[at]).collect();
         return Ok(Value::from(part));
     }
-    if !value.is_tuple() && !is_list(value) {
+    if is_range(value) {
+        let (start, end) = bounds.clamped(value.len().unwrap_or(0));
+        return views::range_part(value, start, end, bounds.step);
+    }
+    if !is_tuple(value) && !is_list(value) {
         return Err(Error::new(
             ErrorKind::InvalidOperation,
             format!("value of type {} cannot be sliced", value.kind()),
@@ -355,7 +500,7 @@ fn slice(value: &Value, start: &Value, end: &Value, step: &Value) -> Result<Valu
         .indices(items.len())
         .map(|at| items[at].clone())
         .collect();
-    Ok(if value.is_tuple() {
+    Ok(if is_tuple(value) {
         Value::from(Tuple::from(part))
     } else {
         Value::from(part)
@@ -373,6 +518,15 @@ impl Bounds {
     /// The indices of a sequence that the slice takes (`slice.indices` in Python).
     fn indices(&self, len: usize) -> impl Iterator<Item = usize> + use<> {
         let step = self.step;
+        let (start, end) = self.clamped(len);
+        std::iter::successors(Some(start), move |at| at.checked_add(step))
+            .take_while(move |at| if step > 0 { *at < end } else { *at > end })
+            .filter_map(|at| usize::try_from(at).ok())
+    }
+
+    /// Where the slice of a sequence begins, and before which index it ends.
+    fn clamped(&self, len: usize) -> (i64, i64) {
+        let step = self.step;
         let len = i64::try_from(len).unwrap_or(i64::MAX);
         let (lowest, highest) = if step > 0 { (0, len) } else { (-1, len - 1) };
         let clamp = |index: i64| {
@@ -388,11 +542,10 @@ impl Bounds {
         } else {
             (highest, lowest)
         };
-        let start = self.start.map_or(first, clamp);
-        let end = self.end.map_or(last, clamp);
-        std::iter::successors(Some(start), move |at| at.checked_add(step))
-            .take_while(move |at| if step > 0 { *at < end } else { *at > end })
-            .filter_map(|at| usize::try_from(at).ok())
+        (
+            self.start.map_or(first, clamp),
+            self.end.map_or(last, clamp),
+        )
     }
 
     /// The common case without a list of characters: a step of one through ASCII.
@@ -424,6 +577,29 @@ fn slice_index(value: &Value) -> Result<Option<i64>, Error> {
     }
 }
 
+/// `a[b:c:d]` of constants, which Jinja2 works out when it compiles, by the rules for
+/// items: what cannot be sliced has no such item (`nodes.py`, `Getitem.as_const`).
+fn slice_constant(value: &Value, start: &Value, end: &Value, step: &Value) -> Result<Value, Error> {
+    let is_step_zero = matches!(number(step), Some(Number::Int(0)));
+    let can_be_sliced =
+        value.as_str().is_some() || is_tuple(value) || is_list(value) || is_range(value);
+    match slice(value, start, end, step) {
+        Err(error) if can_be_sliced && is_step_zero => Err(error),
+        sliced => Ok(sliced.unwrap_or_default()),
+    }
+}
+
+/// Jinja2 writes it without `str()`, and what is no text cannot be joined with the rest.
+fn text_only(value: Value) -> Result<Value, Error> {
+    if value.as_str().is_some() {
+        return Ok(value);
+    }
+    Err(Error::new(
+        ErrorKind::InvalidOperation,
+        format!("expected a text, found {}", value.kind()),
+    ))
+}
+
 /// What a loop runs over: `None` is not iterable, an undefined value is empty.
 pub(super) fn iterate(value: Value) -> Result<Value, Error> {
     if value.is_none() {
@@ -435,7 +611,7 @@ pub(super) fn iterate(value: Value) -> Result<Value, Error> {
     // A loop knows its length, of a generator too: Jinja2 makes a list of it. minijinja
     // does not know that of a text.
     if let Some(generator) = generator::of(&value) {
-        return Ok(Value::from(generator.run()));
+        return generator.run().map(Value::from);
     }
     if let Some(text) = value.as_str() {
         produce(16 * text.len())?;
@@ -444,43 +620,32 @@ pub(super) fn iterate(value: Value) -> Result<Value, Error> {
     Ok(value)
 }
 
-/// A number as Python's arithmetic sees it: a boolean is an integer.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Number {
-    Int(i128),
-    Float(f64),
-}
-
-impl Number {
-    #[allow(clippy::cast_precision_loss)] // as in Python, where it meets a float
-    pub(super) fn as_f64(self) -> f64 {
-        match self {
-            Number::Int(int) => int as f64,
-            Number::Float(float) => float,
-        }
+/// What a loop runs over where every item comes apart: a text comes apart too.
+fn iterate_pairs(value: Value) -> Result<Value, Error> {
+    let value = iterate(value)?;
+    let Ok(items) = value.try_iter() else {
+        return Ok(value);
+    };
+    let mut is_changed = false;
+    let mut apart = Vec::new();
+    for item in items {
+        is_changed |= item.as_str().is_some() || generator::of(&item).is_some();
+        apart.push(item);
     }
-}
-
-pub(super) fn number(value: &Value) -> Option<Number> {
-    match value.kind() {
-        ValueKind::Bool => Some(Number::Int(i128::from(value.is_true()))),
-        ValueKind::Number if value.is_integer() => {
-            i128::try_from(value.clone()).ok().map(Number::Int)
-        }
-        ValueKind::Number => f64::try_from(value.clone()).ok().map(Number::Float),
-        _ => None,
+    if !is_changed {
+        return Ok(value);
     }
+    apart.into_iter().map(iterate).collect()
 }
 
-fn integer(int: i128) -> Value {
-    i64::try_from(int).map_or_else(|_| Value::from(int), Value::from)
+/// Whether a value is what Python has a `list` for.
+pub(super) fn is_list(value: &Value) -> bool {
+    value.kind() == ValueKind::Seq && !value.is_tuple() && !generator::is_group(value)
 }
 
-/// Lists, and the lazy sequences that minijinja gives where Python has lists.
-fn is_list(value: &Value) -> bool {
-    matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable)
-        && !value.is_tuple()
-        && generator::of(value).is_none()
+/// Whether a value is a `tuple`, or what `groupby` gives, which is one.
+pub(super) fn is_tuple(value: &Value) -> bool {
+    value.is_tuple() || generator::is_group(value)
 }
 
 fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
@@ -492,12 +657,5 @@ fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
     Error::new(
         kind,
         format!("{} {operator} {} is not supported", a.kind(), b.kind()),
-    )
-}
-
-fn too_large(operator: &str) -> Error {
-    Error::new(
-        ErrorKind::InvalidOperation,
-        format!("the result of {operator} is larger than 128 bits"),
     )
 }

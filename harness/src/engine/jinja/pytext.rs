@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::generator::is_group;
 use minijinja::value::{Value, ValueKind};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -16,10 +17,35 @@ pub(super) fn str(value: &Value) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// `repr(value)`.
+pub(super) fn repr(value: &Value) -> String {
+    let mut out = String::new();
+    write_item(value, &mut out);
+    out
+}
+
+/// `ascii(value)`: its `repr()` with everything outside of ASCII escaped.
+pub(super) fn ascii(value: &Value) -> String {
+    let mut out = String::new();
+    for c in repr(value).chars() {
+        if c.is_ascii() {
+            out.push(c);
+        } else {
+            write_escape(c, &mut out);
+        }
+    }
+    out
+}
+
 /// Appends `repr(value)`; of an undefined value nothing, as its `str()` is.
 pub(super) fn write_repr(value: &Value, out: &mut String) {
     match value.kind() {
         ValueKind::Undefined => {}
+        ValueKind::String if value.is_safe() => {
+            out.push_str("Markup(");
+            write_string(value.as_str().unwrap_or_default(), out);
+            out.push(')');
+        }
         ValueKind::String => write_string(value.as_str().unwrap_or_default(), out),
         ValueKind::Number if value.is_integer() => {
             let _ = write!(out, "{value}");
@@ -38,8 +64,10 @@ pub(super) fn write_repr(value: &Value, out: &mut String) {
                 out,
             );
         }
+        ValueKind::Seq if is_group(value) => {
+            let _ = write!(out, "{value}");
+        }
         ValueKind::Seq => write_items(value, "[", "]", out),
-        ValueKind::Iterable if value.len().is_some() => write_items(value, "[", "]", out),
         ValueKind::Map if has_own_text(value) => {
             let _ = write!(out, "{value}");
         }
@@ -137,21 +165,23 @@ pub(super) fn write_string(text: &str, out: &mut String) {
                 out.push(c);
             }
             c if is_printable(c) => out.push(c),
-            c => {
-                let code = u32::from(c);
-                let _ = match code {
-                    0..=0xFF => write!(out, "\\x{code:02x}"),
-                    0x100..=0xFFFF => write!(out, "\\u{code:04x}"),
-                    _ => write!(out, "\\U{code:08x}"),
-                };
-            }
+            c => write_escape(c, out),
         }
     }
     out.push(quote);
 }
 
+fn write_escape(c: char, out: &mut String) {
+    let code = u32::from(c);
+    let _ = match code {
+        0..=0xFF => write!(out, "\\x{code:02x}"),
+        0x100..=0xFFFF => write!(out, "\\u{code:04x}"),
+        _ => write!(out, "\\U{code:08x}"),
+    };
+}
+
 /// `str.isprintable()` of one character.
-fn is_printable(c: char) -> bool {
+pub(super) fn is_printable(c: char) -> bool {
     (' '..='~').contains(&c)
         || !matches!(
             c.general_category(),

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use minijinja::Error;
 use minijinja::machinery::{Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
+use minijinja::{Error, ErrorKind};
 
 use super::library::{GENERATION, ONE};
 use super::meter::exceeded;
@@ -23,19 +23,27 @@ const MOST_TOKENS: usize = 10_000;
 ///   body.
 /// - `{% raw %}` keeps the newline after it, which `trim_blocks` takes away in minijinja
 ///   but not in Jinja2 (`lexer.py`, `TOKEN_RAW_BEGIN`).
-/// - `a * b` gets a factor of one that is no constant. minijinja works constants out when
-///   it compiles, without limits: `'x' * 99999999` would be there before anyone could say
-///   no.
+/// - `{{ a, b }}` gets the parentheses of its tuple.
+/// - `+a` becomes `- -a`: minijinja has no such sign.
+/// - Where constants are folded, `a * b` gets a factor of one that is no constant. minijinja
+///   works constants out when it compiles, without limits: `'x' * 99999999` would be there
+///   before anyone could say no.
 ///
 /// Only real tags are rewritten, not what looks like one in a string, a comment or a raw
 /// block; lines stay where they are.
-pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> Result<String, Error> {
+pub(super) fn prepare(
+    source: &str,
+    syntax: &SyntaxConfig,
+    is_folded: bool,
+) -> Result<String, Error> {
     let source = source.replace("\r\n", "\n").replace('\r', "\n");
     let opening = format!("call {GENERATION}()");
     let factor = format!(" {ONE} *");
     let mut in_tag = 0;
     let mut edits: Vec<(Range<usize>, &str)> = Vec::new();
     let mut before = None;
+    let mut tuple = BareTuple::default();
+    let mut test = ChainedTest::default();
     for token in tokenize(&source, false, syntax.clone()) {
         // What cannot be read as tokens is refused by the parser, with a better message.
         let Ok((token, span)) = token else {
@@ -49,12 +57,30 @@ pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> Result<String, Err
             return Err(exceeded(Limit::Recursion));
         }
         let place = span.start_offset as usize..span.end_offset as usize;
+        if !is_folded {
+            if test.ends_before_sign(&token) {
+                edits.push((place.start..place.start, "() "));
+            }
+            if test.sees(&token) {
+                return Err(Error::new(
+                    ErrorKind::SyntaxError,
+                    "tests cannot be chained with is",
+                ));
+            }
+            if let Some(bare) = tuple.sees(before.as_ref(), &token, &place) {
+                edits.push((bare.start..bare.start, " ("));
+                edits.push((bare.end..bare.end, ") "));
+            }
+        }
         match (&before, &token) {
             (Some(Token::BlockStart), Token::Ident("generation")) => edits.push((place, &opening)),
             (Some(Token::BlockStart), Token::Ident("endgeneration")) => {
                 edits.push((place, "endcall"));
             }
-            (Some(before), Token::Mul) if ends_an_operand(before) => {
+            (Some(before), Token::Plus) if !is_folded && !ends_an_operand(before) => {
+                edits.push((place, "- -"));
+            }
+            (Some(before), Token::Mul) if is_folded && ends_an_operand(before) => {
                 edits.push((place.end..place.end, &factor));
             }
             // A raw block is one piece of text; the tag itself gives no token.
@@ -66,6 +92,7 @@ pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> Result<String, Err
         }
         before = Some(token);
     }
+    edits.sort_by_key(|(place, _)| place.start);
     let mut prepared = String::with_capacity(source.len() + 64);
     let mut copied = 0;
     for (place, replacement) in edits {
@@ -77,20 +104,107 @@ pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> Result<String, Err
     Ok(prepared)
 }
 
-/// Whether a `*` after this token multiplies; else it hands a list over as arguments.
+/// Finds `{{ a, b }}`, `{% if a, b %}` and `{% for x in a, b %}`: tuples that minijinja
+/// knows with parentheses only (Jinja2's parser.py, `parse_tuple`).
+#[derive(Default)]
+struct BareTuple {
+    /// Where the expression begins that may be one.
+    start: Option<usize>,
+    has_comma: bool,
+    depth: usize,
+    in_for: bool,
+}
+
+impl BareTuple {
+    /// Takes the next token, and gives the place of a tuple that ends before it.
+    fn sees(
+        &mut self,
+        before: Option<&Token<'_>>,
+        token: &Token<'_>,
+        place: &Range<usize>,
+    ) -> Option<Range<usize>> {
+        match token {
+            Token::BlockStart | Token::VariableStart => {
+                *self = BareTuple::default();
+                if matches!(token, Token::VariableStart) {
+                    self.start = Some(place.end);
+                }
+            }
+            Token::Ident("if" | "elif") if matches!(before, Some(Token::BlockStart)) => {
+                self.start = Some(place.end);
+            }
+            Token::Ident("for") if matches!(before, Some(Token::BlockStart)) => self.in_for = true,
+            Token::Ident("in") if self.in_for && self.depth == 0 && self.start.is_none() => {
+                self.start = Some(place.end);
+            }
+            Token::ParenOpen | Token::BracketOpen | Token::BraceOpen => self.depth += 1,
+            Token::ParenClose | Token::BracketClose | Token::BraceClose => {
+                self.depth = self.depth.saturating_sub(1);
+            }
+            Token::Comma if self.depth == 0 && self.start.is_some() => self.has_comma = true,
+            Token::BlockEnd | Token::VariableEnd => return self.end(place.start),
+            Token::Ident("if" | "recursive") if self.in_for && self.depth == 0 => {
+                return self.end(place.start);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn end(&mut self, end: usize) -> Option<Range<usize>> {
+        let start = self.start.take()?;
+        std::mem::take(&mut self.has_comma).then_some(start..end)
+    }
+}
+
+/// Finds `a is b is c`, which Jinja2 refuses (parser.py, `parse_test`).
+#[derive(Default)]
+enum ChainedTest {
+    #[default]
+    None,
+    /// After `is`, or `is not`.
+    Is,
+    /// After the test's name.
+    Name,
+}
+
+impl ChainedTest {
+    /// Whether the test is complete and a sign follows: Jinja2 takes `a is b - 1` for a
+    /// difference, minijinja for a test of `-1`.
+    fn ends_before_sign(&self, token: &Token<'_>) -> bool {
+        matches!(
+            (self, token),
+            (ChainedTest::Name, Token::Plus | Token::Minus)
+        )
+    }
+
+    fn sees(&mut self, token: &Token<'_>) -> bool {
+        *self = match (&self, token) {
+            (ChainedTest::Name, Token::Ident("is")) => return true,
+            (_, Token::Ident("is")) | (ChainedTest::Is, Token::Ident("not")) => ChainedTest::Is,
+            (ChainedTest::Is, Token::Ident(_)) => ChainedTest::Name,
+            _ => ChainedTest::None,
+        };
+        false
+    }
+}
+
+/// Whether an operand ends with this token: a `*` after it multiplies, else it hands a
+/// list over as arguments.
 fn ends_an_operand(token: &Token<'_>) -> bool {
-    matches!(
-        token,
-        Token::Ident(_)
-            | Token::Str(_)
-            | Token::String(_)
-            | Token::Int(_)
-            | Token::Int128(_)
-            | Token::Float(_)
-            | Token::ParenClose
-            | Token::BracketClose
-            | Token::BraceClose
-    )
+    const KEYWORDS: [&str; 8] = ["and", "elif", "else", "if", "in", "is", "not", "or"];
+    matches!(token, Token::Ident(name) if !KEYWORDS.contains(name))
+        || matches!(
+            token,
+            Token::Str(_)
+                | Token::String(_)
+                | Token::Int(_)
+                | Token::Int128(_)
+                | Token::Float(_)
+                | Token::ParenClose
+                | Token::BracketClose
+                | Token::BraceClose
+        )
 }
 
 /// Whether a text ends with `{% raw %}`, with nothing said about the white space after it.
@@ -106,7 +220,7 @@ mod tests {
     use super::*;
 
     fn prepared(source: &str) -> String {
-        prepare(source, &SyntaxConfig::default()).unwrap()
+        prepare(source, &SyntaxConfig::default(), true).unwrap()
     }
 
     #[test]

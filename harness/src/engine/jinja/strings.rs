@@ -1,11 +1,14 @@
 //! The methods of Python's `str` that minijinja-contrib lacks or does differently.
 
-use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Kwargs, Rest, Tuple, Value, from_args};
 use minijinja::{Error, ErrorKind};
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use super::arguments::Arguments;
+use super::formats::{format_map, str_format};
 use super::meter::produce;
-use super::pytext::{is_space, lines};
+use super::operators::iterate;
+use super::pytext::{is_printable, is_space, lines};
 
 /// Calls a method of `str`, if it is one of those here.
 pub(super) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Error>> {
@@ -14,6 +17,7 @@ pub(super) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
         "lstrip" => strip(args, |chars| trim(text, chars, true, false)),
         "rstrip" => strip(args, |chars| trim(text, chars, false, true)),
         "title" => no_args(args).map(|()| Value::from(title(text))),
+        "capitalize" => no_args(args).map(|()| Value::from(capitalize(text))),
         "split" => split(text, args),
         "replace" => replace(text, args),
         "rsplit" => rsplit(text, args),
@@ -33,7 +37,32 @@ pub(super) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
         "swapcase" => no_args(args).map(|()| Value::from(swapcase(text))),
         "casefold" => no_args(args).map(|()| Value::from(text.to_lowercase().replace('ß', "ss"))),
         "splitlines" => splitlines(text, args),
-        "format" => formatted(FormatStyle::StrFormat, text, args),
+        "format" => str_format(text, args).map(Value::from),
+        "format_map" => one(args)
+            .and_then(|map| format_map(text, &map))
+            .map(Value::from),
+        "join" => one(args).and_then(|items| join(text, &items)),
+        "expandtabs" => expand_tabs(text, args),
+        "translate" => one(args).and_then(|table| translate(text, &table)),
+        "maketrans" => make_translation(args),
+        "isdecimal" => no_args(args).map(|()| all(text, is_decimal)),
+        "isdigit" => no_args(args).map(|()| all(text, is_digit)),
+        "isnumeric" => no_args(args).map(|()| all(text, char::is_numeric)),
+        "isalpha" => no_args(args).map(|()| all(text, is_letter)),
+        "isalnum" => no_args(args).map(|()| all(text, |c| is_letter(c) || c.is_numeric())),
+        "isascii" => no_args(args).map(|()| text.is_ascii().into()),
+        "isprintable" => no_args(args).map(|()| text.chars().all(is_printable).into()),
+        "isidentifier" => no_args(args).map(|()| is_identifier(text).into()),
+        "isspace" => no_args(args).map(|()| all(text, is_space)),
+        "istitle" => no_args(args).map(|()| is_title(text).into()),
+        "islower" => no_args(args).map(|()| {
+            let has_case = text.chars().any(char::is_lowercase);
+            (has_case && !text.chars().any(char::is_uppercase)).into()
+        }),
+        "isupper" => no_args(args).map(|()| {
+            let has_case = text.chars().any(char::is_uppercase);
+            (has_case && !text.chars().any(char::is_lowercase)).into()
+        }),
         "removeprefix" => one_text(args)
             .map(|prefix| Value::from(text.strip_prefix(prefix.as_str()).unwrap_or(text))),
         "removesuffix" => one_text(args)
@@ -46,9 +75,161 @@ fn no_args(args: &[Value]) -> Result<(), Error> {
     from_args(args)
 }
 
+fn one(args: &[Value]) -> Result<Value, Error> {
+    let (value,): (Value,) = from_args(args)?;
+    Ok(value)
+}
+
 fn one_text(args: &[Value]) -> Result<String, Error> {
-    let (text,): (String,) = from_args(args)?;
-    Ok(text)
+    as_text(&one(args)?).map(str::to_owned)
+}
+
+/// A text, and nothing that could be made one.
+fn as_text(value: &Value) -> Result<&str, Error> {
+    value.as_str().ok_or_else(|| {
+        Error::new(
+            ErrorKind::InvalidOperation,
+            format!("must be a text, not {}", value.kind()),
+        )
+    })
+}
+
+/// `separator.join(texts)`
+fn join(separator: &str, items: &Value) -> Result<Value, Error> {
+    let mut out = String::new();
+    for (index, item) in iterate(items.clone())?.try_iter()?.enumerate() {
+        let item = as_text(&item)?;
+        produce(item.len() + separator.len())?;
+        if index > 0 {
+            out.push_str(separator);
+        }
+        out.push_str(item);
+    }
+    Ok(Value::from(out))
+}
+
+/// `str.expandtabs(tabsize=8)`
+fn expand_tabs(text: &str, args: &[Value]) -> Result<Value, Error> {
+    let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
+    let size = Arguments::of(["tabsize"], &positional, &kwargs)?.int(0, 8)?;
+    let size = usize::try_from(size).unwrap_or(0);
+    let mut out = String::with_capacity(text.len());
+    let mut column = 0;
+    for c in text.chars() {
+        match c {
+            '\t' if size > 0 => {
+                let missing = size - column % size;
+                produce(missing)?;
+                out.extend(std::iter::repeat_n(' ', missing));
+                column += missing;
+            }
+            '\t' => {}
+            '\n' | '\r' => {
+                out.push(c);
+                column = 0;
+            }
+            c => {
+                out.push(c);
+                column += 1;
+            }
+        }
+    }
+    Ok(Value::from(out))
+}
+
+/// `str.isidentifier()`, for what can be told without Unicode's tables.
+fn is_identifier(text: &str) -> bool {
+    text.chars()
+        .enumerate()
+        .all(|(at, c)| c == '_' || c.is_alphabetic() || (at > 0 && c.is_alphanumeric()))
+        && !text.is_empty()
+}
+
+/// Whether there are characters, and all of them are of a kind.
+fn all(text: &str, is_kind: impl Fn(char) -> bool) -> Value {
+    Value::from(!text.is_empty() && text.chars().all(is_kind))
+}
+
+/// `str.isalpha()` of one character: Unicode's letters, and nothing that only looks so.
+fn is_letter(c: char) -> bool {
+    c.general_category_group() == GeneralCategoryGroup::Letter
+}
+
+fn is_decimal(c: char) -> bool {
+    c.general_category() == GeneralCategory::DecimalNumber
+}
+
+/// `str.isdigit()` of one character: raised and lowered digits and those in circles too.
+fn is_digit(c: char) -> bool {
+    is_decimal(c)
+        || matches!(
+            c,
+            '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '₀'..='₉' | '①'..='⑨' | '⑴'..='⑼' | '⒈'..='⒐'
+        )
+}
+
+/// `str.translate(table)`, where the table is a dictionary from code points.
+fn translate(text: &str, table: &Value) -> Result<Value, Error> {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let found = table
+            .as_object()
+            .and_then(|table| table.get_value(&Value::from(u32::from(c))));
+        match found {
+            None => out.push(c),
+            Some(value) if value.is_none() => {}
+            Some(value) => match value.as_str() {
+                Some(text) => {
+                    produce(text.len())?;
+                    out.push_str(text);
+                }
+                None => out.push(
+                    value
+                        .as_i64()
+                        .and_then(|code| u32::try_from(code).ok())
+                        .and_then(char::from_u32)
+                        .ok_or_else(|| Error::from(ErrorKind::InvalidOperation))?,
+                ),
+            },
+        }
+    }
+    Ok(Value::from(out))
+}
+
+/// `str.maketrans(x, y, z)`: a dictionary from code points.
+fn make_translation(args: &[Value]) -> Result<Value, Error> {
+    let (from, to, without): (Value, Value, Option<Value>) = from_args(args)?;
+    let (from, to) = (as_text(&from)?, as_text(&to)?);
+    if from.chars().count() != to.chars().count() {
+        return Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "the two texts must be of the same length",
+        ));
+    }
+    let code = |c: char| Value::from(u32::from(c));
+    let mut pairs: Vec<(Value, Value)> = from.chars().map(code).zip(to.chars().map(code)).collect();
+    if let Some(without) = &without {
+        pairs.extend(
+            as_text(without)?
+                .chars()
+                .map(|c| (code(c), Value::from(()))),
+        );
+    }
+    Ok(Value::from_pairs(pairs))
+}
+
+/// `str.istitle()`
+fn is_title(text: &str) -> bool {
+    let mut in_word = false;
+    let mut has_case = false;
+    for c in text.chars() {
+        if (c.is_uppercase() && in_word) || (c.is_lowercase() && !in_word) {
+            return false;
+        }
+        in_word = c.is_uppercase() || c.is_lowercase();
+        has_case |= in_word;
+    }
+    has_case
 }
 
 fn strip<'t>(
@@ -99,6 +280,19 @@ fn title(text: &str) -> String {
         in_word = is_cased;
     }
     out
+}
+
+/// `str.capitalize()`
+pub(super) fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        None => String::new(),
+        Some(first) => {
+            let mut out: String = first.to_uppercase().collect();
+            out.push_str(&chars.as_str().to_lowercase());
+            out
+        }
+    }
 }
 
 /// What `split` and `rsplit` are told: the separator, white space without one, and how
@@ -233,9 +427,10 @@ fn search(
     args: &[Value],
     find: impl FnOnce(&str, &str) -> Option<usize>,
 ) -> Result<Option<usize>, Error> {
-    let (wanted, start, end): (String, Option<Value>, Option<Value>) = from_args(args)?;
+    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
+    let wanted = as_text(&wanted)?;
     let found = bounded(text, start.as_ref(), end.as_ref())?.and_then(|(part, before)| {
-        find(part, &wanted).map(|at| before + part[..at].chars().count())
+        find(part, wanted).map(|at| before + part[..at].chars().count())
     });
     Ok(found)
 }
@@ -253,11 +448,12 @@ pub(super) fn or_not_found(found: Option<usize>) -> Result<Value, Error> {
 
 /// `str.count(sub, start, end)`.
 fn count(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let (wanted, start, end): (String, Option<Value>, Option<Value>) = from_args(args)?;
+    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
+    let wanted = as_text(&wanted)?;
     let part = bounded(text, start.as_ref(), end.as_ref())?;
-    Ok(Value::from(part.map_or(0, |(part, _)| {
-        part.matches(wanted.as_str()).count()
-    })))
+    Ok(Value::from(
+        part.map_or(0, |(part, _)| part.matches(wanted).count()),
+    ))
 }
 
 /// `str.startswith(prefix or prefixes, start, end)` and `str.endswith`.
@@ -280,23 +476,6 @@ fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result
         }
     }
     Ok(Value::from(false))
-}
-
-/// A format applied to values, in printf's style or `str.format`'s. The widths are counted
-/// before there is a text as wide: those in the format, and numbers that may be one.
-pub(super) fn formatted(style: FormatStyle, text: &str, values: &[Value]) -> Result<Value, Error> {
-    for digits in text.split(|c: char| !c.is_ascii_digit()) {
-        if !digits.is_empty() {
-            produce(digits.parse().unwrap_or(usize::MAX))?;
-        }
-    }
-    let takes_widths = text.contains(":{") || text.contains('*');
-    for value in values.iter().filter(|_| takes_widths) {
-        produce(value.as_usize().unwrap_or(0))?;
-    }
-    let text = format(style, text, values)?;
-    produce(text.len())?;
-    Ok(Value::from(text))
 }
 
 /// Where a text is filled up.
@@ -381,8 +560,8 @@ fn split_space(text: &str, at_most: usize) -> Vec<&str> {
     let mut rest = text.trim_start_matches(is_space);
     while !rest.is_empty() {
         if parts.len() == at_most {
-            // What is left keeps its inner space, but not the space at its end.
-            parts.push(rest.trim_end_matches(is_space));
+            // What is left keeps all of its space.
+            parts.push(rest);
             break;
         }
         let end = rest.find(is_space).unwrap_or(rest.len());
@@ -394,8 +573,8 @@ fn split_space(text: &str, at_most: usize) -> Vec<&str> {
 
 /// `str.replace(old, new, count=-1)`.
 fn replace(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let (old, new, count): (String, String, Option<i64>) = from_args(args)?;
-    replaced(text, &old, &new, count)
+    let (old, new, count): (Value, Value, Option<i64>) = from_args(args)?;
+    replaced(text, as_text(&old)?, as_text(&new)?, count)
 }
 
 /// Replaces, and counts what that produces before it is there.
@@ -437,7 +616,7 @@ mod tests {
     #[test]
     fn splits() {
         assert_eq!(split_space("  a  b c ", usize::MAX - 1), ["a", "b", "c"]);
-        assert_eq!(split_space("  a  b  c ", 1), ["a", "b  c"]);
+        assert_eq!(split_space("  a  b  c ", 1), ["a", "b  c "]);
         assert!(split_space(" ", 5).is_empty());
     }
 }

@@ -1,0 +1,152 @@
+//! Jinja2's tests (3.1.6, `tests.py`).
+
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, tests};
+
+use super::context::BigInteger;
+use super::helpers::is_joiner;
+use super::library::is_dict_type;
+use super::macros::is_macro;
+use super::methods::{is_bound, is_dictionary};
+use super::numbers::{Number, modulo, number};
+use super::operators::{Operator, holds};
+use super::pytext;
+use super::sequences::hashable;
+use super::vocabulary;
+
+/// Adds the tests.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    environment.add_test("defined", |value: &Value| !value.is_undefined());
+    environment.add_test("undefined", Value::is_undefined);
+    environment.add_test("none", Value::is_none);
+    environment.add_test("boolean", |value: &Value| value.kind() == ValueKind::Bool);
+    environment.add_test("true", |value: &Value| {
+        value.kind() == ValueKind::Bool && value.is_true()
+    });
+    environment.add_test("false", |value: &Value| {
+        value.kind() == ValueKind::Bool && !value.is_true()
+    });
+    environment.add_test("number", |value: &Value| {
+        number(value).is_some() || is_big_integer(value)
+    });
+    environment.add_test("integer", |value: &Value| {
+        value.is_integer() || is_big_integer(value)
+    });
+    environment.add_test("float", |value: &Value| {
+        matches!(number(value), Some(Number::Float(_)))
+    });
+    environment.add_test("string", |value: &Value| value.as_str().is_some());
+    environment.add_test("mapping", is_dictionary);
+    environment.add_test("iterable", is_iterable);
+    environment.add_test("sequence", is_sequence);
+    environment.add_test("callable", is_callable);
+    environment.add_test("escaped", Value::is_safe);
+    environment.add_test("sameas", |a: &Value, b: &Value| {
+        a.kind() == b.kind() && tests::is_sameas(a, b)
+    });
+    environment.add_test("odd", |value: &Value| remainder_is(value, 2, 1));
+    environment.add_test("even", |value: &Value| remainder_is(value, 2, 0));
+    environment.add_test("divisibleby", divisible_by);
+    environment.add_test("lower", |value: &Value| {
+        let text = pytext::str(value);
+        has_case(&text) && !text.chars().any(|c| c.is_uppercase() || is_title(c))
+    });
+    environment.add_test("upper", |value: &Value| {
+        let text = pytext::str(value);
+        has_case(&text) && !text.chars().any(|c| c.is_lowercase() || is_title(c))
+    });
+    environment.add_test("filter", |name: &Value| {
+        hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_filter))
+    });
+    environment.add_test("test", |name: &Value| {
+        hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_test))
+    });
+    for (names, operator) in [
+        (&["==", "eq", "equalto"][..], Operator::Equal),
+        (&["!=", "ne"], Operator::NotEqual),
+        (&["<", "lt", "lessthan"], Operator::Less),
+        (&["<=", "le"], Operator::LessOrEqual),
+        (&[">", "gt", "greaterthan"], Operator::Greater),
+        (&[">=", "ge"], Operator::GreaterOrEqual),
+        (&["in"], Operator::In),
+    ] {
+        for name in names {
+            environment.add_test(*name, move |a: &Value, b: &Value| holds(operator, a, b));
+        }
+    }
+}
+
+fn is_big_integer(value: &Value) -> bool {
+    value.downcast_object_ref::<BigInteger>().is_some()
+}
+
+/// Whether `iter(value)` would work.
+fn is_iterable(value: &Value) -> bool {
+    match value.kind() {
+        ValueKind::None | ValueKind::Bool | ValueKind::Number | ValueKind::Plain => false,
+        ValueKind::Undefined | ValueKind::String | ValueKind::Seq | ValueKind::Iterable => true,
+        ValueKind::Map => is_dictionary(value) || is_loop(value),
+        _ => value.try_iter().is_ok(),
+    }
+}
+
+/// Whether the value has a length and can be indexed: text and dictionaries too.
+fn is_sequence(value: &Value) -> bool {
+    match value.kind() {
+        ValueKind::Undefined | ValueKind::String | ValueKind::Seq => true,
+        ValueKind::Map => is_dictionary(value),
+        _ => super::views::is_range(value),
+    }
+}
+
+fn is_loop(value: &Value) -> bool {
+    value
+        .as_object()
+        .is_some_and(|object| object.type_name().contains("loop_object"))
+}
+
+/// Whether a value can be called: functions, macros, methods, and whatever is undefined.
+fn is_callable(value: &Value) -> bool {
+    value.is_undefined()
+        || is_macro(value)
+        || is_bound(value)
+        || is_joiner(value)
+        || is_dict_type(value)
+        || is_loop(value)
+        || value
+            .as_object()
+            .is_some_and(|object| object.type_name().contains("minijinja::functions::"))
+}
+
+fn remainder_is(value: &Value, divisor: i128, wanted: i128) -> Result<bool, Error> {
+    let number = number(value).ok_or_else(|| no_number(value))?;
+    let remainder = modulo(number, Number::Int(divisor))?;
+    Ok(super::operators::equal(
+        &remainder,
+        &super::numbers::integer(wanted),
+    ))
+}
+
+fn divisible_by(value: &Value, divisor: &Value) -> Result<bool, Error> {
+    let (Some(number), Some(divisor)) = (number(value), number(divisor)) else {
+        return Err(no_number(value));
+    };
+    let remainder = modulo(number, divisor)?;
+    Ok(super::operators::equal(&remainder, &Value::from(0)))
+}
+
+fn no_number(value: &Value) -> Error {
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("{} is no number", value.kind()),
+    )
+}
+
+fn has_case(text: &str) -> bool {
+    text.chars().any(|c| c.is_lowercase() || c.is_uppercase())
+}
+
+/// Letters that are neither: `ǅ` and its kin.
+fn is_title(c: char) -> bool {
+    matches!(c, 'ǅ' | 'ǈ' | 'ǋ' | 'ǲ')
+}
