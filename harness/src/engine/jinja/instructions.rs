@@ -17,9 +17,19 @@ use super::operators::Operator;
 /// what is shorter is bounded by the fuel that its instruction costs.
 const COUNTED_TEXT: usize = 24;
 
+/// How a template writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// As fast as it can.
+    Plain,
+    /// Everything through the formatter, which is also told of texts that are captured:
+    /// `generation` needs to know.
+    Tracked,
+}
+
 /// The instructions with every operator replaced, and jumps adjusted.
-pub(super) fn adapt<'s>(original: &Instructions<'s>) -> Instructions<'s> {
-    let ids = FilterIds::free_in(original);
+pub(super) fn adapt<'s>(original: &Instructions<'s>, writing: Writing) -> Instructions<'s> {
+    let ids = FilterIds::free_in(original, writing);
     let mut adapted = Adapted {
         instructions: Instructions::new(original.name(), original.source()),
         moved: Vec::new(),
@@ -223,6 +233,8 @@ fn arguments<'s>(
 #[derive(Debug, Clone, Copy)]
 struct FilterIds {
     first_free: u8,
+    /// Which of the operators there are.
+    writing: Writing,
 }
 
 impl FilterIds {
@@ -230,7 +242,7 @@ impl FilterIds {
     const NONE: u8 = !0;
     const PLACES: u8 = 50;
 
-    fn free_in(instructions: &Instructions<'_>) -> FilterIds {
+    fn free_in(instructions: &Instructions<'_>, writing: Writing) -> FilterIds {
         let own = (0..)
             .map_while(|index| instructions.get(index))
             .filter_map(|instruction| match instruction {
@@ -240,6 +252,7 @@ impl FilterIds {
             .max();
         FilterIds {
             first_free: own.map_or(0, |id| id + 1),
+            writing,
         }
     }
 
@@ -280,9 +293,23 @@ fn replace<'s>(instruction: &Instruction<'s>, ids: FilterIds) -> Vec<Instruction
         Instruction::SetAttr(name) if name.starts_with('_') => {
             vec![call(Operator::SetPrivate)]
         }
-        Instruction::EmitRaw(text) if text.len() >= COUNTED_TEXT => {
+        Instruction::EmitRaw(text)
+            if text.len() >= COUNTED_TEXT || ids.writing == Writing::Tracked =>
+        {
             vec![Instruction::LoadConst((*text).into()), Instruction::Emit]
         }
+        Instruction::BeginCapture(_) if ids.writing == Writing::Tracked => vec![
+            instruction.clone(),
+            Instruction::LoadConst(true.into()),
+            call(Operator::Capture),
+            Instruction::DiscardTop,
+        ],
+        Instruction::EndCapture if ids.writing == Writing::Tracked => vec![
+            Instruction::LoadConst(false.into()),
+            call(Operator::Capture),
+            Instruction::DiscardTop,
+            Instruction::EndCapture,
+        ],
         other => vec![other.clone()],
     }
 }

@@ -11,6 +11,7 @@ use minijinja::{Environment, Error, ErrorKind, State, functions};
 
 use super::context::BigInteger;
 use super::dumps::{Style, dumps};
+use super::generation;
 use super::meter::{now, produce};
 use super::operators::{Number, compare, iterate, number, private_attribute};
 use super::pytext;
@@ -31,8 +32,30 @@ pub(super) fn add_globals(environment: &mut Environment<'_>) {
     environment.add_function("strftime_now", |format: &str| now().strftime(format));
     environment.add_function(GENERATION, |state: &mut State<'_, '_>, kwargs: Kwargs| {
         let caller: Value = kwargs.get("caller")?;
-        caller.call(state, &[])
+        Ok(generation::block(caller.call(state, &[])?))
     });
+}
+
+/// Names that a template reads without anyone having to set them: what is above, Jinja2's
+/// own globals, and what its blocks define.
+pub(super) fn is_global(name: &str) -> bool {
+    name.starts_with("__rolecall_")
+        || [
+            "raise_exception",
+            "strftime_now",
+            "namespace",
+            "dict",
+            "range",
+            "lipsum",
+            "cycler",
+            "joiner",
+            "loop",
+            "caller",
+            "varargs",
+            "kwargs",
+            "self",
+        ]
+        .contains(&name)
 }
 
 /// Where minijinja's filters and tests differ from Jinja2's.

@@ -10,6 +10,7 @@ use minijinja::formatting::FormatStyle;
 use minijinja::value::{Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State};
 
+use super::generation;
 use super::generator;
 use super::meter::{produce, search};
 use super::methods;
@@ -45,6 +46,8 @@ pub(super) enum Operator {
     Attribute,
     /// `namespace._attribute = …`
     SetPrivate,
+    /// A text that is not written, but captured, begins or ends.
+    Capture,
 }
 
 impl Operator {
@@ -64,13 +67,14 @@ impl Operator {
             Operator::Iterate => "for",
             Operator::Attribute => ".",
             Operator::SetPrivate => "._=",
+            Operator::Capture => "{}",
         }
     }
 
     /// How many operands it takes from the stack.
     pub(super) fn operands(self) -> u16 {
         match self {
-            Operator::Iterate => 1,
+            Operator::Iterate | Operator::Capture => 1,
             Operator::Slice => 4,
             _ => 2,
         }
@@ -99,6 +103,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Slice.name(), slice);
     environment.add_filter(Operator::Iterate.name(), iterate);
     environment.add_filter(Operator::Attribute.name(), methods::attribute);
+    environment.add_filter(Operator::Capture.name(), generation::capture);
     environment.add_filter(
         Operator::SetPrivate.name(),
         |_: &Value, _: &Value| -> Result<Value, Error> { Err(private_attribute()) },
@@ -113,6 +118,7 @@ pub(super) fn emit(
 ) -> Result<(), Error> {
     let text = pytext::str(value);
     produce(text.len())?;
+    generation::before_write(output)?;
     output.write_str(&text)?;
     Ok(())
 }
