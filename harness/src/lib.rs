@@ -37,6 +37,14 @@ pub mod run;
 
 pub mod parity;
 
+pub mod probe;
+
+pub mod capability;
+
+pub mod contract;
+
+pub mod card;
+
 pub mod lint;
 
 pub mod report;
