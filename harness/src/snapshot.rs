@@ -3,6 +3,8 @@
 //! `snapshots/<template>/<family>/<case>.snap` is an insta file: a header between two
 //! `---` lines, then the transcript. It is read here without insta's own comparison,
 //! which trims and folds line endings; a transcript is compared byte by byte.
+//! `snapshots/<template>/card.snap` is the template's report card, as a test of the suite
+//! accepted it.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -11,6 +13,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::suite::{Layout, Pair, Suite};
+use crate::template::Template;
 use crate::transcript;
 
 /// The folder of accepted transcripts.
@@ -58,6 +61,16 @@ impl Snapshots {
             .join(format!("{}.snap", pair.case.id.name()))
     }
 
+    /// The folder of a template's snapshots.
+    pub fn folder_of(&self, template: &Template) -> PathBuf {
+        self.root.join(template.name.as_str())
+    }
+
+    /// The file of a template's report card.
+    pub fn card(&self, template: &Template) -> PathBuf {
+        self.folder_of(template).join("card.snap")
+    }
+
     /// Compares a transcript with what was accepted.
     pub fn compare(&self, pair: &Pair<'_>, transcript: &str) -> Comparison {
         let mut bytes = Vec::with_capacity(transcript.len() + 1024);
@@ -82,7 +95,11 @@ impl Snapshots {
     /// Files below the snapshot folder that belong to no pair of the suite, and reviews
     /// that are still pending. Sorted by path.
     pub fn survey(&self, suite: &Suite) -> Survey {
-        let expected: BTreeSet<PathBuf> = suite.pairs().map(|pair| self.file(&pair)).collect();
+        let expected: BTreeSet<PathBuf> = suite
+            .pairs()
+            .map(|pair| self.file(&pair))
+            .chain(suite.templates.iter().map(|template| self.card(template)))
+            .collect();
         let mut survey = Survey::default();
         for entry in WalkDir::new(&self.root).sort_by_file_name() {
             let Ok(entry) = entry else { continue };
