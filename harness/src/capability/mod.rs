@@ -150,9 +150,18 @@ impl Support {
     }
 }
 
-/// Finds out what a template can do.
+/// Finds out what a template can do. Of one that uses up its limits on a single question
+/// nothing more is asked.
 pub fn explore(prober: &Prober<'_>) -> Capabilities {
     let (special_tokens, variables) = variables(prober);
+    let question = prober.see(USER);
+    if question.is_out_of_limits() {
+        return Capabilities {
+            special_tokens,
+            variables,
+            ..unknown(&question)
+        };
+    }
     Capabilities {
         question: Support::of(&prober.see(USER), &[words::USER]),
         given: prober.manner().given,
@@ -176,6 +185,57 @@ pub fn explore(prober: &Prober<'_>) -> Capabilities {
             .any(|probe| prober.see(probe).outcome != prober.see_later(probe).outcome),
         special_tokens,
         variables,
+    }
+}
+
+/// Nothing is known but how a single question ended.
+fn unknown(question: &Seen) -> Capabilities {
+    let support = || Support::Unknown {
+        why: question.refusal(),
+    };
+    Capabilities {
+        question: Support::of(question, &[words::USER]),
+        given: Given::Nothing,
+        content: Content::String,
+        roles: Roles {
+            system: System {
+                leading: support(),
+                alone: support(),
+                two: support(),
+                late: support(),
+            },
+            developer: support(),
+            unknown: support(),
+            consecutive_users: support(),
+            consecutive_assistants: support(),
+            assistant_first: support(),
+        },
+        typed_content: BTreeMap::new(),
+        tools: support(),
+        tool_calls: Calls {
+            single: support(),
+            object_arguments: support(),
+            string_arguments: support(),
+            parallel: support(),
+        },
+        tool_results: Results {
+            single: support(),
+            without_id: support(),
+            without_name: support(),
+            long_id: support(),
+        },
+        reasoning: Reasoning {
+            fields: Vec::new(),
+            in_history: support(),
+        },
+        documents: support(),
+        generation_prompt: GenerationPrompt::Unknown {
+            why: question.refusal(),
+        },
+        continue_final_message: support(),
+        date: false,
+        special_tokens: Vec::new(),
+        variables: Vec::new(),
     }
 }
 

@@ -338,6 +338,18 @@ fn nothing_is_guessed_about_a_template_that_cannot_be_read() {
 }
 
 #[test]
+fn a_template_that_uses_up_its_limits_is_asked_once() {
+    let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
+    let card = card(Dialect::Jinja, endless);
+    let broken: Vec<_> = card.broken().map(|finding| finding.contract.id).collect();
+    assert_eq!(broken, ["renders"]);
+    assert!(matches!(
+        card.capabilities.tools,
+        crate::capability::Support::Unknown { .. }
+    ));
+}
+
+#[test]
 fn names_are_unique() {
     let mut ids: Vec<_> = ALL.iter().map(|contract| contract.id).collect();
     ids.sort_unstable();

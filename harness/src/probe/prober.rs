@@ -71,6 +71,11 @@ impl Seen {
         self.text().is_none()
     }
 
+    /// Whether the render used up its limits: each more would take as long.
+    pub fn is_out_of_limits(&self) -> bool {
+        matches!(self.outcome, Outcome::Exceeded { .. })
+    }
+
     /// How often a word stands in the prompt.
     pub fn count(&self, word: &str) -> usize {
         self.lower.matches(word).count()
@@ -136,9 +141,13 @@ impl<'t> Prober<'t> {
                 })
             });
         for manner in manners {
-            if prober.see_in(USER, manner).has(words::USER) {
+            let seen = prober.see_in(USER, manner);
+            if seen.has(words::USER) {
                 prober.manner = manner;
                 break;
+            }
+            if seen.is_out_of_limits() {
+                return prober;
             }
         }
         if !prober.see(CALL_RESULT).has(words::FIRST_VALUE) {
