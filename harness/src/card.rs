@@ -72,3 +72,66 @@ impl Card {
             .count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::Minijinja;
+
+    /// Writes the number of messages first, which changes as the conversation goes on.
+    const SOURCE: &str =
+        "{{ messages | length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+
+    #[test]
+    fn a_card_as_json() {
+        let mut template = Template::from_source("t", Dialect::Jinja, SOURCE);
+        template.broken = vec![("history-stable".into(), "It counts.".into())];
+        let card = examine(&Minijinja::new(), &template);
+        let json = serde_json::to_value(&card).unwrap();
+        assert_eq!(json["template"], "t");
+        assert_eq!(json["dialect"], "jinja");
+        assert_eq!(json["engine"], "minijinja");
+        assert_eq!(json["capabilities"]["question"], json!({"is": "kept"}));
+        assert_eq!(json["capabilities"]["tools"], json!({"is": "dropped"}));
+        let finding = |id: &str| {
+            let findings = json["findings"].as_array().unwrap();
+            let finding = findings.iter().find(|finding| finding["contract"] == id);
+            finding.unwrap().clone()
+        };
+        let broken = finding("history-stable");
+        assert_eq!(broken["verdict"], "broken");
+        assert_eq!(broken["severity"], "warning");
+        assert_eq!(broken["deliberate"], "It counts.");
+        assert_eq!(
+            broken["evidence"][0],
+            json!({
+                "what": "what was written before changes when the conversation goes on",
+                "renders": [
+                    {
+                        "probe": "user-assistant",
+                        "about": "a question and its answer",
+                        "outcome": "rendered",
+                        "text": "2<user>askquill<assistant>saidquill",
+                    },
+                    {
+                        "probe": "user-assistant-user-closed",
+                        "about": "a second question, no answer asked for",
+                        "outcome": "rendered",
+                        "text": "3<user>askquill<assistant>saidquill<user>morequill",
+                    },
+                ],
+                "parts_at": 0,
+                "expected": "prefix",
+            })
+        );
+        assert_eq!(finding("deterministic")["verdict"], "holds");
+        assert_eq!(
+            finding("one-bos")["reason"],
+            "the token that begins a sequence is not known"
+        );
+        let unexplained: Vec<_> = card.unexplained().map(|f| f.contract.id).collect();
+        assert!(unexplained.contains(&"tools-kept") && !unexplained.contains(&"history-stable"));
+    }
+}

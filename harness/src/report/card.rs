@@ -217,3 +217,29 @@ fn one_line(text: &str) -> String {
     }
     line.replace('\n', "")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Minijinja;
+    use crate::template::{Dialect, Template};
+
+    #[test]
+    fn the_full_card_shows_what_differs() {
+        let source = "{% for m in messages %}{{ loop.last }}{{ m.content }}\n{% endfor %}";
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let card = crate::card::examine(&Minijinja::new(), &template);
+        let written = |detail| {
+            let mut out = Vec::new();
+            write(&mut out, &card, detail).unwrap();
+            anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+        };
+        let (brief, full) = (written(Detail::Brief), written(Detail::Full));
+        let line = "  - what was written before changes when the conversation goes on \
+            [user-assistant, user-assistant-user-closed, byte 14]\n";
+        assert!(brief.contains(line), "{brief}");
+        let diff = "    first difference at byte 14, line 2, column 1: expected `T`, found `F`\n";
+        assert!(full.contains(&format!("{line}{diff}")), "{full}");
+        assert!(!brief.contains(diff));
+    }
+}
