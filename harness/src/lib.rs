@@ -47,6 +47,14 @@ pub mod recording;
 
 pub mod parity;
 
+pub mod probe;
+
+pub mod capability;
+
+pub mod contract;
+
+pub mod card;
+
 pub mod lint;
 
 pub mod report;

@@ -53,6 +53,18 @@ fn snapshots(
     for path in survey.pending {
         findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
     }
+    for template in &suite.templates {
+        let path = snapshots.card(template);
+        if !path.is_file() {
+            findings.push(
+                Problem::new(
+                    path,
+                    "missing: the template's report card was never accepted",
+                )
+                .help("run `cargo test`, then `cargo insta review`"),
+            );
+        }
+    }
     for pair in suite.pairs() {
         let path = snapshots.file(&pair);
         if !path.is_file() {

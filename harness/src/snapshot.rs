@@ -3,6 +3,8 @@
 //! `snapshots/<template>/<family>/<case>.snap` is an insta file: a header between two
 //! `---` lines, then the transcript. It is read here without insta's own comparison,
 //! which trims and folds line endings; a transcript is compared byte by byte.
+//! `snapshots/<template>/card.snap` is the template's report card, as a test of the suite
+//! accepted it.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -15,6 +17,7 @@ use crate::problem::{Problem, write_whole};
 use crate::record::{Answer, Records};
 use crate::reference::Reference;
 use crate::suite::{Layout, Pair, Suite};
+use crate::template::Template;
 use crate::transcript;
 
 /// The folder of accepted transcripts.
@@ -66,6 +69,16 @@ impl Snapshots {
     pub fn reference_file(&self, pair: &Pair<'_>) -> PathBuf {
         self.folder(pair)
             .join(format!("{}.reference.snap", pair.case.id.name()))
+    }
+
+    /// The folder of a template's snapshots.
+    pub fn folder_of(&self, template: &Template) -> PathBuf {
+        self.root.join(template.name.as_str())
+    }
+
+    /// The file of a template's report card.
+    pub fn card(&self, template: &Template) -> PathBuf {
+        self.folder_of(template).join("card.snap")
     }
 
     /// The reference's transcript, if it is known in whole: from its words, from the
@@ -125,6 +138,7 @@ impl Snapshots {
         }
         for template in &suite.templates {
             expected.insert(Records::file(&self.root, &template.name));
+            expected.insert(self.card(template));
         }
         let mut survey = Survey::default();
         for entry in WalkDir::new(&self.root).sort_by_file_name() {

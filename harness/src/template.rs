@@ -47,6 +47,8 @@ pub struct Template {
     pub special_tokens: Map<String, Value>,
     /// Variables that this template reads besides the standard ones.
     pub variables: Vec<(String, Variable)>,
+    /// Contracts that this template breaks on purpose, each with the reason.
+    pub broken: Vec<(String, String)>,
 }
 
 /// The value of a template's own variable.
@@ -80,6 +82,9 @@ pub struct Sidecar {
     /// Variables that the template reads besides the standard ones. A value
     /// `{"$json": "tools", "indent": 4}` stands for the JSON text of the case's tools.
     variables: Option<Map<String, Value>>,
+    /// Contracts of `rolecall check` that the template breaks on purpose, each with the
+    /// reason.
+    broken: Option<std::collections::BTreeMap<String, String>>,
 }
 
 impl Dialect {
@@ -150,6 +155,7 @@ impl Template {
             family: None,
             special_tokens: Map::new(),
             variables: Vec::new(),
+            broken: Vec::new(),
         }
     }
 }
@@ -190,6 +196,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
             family: sidecar.family,
             special_tokens: sidecar.special_tokens,
             variables: sidecar.variables,
+            broken: sidecar.broken,
         }),
         _ => Err(problems),
     }
@@ -202,6 +209,7 @@ struct SidecarContent {
     family: Option<String>,
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
+    broken: Vec<(String, String)>,
 }
 
 fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
@@ -230,6 +238,12 @@ fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
             for (name, property) in document.entries(value, "`variables`")? {
                 let variable = read_variable(document, &property.value)?;
                 content.variables.push((name.to_owned(), variable));
+            }
+        }
+        if let Some(value) = fields.get("broken") {
+            for (name, property) in document.entries(value, "`broken`")? {
+                let why = document.string(&property.value, &format!("the reason for `{name}`"))?;
+                content.broken.push((name.to_owned(), why));
             }
         }
         Some(content)

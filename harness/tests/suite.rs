@@ -118,7 +118,9 @@ fn line_endings_of_a_template_change_nothing() {
     let root = layout().snapshots();
     let cases = |template: &str| -> Vec<(PathBuf, String)> {
         let folder = root.join(template);
+        // The report card in the folder itself names its template.
         walkdir::WalkDir::new(&folder)
+            .min_depth(2)
             .sort_by_file_name()
             .into_iter()
             .map(Result::unwrap)

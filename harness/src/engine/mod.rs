@@ -10,7 +10,9 @@ pub mod limits;
 mod panics;
 pub mod protocol;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 
 use crate::outcome::Outcome;
 use crate::template::{Dialect, Template};
@@ -45,6 +47,30 @@ pub trait Program: Send + Sync {
     ///
     /// Called through [`Loaded::render`], which also catches panics.
     fn render(&self, conversation: &Conversation<'_>) -> Outcome;
+
+    /// Renders one conversation and keeps track of what the template marks as the
+    /// model's own text, with `{% generation %}`. None where the template marks nothing,
+    /// where it refuses, and where the engine cannot tell.
+    ///
+    /// Called through [`Loaded::render_tracked`], which also catches panics.
+    fn render_tracked(&self, _conversation: &Conversation<'_>) -> Option<Tracked> {
+        None
+    }
+
+    /// The variables that the template reads and does not set itself, without the
+    /// engine's own functions.
+    fn variables(&self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+}
+
+/// A prompt, and which parts of it a model is trained to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracked {
+    /// The prompt.
+    pub text: String,
+    /// What the template marked, as ranges of bytes.
+    pub spans: Vec<Range<usize>>,
 }
 
 /// A template in an engine, ready to be rendered or known not to be.
@@ -67,6 +93,22 @@ impl Loaded<'_> {
             Ok(program) => panics::catch(|| program.render(conversation))
                 .unwrap_or_else(|message| Outcome::Crashed { message }),
             Err(outcome) => outcome.clone(),
+        }
+    }
+
+    /// Renders one conversation with the places of what the template marks as the
+    /// model's own text: see [`Program::render_tracked`].
+    pub fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
+        let program = self.program.as_ref().ok()?;
+        panics::catch(|| program.render_tracked(conversation)).ok()?
+    }
+
+    /// The variables that the template reads: see [`Program::variables`]. None of a
+    /// template that the engine refuses.
+    pub fn variables(&self) -> BTreeSet<String> {
+        match &self.program {
+            Ok(program) => panics::catch(|| program.variables()).unwrap_or_default(),
+            Err(_) => BTreeSet::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Reports write to whatever they are given; colour is always in the text and is taken
 //! out by the stream where nobody wants it.
 
+pub mod card;
 pub mod difference;
 pub mod grid;
 pub mod html;

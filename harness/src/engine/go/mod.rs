@@ -10,6 +10,7 @@
 //! - `exec` and `functions` run a tree over those `values`; `legacy` is for templates
 //!   that know no messages,
 //! - `format`, `printf`, `json` and `quote` write values as Go's packages do,
+//! - `reads` finds the fields of the root that a template reads,
 //! - `refusal` says why it ended, and counts what is left of the limits.
 
 mod base64;
@@ -24,13 +25,14 @@ mod message;
 mod printf;
 mod quote;
 mod read;
+mod reads;
 mod refusal;
 mod source;
 mod think;
 mod tools;
 mod values;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotmpl::TemplateError;
@@ -171,6 +173,10 @@ impl Program for Compiled {
             Ok(text) => Outcome::Rendered { text },
             Err(refusal) => refusal.outcome(Stage::Render),
         }
+    }
+
+    fn variables(&self) -> BTreeSet<String> {
+        reads::root_fields(&self.root)
     }
 }
 

@@ -12,6 +12,7 @@ use minijinja::{Environment, Error, ErrorKind, State, functions};
 
 use super::checks;
 use super::dumps::{Style, dumps};
+use super::generation;
 use super::helpers;
 use super::meter::{now, produce};
 use super::methods;
@@ -35,8 +36,30 @@ pub(super) fn add_globals(environment: &mut Environment<'_>) {
     environment.add_function("strftime_now", |format: &str| now().strftime(format));
     environment.add_function(GENERATION, |state: &mut State<'_, '_>, kwargs: Kwargs| {
         let caller: Value = kwargs.get("caller")?;
-        caller.call(state, &[])
+        Ok(generation::block(caller.call(state, &[])?))
     });
+}
+
+/// Names that a template reads without anyone having to set them: what is above, Jinja2's
+/// own globals, and what its blocks define.
+pub(super) fn is_global(name: &str) -> bool {
+    name.starts_with("__rolecall_")
+        || [
+            "raise_exception",
+            "strftime_now",
+            "namespace",
+            "dict",
+            "range",
+            "lipsum",
+            "cycler",
+            "joiner",
+            "loop",
+            "caller",
+            "varargs",
+            "kwargs",
+            "self",
+        ]
+        .contains(&name)
 }
 
 /// The functions, filters and tests that Jinja2 and transformers give a template.

@@ -13,6 +13,7 @@
 //!   binds; `vocabulary` lists what there is,
 //! - `methods` and `strings` are the methods of Python's types,
 //! - `generator` is what lazy filters give, `views` what Python walks through lazily,
+//! - `generation` tells what a model shall write,
 //! - `formats` takes formats apart, for `%` and `str.format`,
 //! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
 //! - `meter` keeps a render within its limits.
@@ -23,6 +24,7 @@ mod context;
 mod dumps;
 mod expressions;
 mod formats;
+mod generation;
 mod generator;
 mod helpers;
 mod library;
@@ -43,18 +45,20 @@ mod views;
 mod vocabulary;
 mod wrapping;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use elsa::sync::FrozenVec;
 use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output, parse};
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
 
 pub(in crate::engine) use context::tools_json;
 
-use crate::engine::{Conversation, Engine, Limits, Program};
+use crate::engine::{Conversation, Engine, Limits, Program, Tracked};
 use crate::outcome::{Outcome, Stage};
 use crate::template::{Dialect, Template};
+
+use tree::Writing;
 
 /// minijinja in transformers' settings.
 pub struct Minijinja {
@@ -156,20 +160,27 @@ impl Minijinja {
         let is_folded = self.semantics == Semantics::Own;
         let source = source::prepare(&template.source, &syntax, is_folded)?;
         let source: &'e str = self.sources.push_get(source);
-        let mut ast = parse(source, "template", syntax)?;
+        Ok(Jinja {
+            engine: self,
+            source,
+            code: self.generate(source, Writing::Plain)?,
+            variables: context::Variables::of(template),
+        })
+    }
+
+    fn generate<'e>(&'e self, source: &'e str, writing: Writing) -> Result<Code<'e>, Error> {
+        let mut ast = parse(source, "template", Self::syntax()?)?;
         if self.semantics == Semantics::Python {
-            ast = tree::adapt(&ast)?;
+            ast = tree::adapt(&ast, writing)?;
         }
         let mut generator = CodeGenerator::new("template", source);
         generator.compile_stmt(&ast);
         let size_hint = generator.buffer_size_hint();
         let (instructions, blocks) = generator.finish();
-        Ok(Jinja {
-            engine: self,
+        Ok(Code {
             instructions,
             blocks,
             size_hint,
-            variables: context::Variables::of(template),
         })
     }
 }
@@ -201,37 +212,73 @@ impl Engine for Minijinja {
 /// A compiled template.
 struct Jinja<'e> {
     engine: &'e Minijinja,
+    /// As it was prepared.
+    source: &'e str,
+    code: Code<'e>,
+    variables: context::Variables,
+}
+
+/// What runs.
+struct Code<'e> {
     instructions: Instructions<'e>,
     blocks: BTreeMap<&'e str, Instructions<'e>>,
     size_hint: usize,
-    variables: context::Variables,
 }
 
 impl Program for Jinja<'_> {
     fn render(&self, conversation: &Conversation<'_>) -> Outcome {
-        let root = context::Context::new(&self.variables, conversation);
-        let now = conversation.case().now;
-        let rendered = meter::metered(&self.engine.limits, now, || self.evaluate(root.into()));
-        match rendered {
+        match self.run(&self.code, conversation, |_| {}) {
             Ok(text) => Outcome::Rendered { text },
             Err(error) => refusal::outcome(&error, Stage::Render),
         }
     }
+
+    fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
+        if self.engine.semantics != Semantics::Python || !self.source.contains(library::GENERATION)
+        {
+            return None;
+        }
+        let code = self.engine.generate(self.source, Writing::Tracked).ok()?;
+        generation::track(|begin| self.run(&code, conversation, begin))
+    }
+
+    fn variables(&self) -> BTreeSet<String> {
+        let environment = Environment::new();
+        let Ok(template) = environment.template_from_str(self.source) else {
+            return BTreeSet::new();
+        };
+        template
+            .undeclared_variables(false)
+            .into_iter()
+            .filter(|name| !library::is_global(name))
+            .collect()
+    }
 }
 
 impl Jinja<'_> {
-    fn evaluate(&self, root: Value) -> Result<String, Error> {
-        let mut text = String::with_capacity(self.size_hint);
-        let mut output = make_string_output(&mut text);
-        eval(
-            &self.engine.environment,
-            &self.instructions,
-            root,
-            &self.blocks,
-            &mut output,
-            AutoEscape::None,
-        )?;
-        drop(output);
-        Ok(text)
+    /// Runs the code; `begin` gets to see what it writes into.
+    fn run(
+        &self,
+        code: &Code<'_>,
+        conversation: &Conversation<'_>,
+        begin: impl FnOnce(&Output<'_>),
+    ) -> Result<String, Error> {
+        let root = context::Context::new(&self.variables, conversation);
+        let now = conversation.case().now;
+        meter::metered(&self.engine.limits, now, || {
+            let mut text = String::with_capacity(code.size_hint);
+            let mut output = make_string_output(&mut text);
+            begin(&output);
+            eval(
+                &self.engine.environment,
+                &code.instructions,
+                root.into(),
+                &code.blocks,
+                &mut output,
+                AutoEscape::None,
+            )?;
+            drop(output);
+            Ok(text)
+        })
     }
 }

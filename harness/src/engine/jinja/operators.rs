@@ -13,6 +13,7 @@ use minijinja::value::{Rest, Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, tests};
 
 use super::formats::printf;
+use super::generation;
 use super::generator;
 use super::macros;
 use super::markup::escaped;
@@ -82,6 +83,8 @@ pub(super) enum Operator {
     TextOnly,
     /// A macro under its signature.
     Bind,
+    /// A text that is not written, but captured, begins or ends.
+    Capture,
 }
 
 impl Operator {
@@ -116,6 +119,7 @@ impl Operator {
             Operator::IsMissing => "missing",
             Operator::TextOnly => "text",
             Operator::Bind => "macro()",
+            Operator::Capture => "{}",
         }
     }
 }
@@ -164,6 +168,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Iterate.name(), iterate);
     environment.add_filter(Operator::IteratePairs.name(), iterate_pairs);
     environment.add_filter(Operator::Attribute.name(), methods::attribute);
+    environment.add_filter(Operator::Capture.name(), generation::capture);
     environment.add_filter(
         Operator::SetPrivate.name(),
         |_: &Value| -> Result<Value, Error> { Err(private_attribute()) },
@@ -303,6 +308,7 @@ pub(super) fn emit(
 ) -> Result<(), Error> {
     let text = pytext::str(value);
     produce(text.len())?;
+    generation::before_write(output)?;
     output.write_str(&text)?;
     Ok(())
 }

@@ -27,9 +27,20 @@ const COUNTED_TEXT: usize = 24;
 /// The name of the macro that a call block makes. No template can spell it.
 const CALL_BLOCK: &str = "call block";
 
+/// How a template writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// As fast as it can.
+    Plain,
+    /// Everything through the formatter, which is also told of texts that are captured:
+    /// `generation` needs to know.
+    Tracked,
+}
+
 /// The tree with every operator replaced.
-pub(super) fn adapt<'s>(template: &Stmt<'s>) -> Result<Stmt<'s>, Error> {
+pub(super) fn adapt<'s>(template: &Stmt<'s>, writing: Writing) -> Result<Stmt<'s>, Error> {
     let mut adapter = Adapter {
+        writing,
         is_soft: false,
         is_constant: false,
     };
@@ -41,6 +52,7 @@ pub(super) fn adapt<'s>(template: &Stmt<'s>) -> Result<Stmt<'s>, Error> {
 }
 
 struct Adapter {
+    writing: Writing,
     /// Within a condition: an unknown filter fails when it is used, elsewhere when the
     /// template is compiled (Jinja2's compiler.py, `soft_frame`).
     is_soft: bool,
@@ -75,7 +87,9 @@ impl Adapter {
                 self.is_constant = false;
                 emit(adapted?, node.span())
             }
-            Stmt::EmitRaw(node) if node.raw.len() >= COUNTED_TEXT => {
+            Stmt::EmitRaw(node)
+                if node.raw.len() >= COUNTED_TEXT || self.writing == Writing::Tracked =>
+            {
                 emit(constant(node.raw, node.span()), node.span())
             }
             Stmt::EmitRaw(node) => {
@@ -103,7 +117,7 @@ impl Adapter {
                 SetBlock {
                     target: self.target(&node.target)?,
                     filter: self.optional(node.filter.as_ref())?,
-                    body: vec![self.scope(&node.body, node.span())?],
+                    body: self.captured(&node.body, node.span())?,
                 },
                 node.span(),
             )),
@@ -121,7 +135,7 @@ impl Adapter {
                         vec![self.expression(&node.filter)?],
                         node.span(),
                     ),
-                    body: vec![self.scope(&node.body, node.span())?],
+                    body: self.captured(&node.body, node.span())?,
                 },
                 node.span(),
             )),
@@ -151,6 +165,29 @@ impl Adapter {
             },
             span,
         )))
+    }
+
+    /// Statements whose text is not written, but captured.
+    fn captured<'s>(
+        &mut self,
+        statements: &[Stmt<'s>],
+        span: Span,
+    ) -> Result<Vec<Stmt<'s>>, Error> {
+        let scope = self.scope(statements, span)?;
+        if self.writing == Writing::Plain {
+            return Ok(vec![scope]);
+        }
+        let tell = |begins: bool| {
+            Stmt::IfCond(Spanned::new(
+                IfCond {
+                    expr: operation(Operator::Capture, vec![constant(begins, span)], span),
+                    true_body: Vec::new(),
+                    false_body: Vec::new(),
+                },
+                span,
+            ))
+        };
+        Ok(vec![tell(true), scope, tell(false)])
     }
 
     /// What takes other templates. There are none, so that most of it fails when it is

@@ -1,0 +1,251 @@
+//! Capabilities: what a template accepts, and what becomes of it.
+//!
+//! Everything is found out by asking: a probe is rendered, and its words are looked for
+//! in the prompt. Nothing is read out of the source but the names of variables.
+
+mod generation;
+mod roles;
+mod tools;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::probe::catalogue::{DOCUMENT, SYSTEM_USER, TOOLS, USER};
+use crate::probe::{Content, Given, Prober, Seen, words};
+use crate::template::Dialect;
+
+pub use generation::{GenerationPrompt, Reasoning};
+pub use roles::{Roles, System};
+pub use tools::{Calls, Results};
+
+/// What became of something that a template was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Support {
+    /// It is in the prompt.
+    Kept,
+    /// It is in the prompt, as a part of a turn of another role.
+    Merged,
+    /// Only a part of it is in the prompt.
+    Partial,
+    /// There is a prompt, and it is not in it.
+    Dropped,
+    /// The template refuses, with words of its own, or Ollama does before it.
+    Refused {
+        /// The words.
+        message: String,
+    },
+    /// The engine fails.
+    Failed {
+        /// What the engine says.
+        message: String,
+    },
+    /// It could not be found out.
+    Unknown {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// What a template can do.
+///
+/// In JSON each [`Support`] is an object whose `is` is `kept`, `merged`, `partial`,
+/// `dropped`, `refused`, `failed` or `unknown`; the last three say why in `message` or
+/// `why`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Capabilities {
+    /// Whether a single question gives a prompt that holds it. If not, nothing else can
+    /// be known.
+    pub question: Support,
+    /// What it has to be given with every conversation: `nothing`, `tools` or
+    /// `documents`. The rest was found out with that.
+    pub given: Given,
+    /// How content has to be written: `string` unless the template wants `parts`.
+    pub content: Content,
+    /// The roles it knows, and their order.
+    pub roles: Roles,
+    /// Content as a list of text parts, by role.
+    pub typed_content: BTreeMap<&'static str, Support>,
+    /// Definitions of tools.
+    pub tools: Support,
+    /// Tool calls in the history.
+    pub tool_calls: Calls,
+    /// Results of tools.
+    pub tool_results: Results,
+    /// The reasoning of earlier answers.
+    pub reasoning: Reasoning,
+    /// Documents.
+    pub documents: Support,
+    /// What `add_generation_prompt` adds.
+    pub generation_prompt: GenerationPrompt,
+    /// Whether an answer that was begun can be continued, as transformers'
+    /// `continue_final_message` does it, or as Ollama does.
+    pub continue_final_message: Support,
+    /// Whether the prompt changes with the date.
+    pub date: bool,
+    /// The special tokens that the template reads: `bos_token` and its kin.
+    pub special_tokens: Vec<String>,
+    /// The other variables that the template reads, besides `messages`, `tools`,
+    /// `documents` and `add_generation_prompt`. Of a Go template, the fields of its root.
+    pub variables: Vec<String>,
+}
+
+impl Support {
+    /// What became of words that a probe put in.
+    pub fn of(seen: &Seen, words: &[&str]) -> Support {
+        if let Some(refused) = Support::refused(seen) {
+            return refused;
+        }
+        match words.iter().filter(|word| seen.has(word)).count() {
+            0 => Support::Dropped,
+            count if count < words.len() => Support::Partial,
+            _ => Support::Kept,
+        }
+    }
+
+    /// The refusal of a probe, if it was refused.
+    pub fn refused(seen: &Seen) -> Option<Support> {
+        use crate::outcome::{Outcome, Stage};
+        let message = seen.outcome.text().trim().to_owned();
+        match &seen.outcome {
+            Outcome::Rendered { .. } => None,
+            Outcome::Raised { .. }
+            | Outcome::Failed {
+                stage: Stage::Input,
+                ..
+            } => Some(Support::Refused { message }),
+            Outcome::Exceeded { limit } => Some(Support::Failed {
+                message: format!("the limit on {limit} runs out"),
+            }),
+            Outcome::Failed { .. } | Outcome::Crashed { .. } => Some(Support::Failed { message }),
+        }
+    }
+
+    /// The word for it in files and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Support::Kept => "kept",
+            Support::Merged => "merged",
+            Support::Partial => "partial",
+            Support::Dropped => "dropped",
+            Support::Refused { .. } => "refused",
+            Support::Failed { .. } => "failed",
+            Support::Unknown { .. } => "unknown",
+        }
+    }
+
+    /// Why it is not there, in the words of whoever said so.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Support::Refused { message } | Support::Failed { message } => Some(message),
+            Support::Unknown { why } => Some(why),
+            Support::Kept | Support::Merged | Support::Partial | Support::Dropped => None,
+        }
+    }
+
+    /// Whether it is in the prompt, as its own or in another turn.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Support::Kept | Support::Merged)
+    }
+}
+
+/// Finds out what a template can do. Of one that uses up its limits on a single question
+/// nothing more is asked.
+pub fn explore(prober: &Prober<'_>) -> Capabilities {
+    let (special_tokens, variables) = variables(prober);
+    let question = prober.see(USER);
+    if question.is_out_of_limits() {
+        return Capabilities {
+            special_tokens,
+            variables,
+            ..unknown(&question)
+        };
+    }
+    Capabilities {
+        question: Support::of(&prober.see(USER), &[words::USER]),
+        given: prober.manner().given,
+        content: prober.manner().content,
+        roles: roles::explore(prober),
+        typed_content: roles::typed_content(prober),
+        tools: Support::of(&prober.see(TOOLS), &[words::TOOL, words::SECOND_TOOL]),
+        tool_calls: tools::calls(prober),
+        tool_results: tools::results(prober),
+        reasoning: generation::reasoning(prober),
+        documents: match prober.dialect() {
+            Dialect::Jinja => Support::of(&prober.see(DOCUMENT), &[words::DOCUMENT]),
+            Dialect::Go => Support::Unknown {
+                why: "Ollama has no documents".to_owned(),
+            },
+        },
+        generation_prompt: generation::prompt(prober),
+        continue_final_message: generation::continuation(prober),
+        date: [USER, SYSTEM_USER, TOOLS]
+            .into_iter()
+            .any(|probe| prober.see(probe).outcome != prober.see_later(probe).outcome),
+        special_tokens,
+        variables,
+    }
+}
+
+/// Nothing is known but how a single question ended.
+fn unknown(question: &Seen) -> Capabilities {
+    let support = || Support::Unknown {
+        why: question.refusal(),
+    };
+    Capabilities {
+        question: Support::of(question, &[words::USER]),
+        given: Given::Nothing,
+        content: Content::String,
+        roles: Roles {
+            system: System {
+                leading: support(),
+                alone: support(),
+                two: support(),
+                late: support(),
+            },
+            developer: support(),
+            unknown: support(),
+            consecutive_users: support(),
+            consecutive_assistants: support(),
+            assistant_first: support(),
+        },
+        typed_content: BTreeMap::new(),
+        tools: support(),
+        tool_calls: Calls {
+            single: support(),
+            object_arguments: support(),
+            string_arguments: support(),
+            parallel: support(),
+        },
+        tool_results: Results {
+            single: support(),
+            without_id: support(),
+            without_name: support(),
+            long_id: support(),
+        },
+        reasoning: Reasoning {
+            fields: Vec::new(),
+            in_history: support(),
+        },
+        documents: support(),
+        generation_prompt: GenerationPrompt::Unknown {
+            why: question.refusal(),
+        },
+        continue_final_message: support(),
+        date: false,
+        special_tokens: Vec::new(),
+        variables: Vec::new(),
+    }
+}
+
+/// What every template may read: it says nothing about this one.
+const STANDARD: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
+
+fn variables(prober: &Prober<'_>) -> (Vec<String>, Vec<String>) {
+    prober
+        .variables()
+        .into_iter()
+        .filter(|name| !STANDARD.contains(&name.as_str()))
+        .partition(|name| name.ends_with("_token"))
+}

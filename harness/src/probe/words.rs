@@ -1,0 +1,100 @@
+//! Words that occur in no template: where they are in a prompt tells what became of what
+//! they stood for.
+//!
+//! They are lower-case letters, and looked for without regard to case: nothing that
+//! templates do to texts (trimming, upper case, JSON, escaping) hides them. None is a
+//! part of another.
+
+/// A system message.
+pub const SYSTEM: &str = "lawquill";
+/// A second system message.
+pub const SECOND_SYSTEM: &str = "rulequill";
+/// A developer message.
+pub const DEVELOPER: &str = "devquill";
+/// The first user message.
+pub const USER: &str = "askquill";
+/// A second user message.
+pub const SECOND_USER: &str = "morequill";
+/// A third one.
+pub const THIRD_USER: &str = "lastquill";
+/// The first assistant message.
+pub const ASSISTANT: &str = "saidquill";
+/// A second one.
+pub const SECOND_ASSISTANT: &str = "thenquill";
+/// A third one.
+pub const THIRD_ASSISTANT: &str = "stillquill";
+/// A message in a role that nobody knows.
+pub const NARRATOR: &str = "talequill";
+/// The reasoning of the assistant.
+pub const REASONING: &str = "mindquill";
+/// What a tool gave.
+pub const RESULT: &str = "gavequill";
+/// What the second tool gave.
+pub const SECOND_RESULT: &str = "tookquill";
+/// A document's text.
+pub const DOCUMENT: &str = "pagequill";
+/// Text before a tag that stands in content.
+pub const BEFORE: &str = "headquill";
+/// Text behind it.
+pub const BEHIND: &str = "tailquill";
+
+/// A tool.
+pub const TOOL: &str = "find_quill";
+/// What it does.
+pub const TOOL_ABOUT: &str = "seekquill";
+/// A second tool.
+pub const SECOND_TOOL: &str = "count_quill";
+/// The first parameter of the tools; the second comes before it in the alphabet.
+pub const FIRST_KEY: &str = "zonequill";
+/// The second parameter.
+pub const SECOND_KEY: &str = "areaquill";
+/// What the first call passes for the first parameter.
+pub const FIRST_VALUE: &str = "northquill";
+/// And for the second.
+pub const SECOND_VALUE: &str = "southquill";
+/// What the second call passes.
+pub const THIRD_VALUE: &str = "eastquill";
+/// And for its second parameter.
+pub const FOURTH_VALUE: &str = "westquill";
+
+/// All words that stand for a text: those of the tools are among them.
+pub const ALL: [&str; 25] = [
+    SYSTEM,
+    SECOND_SYSTEM,
+    DEVELOPER,
+    USER,
+    SECOND_USER,
+    THIRD_USER,
+    ASSISTANT,
+    SECOND_ASSISTANT,
+    THIRD_ASSISTANT,
+    NARRATOR,
+    REASONING,
+    RESULT,
+    SECOND_RESULT,
+    DOCUMENT,
+    BEFORE,
+    BEHIND,
+    TOOL,
+    TOOL_ABOUT,
+    SECOND_TOOL,
+    FIRST_KEY,
+    SECOND_KEY,
+    FIRST_VALUE,
+    SECOND_VALUE,
+    THIRD_VALUE,
+    FOURTH_VALUE,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_is_a_part_of_another() {
+        for word in ALL {
+            let holding = ALL.iter().filter(|other| other.contains(word));
+            assert_eq!(holding.count(), 1, "{word}");
+        }
+    }
+}

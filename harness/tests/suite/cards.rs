@@ -1,0 +1,98 @@
+//! The report card of every template, against the accepted one: one test a template.
+//!
+//! A contract that a template breaks has to be explained in its sidecar, under `broken`;
+//! notes need no explanation. An explanation of what is not broken fails, too.
+
+use std::fmt;
+use std::path::Path;
+
+use rolecall::card;
+use rolecall::contract;
+use rolecall::engine::Engines;
+use rolecall::report::card::{Detail, write};
+use rolecall::snapshot::{Snapshots, contents};
+use rolecall::suite::Layout;
+use rolecall::template::read_template;
+
+datatest_stable::harness! {
+    { test = template, root = "cases/templates", pattern = r"\.(jinja|gotmpl)$" },
+}
+
+fn template(path: &Path) -> datatest_stable::Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let template = read_template(&path).map_err(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        Report(problems.join("\n"))
+    })?;
+    let engines = Engines::default();
+    let engine = engines
+        .for_dialect(template.dialect)
+        .ok_or_else(|| Report("no engine for this dialect".to_owned()))?;
+    let card = card::examine(engine, &template);
+
+    let mut wrong = Vec::new();
+    for (id, _) in &template.broken {
+        if contract::by_id(id).is_none() {
+            wrong.push(format!("the sidecar explains `{id}`, which is no contract"));
+        }
+    }
+    for finding in card.unexplained() {
+        wrong.push(format!(
+            "`{}` is broken, and the sidecar does not say why: {}",
+            finding.contract.id,
+            finding.evidence()[0].what
+        ));
+    }
+    for finding in card.overexplained() {
+        wrong.push(format!(
+            "the sidecar says why `{}` is broken, but it is not",
+            finding.contract.id
+        ));
+    }
+
+    let mut text = Vec::new();
+    write(&mut text, &card, Detail::Brief)?;
+    let text = anstream::adapter::strip_str(&String::from_utf8(text)?).to_string();
+    let snapshots = Snapshots::of(&Layout::new(env!("CARGO_MANIFEST_DIR")));
+    let file = snapshots.card(&template);
+    let accepted = std::fs::read_to_string(&file).unwrap_or_default();
+    let is_accepted = contents(&accepted) == Some(text.trim_end());
+    if !is_accepted || file.with_extension("snap.new").exists() {
+        let mut settings = insta::Settings::new();
+        settings.set_snapshot_path(snapshots.folder_of(&template));
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.set_input_file(&path);
+        // insta panics where the card is not as accepted, and leaves it for review.
+        let same = rolecall::engine::catch(|| {
+            settings.bind(|| insta::assert_snapshot!("card", text.trim_end()));
+        });
+        if same.is_err() {
+            wrong.push(format!(
+                "the card is not as accepted:\n\n{text}\nTo accept or reject: cargo insta review"
+            ));
+        }
+    }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Box::new(Report(wrong.join("\n"))))
+    }
+}
+
+/// What is wrong. The test runner prints errors by their `Debug`.
+struct Report(String);
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Report {}
