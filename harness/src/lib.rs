@@ -18,6 +18,8 @@ pub mod json;
 
 pub mod template;
 
+pub mod source;
+
 pub mod case;
 
 pub mod fingerprint;
