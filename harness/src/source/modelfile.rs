@@ -233,6 +233,10 @@ fn parse(path: &Path, text: &str) -> Result<Modelfile, Problem> {
 
 fn instruction(path: &Path, cursor: &mut Cursor<'_>) -> Result<Instruction, Problem> {
     let start = cursor.position;
+    // One character that cannot be seen is let pass.
+    if cursor.peek().is_some_and(|c| !is_printable(c)) {
+        cursor.next();
+    }
     let name = cursor.word(|c| c.is_ascii_alphabetic());
     let name = name.map(|name| name.to_ascii_lowercase());
     let Some(name) = name.filter(|name| INSTRUCTIONS.contains(&name.as_str())) else {

@@ -35,6 +35,7 @@ fn values_end_with_their_line_or_their_quotes() {
         ("PARAMETER stop \"</s>\"\nTEMPLATE x", "x"),
         ("MESSAGE user \"\"\"\nTEMPLATE no\n\"\"\"\nTEMPLATE x", "x"),
         ("  TEMPLATE x", "x"),
+        ("\u{A0}TEMPLATE x", "x"),
     ] {
         let text = format!("# A model.\nFROM ./x.gguf\n\n{written}\n");
         assert_eq!(template(&text).as_deref(), Some(expected), "{written:?}");
