@@ -102,6 +102,7 @@ ROWS = [
     ("a token of its own in the map and the config", {CONFIG: {"image_token": "<i>"}, MAP: {"image_token": "<j>"}}),
     ("the config is not an object", {CONFIG: []}),
     ("a list as the map", {MAP: []}),
+    ("a list as the map, beside an added_tokens_decoder", {CONFIG: {"eos_token": "</s>", **DECODER}, MAP: []}),
 ]
 
 

@@ -257,6 +257,9 @@ impl Suite {
     }
 }
 
+/// Folders that every model or store has, so that they tell none from another.
+const SHARED_FOLDERS: [&str; 4] = ["additional_chat_templates", "snapshots", "blobs", "models"];
+
 /// The name of a template that shares its name with others: a template and its port may
 /// well have one, then the extension is part of it; of models in different folders, the
 /// folder is.
@@ -278,7 +281,7 @@ fn longer_name(name: &TemplateName, template: &Template) -> TemplateName {
         .skip(1)
         .filter_map(|folder| folder.file_name())
         .map(|folder| folder.to_string_lossy())
-        .find(|folder| folder != own && folder != "additional_chat_templates");
+        .find(|folder| folder != own && !SHARED_FOLDERS.contains(&folder.as_ref()));
     match above {
         Some(folder) => TemplateName::of_model(&format!("{folder}/{name}"), None),
         None => name.clone(),

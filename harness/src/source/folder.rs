@@ -3,26 +3,35 @@
 use std::path::{Path, PathBuf};
 
 use super::root::Root;
-use super::{Found, Kind, gguf, huggingface, kind_of_file, modelfile, name_of, ollama, read_file};
+use super::{
+    Found, Kind, gguf, huggingface, is_same_template, kind_of_file, modelfile, name_of, ollama,
+    read_file,
+};
 use crate::problem::{Note, Problem};
 use crate::template::{Dialect, Part, TemplateName};
 
 /// How many folders deep models are looked for, as in `models/<publisher>/<model>`.
 const DEPTH: usize = 3;
 
+/// What is said of a model that nothing gives a template.
+const NO_TEMPLATE: &str = "the model has no chat template";
+
 /// Reads a folder.
 pub(super) fn read(path: &Path) -> Found {
-    if let Some(found) = ollama::read_folder(path).or_else(|| huggingface::cache::read(path)) {
+    if let Some(found) = ollama::read_folder(path) {
         return found;
     }
-    let found = Root::new(path).map(|root| gather(&root, path, &name_of(path), DEPTH));
-    let mut found = match found {
-        Ok(found) => found,
-        Err(problem) => return Found::problem(problem),
+    let in_cache = huggingface::cache::read(path);
+    let is_model = in_cache.is_some() || huggingface::is_model(path);
+    let mut found = match in_cache {
+        Some(found) => found,
+        None => Root::new(path).map_or_else(Found::problem, |root| {
+            gather(&root, path, &name_of(path), DEPTH)
+        }),
     };
     if found.is_empty() {
-        found.problems.push(if huggingface::is_model(path) {
-            Problem::new(path, "the model has no chat template").help(
+        found.problems.push(if is_model {
+            Problem::new(path, NO_TEMPLATE).help(
                 "transformers looks for chat_template.jinja, additional_chat_templates/ and `chat_template` in tokenizer_config.json, processors for chat_template.json too",
             )
         } else {
@@ -104,11 +113,16 @@ fn read_below(root: &Root, path: &Path, depth: usize) -> Found {
     if name_of(path).starts_with('.') {
         return Found::default();
     }
-    match root.has(path) {
-        Err(problem) => Found::problem(problem),
-        Ok(_) => huggingface::cache::read(path)
-            .unwrap_or_else(|| gather(root, path, &name_of(path), depth)),
+    if let Err(problem) = root.has(path) {
+        return Found::problem(problem);
     }
+    let in_cache = huggingface::cache::read(path);
+    let is_model = in_cache.is_some() || huggingface::is_model(path);
+    let mut found = in_cache.unwrap_or_else(|| gather(root, path, &name_of(path), depth));
+    if is_model && found.is_empty() {
+        found.notes.push(Note::new(path, NO_TEMPLATE));
+    }
+    found
 }
 
 /// A GGUF file beside its model holds a copy of the template, which may be older.
@@ -125,15 +139,24 @@ fn compare_copies(found: &mut Found, name: &str) {
     let copies = found.templates.iter().filter(|template| {
         is_copy(&template.path) && template.part == Part::Key(gguf::DEFAULT_KEY.to_owned())
     });
-    let notes: Vec<Note> = copies
-        .filter(|copy| !super::is_same_template(&copy.source, &used.source))
-        .map(|copy| {
+    let mut notes = Vec::new();
+    for copy in copies {
+        if !is_same_template(&copy.source, &used.source) {
             let message = format!(
                 "its template is another one than that of {}",
                 used.place(None)
             );
-            Note::new(&copy.path, message)
-        })
-        .collect();
+            notes.push(Note::new(&copy.path, message));
+        }
+        for (token, text) in &copy.special_tokens {
+            if let Some(other) = used.special_tokens.get(token)
+                && other != text
+            {
+                let message =
+                    format!("`{token}` is {text} here, and {other} in the model's folder");
+                notes.push(Note::new(&copy.path, message));
+            }
+        }
+    }
     found.notes.extend(notes);
 }

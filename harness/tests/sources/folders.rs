@@ -43,9 +43,11 @@ fn the_models_of_a_folder_are_found() {
     folder.write("models/b/x/x-Q4.gguf", Gguf::model("X").bytes());
     folder.write("models/c/n/Modelfile", "FROM x\nTEMPLATE N\n");
     folder.write("models/.hidden/h.jinja", "H");
+    folder.write("models/embedder/config.json", "{}");
     folder.write("models/too/deep/down/here/h.jinja", "H");
     let found = folder.read("models");
     assert_eq!(templates(&found), ["m: A", "m: B", "n: N", "x-Q4: X"]);
+    assert!(notes(&found)[0].ends_with("embedder: the model has no chat template"));
     // Models of one name are told apart by their folders.
     let suite = Suite::load(&[folder.path("models")], &[], &[]);
     let names: Vec<_> = suite.templates.iter().map(|t| t.name.as_str()).collect();

@@ -257,6 +257,40 @@ fn a_file_with_ten_gigabytes_is_not_read() {
 }
 
 #[test]
+fn special_tokens_that_disagree_are_told_with_those_that_are_used() {
+    let folder = Folder::new();
+    folder.write("m/chat_template.jinja", "F");
+    folder.write(
+        "m/tokenizer_config.json",
+        r#"{"bos_token": "a", "eos_token": "</s>", "pad_token": "p"}"#,
+    );
+    folder.write(
+        "m/special_tokens_map.json",
+        r#"{"bos_token": {"content": "<s>"}, "eos_token": "</s>", "pad_token": null}"#,
+    );
+    let said = notes(&folder.read("m")).join("\n");
+    for expected in [
+        "special_tokens_map.json: `bos_token` is \"<s>\" here and \"a\" in tokenizer_config.json; transformers 5.23 uses the former",
+        "`pad_token` is null here and \"p\" in tokenizer_config.json",
+    ] {
+        assert!(said.contains(expected), "{expected}\n{said}");
+    }
+    assert!(!said.contains("eos_token"), "{said}");
+
+    folder.write(
+        "m/tokenizer_config.json",
+        r#"{"bos_token": "a", "added_tokens_decoder": {}}"#,
+    );
+    let found = folder.read("m");
+    assert_eq!(found.templates[0].special_tokens["bos_token"], "a");
+    let said = notes(&found).join("\n");
+    assert!(
+        said.contains("uses the latter: it does not read this file beside an"),
+        "{said}"
+    );
+}
+
+#[test]
 fn special_tokens_that_nothing_sets_are_told() {
     let folder = Folder::new();
     folder.write("m/config.json", "{}");

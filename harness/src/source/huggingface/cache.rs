@@ -10,8 +10,7 @@ use super::super::root::Root;
 use super::super::{Found, folder, name_of};
 use crate::problem::Problem;
 
-/// Reads a repository of the cache, one of its snapshots, or the cache itself, if the
-/// path is one of them.
+/// Reads a repository of the cache or one of its snapshots, if the path is one of them.
 pub(in crate::source) fn read(path: &Path) -> Option<Found> {
     if let Some(model) = model_name(&name_of(path)) {
         let snapshots = path.join("snapshots");
@@ -31,8 +30,9 @@ pub(in crate::source) fn read(path: &Path) -> Option<Found> {
         .nth(2)
         .filter(|shown| model_name(&name_of(shown)).is_some());
     Some(
-        Root::new(shown.unwrap_or(repository))
-            .map_or_else(Found::problem, |root| read_snapshot(&root, path, &model)),
+        Root::new(shown.unwrap_or(repository)).map_or_else(Found::problem, |root| {
+            folder::gather(&root, path, &model, 0)
+        }),
     )
 }
 
@@ -72,14 +72,5 @@ fn read_repository(path: &Path, snapshots: &Path, model: &str) -> Result<Found, 
             }
         },
     };
-    Ok(read_snapshot(&root, snapshot, model))
-}
-
-fn read_snapshot(root: &Root, snapshot: &Path, model: &str) -> Found {
-    let mut found = folder::gather(root, snapshot, model, 0);
-    if found.is_empty() {
-        let message = format!("the snapshot of {model} has no chat template");
-        found.problems.push(Problem::new(snapshot, message));
-    }
-    found
+    Ok(folder::gather(&root, snapshot, model, 0))
 }

@@ -140,13 +140,17 @@ impl Model<'_> {
             None => (Named::default(), Tokens::default()),
         };
         let path = self.folder.join(MAP_FILE);
-        if tokens.reads_map()
-            && let Some(text) = self.root.text(&path)?
-        {
-            object::read_object(&path, &text, |document, object| {
-                tokens.add_map(document, object);
+        let reads_map = tokens.reads_map();
+        let met = self.root.text(&path).and_then(|text| match text {
+            Some(text) => object::read_object(&path, &text, |document, object| {
+                tokens.meet_map(document, object);
                 Ok(())
-            })?;
+            }),
+            None => Ok(()),
+        });
+        // What is wrong with a file that is not read changes nothing.
+        if reads_map {
+            met?;
         }
         Ok((named, tokens))
     }

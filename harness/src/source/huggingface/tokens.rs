@@ -16,8 +16,6 @@
 //!
 //! What a tokenizer's class sets by itself where the files are silent is not known here.
 
-use std::path::PathBuf;
-
 use jsonc_parser::ast::{self, Object};
 use jsonc_parser::common::Ranged;
 use serde_json::{Map, Value};
@@ -46,6 +44,8 @@ pub(super) struct Tokens {
     has_decoder: bool,
     /// A standard token that is none, and where.
     wrong: Option<Problem>,
+    /// Whether some token was an object that does not say what it is.
+    has_plain: bool,
     notes: Vec<Note>,
 }
 
@@ -132,8 +132,33 @@ impl Tokens {
         !self.has_decoder
     }
 
+    /// Takes in `special_tokens_map.json`, and says where it disagrees.
+    pub(super) fn meet_map(&mut self, document: &Document<'_>, map: &Object<'_>) {
+        let mut other = Tokens::default();
+        other.add_map(document, map);
+        for key in STANDARD {
+            let (Some(own), Some(theirs)) = (self.keyed.get(key), other.keyed.get(key)) else {
+                continue;
+            };
+            if own == theirs {
+                continue;
+            }
+            let used = if self.reads_map() {
+                "transformers 5.23 uses the former"
+            } else {
+                "transformers 5.23 uses the latter: it does not read this file beside an `added_tokens_decoder`"
+            };
+            let message =
+                format!("`{key}` is {theirs} here and {own} in tokenizer_config.json; {used}");
+            self.notes.push(Note::new(document.path, message));
+        }
+        if self.reads_map() {
+            self.add_map(document, map);
+        }
+    }
+
     /// Adds what `special_tokens_map.json` says.
-    pub(super) fn add_map(&mut self, document: &Document<'_>, map: &Object<'_>) {
+    fn add_map(&mut self, document: &Document<'_>, map: &Object<'_>) {
         for property in &map.properties {
             let key = property.name.as_str();
             if key == "extra_special_tokens" {
@@ -213,7 +238,7 @@ impl Tokens {
     }
 
     fn note_plain(&mut self, document: &Document<'_>, property: &ast::ObjectProp<'_>) {
-        if !self.notes.is_empty() {
+        if std::mem::replace(&mut self.has_plain, true) {
             return;
         }
         let Place::Text(position) = document.place(property.start()) else {
@@ -224,7 +249,6 @@ impl Tokens {
             position.line,
             property.name.as_str()
         );
-        let path: PathBuf = document.path.to_path_buf();
-        self.notes.push(Note::new(path, message));
+        self.notes.push(Note::new(document.path, message));
     }
 }
