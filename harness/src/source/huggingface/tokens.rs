@@ -187,8 +187,8 @@ impl Tokens {
         }
         found.notes.extend(self.notes);
         let mut tokens = self.keyed;
-        tokens.extend(self.own.unwrap_or_default());
         tokens.retain(|_, token| !token.is_null());
+        tokens.extend(self.own.unwrap_or_default());
         let mut settled = Map::new();
         for key in STANDARD {
             if let Some(token) = tokens.shift_remove(key) {
