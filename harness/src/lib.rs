@@ -18,12 +18,12 @@ pub mod json;
 
 pub mod template;
 
-pub mod source;
-
 pub mod case;
 
 pub mod fingerprint;
 pub mod schema;
+
+pub mod source;
 
 pub mod suite;
 

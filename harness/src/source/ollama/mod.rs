@@ -20,15 +20,14 @@
 mod choice;
 mod name;
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::{self, Object};
-use sha2::{Digest, Sha256};
 
 use super::object::{Document, read_object, string, value};
 use super::root::Root;
 use super::{Found, byte_order_mark, gguf};
+use crate::fingerprint::Fingerprint;
 use crate::problem::{Note, Problem, closest, read_text};
 use crate::template::{Dialect, Part, Template, TemplateName};
 use name::ModelName;
@@ -369,14 +368,8 @@ impl Store {
     ) -> Result<Template, Problem> {
         let path = self.blob(manifest, digest)?;
         let text = read_text(&path)?;
-        let real = Sha256::digest(text.as_bytes())
-            .iter()
-            .fold(String::new(), |mut hex, byte| {
-                // Writing to a string never fails.
-                let _ = write!(hex, "{byte:02x}");
-                hex
-            });
-        if !digest.ends_with(&real) {
+        let real = Fingerprint::of(&text).to_string();
+        if !digest.to_ascii_lowercase().ends_with(&real) {
             let message = "is not what its digest says; Ollama uses it all the same";
             found.notes.push(Note::new(&path, message));
         }
