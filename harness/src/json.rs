@@ -130,7 +130,7 @@ impl Document<'_> {
     ) {
         self.problems.push(Problem {
             path: self.path.clone(),
-            position: Some(Position::of(self.text, at.start())),
+            position: Some(Position::of(self.text, at.start()).into()),
             message: message.into(),
             help,
         });

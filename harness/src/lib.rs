@@ -23,6 +23,8 @@ pub mod case;
 pub mod fingerprint;
 pub mod schema;
 
+pub mod source;
+
 pub mod suite;
 
 pub mod selection;

@@ -1,13 +1,14 @@
 //! The suite: every template, every case, and the pairs they make.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
 use crate::case::{Case, read_family};
-use crate::problem::Problem;
-use crate::template::{Template, TemplateName, read_template};
+use crate::problem::{Note, Problem};
+use crate::source;
+use crate::template::{Part, Template, TemplateName};
 
 /// The folders of the suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Suite {
     pub used_tools: HashSet<PathBuf>,
     /// Everything that is wrong with the files; what is not named here was loaded.
     pub problems: Vec<Problem>,
+    /// What there is to know about where templates came from.
+    pub notes: Vec<Note>,
 }
 
 /// One template with one case.
@@ -100,7 +103,7 @@ impl Layout {
 }
 
 impl Suite {
-    /// Loads templates and cases from files and folders.
+    /// Loads templates from [sources](source) and cases from files and folders.
     ///
     /// Nothing that is wrong with one file stops another from being loaded.
     pub fn load(templates: &[PathBuf], cases: &[PathBuf], tools: &[PathBuf]) -> Suite {
@@ -142,13 +145,10 @@ impl Suite {
     }
 
     fn load_templates(&mut self, path: &Path) {
-        let files = self.files(path, &["jinja", "gotmpl"], "template (.jinja or .gotmpl)");
-        for file in files {
-            match read_template(&file) {
-                Ok(template) => self.templates.push(template),
-                Err(problems) => self.problems.extend(problems),
-            }
-        }
+        let found = source::read(path);
+        self.templates.extend(found.templates);
+        self.problems.extend(found.problems);
+        self.notes.extend(found.notes);
     }
 
     fn load_cases(&mut self, path: &Path, tools: &[PathBuf]) {
@@ -203,19 +203,28 @@ impl Suite {
         files
     }
 
-    fn settle_names(&mut self) {
-        // A template and its port may well have one name; then the extension is part of it.
-        let names: Vec<_> = self
-            .templates
-            .iter()
-            .map(|known| known.name.clone())
-            .collect();
-        for template in &mut self.templates {
-            let is_shared = names.iter().filter(|name| **name == template.name).count() > 1;
-            if is_shared && let Some(file) = template.path.file_name() {
-                template.name = TemplateName::new(&file.to_string_lossy());
+    /// Gives templates that share a name longer ones.
+    fn lengthen_names(&mut self) {
+        let mut sharing: BTreeMap<TemplateName, Vec<usize>> = BTreeMap::new();
+        for (index, template) in self.templates.iter().enumerate() {
+            sharing
+                .entry(template.name.clone())
+                .or_default()
+                .push(index);
+        }
+        for (name, indices) in sharing.into_iter().filter(|(_, all)| all.len() > 1) {
+            let longer: Vec<TemplateName> = indices
+                .iter()
+                .map(|index| longer_name(&name, &self.templates[*index]))
+                .collect();
+            for (index, longer) in indices.into_iter().zip(longer) {
+                self.templates[index].name = longer;
             }
         }
+    }
+
+    fn settle_names(&mut self) {
+        self.lengthen_names();
         self.templates.sort_by(|a, b| a.name.cmp(&b.name));
         let mut kept: Vec<Template> = Vec::new();
         for template in std::mem::take(&mut self.templates) {
@@ -245,6 +254,37 @@ impl Suite {
                     .push(Problem::new(case.path, message).help("rename the case or its file"));
             }
         }
+    }
+}
+
+/// Folders that every model or store has, so that they tell none from another.
+const SHARED_FOLDERS: [&str; 4] = ["additional_chat_templates", "snapshots", "blobs", "models"];
+
+/// The name of a template that shares its name with others: a template and its port may
+/// well have one, then the extension is part of it; of models in different folders, the
+/// folder is.
+fn longer_name(name: &TemplateName, template: &Template) -> TemplateName {
+    let file = template.path.file_name().unwrap_or_default();
+    let is_named_after_its_file = template.part == Part::Whole
+        && template
+            .path
+            .file_stem()
+            .is_some_and(|stem| stem == name.as_str());
+    if is_named_after_its_file {
+        return TemplateName::new(&file.to_string_lossy());
+    }
+    // The first folder above the file whose name does not begin the template's.
+    let own = name.as_str().split(['@', '/']).next().unwrap_or_default();
+    let above = template
+        .path
+        .ancestors()
+        .skip(1)
+        .filter_map(|folder| folder.file_name())
+        .map(|folder| folder.to_string_lossy())
+        .find(|folder| folder != own && !SHARED_FOLDERS.contains(&folder.as_ref()));
+    match above {
+        Some(folder) => TemplateName::of_model(&format!("{folder}/{name}"), None),
+        None => name.clone(),
     }
 }
 

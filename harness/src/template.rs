@@ -22,7 +22,7 @@ pub enum Dialect {
     Go,
 }
 
-/// A template's name: its file's name without the extension.
+/// A template's name: its file's name without the extension, or the name of its model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TemplateName(Arc<str>);
 
@@ -33,6 +33,8 @@ pub struct Template {
     pub name: TemplateName,
     /// The file it stands in.
     pub path: PathBuf,
+    /// Which part of that file it is.
+    pub part: Part,
     /// The language it is written in.
     pub dialect: Dialect,
     /// The source, byte for byte: line endings are as in the file.
@@ -49,6 +51,27 @@ pub struct Template {
     pub variables: Vec<(String, Variable)>,
     /// Contracts that this template breaks on purpose, each with the reason.
     pub broken: Vec<(String, String)>,
+}
+
+/// Which part of its file a template is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The value of a key, in JSON or GGUF.
+    Key(String),
+    /// What begins in this line, counted from 1, in a Modelfile.
+    Line(usize),
+}
+
+impl Part {
+    /// The key whose value it is.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Part::Key(key) => Some(key),
+            Part::Whole | Part::Line(_) => None,
+        }
+    }
 }
 
 /// The value of a template's own variable.
@@ -136,6 +159,31 @@ impl TemplateName {
     }
 }
 
+impl TemplateName {
+    /// A name from the name of a model and perhaps of one of its templates,
+    /// `model@variant`. Whatever a terminal or a filter would take for something else
+    /// than a name, such as `:` and control characters, is replaced.
+    pub fn of_model(model: &str, variant: Option<&str>) -> TemplateName {
+        let tidy = |c: char, others: &str| {
+            if c.is_alphanumeric() || others.contains(c) {
+                c
+            } else {
+                '_'
+            }
+        };
+        let mut name: String = model
+            .replace(':', "@")
+            .chars()
+            .map(|c| tidy(c, "._-+@/"))
+            .collect();
+        if let Some(variant) = variant {
+            name.push('@');
+            name.extend(variant.chars().map(|c| tidy(c, "._-+")));
+        }
+        TemplateName(name.into())
+    }
+}
+
 impl fmt::Display for TemplateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
@@ -148,6 +196,7 @@ impl Template {
         Template {
             name: TemplateName::new(name),
             path: PathBuf::new(),
+            part: Part::Whole,
             dialect,
             source: source.to_owned(),
             about: None,
@@ -156,6 +205,23 @@ impl Template {
             special_tokens: Map::new(),
             variables: Vec::new(),
             broken: Vec::new(),
+        }
+    }
+
+    /// Where the template stands, or a line of it: `path:line`, and the key where it is
+    /// the value of one.
+    pub fn place(&self, line: Option<usize>) -> String {
+        let path = self.path.display();
+        match (&self.part, line) {
+            (Part::Whole, None) => path.to_string(),
+            (Part::Whole, Some(line)) => format!("{path}:{line}"),
+            (Part::Line(first), line) => {
+                format!("{path}:{}", first + line.unwrap_or(1).saturating_sub(1))
+            }
+            (Part::Key(key), None) => format!("{path} ({})", key.escape_debug()),
+            (Part::Key(key), Some(line)) => {
+                format!("{path} ({}, line {line})", key.escape_debug())
+            }
         }
     }
 }
@@ -178,7 +244,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
         .map_err(|problem| problems.push(problem))
         .ok();
     let sidecar_path = path.with_extension("json");
-    let sidecar = if sidecar_path.exists() {
+    let sidecar = if sidecar_path.exists() && !is_legacy_template(&sidecar_path) {
         read_sidecar(&sidecar_path)
             .map_err(|found| problems.extend(found))
             .ok()
@@ -189,6 +255,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
         (Some(source), Some(sidecar)) => Ok(Template {
             name: TemplateName::new(name),
             path: path.to_path_buf(),
+            part: Part::Whole,
             dialect,
             source,
             about: sidecar.about,
@@ -210,6 +277,17 @@ struct SidecarContent {
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
     broken: Vec<(String, String)>,
+}
+
+/// Whether a file that stands where a sidecar would is transformers' own
+/// `chat_template.json`, in which processors keep a template.
+fn is_legacy_template(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name == "chat_template.json")
+        && read_text(path)
+            .ok()
+            .and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok())
+            .is_some_and(|object| object.contains_key("chat_template"))
 }
 
 fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
@@ -338,6 +416,26 @@ mod tests {
             "{}",
             problems[0]
         );
+    }
+
+    #[test]
+    fn what_processors_keep_beside_a_template_is_no_sidecar() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chat_template.jinja");
+        std::fs::write(&path, "F").unwrap();
+        let beside = folder.path().join("chat_template.json");
+        std::fs::write(&beside, r#"{"chat_template": "L"}"#).unwrap();
+        assert_eq!(read_template(&path).unwrap().source, "F");
+        std::fs::write(&beside, r#"{"about": 1}"#).unwrap();
+        assert!(read_template(&path).is_err());
+    }
+
+    #[test]
+    fn names_of_models_hold_nothing_that_means_something_elsewhere() {
+        let name = |model, variant| TemplateName::of_model(model, variant).to_string();
+        assert_eq!(name("org/Model-1.5", None), "org/Model-1.5");
+        assert_eq!(name("gemma3:12b", Some("tool_use")), "gemma3@12b@tool_use");
+        assert_eq!(name("a b\u{1b}[1m*", Some("../x:y")), "a_b__1m_@.._x_y");
     }
 
     #[test]

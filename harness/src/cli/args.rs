@@ -181,7 +181,8 @@ pub(super) struct SelectionArguments {
 /// Where templates and cases come from.
 #[derive(Debug, Args)]
 pub(super) struct SourceArguments {
-    /// A template or a folder of templates, instead of the suite's (repeatable)
+    /// A template, a folder of templates, a model folder, a GGUF file, a Modelfile or an
+    /// Ollama store, instead of the suite's (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(super) templates: Vec<PathBuf>,
     /// A case file or a folder of case files, instead of the suite's (repeatable)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall::divergence::Divergences;
 use rolecall::record::Records;
+use rolecall::report::problems;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Suite};
 
@@ -65,8 +66,15 @@ fn near(path: &Path) -> PathBuf {
     }
 }
 
-/// Loads what the arguments name, and the suite's own for the rest.
+/// Loads what the arguments name, and the suite's own for the rest. What there is to know
+/// about the sources is told on standard error.
 pub(super) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
+    let inputs = find(arguments)?;
+    problems::write_notes(&mut anstream::stderr(), &inputs.suite.notes)?;
+    Ok(inputs)
+}
+
+fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
     if !arguments.templates.is_empty() && !arguments.cases.is_empty() {
         let tools = layout()
             .map(|layout| vec![layout.tools()])

@@ -10,6 +10,7 @@ use crate::divergence::Divergences;
 use crate::engine::Engines;
 use crate::reference::Reference;
 use crate::suite::Suite;
+use crate::template::{Part, Template};
 
 /// A listing: rows of a name and what there is to say about it, under headings.
 #[derive(Debug)]
@@ -25,6 +26,14 @@ struct Row {
     about: String,
 }
 
+/// Where a template was found that is not a file of its own.
+fn place(template: &Template) -> String {
+    match template.part {
+        Part::Whole => String::new(),
+        _ => template.place(None),
+    }
+}
+
 impl Listing {
     /// The templates of a suite.
     pub fn templates(suite: &Suite) -> Listing {
@@ -34,7 +43,7 @@ impl Listing {
             about: format!(
                 "{:5}  {}",
                 template.dialect.name(),
-                template.about.as_deref().unwrap_or("")
+                template.about.clone().unwrap_or_else(|| place(template))
             ),
         });
         Listing {
@@ -47,6 +56,7 @@ impl Listing {
                         "name": template.name.as_str(),
                         "dialect": template.dialect.name(),
                         "path": template.path,
+                        "key": template.part.key(),
                         "bytes": template.source.len(),
                         "about": template.about,
                         "origin": template.origin,

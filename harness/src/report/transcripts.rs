@@ -43,11 +43,7 @@ pub fn write_place(out: &mut dyn Write, template: &Template, outcome: &Outcome) 
         && outcome.kind() == OutcomeKind::Failed
         && let Some(source) = template.source.lines().nth(line.saturating_sub(1))
     {
-        writeln!(
-            out,
-            "{}",
-            Styled(QUIET, format!("{}:{line}", template.path.display()))
-        )?;
+        writeln!(out, "{}", Styled(QUIET, template.place(Some(*line))))?;
         writeln!(out, "  {}", source.trim())?;
     }
     Ok(())

@@ -1,0 +1,73 @@
+//! The folder outside of which nothing is read.
+
+use std::path::{Path, PathBuf};
+
+use crate::problem::{Problem, read_text};
+
+/// A folder that the user named, or that holds what the user named.
+#[derive(Debug, Clone)]
+pub(super) struct Root {
+    shown: PathBuf,
+    real: PathBuf,
+}
+
+impl Root {
+    /// The folder at a path.
+    pub(super) fn new(path: &Path) -> Result<Root, Problem> {
+        let real = path
+            .canonicalize()
+            .map_err(|error| Problem::new(path, format!("cannot be read: {error}")))?;
+        Ok(Root {
+            shown: path.to_path_buf(),
+            real,
+        })
+    }
+
+    /// The folder as the user wrote it.
+    pub(super) fn path(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Whether something is there that may be read. What a link leads to outside of the
+    /// folder, or nowhere, is a problem.
+    pub(super) fn has(&self, path: &Path) -> Result<bool, Problem> {
+        let real = match path.canonicalize() {
+            Ok(real) => real,
+            Err(_) if path.is_symlink() => {
+                return Err(Problem::new(path, "a link that leads nowhere"));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Problem::new(path, format!("cannot be read: {error}"))),
+        };
+        if real.starts_with(&self.real) {
+            return Ok(true);
+        }
+        let message = format!("a link that leads outside of {}", self.shown.display());
+        Err(Problem::new(path, message)
+            .help("nothing outside of the given path is read: name what it leads to"))
+    }
+
+    /// The text of a file, if it is there.
+    pub(super) fn text(&self, path: &Path) -> Result<Option<String>, Problem> {
+        if self.has(path)? {
+            read_text(path).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// What is in a folder, by name. A folder that is not there is empty.
+    pub(super) fn entries(&self, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+        if !self.has(folder)? || !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        let unreadable =
+            |error: std::io::Error| Problem::new(folder, format!("cannot be read: {error}"));
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+            paths.push(entry.map_err(unreadable)?.path());
+        }
+        paths.sort();
+        Ok(paths)
+    }
+}

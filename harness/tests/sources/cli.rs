@@ -1,0 +1,98 @@
+//! The commands, given sources.
+
+use std::process::{Command, Output};
+
+use super::Folder;
+use super::build::Gguf;
+
+/// One case, and what the arguments say.
+fn rolecall(folder: &Folder, arguments: &[&str]) -> Output {
+    folder.write(
+        "cases.json",
+        r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#,
+    );
+    Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .args(arguments)
+        .args(["--cases", "cases.json"])
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn what_is_broken_leaves_the_others_and_ends_in_2() {
+    let folder = Folder::new();
+    folder.write(
+        "good/tokenizer_config.json",
+        r#"{"chat_template": "{{ bos_token }}{{ messages[0].content }}", "bos_token": "<s>"}"#,
+    );
+    folder.write("torn.gguf", &Gguf::model("D").bytes()[..100]);
+    folder.write("bad/tokenizer_config.json", "{\n\"chat_template\": 1}");
+    folder.write("Modelfile", "FROM x\nTEMPLATE {{ .Prompt }}!\n");
+    let sources = ["good", "torn.gguf", "bad", "Modelfile", "none"];
+    let mut arguments = vec!["render", "--format", "jsonl"];
+    for source in sources {
+        arguments.extend(["--templates", source]);
+    }
+    let output = rolecall(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(2));
+    let rendered = text(&output.stdout);
+    assert!(rendered.contains(r#""text":"<s>Hi""#), "{rendered}");
+    assert!(rendered.contains(r#""text":"Hi!""#), "{rendered}");
+    let said = text(&output.stderr);
+    for expected in [
+        "torn.gguf, byte ",
+        "bad/tokenizer_config.json:2:18: `chat_template` must be a string",
+        "none: no such file or folder",
+    ] {
+        assert!(said.contains(expected), "{expected}\n{said}");
+    }
+}
+
+#[test]
+fn notes_are_told_and_change_nothing() {
+    let folder = Folder::new();
+    folder.write("m/chat_template.jinja", "{{ messages[0].content }}");
+    folder.write("m/tokenizer_config.json", r#"{"chat_template": "old"}"#);
+    let output = rolecall(
+        &folder,
+        &["show", "m", "cases/hi", "--raw", "--templates", "m"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.stdout, b"Hi");
+    assert_eq!(
+        text(&output.stderr),
+        "note: m/tokenizer_config.json: the template `default` is another one than m/chat_template.jinja, which transformers 5.23 uses\n"
+    );
+    let output = rolecall(&folder, &["list", "templates", "--templates", "m"]);
+    assert_eq!(text(&output.stdout).trim_end(), "m  jinja");
+}
+
+#[test]
+fn a_template_that_does_not_parse_is_shown_where_it_stands() {
+    let folder = Folder::new();
+    folder.write(
+        "m/Modelfile",
+        "FROM x\n\nTEMPLATE \"\"\"a\n{{ if }}\"\"\"\n",
+    );
+    let output = rolecall(&folder, &["show", "m", "cases/hi", "--templates", "m"]);
+    assert!(
+        text(&output.stderr).contains("m/Modelfile:4\n  {{ if }}"),
+        "{}",
+        text(&output.stderr)
+    );
+    folder.write(
+        "n/tokenizer_config.json",
+        r#"{"chat_template": "a\n{% if %}"}"#,
+    );
+    let output = rolecall(&folder, &["show", "n", "cases/hi", "--templates", "n"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("n/tokenizer_config.json (chat_template, line 2)\n  {% if %}"),
+        "{said}"
+    );
+}

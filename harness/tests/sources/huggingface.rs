@@ -1,0 +1,315 @@
+//! Model folders: what the real transformers takes from each of a table of them, recorded
+//! by `scripts/record-sources.py`, and what is said beside.
+
+use std::collections::BTreeMap;
+
+use rolecall::source::Found;
+use rolecall::template::Template;
+use serde_json::Value;
+
+use super::{Folder, notes, problem_in, problems, templates};
+
+/// Folders that transformers refuses and that are read here, each with the reason.
+const READ_ALL_THE_SAME: &[(&str, &str)] = &[
+    (
+        "tokens as plain objects",
+        "other engines read them; there is a note",
+    ),
+    ("a plain object beside an added_tokens_decoder", "as above"),
+    (
+        "additional special tokens in the map",
+        "no template sees them",
+    ),
+];
+
+/// A folder of the table, on disk.
+fn folder_of(row: &Value) -> Folder {
+    let folder = Folder::new();
+    folder.write("m/tokenizer.json", "{}");
+    for (name, content) in row["files"].as_object().unwrap() {
+        let text = match content {
+            Value::String(text) if name.contains(".jinja") => text.clone(),
+            other => other.to_string(),
+        };
+        folder.write(&format!("m/{name}"), text);
+    }
+    folder
+}
+
+/// The templates of a tokenizer or a processor by name, as the table has them.
+fn recorded(side: &Value) -> BTreeMap<String, String> {
+    match &side["templates"] {
+        Value::String(text) => BTreeMap::from([("default".to_owned(), normalised(text))]),
+        Value::Object(named) => named
+            .iter()
+            .map(|(name, text)| (name.clone(), normalised(text.as_str().unwrap())))
+            .collect(),
+        _ => BTreeMap::new(),
+    }
+}
+
+fn find<'f>(found: &'f Found, name: &str) -> Option<&'f Template> {
+    found
+        .templates
+        .iter()
+        .find(|template| template.name.as_str() == name)
+}
+
+/// Python's text mode normalises line endings; here they are kept, for the engine to do it.
+fn normalised(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+#[test]
+fn folders_give_what_transformers_takes_from_them() {
+    let table: Vec<Value> = serde_json::from_str(include_str!("../data/sources.json")).unwrap();
+    assert!(table.len() > 50, "{} rows", table.len());
+    for row in &table {
+        let about = row["about"].as_str().unwrap();
+        let folder = folder_of(row);
+        let found = folder.read("m");
+        let (tokenizer, processor) = (&row["tokenizer"], &row["processor"]);
+        if !tokenizer["error"].is_null() {
+            let is_known = READ_ALL_THE_SAME.iter().any(|(known, _)| *known == about);
+            // Whether the folder has a template or not, it must not be taken for sound.
+            let is_refused = found
+                .problems
+                .iter()
+                .any(|problem| !problem.message.contains("has no chat template"));
+            assert_eq!(is_refused, !is_known, "{about}: {found:#?}");
+            continue;
+        }
+        let mut expected = recorded(tokenizer);
+        let of_processor = recorded(processor);
+        if expected.is_empty() {
+            expected.clone_from(&of_processor);
+        } else if let Some(other) = of_processor.get("default")
+            && expected.get("default").map(|own| own.trim_end()) != Some(other.trim_end())
+        {
+            let other = other.clone();
+            expected.insert("processor".to_owned(), other);
+        }
+        let given: BTreeMap<String, String> = found
+            .templates
+            .iter()
+            .map(|template| {
+                let name = template.name.as_str();
+                let name = name.strip_prefix("m@").unwrap_or("default");
+                (name.to_owned(), normalised(&template.source))
+            })
+            .collect();
+        assert_eq!(given, expected, "{about}: {found:#?}");
+        let has_problem = !found.problems.is_empty();
+        assert_eq!(has_problem, expected.is_empty(), "{about}: {found:#?}");
+        for (side, tools) in [("plain", ""), ("with_tools", "tool_use")] {
+            let chosen = find(&found, &format!("m@{tools}")).or_else(|| find(&found, "m"));
+            if let Some(expected) = tokenizer[side].as_str() {
+                let chosen = normalised(&chosen.unwrap().source);
+                assert_eq!(chosen, normalised(expected), "{about}: {side}");
+            }
+        }
+    }
+}
+
+/// The same table once more for the tokens: with a template, so that there is something
+/// that sees them.
+#[test]
+fn templates_see_the_special_tokens_that_transformers_gives_them() {
+    let table: Vec<Value> = serde_json::from_str(include_str!("../data/sources.json")).unwrap();
+    let mut compared = 0;
+    for row in &table {
+        let about = row["about"].as_str().unwrap();
+        if row["tokenizer"]["error"].is_string() {
+            continue;
+        }
+        let folder = folder_of(row);
+        folder.write("m/chat_template.jinja", "x");
+        let found = folder.read("m");
+        let template = find(&found, "m").unwrap_or_else(|| panic!("{about}: {found:#?}"));
+        assert_eq!(
+            Value::Object(template.special_tokens.clone()),
+            row["tokenizer"]["special_tokens"],
+            "{about}"
+        );
+        let keys: Vec<_> = template.special_tokens.keys().collect();
+        let recorded = row["tokenizer"]["special_tokens"].as_object().unwrap();
+        assert_eq!(keys, recorded.keys().collect::<Vec<_>>(), "{about}");
+        compared += 1;
+    }
+    assert!(compared > 40, "{compared}");
+}
+
+#[test]
+fn sources_that_disagree_are_told_with_the_one_that_is_used() {
+    let folder = Folder::new();
+    folder.write("m/chat_template.jinja", "F\n");
+    folder.write(
+        "m/tokenizer_config.json",
+        r#"{"chat_template": [{"name": "default", "template": "C"}, {"name": "rag", "template": "R"}]}"#,
+    );
+    folder.write("m/chat_template.json", r#"{"chat_template": "L"}"#);
+    folder.write("m/other.jinja", "O");
+    let found = folder.read("m");
+    assert_eq!(templates(&found), ["m: F\n", "m@processor: L"]);
+    let notes = notes(&found).join("\n");
+    for expected in [
+        "tokenizer_config.json: the template `default` is another one than ",
+        "chat_template.jinja, which transformers 5.23 uses",
+        "tokenizer_config.json: the template `rag` is not used",
+        "chat_template.json: the processor's template, here m@processor; AutoTokenizer uses ",
+        "other.jinja: transformers does not read it",
+    ] {
+        assert!(notes.contains(expected), "{expected}\n{notes}");
+    }
+
+    // The same text is no disagreement, whatever its line endings.
+    folder.write("m/tokenizer_config.json", r#"{"chat_template": "F\r\n"}"#);
+    folder.write("m/chat_template.json", r#"{"chat_template": "F"}"#);
+    std::fs::remove_file(folder.path("m/other.jinja")).unwrap();
+    let found = folder.read("m");
+    assert_eq!(templates(&found), ["m: F\n"]);
+    assert_eq!(found.notes, []);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_with_its_line() {
+    for (file, text, expected) in [
+        (
+            "tokenizer_config.json",
+            "{\n  \"chat_template\": 5\n}",
+            "m/tokenizer_config.json:2:20: `chat_template` must be a string or a list",
+        ),
+        (
+            "tokenizer_config.json",
+            "{\n  \"chat_template\": [{\"name\": \"a\"}]\n}",
+            "m/tokenizer_config.json:2:21: the named template \"a\" has no string `template`",
+        ),
+        (
+            "tokenizer_config.json",
+            "{\"bos_token\":\n 1}",
+            "m/tokenizer_config.json:2:2: the token \"bos_token\" must be a string",
+        ),
+        (
+            "tokenizer_config.json",
+            "{\"chat_template\": \"x\",\n",
+            "m/tokenizer_config.json:2:1: not JSON: EOF",
+        ),
+        (
+            "tokenizer_config.json",
+            "\u{FEFF}{}",
+            "begins with a byte order mark",
+        ),
+        ("tokenizer_config.json", "", "the file is empty"),
+        (
+            "tokenizer_config.json",
+            "[]",
+            "m/tokenizer_config.json:1:1: not an object",
+        ),
+        (
+            "special_tokens_map.json",
+            "{\"bos_token\": [\"<s>\"]}",
+            "m/special_tokens_map.json:1:15: the token \"bos_token\" must be",
+        ),
+        (
+            "chat_template.json",
+            "{\"template\": \"x\"}",
+            "m/chat_template.json: no `chat_template` in it",
+        ),
+    ] {
+        let folder = Folder::new();
+        folder.write(&format!("m/{file}"), text);
+        let problem = problem_in(folder.0.path(), &folder.read("m"));
+        assert!(problem.contains(expected), "{problem}\n{expected}");
+    }
+    let folder = Folder::new();
+    folder.write("m/config.json", "{}");
+    folder.write("m/chat_template.jinja", b"ok\nb\xFFd");
+    let problem = problem_in(folder.0.path(), &folder.read("m"));
+    assert!(
+        problem.contains("chat_template.jinja:2:2: not UTF-8"),
+        "{problem}"
+    );
+    std::fs::remove_file(folder.path("m/chat_template.jinja")).unwrap();
+    let problem = problem_in(folder.0.path(), &folder.read("m"));
+    assert!(
+        problem.contains("the model has no chat template"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_file_with_ten_gigabytes_is_not_read() {
+    let folder = Folder::new();
+    folder.write("m/config.json", "{}");
+    for name in ["m/chat_template.jinja", "m/tokenizer_config.json"] {
+        let path = folder.write(name, "");
+        std::fs::File::create(&path)
+            .unwrap()
+            .set_len(10 << 30)
+            .unwrap();
+        let problem = problem_in(folder.0.path(), &folder.read("m"));
+        assert!(
+            problem.contains(&format!("{name}: too large: 10737418240 bytes")),
+            "{problem}"
+        );
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn special_tokens_that_disagree_are_told_with_those_that_are_used() {
+    let folder = Folder::new();
+    folder.write("m/chat_template.jinja", "F");
+    folder.write(
+        "m/tokenizer_config.json",
+        r#"{"bos_token": "a", "eos_token": "</s>", "pad_token": "p"}"#,
+    );
+    folder.write(
+        "m/special_tokens_map.json",
+        r#"{"bos_token": {"content": "<s>"}, "eos_token": "</s>", "pad_token": null}"#,
+    );
+    let said = notes(&folder.read("m")).join("\n");
+    for expected in [
+        "special_tokens_map.json: `bos_token` is \"<s>\" here and \"a\" in tokenizer_config.json; transformers 5.23 uses the former",
+        "`pad_token` is null here and \"p\" in tokenizer_config.json",
+    ] {
+        assert!(said.contains(expected), "{expected}\n{said}");
+    }
+    assert!(!said.contains("eos_token"), "{said}");
+
+    folder.write(
+        "m/tokenizer_config.json",
+        r#"{"bos_token": "a", "added_tokens_decoder": {}}"#,
+    );
+    let found = folder.read("m");
+    assert_eq!(found.templates[0].special_tokens["bos_token"], "a");
+    let said = notes(&found).join("\n");
+    assert!(
+        said.contains("uses the latter: it does not read this file beside an"),
+        "{said}"
+    );
+}
+
+#[test]
+fn special_tokens_that_nothing_sets_are_told() {
+    let folder = Folder::new();
+    folder.write("m/config.json", "{}");
+    folder.write(
+        "m/chat_template.jinja",
+        "\u{FEFF}{{ bos_token }}{{ eos_token }}",
+    );
+    folder.write(
+        "m/tokenizer_config.json",
+        r#"{"eos_token": {"content": "</s>"}}"#,
+    );
+    let found = folder.read("m");
+    assert_eq!(problems(&found), [""; 0]);
+    let notes = notes(&found).join("\n");
+    for expected in [
+        "line 1: the token \"eos_token\" is an object without",
+        "begins with a byte order mark, which is part of every prompt",
+        "the template speaks of `bos_token`, which nothing here sets: undefined",
+    ] {
+        assert!(notes.contains(expected), "{expected}\n{notes}");
+    }
+}
