@@ -43,12 +43,6 @@ pub mod snapshot;
 
 pub mod verdict;
 
-pub mod run;
-
-pub mod recording;
-
-pub mod parity;
-
 pub mod probe;
 
 pub mod capability;
@@ -56,6 +50,12 @@ pub mod capability;
 pub mod contract;
 
 pub mod card;
+
+pub mod run;
+
+pub mod recording;
+
+pub mod parity;
 
 pub mod lint;
 

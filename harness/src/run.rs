@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use crate::card::{self, Card};
 use crate::divergence::{Divergences, pair_name};
 use crate::engine::{Conversation, Engine, Engines, Loaded, load};
 use crate::outcome::Outcome;
@@ -110,6 +111,28 @@ impl<'r> Runner<'r> {
             .copied()
             .find(|engine| engine.dialect() == dialect)
             .or_else(|| self.engines.for_dialect(dialect))
+    }
+
+    /// The report cards of templates, in their order. Those whose dialect has no engine are
+    /// left out.
+    pub fn examine(&self, templates: &[Template]) -> Timed<Card> {
+        let start = Instant::now();
+        let results = self.pool.install(|| {
+            templates
+                .par_iter()
+                .filter_map(|template| {
+                    let card = card::examine(self.engine(template.dialect)?, template);
+                    if let Some(progress) = &self.progress {
+                        progress();
+                    }
+                    Some(card)
+                })
+                .collect()
+        });
+        Timed {
+            results,
+            elapsed: start.elapsed(),
+        }
     }
 
     /// Renders pairs. Those whose dialect has no engine are left out.

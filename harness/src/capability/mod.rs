@@ -91,6 +91,53 @@ pub struct Capabilities {
     pub variables: Vec<String>,
 }
 
+impl Capabilities {
+    /// What became of everything that was tried, with a name for each.
+    pub fn supports(&self) -> Vec<(String, &Support)> {
+        let Roles {
+            system,
+            developer,
+            unknown,
+            consecutive_users,
+            consecutive_assistants,
+            assistant_first,
+        } = &self.roles;
+        let named = [
+            ("a question", &self.question),
+            ("system", &system.leading),
+            ("system alone", &system.alone),
+            ("two systems", &system.two),
+            ("system later on", &system.late),
+            ("developer", developer),
+            ("unknown role", unknown),
+            ("users in a row", consecutive_users),
+            ("answers in a row", consecutive_assistants),
+            ("answer first", assistant_first),
+            ("tools", &self.tools),
+            ("tool call", &self.tool_calls.single),
+            ("object arguments", &self.tool_calls.object_arguments),
+            ("JSON text arguments", &self.tool_calls.string_arguments),
+            ("parallel calls", &self.tool_calls.parallel),
+            ("tool result", &self.tool_results.single),
+            ("result without ID", &self.tool_results.without_id),
+            ("result without name", &self.tool_results.without_name),
+            ("result with a long ID", &self.tool_results.long_id),
+            ("reasoning in history", &self.reasoning.in_history),
+            ("documents", &self.documents),
+            ("continued answer", &self.continue_final_message),
+        ];
+        let parts = self
+            .typed_content
+            .iter()
+            .map(|(role, support)| (format!("parts of {role}"), support));
+        named
+            .into_iter()
+            .map(|(name, support)| (name.to_owned(), support))
+            .chain(parts)
+            .collect()
+    }
+}
+
 impl Support {
     /// What became of words that a probe put in.
     pub fn of(seen: &Seen, words: &[&str]) -> Support {

@@ -23,6 +23,8 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Render, and print the outcomes only
     Render(RenderArguments),
+    /// The report card of a template: what it can do, and which contracts it breaks
+    Check(CheckArguments),
     /// Print the transcript of one pair
     Show(ShowArguments),
     /// Compare templates that are meant to give the same prompts, such as a Jinja template
@@ -45,6 +47,7 @@ impl Command {
             Command::Render(arguments) => arguments.format == Format::Jsonl,
             Command::Show(arguments) => arguments.raw,
             Command::List(arguments) => arguments.format == ListFormat::Json,
+            Command::Check(arguments) => arguments.format != CheckFormat::Human,
             Command::Parity(_) | Command::Lint(_) | Command::Reference(_) => false,
         }
     }
@@ -105,6 +108,40 @@ pub(super) struct ShowArguments {
     pub(super) sources: SourceArguments,
     #[command(flatten)]
     pub(super) rendering: RenderingArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
+    /// stores; the suite's own without one
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) rendering: RenderingArguments,
+    /// Print every card and all evidence, with what differs
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Let warnings fail, too
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Write a page with everything to look through, too: one file, without a network
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+    /// How to print the cards
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(super) format: CheckFormat,
+}
+
+/// How report cards are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CheckFormat {
+    /// For a person
+    Human,
+    /// One JSON array
+    Json,
+    /// XML as `JUnit` has it, for CI servers
+    Junit,
+    /// Annotations for GitHub
+    Github,
 }
 
 #[derive(Debug, Args)]

@@ -32,13 +32,14 @@ use super::args::{
     RenderArguments, RenderingArguments, RunArguments, ShowArguments,
 };
 use super::inputs::{self, Inputs};
-use super::{Failure, Status, engines, references, report_problems, tell};
+use super::{Failure, Status, check, engines, references, report_problems, tell};
 
 /// Carries a command out; its result goes to `out`.
 pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
     match &arguments.command {
         Command::Run(arguments) => run(arguments, out),
         Command::Render(arguments) => render(arguments, out),
+        Command::Check(arguments) => check::execute(arguments, out),
         Command::Show(arguments) => show(arguments, out),
         Command::Parity(arguments) => compare_twins(arguments, out),
         Command::List(arguments) => list(arguments, out),
@@ -102,6 +103,7 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
         let page = html::Page {
             title: "Rolecall".to_owned(),
             families: &suite.families,
+            templates: &suite.templates,
             results: &run.results,
             cards: BTreeMap::new(),
         };
@@ -442,7 +444,7 @@ fn check_suite(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status,
     Ok(Status::Fine)
 }
 
-fn runner<'e>(
+pub(super) fn runner<'e>(
     engines: &'e Engines,
     chosen: Option<&'e engines::Choice<'_>>,
     arguments: &RenderingArguments,
@@ -454,7 +456,7 @@ fn runner<'e>(
 
 /// Tells what is wrong with the input, and which templates no engine renders. Returns
 /// whether there was nothing to tell.
-fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, Failure> {
+pub(super) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, Failure> {
     let without_engine = suite
         .templates
         .iter()

@@ -66,6 +66,19 @@ fn near(path: &Path) -> PathBuf {
     }
 }
 
+/// Loads the templates of some paths, or the suite's own without one, and the suite's
+/// cases where there are any.
+pub(super) fn load_templates(paths: &[PathBuf]) -> Result<Suite, Failure> {
+    let suite = match (layout(), paths) {
+        (Ok(layout), []) => Suite::load_layout(&layout),
+        (Ok(layout), paths) => Suite::load(paths, &[layout.conversations()], &[layout.tools()]),
+        (Err(failure), []) => return Err(failure),
+        (Err(_), paths) => Suite::load(paths, &[], &[]),
+    };
+    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    Ok(suite)
+}
+
 /// Loads what the arguments name, and the suite's own for the rest. What there is to know
 /// about the sources is told on standard error.
 pub(super) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {

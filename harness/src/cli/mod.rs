@@ -1,6 +1,7 @@
 //! The command line.
 
 mod args;
+mod check;
 mod commands;
 mod engines;
 mod inputs;

@@ -40,7 +40,12 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
     write_capabilities(out, &card.capabilities)
 }
 
-fn write_broken(out: &mut dyn Write, finding: &Finding, detail: Detail) -> io::Result<()> {
+/// Writes a broken contract with what shows it.
+pub(super) fn write_broken(
+    out: &mut dyn Write,
+    finding: &Finding,
+    detail: Detail,
+) -> io::Result<()> {
     let contract = finding.contract;
     let style = match contract.severity {
         Severity::Error => BAD,
@@ -210,7 +215,7 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
 }
 
 /// A text on one line, with every character visible.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
         encode_char(c, &mut line);

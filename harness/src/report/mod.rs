@@ -3,11 +3,14 @@
 //! Reports write to whatever they are given; colour is always in the text and is taken
 //! out by the stream where nobody wants it.
 
+pub mod annotations;
 pub mod card;
+pub mod check;
 pub mod difference;
 pub mod grid;
 pub mod html;
 pub mod jsonl;
+pub mod junit;
 pub mod listing;
 pub mod parity;
 pub mod problems;

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod build;
+mod check;
 mod cli;
 mod folders;
 mod gguf;

@@ -14,7 +14,7 @@ const TEMPLATE: &str = "template";
 const MODEL: &str = "model";
 
 /// A store in the making.
-struct Store(Folder);
+pub(super) struct Store(pub(super) Folder);
 
 impl Store {
     fn new() -> Store {
@@ -62,7 +62,7 @@ fn gguf_config() -> serde_json::Value {
 }
 
 /// Four models: with a Go template, a Jinja template, both, and none.
-fn store() -> Store {
+pub(super) fn store() -> Store {
     let store = Store::new();
     let library = "registry.ollama.ai/library";
     let plain = Gguf::model("").bytes();

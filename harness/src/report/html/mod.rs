@@ -15,6 +15,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 
 use super::counted;
+use crate::card::Card;
 use crate::case::CaseId;
 use crate::diff::{Diff, Side};
 use crate::outcome::OutcomeKind;
@@ -36,28 +37,59 @@ pub struct Page<'p, 's> {
     pub title: String,
     /// What each family of cases has in common.
     pub families: &'p [(String, String)],
-    /// The pairs, template by template.
+    /// The templates.
+    pub templates: &'p [Template],
+    /// Their pairs; perhaps none.
     pub results: &'p [Compared<'s>],
-    /// The report cards of templates, as JSON.
-    pub cards: BTreeMap<TemplateName, Value>,
+    /// Their report cards by name, as [`card`] makes them.
+    pub cards: BTreeMap<String, Value>,
+}
+
+/// A report card as the page reads it: with transcripts and differences.
+pub fn card(card: &Card) -> Value {
+    let mut value = json!(card);
+    for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
+        for (evidence, known) in list(&mut finding["evidence"]).zip(known.evidence()) {
+            if let Some(found) = known.diff() {
+                evidence["diff"] = diff("", &found);
+            }
+            for (render, known) in list(&mut evidence["renders"]).zip(&known.renders) {
+                render["transcript"] = transcript::encode(&known.outcome).into();
+            }
+        }
+    }
+    value
+}
+
+fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
+    value.as_array_mut().into_iter().flatten()
 }
 
 /// Writes the page.
 pub fn write(out: &mut dyn Write, page: &Page<'_, '_>) -> io::Result<()> {
     let cases = cases(page.results);
-    let mut templates: Vec<(&Template, Vec<&Compared<'_>>)> = Vec::new();
+    let mut by_template: BTreeMap<&TemplateName, Vec<&Compared<'_>>> = BTreeMap::new();
     for compared in page.results {
-        let template = compared.rendered.pair.template;
-        match templates.last_mut() {
-            Some((last, results)) if last.name == template.name => results.push(compared),
-            _ => templates.push((template, vec![compared])),
-        }
+        let name = &compared.rendered.pair.template.name;
+        by_template.entry(name).or_default().push(compared);
     }
+    // A run that was filtered shows what was asked for.
+    let templates: Vec<(&Template, Vec<&Compared<'_>>)> = page
+        .templates
+        .iter()
+        .map(|template| {
+            let results = by_template.remove(&template.name).unwrap_or_default();
+            (template, results)
+        })
+        .filter(|(template, results)| {
+            !results.is_empty() || page.cards.contains_key(template.name.as_str())
+        })
+        .collect();
     let mut listed = Vec::new();
     let mut chunks = Vec::new();
     for (number, (template, results)) in templates.iter().enumerate() {
         let id = format!("chunk-{number}");
-        let card = page.cards.get(&template.name);
+        let card = page.cards.get(template.name.as_str());
         listed.push(entry(template, results, &cases, &id, card));
         let chunk = packed(&chunk(results, &cases, card))?;
         chunks.push(format!(
@@ -202,7 +234,7 @@ fn pair(compared: &Compared<'_>) -> Value {
 }
 
 /// A diff as the page reads it: lines of a side and its pieces.
-pub fn diff(title: &str, diff: &Diff) -> Value {
+fn diff(title: &str, diff: &Diff) -> Value {
     let hunks: Vec<Vec<Value>> = diff
         .hunks
         .iter()

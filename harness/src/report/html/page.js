@@ -263,7 +263,7 @@ function capabilities(tree, path = []) {
 function finding(one) {
   const renders = (evidence) => evidence.renders.map((render) => element('div', {},
     element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`), transcript(render.transcript)));
-  return element('details', { class: `finding ${one.severity}`, id: `contract-${one.contract}` },
+  return element('details', { class: `finding is-${one.severity}`, id: `contract-${one.contract}` },
     element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
     element('p', {}, `Guards against: ${one.guards_against}`),
     one.deliberate && element('p', { class: 'good' }, `Deliberate: ${one.deliberate}`),
@@ -331,7 +331,10 @@ async function detail(template) {
   const known = await chunk(template);
   if (state.template !== template.name) return;
   const section = $('detail');
-  const scrolled = section.querySelector('.cases')?.scrollTop || 0;
+  const before = section.querySelector('.cases');
+  const isOpen = section.dataset.template === template.name && before !== null;
+  const scrolled = isOpen ? before.scrollTop : 0;
+  section.dataset.template = template.name;
   section.replaceChildren(...[
     element('p', {}, element('a', { href: address(null, null) }, '← all templates')),
     element('h1', {}, template.name),
@@ -342,8 +345,14 @@ async function detail(template) {
     index.cases.length && element('div', { class: 'split' }, caseList(template), pairPane(template, known)),
   ].flat(9).filter(Boolean));
   const list = section.querySelector('.cases');
+  const current = section.querySelector('[aria-current]');
   if (list) list.scrollTop = scrolled;
-  section.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  // The list scrolls to its case by itself, the page only where it was not open before.
+  if (list && current) {
+    const top = current.offsetTop - list.offsetTop;
+    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = top - list.clientHeight / 2;
+    if (!isOpen) $('cases').scrollIntoView();
+  }
 }
 
 // ---- Everything -----------------------------------------------------------------------

@@ -1,0 +1,239 @@
+//! `check`, on what users have on disk.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::Folder;
+use super::build::Gguf;
+use super::ollama;
+
+/// Sound enough to break no contract of severity error or warning.
+const SOUND: &str = "{%- for m in messages %}\
+    {%- if m.role not in ['system', 'user', 'assistant'] or m.tool_calls is defined or tools %}\
+    {{- raise_exception('Only system, user and assistant, please.') }}{%- endif %}\
+    {%- if m.content is none or m.content is undefined %}{{- raise_exception('No content.') }}{%- endif %}\
+    {{- '<|' + m.role + '|>' }}\
+    {%- if m.content is string %}{{- m.content }}{%- else %}{%- for part in m.content %}{{- part.text }}{%- endfor %}{%- endif %}\
+    {{- '<|end|>' }}{%- endfor %}{{- '<|assistant|>' if add_generation_prompt }}";
+
+/// Leaks `None`, and drops the system message.
+const BROKEN: &str = "{% for m in messages if m.role != 'system' %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+fn check(folder: &Folder, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .arg("check")
+        .args(arguments)
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[track_caller]
+fn has(text: &str, expected: &[&str]) {
+    for expected in expected {
+        assert!(text.contains(expected), "missing {expected:?} in\n{text}");
+    }
+}
+
+#[test]
+fn a_card_says_what_is_accepted_refused_and_broken() {
+    let folder = Folder::new();
+    folder.write("sound.jinja", SOUND);
+    folder.write("broken.jinja", BROKEN);
+    let output = check(&folder, &["sound.jinja"]);
+    let card = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{card}");
+    has(
+        &card,
+        &[
+            "sound jinja, minijinja\n",
+            "  system             kept                tools              refused\n",
+            "  generation prompt  adds <|assistant|>\n",
+            "\n    Only system, user and assistant, please.\n",
+            "1 template in ",
+            "s: 0 errors, ",
+        ],
+    );
+    let output = check(&folder, &["broken.jinja"]);
+    let card = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{card}");
+    has(
+        &card,
+        &[
+            "  system             dropped ",
+            "error   no-null-leak\n  should be: ",
+            "error   messages-kept\n",
+            "  - the system message is not in the prompt",
+        ],
+    );
+    for line in card.lines().take(18) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // With all evidence, what differs as well.
+    let all = text(&check(&folder, &["broken.jinja", "--all"]).stdout);
+    has(
+        &all,
+        &[
+            "    first difference at byte ",
+            "note    control-tokens-inert\n",
+        ],
+    );
+    assert!(!card.contains("first difference"));
+}
+
+#[test]
+fn a_sidecar_says_what_is_broken_on_purpose() {
+    let folder = Folder::new();
+    folder.write("t.jinja", "{{ strftime_now('%Y') }}".to_owned() + SOUND);
+    assert_eq!(check(&folder, &["t.jinja"]).status.code(), Some(0));
+    assert_eq!(
+        check(&folder, &["t.jinja", "--strict"]).status.code(),
+        Some(1)
+    );
+    folder.write(
+        "t.json",
+        r#"{"broken": {"date-independent": "It was trained so.", "refusal-words": "x"}}"#,
+    );
+    let output = check(&folder, &["t.jinja", "--strict"]);
+    let card = text(&output.stdout);
+    has(
+        &card,
+        &[
+            "warning date-independent\n",
+            "  known: It was trained so.\n",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{card}");
+}
+
+#[test]
+fn programs_read_cards_too() {
+    let folder = Folder::new();
+    folder.write("sound.jinja", SOUND);
+    folder.write("broken.jinja", BROKEN);
+    let arguments = |format| ["broken.jinja", "sound.jinja", "--format", format];
+    let cards: Value = serde_json::from_slice(&check(&folder, &arguments("json")).stdout).unwrap();
+    assert_eq!(cards.as_array().unwrap().len(), 2);
+    assert_eq!(cards[0]["template"], "broken");
+    assert_eq!(
+        cards[0]["capabilities"]["roles"]["system"]["leading"]["is"],
+        "dropped"
+    );
+    let leak = cards[0]["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|finding| finding["contract"] == "no-null-leak")
+        .unwrap();
+    assert_eq!(leak["verdict"], "broken");
+    assert_eq!(leak["severity"], "error");
+    assert!(
+        leak["evidence"][0]["renders"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("None")
+    );
+
+    let junit = text(&check(&folder, &arguments("junit")).stdout);
+    has(
+        &junit,
+        &[
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+            "<testsuite name=\"broken\"",
+            "<testcase name=\"no-null-leak\" classname=\"broken\">",
+            "<failure message=\"",
+            "type=\"error\"",
+            "<skipped message=\"",
+        ],
+    );
+    assert!(!junit.contains('\u{1B}'));
+    let github = text(&check(&folder, &arguments("github")).stdout);
+    has(
+        &github,
+        &["::error file=broken.jinja,title=no-null-leak::broken: "],
+    );
+    assert!(
+        github.lines().all(|line| line.starts_with("::")),
+        "{github}"
+    );
+
+    let output = check(&folder, &["broken.jinja", "--html", "card.html"]);
+    assert_eq!(output.status.code(), Some(1));
+    has(&text(&output.stderr), &["wrote card.html ("]);
+    let page = std::fs::read_to_string(folder.path("card.html")).unwrap();
+    has(&page, &["\"error\":[", "no-null-leak"]);
+}
+
+#[test]
+fn models_and_stores_are_checked_as_they_lie_there() {
+    let store = ollama::store();
+    store.0.write("model.gguf", Gguf::model(BROKEN).bytes());
+    store.0.write(
+        "hf/tokenizer_config.json",
+        serde_json::json!({"chat_template": SOUND}).to_string(),
+    );
+    let output = check(&store.0, &["model.gguf", "hf", "models"]);
+    assert_eq!(output.status.code(), Some(1), "a model leaks");
+    let table = text(&output.stdout);
+    has(
+        &table,
+        &[
+            "template ",
+            "\nmodel ",
+            "\nhf ",
+            "\ngemma3@12b ",
+            "\nhf.co/org/both",
+            "\nno-null-leak ",
+            "templates in ",
+        ],
+    );
+}
+
+#[test]
+fn what_is_broken_is_told_and_the_rest_is_checked() {
+    let folder = Folder::new();
+    folder.write("sound.jinja", SOUND);
+    folder.write("torn.gguf", &Gguf::model("x").bytes()[..80]);
+    folder.write("bad/tokenizer_config.json", "{\n  \"chat_template\": [}");
+    folder.write("unparsed.jinja", "{% if %}");
+    std::fs::create_dir(folder.path("nothing")).unwrap();
+    let huge = std::fs::File::create(folder.path("huge.jinja")).unwrap();
+    huge.set_len(10 << 30).unwrap();
+    let output = check(
+        &folder,
+        &[
+            "sound.jinja",
+            "torn.gguf",
+            "bad",
+            "unparsed.jinja",
+            "nothing",
+            "huge.jinja",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(2));
+    has(
+        &text(&output.stderr),
+        &[
+            "torn.gguf, byte ",
+            "bad/tokenizer_config.json:2:",
+            "nothing: ",
+            "huge.jinja: ",
+        ],
+    );
+    has(
+        &text(&output.stdout),
+        &[
+            "sound jinja, minijinja\n",
+            "unparsed jinja, minijinja\n",
+            "error   renders\n",
+        ],
+    );
+    let output = check(&folder, &["nothing"]);
+    assert_eq!(output.status.code(), Some(2));
+    has(&text(&output.stderr), &["there is no template to check"]);
+}
