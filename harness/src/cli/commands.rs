@@ -1,6 +1,6 @@
 //! The commands.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use rolecall::run::{Expected, Runner, agreeing_again};
 use rolecall::selection::select;
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
-use rolecall::template::Dialect;
+use rolecall::template::{Dialect, Template};
 use rolecall::transcript;
 use rolecall::verdict::Truth;
 
@@ -100,12 +100,20 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
     let gone = agreeing_again(divergences, &run.results);
     let tally = summary::Tally::of(&run.results);
     if let Some(path) = &arguments.html {
+        let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
+        let is_shown = |template: &&Template| shown.contains(&template.name);
+        let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
+        let runner = self::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+        let cards = runner.examine(&templates).results;
         let page = html::Page {
             title: "Rolecall".to_owned(),
             families: &suite.families,
-            templates: &suite.templates,
+            templates: &templates,
             results: &run.results,
-            cards: BTreeMap::new(),
+            cards: cards
+                .iter()
+                .map(|card| (card.template.clone(), html::card(card)))
+                .collect(),
         };
         write_page(path, &page)?;
     }

@@ -215,11 +215,15 @@ function chunk(template) {
   return chunks.get(template.chunk);
 }
 
+// Not every font has the control pictures: they are shown by signs that all have.
+const SIGNS = { '\u240a': '↵', '\u2403': '■', '\u2409': '⇥', '\u240d': '←', '\u2421': 'DEL' };
+const sign = (mark) => SIGNS[mark] || `^${String.fromCharCode(mark.charCodeAt(0) - 0x2400 + 64)}`;
+
 // A transcript with its marks in quiet ink, and what cannot be seen in a box.
 function transcript(text) {
   const pre = element('pre', { class: 'transcript' });
   for (const piece of text.split(/([\u2400-\u2426]|⟦U\+[0-9A-F]+⟧)/)) {
-    if (/^[\u2400-\u2426]$/.test(piece)) pre.append(element('span', { class: 'mark' }, piece));
+    if (/^[\u2400-\u2426]$/.test(piece)) pre.append(element('span', { class: 'mark', 'data-sign': sign(piece) }, piece));
     else if (/^⟦/.test(piece)) pre.append(element('span', { class: 'hidden' }, piece.slice(1, -1)));
     else pre.append(piece);
   }
