@@ -129,7 +129,7 @@ fn templates_and_cases_can_be_found() {
          const searched = rows();
          document.activeElement.value = 'plain/sys';
          document.activeElement.dispatchEvent(new Event('input'));
-         const cases = [...document.querySelectorAll('td.number')].map((cell) => cell.textContent);
+         const cases = [...document.querySelectorAll('td.pairs')].map((cell) => cell.textContent);
          document.activeElement.value = 'zzz';
          document.activeElement.dispatchEvent(new Event('input'));
          return { all, about, focused, searched, cases, none: [rows().length, document.getElementById('nothing').hidden], address: location.hash };",
@@ -182,6 +182,32 @@ fn a_pair_is_shown_with_every_byte_and_its_difference() {
     assert!(
         diff.contains("- Hi␡</s>␃") && diff.contains("+ Hi␡⟦U+00A0⟧␃"),
         "{diff}"
+    );
+
+    // Its report card: what is broken, with the prompts that show it, and what it can do.
+    let found = browse(
+        &folder,
+        &html,
+        "#t=chat",
+        "await wait();
+         const broken = document.querySelector('#contract-no-null-leak');
+         broken.querySelector('summary').click();
+         return { open: broken.open, evidence: broken.querySelector('.transcript').textContent,
+                  heading: text('h2'), capabilities: text('dl.grid'),
+                  list: document.querySelectorAll('.cases a').length };",
+    );
+    assert_eq!(found["open"], true);
+    assert_eq!(found["list"], 2);
+    assert!(
+        found["evidence"].as_str().unwrap().contains("None"),
+        "{found}"
+    );
+    let heading = found["heading"].as_str().unwrap();
+    assert!(heading.starts_with("Broken contracts: "), "{heading}");
+    let capabilities = found["capabilities"].as_str().unwrap();
+    assert!(
+        capabilities.contains("roles, system, leadingkept"),
+        "{capabilities}"
     );
 
     // What a template prints is text and nothing else.

@@ -98,7 +98,7 @@ function overview() {
       },
     });
     const link = element('a', { href: '#' }, template.name);
-    const count = element('td', { class: 'number quiet' });
+    const count = element('td', { class: 'number quiet pairs' });
     const row = element('tr', {},
       element('td', {}, link),
       element('td', { class: 'quiet' }, template.dialect),
