@@ -5,8 +5,8 @@
 //! Python's, this module changes what a template sees, each thing in one place:
 //!
 //! - `source` prepares the text (line endings, `{% generation %}`),
-//! - `tree` replaces the operators and macros of a parsed template, with what
-//!   `expressions` can tell of them,
+//! - `tree` replaces the macros of a parsed template and `expressions` its operators, out
+//!   of `nodes`, with what can be told of their `properties`,
 //! - `operators` and `macros` are what takes their place,
 //! - `library`, `helpers` and `checks` have functions and tests; `numbers`, `texts` (with
 //!   `wrapping` and `markup`) and `sequences` have filters, whose arguments `arguments`
@@ -30,8 +30,10 @@ mod macros;
 mod markup;
 mod meter;
 mod methods;
+mod nodes;
 mod numbers;
 mod operators;
+mod properties;
 mod pytext;
 mod refusal;
 mod sequences;

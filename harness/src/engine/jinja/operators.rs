@@ -1,6 +1,6 @@
 //! Operators with Python's semantics.
 //!
-//! Each is a filter under a name that no template can spell; `instructions` puts them in
+//! Each is a filter under a name that no template can spell; `expressions` puts them in
 //! the place of minijinja's own.
 
 // minijinja hands arguments over by value.
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 
 use minijinja::value::{Rest, Tuple, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, Output, State, tests};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, tests};
 
 use super::formats::printf;
 use super::generator;
@@ -28,10 +28,22 @@ use super::views::{self, is_range};
 pub(super) enum Operator {
     /// `a + b`
     Add,
+    /// `a + b + c`
+    Add3,
+    /// `a + b + c + d`
+    Add4,
+    /// `a + b + c + d + e`
+    Add5,
     /// `a - b`
     Subtract,
     /// `a ~ b`
     Concat,
+    /// `a ~ b ~ c`
+    Concat3,
+    /// `a ~ b ~ c ~ d`
+    Concat4,
+    /// `a ~ b ~ c ~ d ~ e`
+    Concat5,
     /// `a * b`
     Multiply,
     /// `a / b`
@@ -85,20 +97,27 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// The name of the operator's filter.
+    /// The name of the operator's filter. minijinja looks it up in an ordered map in every
+    /// macro that is called: what is used most comes first.
     pub(super) fn name(self) -> &'static str {
         match self {
             Operator::Add => "+",
+            Operator::Add3 => "!+3",
+            Operator::Add4 => "!+4",
+            Operator::Add5 => "!+5",
             Operator::Subtract => "-",
             Operator::Concat => "~",
+            Operator::Concat3 => "~3",
+            Operator::Concat4 => "~4",
+            Operator::Concat5 => "~5",
             Operator::Multiply => "*",
             Operator::Divide => "/",
             Operator::FloorDivide => "//",
             Operator::Modulo => "%",
             Operator::Power => "**",
             Operator::Negate => "-a",
-            Operator::In => "in",
-            Operator::NotIn => "!in",
+            Operator::In => "!<-",
+            Operator::NotIn => "!</",
             Operator::Equal => "==",
             Operator::NotEqual => "!=",
             Operator::Less => "<",
@@ -106,16 +125,16 @@ impl Operator {
             Operator::Greater => ">",
             Operator::GreaterOrEqual => ">=",
             Operator::Chain => "<==",
-            Operator::Slice => "[:]",
+            Operator::Slice => "![:]",
             Operator::SliceConstant => "1[:]",
-            Operator::Item => "[]",
-            Operator::Iterate => "for",
-            Operator::IteratePairs => "for(,)",
-            Operator::Attribute => ".",
+            Operator::Item => "![]",
+            Operator::Iterate => "!for",
+            Operator::IteratePairs => "!for,",
+            Operator::Attribute => "!.",
             Operator::SetPrivate => "._=",
-            Operator::IsMissing => "missing",
-            Operator::TextOnly => "text",
-            Operator::Bind => "macro()",
+            Operator::IsMissing => "!?",
+            Operator::TextOnly => "!t",
+            Operator::Bind => "!m",
         }
     }
 }
@@ -123,7 +142,32 @@ impl Operator {
 /// Adds the operators to an environment.
 pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Add.name(), plus);
-    environment.add_filter(Operator::Concat.name(), concat);
+    environment.add_filter(Operator::Concat.name(), |a: &Value, b: &Value| {
+        concat(&[a, b])
+    });
+    environment.add_filter(Operator::Add3.name(), |a: &Value, b: &Value, c: &Value| {
+        sum(&[a, b, c])
+    });
+    environment.add_filter(
+        Operator::Add4.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value| sum(&[a, b, c, d]),
+    );
+    environment.add_filter(
+        Operator::Add5.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| sum(&[a, b, c, d, e]),
+    );
+    environment.add_filter(
+        Operator::Concat3.name(),
+        |a: &Value, b: &Value, c: &Value| concat(&[a, b, c]),
+    );
+    environment.add_filter(
+        Operator::Concat4.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value| concat(&[a, b, c, d]),
+    );
+    environment.add_filter(
+        Operator::Concat5.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| concat(&[a, b, c, d, e]),
+    );
     environment.add_filter(Operator::Multiply.name(), multiply);
     environment.add_filter(Operator::Modulo.name(), modulo);
     for (operator, of_numbers) in [
@@ -295,13 +339,20 @@ fn position(index: i128, len: usize) -> Option<usize> {
     }
 }
 
-/// `{{ value }}`: writes `str(value)`, and counts it.
+/// `{{ value }}`: writes `str(value)`, and counts it. Within `{% autoescape true %}` it is
+/// escaped, unless it is a `Markup`.
 pub(super) fn emit(
     output: &mut Output<'_>,
-    _: &mut State<'_, '_>,
+    state: &mut State<'_, '_>,
     value: &Value,
 ) -> Result<(), Error> {
     let text = pytext::str(value);
+    if !matches!(state.auto_escape(), AutoEscape::None) && !value.is_safe() {
+        let text = escaped(&text);
+        produce(text.len())?;
+        output.write_str(&text)?;
+        return Ok(());
+    }
     produce(text.len())?;
     output.write_str(&text)?;
     Ok(())
@@ -319,12 +370,12 @@ pub(super) fn private_attribute() -> Error {
 fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
     if let (Some(left), Some(right)) = (a.as_str(), b.as_str()) {
         return match (a.is_safe(), b.is_safe()) {
-            (false, false) => joined(left, right),
+            (false, false) => joined([left, right].into_iter()),
             // A `Markup` (what `|safe` gives) escapes the plain text that is added to it,
             // on either side, also where nothing else is escaped.
-            (true, false) => joined(left, &escaped(right)).map(|text| safe(&text)),
-            (false, true) => joined(&escaped(left), right).map(|text| safe(&text)),
-            (true, true) => joined(left, right).map(|text| safe(&text)),
+            (true, false) => joined([left, &escaped(right)].into_iter()).map(|text| safe(&text)),
+            (false, true) => joined([&escaped(left), right].into_iter()).map(|text| safe(&text)),
+            (true, true) => joined([left, right].into_iter()).map(|text| safe(&text)),
         };
     }
     match (number(a), number(b)) {
@@ -342,25 +393,44 @@ fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
-fn concat(a: &Value, b: &Value) -> Result<Value, Error> {
-    // Without auto-escaping Jinja2 joins the plain texts, of a `Markup` too.
-    joined(&pytext::str(a), &pytext::str(b))
+/// `a + b + …`, from the left. Texts are put together at once.
+fn sum(values: &[&Value]) -> Result<Value, Error> {
+    if values
+        .iter()
+        .all(|value| value.as_str().is_some() && !value.is_safe())
+    {
+        return joined(values.iter().filter_map(|value| value.as_str()));
+    }
+    let Some((first, rest)) = values.split_first() else {
+        return Ok(Value::UNDEFINED);
+    };
+    rest.iter()
+        .try_fold(Value::clone(first), |left, right| plus(&left, right))
 }
 
-fn joined(a: &str, b: &str) -> Result<Value, Error> {
+fn concat(values: &[&Value]) -> Result<Value, Error> {
+    // Without auto-escaping Jinja2 joins the plain texts, of a `Markup` too.
+    if values.iter().all(|value| value.as_str().is_some()) {
+        return joined(values.iter().filter_map(|value| value.as_str()));
+    }
+    let texts: Vec<_> = values.iter().map(|value| pytext::str(value)).collect();
+    joined(texts.iter().map(AsRef::as_ref))
+}
+
+fn joined<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> Result<Value, Error> {
     thread_local! {
         /// Most texts that are joined are short, and minijinja copies them once more.
         static JOINED: RefCell<String> = const { RefCell::new(String::new()) };
     }
     const SHORT: usize = 4096;
-    produce(a.len() + b.len())?;
-    if a.len() + b.len() > SHORT {
-        return Ok(Value::from([a, b].concat()));
+    let len = parts.clone().map(str::len).sum();
+    produce(len)?;
+    if len > SHORT {
+        return Ok(Value::from(parts.collect::<String>()));
     }
     Ok(JOINED.with_borrow_mut(|text| {
         text.clear();
-        text.push_str(a);
-        text.push_str(b);
+        text.extend(parts);
         Value::from(text.as_str())
     }))
 }
@@ -388,7 +458,9 @@ fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
     match container.kind() {
         ValueKind::Undefined => Ok(false),
         ValueKind::Map => {
-            hashable(item)?;
+            if item.as_str().is_none() {
+                hashable(item)?;
+            }
             Ok(entry(container, item).is_some())
         }
         ValueKind::Iterable if generator::of(container).is_some() => {
