@@ -25,6 +25,11 @@ impl<const N: usize> Arguments<N> {
         for (place, value) in given.iter_mut().zip(positional) {
             *place = Some(value.clone());
         }
+        if kwargs.args().next().is_none() {
+            // There are none, or none that has a name.
+            kwargs.assert_all_used()?;
+            return Ok(Arguments { names, given });
+        }
         for (place, name) in given.iter_mut().zip(names) {
             if kwargs.has(name) {
                 if place.is_some() {

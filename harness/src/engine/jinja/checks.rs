@@ -61,19 +61,31 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_test("test", |name: &Value| {
         hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_test))
     });
-    for (names, operator) in [
-        (&["==", "eq", "equalto"][..], Operator::Equal),
-        (&["!=", "ne"], Operator::NotEqual),
-        (&["<", "lt", "lessthan"], Operator::Less),
-        (&["<=", "le"], Operator::LessOrEqual),
-        (&[">", "gt", "greaterthan"], Operator::Greater),
-        (&[">=", "ge"], Operator::GreaterOrEqual),
-        (&["in"], Operator::In),
-    ] {
-        for name in names {
+    for (names, operator) in COMPARISONS {
+        for name in *names {
+            let operator = *operator;
             environment.add_test(*name, move |a: &Value, b: &Value| holds(operator, a, b));
         }
     }
+}
+
+/// The tests that are operators.
+const COMPARISONS: &[(&[&str], Operator)] = &[
+    (&["==", "eq", "equalto"], Operator::Equal),
+    (&["!=", "ne"], Operator::NotEqual),
+    (&["<", "lt", "lessthan"], Operator::Less),
+    (&["<=", "le"], Operator::LessOrEqual),
+    (&[">", "gt", "greaterthan"], Operator::Greater),
+    (&[">=", "ge"], Operator::GreaterOrEqual),
+    (&["in"], Operator::In),
+];
+
+/// The operator that a test is, if it is one.
+pub(super) fn comparison(test: &str) -> Option<Operator> {
+    let (_, operator) = COMPARISONS
+        .iter()
+        .find(|(names, _)| names.contains(&test))?;
+    Some(*operator)
 }
 
 fn is_big_integer(value: &Value) -> bool {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use elsa::sync::FrozenVec;
 use minijinja::value::{Enumerator, Object, Value};
 use serde_json::{Map, Value as Json};
 
@@ -38,6 +39,8 @@ struct Form {
 pub(super) struct Context {
     template: Variables,
     case: Arc<Form>,
+    /// The JSON texts of the tools that were asked for, by indent.
+    tools_json: FrozenVec<Box<(Option<usize>, Value)>>,
 }
 
 impl Variables {
@@ -83,6 +86,7 @@ impl Context {
         Context {
             template: template.clone(),
             case: conversation.form(Dialect::Jinja, Form::of),
+            tools_json: FrozenVec::new(),
         }
     }
 
@@ -92,12 +96,18 @@ impl Context {
         match slot {
             Slot::Value(value) => Some(value.clone()),
             Slot::ToolsJson(_) if self.case.tools.is_none() => None,
-            Slot::ToolsJson(indent) => {
-                let style = Style::indented(*indent);
-                // Tools come from JSON: they have a JSON form.
-                dumps(&self.case.tools, &style).ok().map(Value::from)
-            }
+            Slot::ToolsJson(indent) => self.tools_json(*indent),
         }
+    }
+
+    fn tools_json(&self, indent: Option<usize>) -> Option<Value> {
+        if let Some((_, text)) = self.tools_json.iter().find(|(of, _)| *of == indent) {
+            return Some(text.clone());
+        }
+        // Tools come from JSON: they have a JSON form.
+        let text = dumps(&self.case.tools, &Style::indented(indent)).ok()?;
+        let (_, text) = self.tools_json.push_get(Box::new((indent, text.into())));
+        Some(text.clone())
     }
 }
 

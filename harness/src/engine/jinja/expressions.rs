@@ -1,69 +1,386 @@
-//! What can be told of an expression before it is worked out.
+//! The expressions of a tree, with Python's operators.
 
-use minijinja::machinery::ast::{CallArg, Expr};
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{
+    BinOp, BinOpKind, Call, CallArg, Compare, CompareOpKind, Expr, Filter, GetAttr, GetItem,
+    IfExpr, List, Map, Slice, Spanned, Test, Tuple, UnaryOp, UnaryOpKind,
+};
+use minijinja::{Error, ErrorKind, Value};
 
 use super::methods::is_method;
+use super::nodes::{constant, operation, variable};
+use super::operators::Operator;
+use super::properties::{is_loop, is_plain, is_plain_key, is_repeatable, is_short_list, is_silent};
+use super::tree::Adapter;
+use super::vocabulary;
 
-/// Whether an expression has no variables.
-pub(super) fn is_constant(expression: &Expr<'_>) -> bool {
-    let all = |expressions: &[Expr<'_>]| expressions.iter().all(is_constant);
-    let optional = |inner: &Option<Expr<'_>>| inner.as_ref().is_none_or(is_constant);
-    let arguments = |arguments: &[CallArg<'_>]| {
-        arguments.iter().all(|argument| match argument {
-            CallArg::Pos(value) | CallArg::Kwarg(_, value) => is_constant(value),
-            _ => false,
+impl Adapter {
+    pub(super) fn optional<'s>(
+        &mut self,
+        expression: Option<&Expr<'s>>,
+    ) -> Result<Option<Expr<'s>>, Error> {
+        expression.map(|inner| self.expression(inner)).transpose()
+    }
+
+    pub(super) fn expressions<'s>(
+        &mut self,
+        expressions: &[Expr<'s>],
+    ) -> Result<Vec<Expr<'s>>, Error> {
+        expressions
+            .iter()
+            .map(|inner| self.expression(inner))
+            .collect()
+    }
+
+    pub(super) fn arguments<'s>(
+        &mut self,
+        arguments: &[CallArg<'s>],
+    ) -> Result<Vec<CallArg<'s>>, Error> {
+        arguments
+            .iter()
+            .map(|argument| {
+                Ok(match argument {
+                    CallArg::Pos(value) => CallArg::Pos(self.expression(value)?),
+                    CallArg::Kwarg(name, value) => CallArg::Kwarg(name, self.expression(value)?),
+                    CallArg::PosSplat(value) => {
+                        let span = value.span();
+                        let value = self.expression(value)?;
+                        CallArg::PosSplat(operation(Operator::Iterate, vec![value], span))
+                    }
+                    CallArg::KwargSplat(value) => CallArg::KwargSplat(self.expression(value)?),
+                })
+            })
+            .collect()
+    }
+
+    pub(super) fn expression<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
+        Ok(match expression {
+            Expr::Var(node) => variable(node.id, node.span()),
+            Expr::Const(node) => constant(node.value.clone(), node.span()),
+            Expr::Slice(node) => self.slice(node)?,
+            Expr::UnaryOp(node) => self.unary(node)?,
+            Expr::BinOp(node) => self.binary(node)?,
+            Expr::Compare(node) => self.comparison(node)?,
+            Expr::IfExpr(node) => {
+                let was_soft = std::mem::replace(&mut self.is_soft, true);
+                let choice = IfExpr {
+                    test_expr: self.expression(&node.test_expr)?,
+                    true_expr: self.expression(&node.true_expr)?,
+                    false_expr: Some(match &node.false_expr {
+                        Some(otherwise) => self.expression(otherwise)?,
+                        None => constant(Value::UNDEFINED, node.span()),
+                    }),
+                };
+                self.is_soft = was_soft;
+                Expr::IfExpr(Spanned::new(choice, node.span()))
+            }
+            Expr::Filter(node) => {
+                let name = self.known("filter", node.name, vocabulary::is_filter(node.name))?;
+                let filter = Filter {
+                    name,
+                    expr: self.optional(node.expr.as_ref())?,
+                    args: self.arguments(&node.args)?,
+                };
+                Expr::Filter(Spanned::new(filter, node.span()))
+            }
+            Expr::Test(node) => {
+                let name = self.known("test", node.name, vocabulary::is_test(node.name))?;
+                let test = Test {
+                    name,
+                    expr: self.expression(&node.expr)?,
+                    args: self.arguments(&node.args)?,
+                };
+                Expr::Test(Spanned::new(test, node.span()))
+            }
+            // The template itself has blocks and nothing else.
+            Expr::GetAttr(node) if matches!(&node.expr, Expr::Var(name) if name.id == "self") => {
+                constant(Value::UNDEFINED, node.span())
+            }
+            Expr::GetAttr(node) => {
+                let inner = self.expression(&node.expr)?;
+                if is_method(node.name) && !is_loop(&node.expr) {
+                    let operands = vec![inner, constant(node.name, node.span())];
+                    operation(Operator::Attribute, operands, node.span())
+                } else {
+                    let attribute = GetAttr {
+                        expr: inner,
+                        name: node.name,
+                    };
+                    Expr::GetAttr(Spanned::new(attribute, node.span()))
+                }
+            }
+            Expr::GetItem(node) => {
+                let inner = self.expression(&node.expr)?;
+                let subscript = self.expression(&node.subscript_expr)?;
+                if is_plain_key(&node.subscript_expr) {
+                    let item = GetItem {
+                        expr: inner,
+                        subscript_expr: subscript,
+                    };
+                    Expr::GetItem(Spanned::new(item, node.span()))
+                } else {
+                    operation(Operator::Item, vec![inner, subscript], node.span())
+                }
+            }
+            Expr::Call(node) => Expr::Call(Spanned::new(self.call(node)?, node.span())),
+            Expr::List(node) => Expr::List(Spanned::new(
+                List {
+                    items: self.expressions(&node.items)?,
+                },
+                node.span(),
+            )),
+            Expr::Tuple(node) => Expr::Tuple(Spanned::new(
+                Tuple {
+                    items: self.expressions(&node.items)?,
+                },
+                node.span(),
+            )),
+            Expr::Map(node) => Expr::Map(Spanned::new(
+                Map {
+                    keys: self.expressions(&node.keys)?,
+                    values: self.expressions(&node.values)?,
+                },
+                node.span(),
+            )),
         })
+    }
+
+    fn slice<'s>(&mut self, node: &Spanned<Slice<'s>>) -> Result<Expr<'s>, Error> {
+        let bound = |bound: &Option<Expr<'s>>, adapter: &mut Adapter| match bound {
+            Some(bound) => adapter.expression(bound),
+            None => Ok(constant((), node.span())),
+        };
+        let operands = vec![
+            self.expression(&node.expr)?,
+            bound(&node.start, self)?,
+            bound(&node.stop, self)?,
+            bound(&node.step, self)?,
+        ];
+        let operator = if self.is_constant {
+            Operator::SliceConstant
+        } else {
+            Operator::Slice
+        };
+        Ok(operation(operator, operands, node.span()))
+    }
+
+    /// A name that Jinja2 knows, or what fails when it is used.
+    fn known<'s>(&self, what: &str, name: &'s str, is_known: bool) -> Result<&'s str, Error> {
+        if is_known {
+            Ok(name)
+        } else if self.is_soft {
+            Ok("unknown")
+        } else {
+            Err(Error::new(
+                ErrorKind::SyntaxError,
+                format!("no {what} named {name:?}"),
+            ))
+        }
+    }
+
+    /// The call itself stays minijinja's. A loop that calls itself runs over what any loop
+    /// could run over.
+    fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Call<'s>, Error> {
+        if let (Expr::GetAttr(attribute), true) = (&node.expr, node.args.is_empty())
+            && attribute.name == "cycle"
+            && is_loop(&attribute.expr)
+        {
+            // minijinja divides by their number.
+            return Ok(Call {
+                expr: constant("no items for cycling", node.span()),
+                args: Vec::new(),
+            });
+        }
+        let mut args = self.arguments(&node.args)?;
+        if let (true, [CallArg::Pos(value)]) = (is_loop(&node.expr), node.args.as_slice()) {
+            let value = self.expression(value)?;
+            let value = operation(Operator::Iterate, vec![value], node.span());
+            args = vec![CallArg::Pos(value)];
+        }
+        let expr = match &node.expr {
+            Expr::GetAttr(attribute) => Expr::GetAttr(Spanned::new(
+                GetAttr {
+                    expr: self.expression(&attribute.expr)?,
+                    name: attribute.name,
+                },
+                attribute.span(),
+            )),
+            other => self.expression(other)?,
+        };
+        Ok(Call { expr, args })
+    }
+
+    fn unary<'s>(&mut self, node: &Spanned<UnaryOp<'s>>) -> Result<Expr<'s>, Error> {
+        let span = node.span();
+        Ok(match (&node.op, &node.expr) {
+            (UnaryOpKind::Not, inner) => {
+                let expr = self.expression(inner)?;
+                Expr::UnaryOp(Spanned::new(
+                    UnaryOp {
+                        op: UnaryOpKind::Not,
+                        expr,
+                    },
+                    span,
+                ))
+            }
+            (UnaryOpKind::Neg, Expr::Const(number)) if number.value.is_number() => {
+                Expr::UnaryOp(Spanned::new(
+                    UnaryOp {
+                        op: UnaryOpKind::Neg,
+                        expr: constant(number.value.clone(), number.span()),
+                    },
+                    span,
+                ))
+            }
+            (UnaryOpKind::Neg, inner) => {
+                operation(Operator::Negate, vec![self.expression(inner)?], span)
+            }
+        })
+    }
+
+    fn binary<'s>(&mut self, node: &Spanned<BinOp<'s>>) -> Result<Expr<'s>, Error> {
+        let operator = match node.op {
+            BinOpKind::ScAnd | BinOpKind::ScOr => {
+                let both = BinOp {
+                    op: node.op,
+                    left: self.expression(&node.left)?,
+                    right: self.expression(&node.right)?,
+                };
+                return Ok(Expr::BinOp(Spanned::new(both, node.span())));
+            }
+            BinOpKind::Eq => Operator::Equal,
+            BinOpKind::Ne => Operator::NotEqual,
+            BinOpKind::Lt => Operator::Less,
+            BinOpKind::Lte => Operator::LessOrEqual,
+            BinOpKind::Gt => Operator::Greater,
+            BinOpKind::Gte => Operator::GreaterOrEqual,
+            BinOpKind::Add => Operator::Add,
+            BinOpKind::Sub => Operator::Subtract,
+            BinOpKind::Mul => Operator::Multiply,
+            BinOpKind::Div => Operator::Divide,
+            BinOpKind::FloorDiv => Operator::FloorDivide,
+            BinOpKind::Rem => Operator::Modulo,
+            BinOpKind::Pow => Operator::Power,
+            BinOpKind::Concat => Operator::Concat,
+            BinOpKind::In => Operator::In,
+        };
+        if let Operator::Add | Operator::Concat = operator {
+            return self.sum(node, operator);
+        }
+        let operands = [self.expression(&node.left)?, self.expression(&node.right)?];
+        Ok(compared(operator, operands, node.span()))
+    }
+
+    /// `a + b + c` and `a ~ b ~ c`: up to five operands are put together at once, where
+    /// none of them could raise an exception that a sum before it forestalls.
+    fn sum<'s>(
+        &mut self,
+        node: &Spanned<BinOp<'s>>,
+        operator: Operator,
+    ) -> Result<Expr<'s>, Error> {
+        let is_sum = operator == Operator::Add;
+        let mut operands = vec![&node.right];
+        let mut left = &node.left;
+        while let Expr::BinOp(inner) = left
+            && std::mem::discriminant(&inner.op) == std::mem::discriminant(&node.op)
+            && operands.iter().all(|right| !is_sum || is_silent(right))
+        {
+            operands.push(&inner.right);
+            left = &inner.left;
+        }
+        let mut sum = self.expression(left)?;
+        operands.reverse();
+        for operands in operands.chunks(4) {
+            let several = match (operands.len(), is_sum) {
+                (1, _) => operator,
+                (2, true) => Operator::Add3,
+                (3, true) => Operator::Add4,
+                (_, true) => Operator::Add5,
+                (2, false) => Operator::Concat3,
+                (3, false) => Operator::Concat4,
+                (_, false) => Operator::Concat5,
+            };
+            let mut all = vec![sum];
+            for operand in operands {
+                all.push(self.expression(operand)?);
+            }
+            sum = operation(several, all, node.span());
+        }
+        Ok(sum)
+    }
+
+    /// `a < b < c`: `a < b and b < c`. Where `b` may not be worked out twice, everything is
+    /// worked out beforehand.
+    fn comparison<'s>(&mut self, node: &Spanned<Compare<'s>>) -> Result<Expr<'s>, Error> {
+        let span = node.span();
+        let middle = &node.ops[..node.ops.len().saturating_sub(1)];
+        if !middle.iter().all(|op| is_repeatable(&op.expr)) {
+            let mut operands = vec![self.expression(&node.expr)?];
+            for op in &node.ops {
+                operands.push(constant(comparing(op.op).name(), span));
+                operands.push(self.expression(&op.expr)?);
+            }
+            return Ok(operation(Operator::Chain, operands, span));
+        }
+        let mut left = &node.expr;
+        let mut chain = None;
+        for op in &node.ops {
+            let operands = [self.expression(left)?, self.expression(&op.expr)?];
+            let compared = compared(comparing(op.op), operands, span);
+            left = &op.expr;
+            chain = Some(match chain {
+                None => compared,
+                Some(before) => Expr::BinOp(Spanned::new(
+                    BinOp {
+                        op: BinOpKind::ScAnd,
+                        left: before,
+                        right: compared,
+                    },
+                    span,
+                )),
+            });
+        }
+        Ok(chain.unwrap_or_else(|| constant((), span)))
+    }
+}
+
+fn comparing(op: CompareOpKind) -> Operator {
+    match op {
+        CompareOpKind::Eq => Operator::Equal,
+        CompareOpKind::Ne => Operator::NotEqual,
+        CompareOpKind::Lt => Operator::Less,
+        CompareOpKind::Lte => Operator::LessOrEqual,
+        CompareOpKind::Gt => Operator::Greater,
+        CompareOpKind::Gte => Operator::GreaterOrEqual,
+        CompareOpKind::In => Operator::In,
+        CompareOpKind::NotIn => Operator::NotIn,
+    }
+}
+
+/// A comparison, or any operator with two operands. minijinja's own are faster; they are
+/// the same where one operand is known to be a text or a number, and for `in` where the
+/// list is known to be a short one of texts.
+fn compared(operator: Operator, operands: [Expr<'_>; 2], span: Span) -> Expr<'_> {
+    let [left, right] = &operands;
+    let own = match operator {
+        Operator::Equal if is_plain(left) || is_plain(right) => Some(BinOpKind::Eq),
+        Operator::NotEqual if is_plain(left) || is_plain(right) => Some(BinOpKind::Ne),
+        Operator::In | Operator::NotIn if is_short_list(right) => Some(BinOpKind::In),
+        _ => None,
     };
-    match expression {
-        Expr::Const(_) => true,
-        Expr::Var(_) | Expr::Call(_) => false,
-        Expr::Slice(node) => {
-            is_constant(&node.expr)
-                && optional(&node.start)
-                && optional(&node.stop)
-                && optional(&node.step)
-        }
-        Expr::UnaryOp(node) => is_constant(&node.expr),
-        Expr::BinOp(node) => is_constant(&node.left) && is_constant(&node.right),
-        Expr::Compare(node) => {
-            is_constant(&node.expr) && node.ops.iter().all(|op| is_constant(&op.expr))
-        }
-        Expr::IfExpr(node) => {
-            is_constant(&node.test_expr)
-                && is_constant(&node.true_expr)
-                && optional(&node.false_expr)
-        }
-        Expr::Filter(node) => optional(&node.expr) && arguments(&node.args),
-        Expr::Test(node) => is_constant(&node.expr) && arguments(&node.args),
-        Expr::GetAttr(node) => is_constant(&node.expr),
-        Expr::GetItem(node) => is_constant(&node.expr) && is_constant(&node.subscript_expr),
-        Expr::List(node) => all(&node.items),
-        Expr::Tuple(node) => all(&node.items),
-        Expr::Map(node) => all(&node.keys) && all(&node.values),
+    let Some(op) = own else {
+        return operation(operator, operands.into(), span);
+    };
+    let [left, right] = operands;
+    let compared = Expr::BinOp(Spanned::new(BinOp { op, left, right }, span));
+    match operator {
+        Operator::NotIn => Expr::UnaryOp(Spanned::new(
+            UnaryOp {
+                op: UnaryOpKind::Not,
+                expr: compared,
+            },
+            span,
+        )),
+        _ => compared,
     }
-}
-
-/// Whether it makes no difference how often an expression is worked out.
-pub(super) fn is_repeatable(expression: &Expr<'_>) -> bool {
-    match expression {
-        Expr::Var(_) | Expr::Const(_) => true,
-        Expr::GetAttr(node) => is_repeatable(&node.expr),
-        Expr::GetItem(node) => is_repeatable(&node.expr) && is_repeatable(&node.subscript_expr),
-        Expr::UnaryOp(node) => is_repeatable(&node.expr),
-        Expr::BinOp(node) => is_repeatable(&node.left) && is_repeatable(&node.right),
-        _ => false,
-    }
-}
-
-/// A key that is no method's name: minijinja finds it as Python does.
-pub(super) fn is_plain_key(subscript: &Expr<'_>) -> bool {
-    match subscript {
-        Expr::Const(key) => key.value.as_str().is_some_and(|key| !is_method(key)),
-        _ => false,
-    }
-}
-
-/// Whether an expression is the loop's own variable.
-pub(super) fn is_loop(expression: &Expr<'_>) -> bool {
-    matches!(expression, Expr::Var(name) if name.id == "loop")
 }

@@ -543,6 +543,7 @@ fn with_spec(value: &Value, spec: &str) -> Result<String, Error> {
             }
             _ => value.clone(),
         };
+        let spec = number_spec(&value, spec)?;
         return format(FormatStyle::StrFormat, &format!("{{:{spec}}}"), &[value]);
     };
     // [[fill]align][0][width][.precision][s]
@@ -587,4 +588,27 @@ fn with_spec(value: &Value, spec: &str) -> Result<String, Error> {
         None => text.to_owned(),
     };
     Ok(padded(text, width, align, fill))
+}
+
+/// The spec of a number in what minijinja knows: without a locale `n` is `d` or `g`, and
+/// an integer written as one has no precision (`formatter_unicode.c`).
+fn number_spec<'s>(value: &Value, spec: &'s str) -> Result<Cow<'s, str>, Error> {
+    let (before, kind) = match spec.char_indices().next_back() {
+        Some((at, kind)) if kind.is_ascii_alphabetic() || kind == '%' => (&spec[..at], kind),
+        _ => (spec, if value.is_integer() { 'd' } else { 'g' }),
+    };
+    let mut chars = before.chars();
+    let is_filled = chars.next().is_some() && chars.next().is_some_and(|c| "<>=^".contains(c));
+    let after_fill = if is_filled { chars.as_str() } else { before };
+    if value.is_integer() && !"eEfFgG%".contains(kind) && after_fill.contains('.') {
+        return Err(invalid("Precision not allowed in integer format specifier"));
+    }
+    if kind != 'n' {
+        return Ok(Cow::Borrowed(spec));
+    }
+    if after_fill.contains([',', '_']) {
+        return Err(invalid("Cannot specify a separator with 'n'"));
+    }
+    let kind = if value.is_integer() { 'd' } else { 'g' };
+    Ok(Cow::Owned(format!("{before}{kind}")))
 }

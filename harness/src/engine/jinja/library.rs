@@ -150,7 +150,11 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
     if args.len() > names.len() {
         return Err(Error::from(ErrorKind::TooManyArguments));
     }
+    let has_kwargs = kwargs.args().next().is_some();
     let argument = |position: usize| -> Result<Option<Value>, Error> {
+        if !has_kwargs {
+            return Ok(args.get(position).cloned());
+        }
         match (
             args.get(position),
             kwargs.get::<Option<Value>>(names[position])?,

@@ -13,7 +13,7 @@ use minijinja::machinery::ast::{CallArg, Const, Expr, IfCond, Macro, Spanned, St
 use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Rest, Tuple, Value, from_args};
 use minijinja::{Error, ErrorKind, State};
 
-use super::tree::{emit, variable};
+use super::nodes::{emit, variable};
 
 /// What a macro takes.
 #[derive(Debug)]
@@ -57,6 +57,15 @@ impl Signature {
         names.into_iter()
     }
 
+    /// Whether arguments are what the macro takes, as they are.
+    fn is_bound(&self, args: &[Value]) -> bool {
+        args.len() == self.arguments.len()
+            && !self.takes_caller
+            && !self.takes_kwargs
+            && !self.takes_varargs
+            && !args.last().is_some_and(Value::is_kwargs)
+    }
+
     fn bind(&self, args: &[Value]) -> Result<Vec<Value>, Error> {
         let (given, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
         let mut given = given.0.into_iter();
@@ -68,7 +77,7 @@ impl Signature {
                 None => Ok(None),
                 Some(at) => {
                     named.remove(at);
-                    kwargs.get::<Value>(name).map(Some)
+                    kwargs.peek::<Value>(name).map(Some)
                 }
             }
         };
@@ -88,7 +97,7 @@ impl Signature {
         if self.takes_kwargs {
             let mut pairs = Vec::new();
             for name in named {
-                pairs.push((Value::from(name), kwargs.get::<Value>(name)?));
+                pairs.push((Value::from(name), kwargs.peek::<Value>(name)?));
             }
             bound.push(Value::from_pairs(pairs));
         } else if let Some(name) = named.first() {
@@ -198,6 +207,9 @@ impl Object for BoundMacro {
     }
 
     fn call(self: &Arc<Self>, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
+        if self.signature.is_bound(args) {
+            return self.by_position.call(state, args);
+        }
         let bound = self.signature.bind(args)?;
         self.by_position.call(state, &bound)
     }
@@ -243,6 +255,14 @@ impl<'s> Names<'s> {
             },
             span,
         )))
+    }
+
+    /// Whether a condition or the statements under it read a variable.
+    pub(super) fn has_read(condition: &Expr<'s>, body: &[Stmt<'s>], name: &str) -> bool {
+        let mut names = Names::default();
+        names.expression(condition);
+        names.statements(body);
+        names.loaded.contains(name)
     }
 
     /// Adds the names in a macro's defaults and body.

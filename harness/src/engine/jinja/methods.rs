@@ -4,9 +4,9 @@
 //! differently.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use minijinja::value::{Object, ObjectRepr, Value, ValueKind, from_args};
+use minijinja::value::{DynObject, Object, ObjectRepr, Value, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State};
 use minijinja_contrib::pycompat::unknown_method_callback;
 
@@ -191,7 +191,13 @@ pub(super) fn attribute(value: &Value, name: &str) -> Result<Value, Error> {
 
 /// Whether a value is what Python has a `dict` for.
 pub(super) fn is_dictionary(value: &Value) -> bool {
-    value.kind() == ValueKind::Map && !has_own_text(value)
+    /// What minijinja makes of pairs.
+    static DICTIONARY: LazyLock<&str> = LazyLock::new(|| type_name(&Value::from_pairs([("", "")])));
+    value.kind() == ValueKind::Map && (type_name(value) == *DICTIONARY || !has_own_text(value))
+}
+
+fn type_name(value: &Value) -> &'static str {
+    value.as_object().map_or("", DynObject::type_name)
 }
 
 /// Whether a value is a method that is not called yet.

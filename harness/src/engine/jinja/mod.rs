@@ -5,9 +5,9 @@
 //! Python's, this module changes what a template sees, each thing in one place:
 //!
 //! - `source` prepares the text (line endings, `{% generation %}`),
-//! - `tree` replaces the operators and macros of a parsed template, with what
-//!   `expressions` can tell of them,
-//! - `operators` and `macros` are what takes their place,
+//! - `tree` replaces the macros of a parsed template and `expressions` its operators, out
+//!   of `nodes`, with what can be told of their `properties`,
+//! - `operators`, `slices` and `macros` are what takes their place,
 //! - `library`, `helpers` and `checks` have functions and tests; `numbers`, `texts` (with
 //!   `wrapping` and `markup`) and `sequences` have filters, whose arguments `arguments`
 //!   binds; `vocabulary` lists what there is,
@@ -32,11 +32,14 @@ mod macros;
 mod markup;
 mod meter;
 mod methods;
+mod nodes;
 mod numbers;
 mod operators;
+mod properties;
 mod pytext;
 mod refusal;
 mod sequences;
+mod slices;
 mod source;
 mod strings;
 mod texts;

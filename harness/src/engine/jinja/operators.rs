@@ -1,6 +1,6 @@
 //! Operators with Python's semantics.
 //!
-//! Each is a filter under a name that no template can spell; `instructions` puts them in
+//! Each is a filter under a name that no template can spell; `expressions` puts them in
 //! the place of minijinja's own.
 
 // minijinja hands arguments over by value.
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 
 use minijinja::value::{Rest, Tuple, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, Output, State, tests};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, tests};
 
 use super::formats::printf;
 use super::generation;
@@ -22,6 +22,7 @@ use super::methods;
 use super::numbers::{self, Number, number};
 use super::pytext;
 use super::sequences::hashable;
+use super::slices::{slice, slice_constant};
 use super::views::{self, is_range};
 
 /// An operator that is replaced.
@@ -29,10 +30,22 @@ use super::views::{self, is_range};
 pub(super) enum Operator {
     /// `a + b`
     Add,
+    /// `a + b + c`
+    Add3,
+    /// `a + b + c + d`
+    Add4,
+    /// `a + b + c + d + e`
+    Add5,
     /// `a - b`
     Subtract,
     /// `a ~ b`
     Concat,
+    /// `a ~ b ~ c`
+    Concat3,
+    /// `a ~ b ~ c ~ d`
+    Concat4,
+    /// `a ~ b ~ c ~ d ~ e`
+    Concat5,
     /// `a * b`
     Multiply,
     /// `a / b`
@@ -88,20 +101,27 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// The name of the operator's filter.
+    /// The name of the operator's filter. minijinja looks it up in an ordered map in every
+    /// macro that is called: what is used most comes first.
     pub(super) fn name(self) -> &'static str {
         match self {
             Operator::Add => "+",
+            Operator::Add3 => "!+3",
+            Operator::Add4 => "!+4",
+            Operator::Add5 => "!+5",
             Operator::Subtract => "-",
             Operator::Concat => "~",
+            Operator::Concat3 => "~3",
+            Operator::Concat4 => "~4",
+            Operator::Concat5 => "~5",
             Operator::Multiply => "*",
             Operator::Divide => "/",
             Operator::FloorDivide => "//",
             Operator::Modulo => "%",
             Operator::Power => "**",
             Operator::Negate => "-a",
-            Operator::In => "in",
-            Operator::NotIn => "!in",
+            Operator::In => "!<-",
+            Operator::NotIn => "!</",
             Operator::Equal => "==",
             Operator::NotEqual => "!=",
             Operator::Less => "<",
@@ -109,17 +129,17 @@ impl Operator {
             Operator::Greater => ">",
             Operator::GreaterOrEqual => ">=",
             Operator::Chain => "<==",
-            Operator::Slice => "[:]",
+            Operator::Slice => "![:]",
             Operator::SliceConstant => "1[:]",
-            Operator::Item => "[]",
-            Operator::Iterate => "for",
-            Operator::IteratePairs => "for(,)",
-            Operator::Attribute => ".",
+            Operator::Item => "![]",
+            Operator::Iterate => "!for",
+            Operator::IteratePairs => "!for,",
+            Operator::Attribute => "!.",
             Operator::SetPrivate => "._=",
-            Operator::IsMissing => "missing",
-            Operator::TextOnly => "text",
-            Operator::Bind => "macro()",
-            Operator::Capture => "{}",
+            Operator::IsMissing => "!?",
+            Operator::TextOnly => "!t",
+            Operator::Bind => "!m",
+            Operator::Capture => "!{}",
         }
     }
 }
@@ -127,7 +147,32 @@ impl Operator {
 /// Adds the operators to an environment.
 pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Add.name(), plus);
-    environment.add_filter(Operator::Concat.name(), concat);
+    environment.add_filter(Operator::Concat.name(), |a: &Value, b: &Value| {
+        concat(&[a, b])
+    });
+    environment.add_filter(Operator::Add3.name(), |a: &Value, b: &Value, c: &Value| {
+        sum(&[a, b, c])
+    });
+    environment.add_filter(
+        Operator::Add4.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value| sum(&[a, b, c, d]),
+    );
+    environment.add_filter(
+        Operator::Add5.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| sum(&[a, b, c, d, e]),
+    );
+    environment.add_filter(
+        Operator::Concat3.name(),
+        |a: &Value, b: &Value, c: &Value| concat(&[a, b, c]),
+    );
+    environment.add_filter(
+        Operator::Concat4.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value| concat(&[a, b, c, d]),
+    );
+    environment.add_filter(
+        Operator::Concat5.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| concat(&[a, b, c, d, e]),
+    );
     environment.add_filter(Operator::Multiply.name(), multiply);
     environment.add_filter(Operator::Modulo.name(), modulo);
     for (operator, of_numbers) in [
@@ -300,13 +345,21 @@ fn position(index: i128, len: usize) -> Option<usize> {
     }
 }
 
-/// `{{ value }}`: writes `str(value)`, and counts it.
+/// `{{ value }}`: writes `str(value)`, and counts it. Within `{% autoescape true %}` it is
+/// escaped, unless it is a `Markup`.
 pub(super) fn emit(
     output: &mut Output<'_>,
-    _: &mut State<'_, '_>,
+    state: &mut State<'_, '_>,
     value: &Value,
 ) -> Result<(), Error> {
     let text = pytext::str(value);
+    if !matches!(state.auto_escape(), AutoEscape::None) && !value.is_safe() {
+        let text = escaped(&text);
+        produce(text.len())?;
+        generation::before_write(output)?;
+        output.write_str(&text)?;
+        return Ok(());
+    }
     produce(text.len())?;
     generation::before_write(output)?;
     output.write_str(&text)?;
@@ -325,12 +378,12 @@ pub(super) fn private_attribute() -> Error {
 fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
     if let (Some(left), Some(right)) = (a.as_str(), b.as_str()) {
         return match (a.is_safe(), b.is_safe()) {
-            (false, false) => joined(left, right),
+            (false, false) => joined([left, right].into_iter()),
             // A `Markup` (what `|safe` gives) escapes the plain text that is added to it,
             // on either side, also where nothing else is escaped.
-            (true, false) => joined(left, &escaped(right)).map(|text| safe(&text)),
-            (false, true) => joined(&escaped(left), right).map(|text| safe(&text)),
-            (true, true) => joined(left, right).map(|text| safe(&text)),
+            (true, false) => joined([left, &escaped(right)].into_iter()).map(|text| safe(&text)),
+            (false, true) => joined([&escaped(left), right].into_iter()).map(|text| safe(&text)),
+            (true, true) => joined([left, right].into_iter()).map(|text| safe(&text)),
         };
     }
     match (number(a), number(b)) {
@@ -348,25 +401,44 @@ fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
-fn concat(a: &Value, b: &Value) -> Result<Value, Error> {
-    // Without auto-escaping Jinja2 joins the plain texts, of a `Markup` too.
-    joined(&pytext::str(a), &pytext::str(b))
+/// `a + b + …`, from the left. Texts are put together at once.
+fn sum(values: &[&Value]) -> Result<Value, Error> {
+    if values
+        .iter()
+        .all(|value| value.as_str().is_some() && !value.is_safe())
+    {
+        return joined(values.iter().filter_map(|value| value.as_str()));
+    }
+    let Some((first, rest)) = values.split_first() else {
+        return Ok(Value::UNDEFINED);
+    };
+    rest.iter()
+        .try_fold(Value::clone(first), |left, right| plus(&left, right))
 }
 
-fn joined(a: &str, b: &str) -> Result<Value, Error> {
+fn concat(values: &[&Value]) -> Result<Value, Error> {
+    // Without auto-escaping Jinja2 joins the plain texts, of a `Markup` too.
+    if values.iter().all(|value| value.as_str().is_some()) {
+        return joined(values.iter().filter_map(|value| value.as_str()));
+    }
+    let texts: Vec<_> = values.iter().map(|value| pytext::str(value)).collect();
+    joined(texts.iter().map(AsRef::as_ref))
+}
+
+fn joined<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> Result<Value, Error> {
     thread_local! {
         /// Most texts that are joined are short, and minijinja copies them once more.
         static JOINED: RefCell<String> = const { RefCell::new(String::new()) };
     }
     const SHORT: usize = 4096;
-    produce(a.len() + b.len())?;
-    if a.len() + b.len() > SHORT {
-        return Ok(Value::from([a, b].concat()));
+    let len = parts.clone().map(str::len).sum();
+    produce(len)?;
+    if len > SHORT {
+        return Ok(Value::from(parts.collect::<String>()));
     }
     Ok(JOINED.with_borrow_mut(|text| {
         text.clear();
-        text.push_str(a);
-        text.push_str(b);
+        text.extend(parts);
         Value::from(text.as_str())
     }))
 }
@@ -394,7 +466,9 @@ fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
     match container.kind() {
         ValueKind::Undefined => Ok(false),
         ValueKind::Map => {
-            hashable(item)?;
+            if item.as_str().is_none() {
+                hashable(item)?;
+            }
             Ok(entry(container, item).is_some())
         }
         ValueKind::Iterable if generator::of(container).is_some() => {
@@ -466,132 +540,6 @@ pub(super) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ord
             (Some(a), Some(b)) if equal(&a, &b) => continue,
             (Some(a), Some(b)) => compare(operator, &a, &b)?,
         });
-    }
-}
-
-fn slice(value: &Value, start: &Value, end: &Value, step: &Value) -> Result<Value, Error> {
-    let bounds = Bounds {
-        start: slice_index(start)?,
-        end: slice_index(end)?,
-        step: slice_index(step)?.unwrap_or(1),
-    };
-    if bounds.step == 0 {
-        return Err(Error::new(
-            ErrorKind::InvalidOperation,
-            "slice step cannot be zero",
-        ));
-    }
-    if let Some(text) = value.as_str() {
-        produce(text.len())?;
-        if let Some(part) = bounds.of_ascii(text) {
-            return Ok(Value::from(part));
-        }
-        let chars: Vec<char> = text.chars().collect();
-        let part: String = bounds.indices(chars.len()).map(|at| chars[at]).collect();
-        return Ok(Value::from(part));
-    }
-    if is_range(value) {
-        let (start, end) = bounds.clamped(value.len().unwrap_or(0));
-        return views::range_part(value, start, end, bounds.step);
-    }
-    if !is_tuple(value) && !is_list(value) {
-        return Err(Error::new(
-            ErrorKind::InvalidOperation,
-            format!("value of type {} cannot be sliced", value.kind()),
-        ));
-    }
-    let items: Vec<Value> = value.try_iter()?.collect();
-    produce(16 * items.len())?;
-    let part: Vec<Value> = bounds
-        .indices(items.len())
-        .map(|at| items[at].clone())
-        .collect();
-    Ok(if is_tuple(value) {
-        Value::from(Tuple::from(part))
-    } else {
-        Value::from(part)
-    })
-}
-
-/// The bounds of a slice, as they are written.
-struct Bounds {
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-}
-
-impl Bounds {
-    /// The indices of a sequence that the slice takes (`slice.indices` in Python).
-    fn indices(&self, len: usize) -> impl Iterator<Item = usize> + use<> {
-        let step = self.step;
-        let (start, end) = self.clamped(len);
-        std::iter::successors(Some(start), move |at| at.checked_add(step))
-            .take_while(move |at| if step > 0 { *at < end } else { *at > end })
-            .filter_map(|at| usize::try_from(at).ok())
-    }
-
-    /// Where the slice of a sequence begins, and before which index it ends.
-    fn clamped(&self, len: usize) -> (i64, i64) {
-        let step = self.step;
-        let len = i64::try_from(len).unwrap_or(i64::MAX);
-        let (lowest, highest) = if step > 0 { (0, len) } else { (-1, len - 1) };
-        let clamp = |index: i64| {
-            let index = if index < 0 {
-                index.saturating_add(len)
-            } else {
-                index
-            };
-            index.clamp(lowest, highest)
-        };
-        let (first, last) = if step > 0 {
-            (lowest, highest)
-        } else {
-            (highest, lowest)
-        };
-        (
-            self.start.map_or(first, clamp),
-            self.end.map_or(last, clamp),
-        )
-    }
-
-    /// The common case without a list of characters: a step of one through ASCII.
-    fn of_ascii<'t>(&self, text: &'t str) -> Option<&'t str> {
-        if self.step != 1 || !text.is_ascii() {
-            return None;
-        }
-        let mut indices = self.indices(text.len());
-        let Some(start) = indices.next() else {
-            return Some("");
-        };
-        let count = 1 + indices.count();
-        text.get(start..start + count)
-    }
-}
-
-fn slice_index(value: &Value) -> Result<Option<i64>, Error> {
-    match number(value) {
-        _ if value.is_none() => Ok(None),
-        Some(Number::Int(index)) => Ok(Some(i64::try_from(index).unwrap_or(if index < 0 {
-            i64::MIN
-        } else {
-            i64::MAX
-        }))),
-        _ => Err(Error::new(
-            ErrorKind::InvalidOperation,
-            format!("slice indices must be integers, not {}", value.kind()),
-        )),
-    }
-}
-
-/// `a[b:c:d]` of constants, which Jinja2 works out when it compiles, by the rules for
-/// items: what cannot be sliced has no such item (`nodes.py`, `Getitem.as_const`).
-fn slice_constant(value: &Value, start: &Value, end: &Value, step: &Value) -> Result<Value, Error> {
-    let is_step_zero = matches!(number(step), Some(Number::Int(0)));
-    let can_be_sliced =
-        value.as_str().is_some() || is_tuple(value) || is_list(value) || is_range(value);
-    match slice(value, start, end, step) {
-        Err(error) if can_be_sliced && is_step_zero => Err(error),
-        sliced => Ok(sliced.unwrap_or_default()),
     }
 }
 

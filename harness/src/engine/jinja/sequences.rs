@@ -9,10 +9,11 @@ use minijinja::value::{Kwargs, Rest, Tuple, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 
 use super::arguments::Arguments;
+use super::checks;
 use super::generator::{self, Generator};
 use super::meter::{produce, search};
 use super::methods::{self, is_dictionary};
-use super::operators::{Operator, compare, equal, is_list, item, iterate};
+use super::operators::{Operator, compare, equal, holds, is_list, item, iterate};
 use super::pytext;
 use super::vocabulary;
 
@@ -578,14 +579,17 @@ fn choose(
         [] if by_attribute => return Err(Error::new(ErrorKind::MissingArgument, "attribute")),
         rest => (None, rest),
     };
-    let test = match rest {
+    let mut test = match rest {
         [] => None,
         rest => {
             let (name, rest) = named(rest)?;
             if !vocabulary::is_test(name) {
                 return Err(Error::new(ErrorKind::UnknownTest, name.to_owned()));
             }
-            Some((name, with_kwargs(rest, kwargs)?))
+            let args: Vec<Value> = std::iter::once(Value::UNDEFINED)
+                .chain(with_kwargs(rest, kwargs)?)
+                .collect();
+            Some((name, args, checks::comparison(name)))
         }
     };
     for item in each(value)? {
@@ -593,12 +597,17 @@ fn choose(
             Some(path) => path.of_item(&item)?,
             None => item.clone(),
         };
-        let is_true = match &test {
+        let is_true = match &mut test {
             None => asked.is_true(),
-            Some((name, rest)) => {
-                let args: Vec<Value> = std::iter::once(asked).chain(rest.iter().cloned()).collect();
-                state.perform_test(name, &args)?
-            }
+            Some((name, args, comparison)) => match (comparison, args.as_mut_slice()) {
+                (Some(operator), [_, other]) if !other.is_kwargs() => {
+                    holds(*operator, &asked, other)?
+                }
+                (_, args) => {
+                    args[0] = asked;
+                    state.perform_test(name, args)?
+                }
+            },
         };
         if is_true == wanted {
             kept.push(item);

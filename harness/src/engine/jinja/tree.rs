@@ -2,26 +2,27 @@
 //!
 //! minijinja's operators are fixed, its filters are not: every operator of the syntax tree
 //! becomes the call of a filter with the same operands, under a name that no template can
-//! spell. The filters are in `operators`. Nothing of this is a constant any more, so that
-//! minijinja works nothing out by its own rules when it compiles.
+//! spell. The filters are in `operators`. Little of this is a constant any more, so that
+//! minijinja works out by its own rules only what is the same by Python's.
+//!
+//! Here are the statements; `expressions` has what stands in them.
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
-    AutoEscape, BinOp, BinOpKind, Block, Call, CallArg, CallBlock, Compare, CompareOpKind, Const,
-    Do, EmitExpr, EmitRaw, Expr, Extends, Filter, FilterBlock, ForLoop, FromImport, GetAttr,
-    GetItem, IfCond, IfExpr, Import, Include, List, Macro, Map, Set, SetBlock, Slice, Spanned,
-    Stmt, Template, Test, Tuple, UnaryOp, UnaryOpKind, Var, WithBlock,
+    AutoEscape, Block, Call, CallArg, CallBlock, Do, EmitRaw, Expr, Extends, FilterBlock, ForLoop,
+    FromImport, GetAttr, IfCond, Import, Include, List, Macro, Set, SetBlock, Spanned, Stmt,
+    Template, Tuple, WithBlock,
 };
 use minijinja::{Error, ErrorKind, Value};
 
-use super::expressions::{is_constant, is_loop, is_plain_key, is_repeatable};
-use super::macros::Signature;
-use super::methods::is_method;
+use super::macros::{Names, Signature};
+use super::nodes::{constant, emit, operation, variable};
 use super::operators::Operator;
-use super::vocabulary;
+use super::properties::is_constant;
 
-/// Literal text from this length on is written through the formatter, which counts it;
-/// what is shorter is bounded by the fuel that its instruction costs.
+/// Literal text from this length on is written through the formatter, which counts it,
+/// where it can be written more than once; what is shorter is bounded by the fuel that its
+/// instruction costs.
 const COUNTED_TEXT: usize = 24;
 
 /// The name of the macro that a call block makes. No template can spell it.
@@ -43,6 +44,7 @@ pub(super) fn adapt<'s>(template: &Stmt<'s>, writing: Writing) -> Result<Stmt<'s
         writing,
         is_soft: false,
         is_constant: false,
+        is_repeated: false,
     };
     let mut statements = Vec::new();
     adapter.statement(template, &mut statements)?;
@@ -51,13 +53,15 @@ pub(super) fn adapt<'s>(template: &Stmt<'s>, writing: Writing) -> Result<Stmt<'s
         .ok_or_else(|| Error::new(ErrorKind::SyntaxError, "there is no template"))
 }
 
-struct Adapter {
+pub(super) struct Adapter {
     writing: Writing,
     /// Within a condition: an unknown filter fails when it is used, elsewhere when the
     /// template is compiled (Jinja2's compiler.py, `soft_frame`).
-    is_soft: bool,
+    pub(super) is_soft: bool,
     /// Within an expression that is written and that Jinja2 works out when it compiles.
-    is_constant: bool,
+    pub(super) is_constant: bool,
+    /// Within a loop or a macro.
+    is_repeated: bool,
 }
 
 impl Adapter {
@@ -88,9 +92,11 @@ impl Adapter {
                 emit(adapted?, node.span())
             }
             Stmt::EmitRaw(node)
-                if node.raw.len() >= COUNTED_TEXT || self.writing == Writing::Tracked =>
+                if self.writing == Writing::Tracked
+                    || self.is_repeated && node.raw.len() >= COUNTED_TEXT =>
             {
-                emit(constant(node.raw, node.span()), node.span())
+                let text = Value::from_safe_string(node.raw.to_owned());
+                emit(constant(text, node.span()), node.span())
             }
             Stmt::EmitRaw(node) => {
                 Stmt::EmitRaw(Spanned::new(EmitRaw { raw: node.raw }, node.span()))
@@ -246,13 +252,32 @@ impl Adapter {
             Expr::List(_) => operation(Operator::IteratePairs, vec![iter], node.iter.span()),
             _ => operation(Operator::Iterate, vec![iter], node.iter.span()),
         };
+        let target = self.target(&node.target)?;
+        let was_repeated = std::mem::replace(&mut self.is_repeated, true);
+        let mut body = self.statements(&node.body)?;
+        self.is_repeated = was_repeated;
+        let mut filter_expr = self.optional(node.filter_expr.as_ref())?;
+        // minijinja asks for all items before the first comes, Jinja2 for one at a time.
+        if let Some(condition) = &node.filter_expr
+            && node.else_body.is_empty()
+            && !node.recursive
+            && !Names::has_read(condition, &node.body, "loop")
+            && let Some(expr) = filter_expr.take()
+        {
+            let chosen = IfCond {
+                expr,
+                true_body: body,
+                false_body: Vec::new(),
+            };
+            body = vec![Stmt::IfCond(Spanned::new(chosen, condition.span()))];
+        }
         Ok(Stmt::ForLoop(Spanned::new(
             ForLoop {
-                target: self.target(&node.target)?,
+                target,
                 iter,
-                filter_expr: self.optional(node.filter_expr.as_ref())?,
+                filter_expr,
                 recursive: node.recursive,
-                body: self.statements(&node.body)?,
+                body,
                 else_body: self.statements(&node.else_body)?,
             },
             node.span(),
@@ -301,10 +326,11 @@ impl Adapter {
         adapted: &mut Vec<Stmt<'s>>,
     ) -> Result<(), Error> {
         let span = node.span();
-        let mut seen = super::macros::Names::default();
+        let mut seen = Names::default();
         seen.of_macro(node);
         let signature = Signature::of(node, &seen);
         let was_soft = std::mem::replace(&mut self.is_soft, false);
+        let was_repeated = std::mem::replace(&mut self.is_repeated, true);
         let mut body = Vec::new();
         if let Some(names) = seen.enclosed(span) {
             body.push(names);
@@ -328,6 +354,7 @@ impl Adapter {
         }
         body.extend(self.statements(&node.body)?);
         self.is_soft = was_soft;
+        self.is_repeated = was_repeated;
         let args = signature
             .parameters(node)
             .map(|name| variable(name, span))
@@ -383,7 +410,7 @@ impl Adapter {
     }
 
     /// Names and attributes that are assigned to stay as they are.
-    fn target<'s>(&mut self, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
+    pub(super) fn target<'s>(&mut self, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
         Ok(match target {
             Expr::Var(node) => variable(node.id, node.span()),
             Expr::List(node) => {
@@ -413,323 +440,6 @@ impl Adapter {
             _ => operation(Operator::Iterate, vec![adapted], value.span()),
         })
     }
-
-    fn optional<'s>(&mut self, expression: Option<&Expr<'s>>) -> Result<Option<Expr<'s>>, Error> {
-        expression.map(|inner| self.expression(inner)).transpose()
-    }
-
-    fn expressions<'s>(&mut self, expressions: &[Expr<'s>]) -> Result<Vec<Expr<'s>>, Error> {
-        expressions
-            .iter()
-            .map(|inner| self.expression(inner))
-            .collect()
-    }
-
-    fn arguments<'s>(&mut self, arguments: &[CallArg<'s>]) -> Result<Vec<CallArg<'s>>, Error> {
-        arguments
-            .iter()
-            .map(|argument| {
-                Ok(match argument {
-                    CallArg::Pos(value) => CallArg::Pos(self.expression(value)?),
-                    CallArg::Kwarg(name, value) => CallArg::Kwarg(name, self.expression(value)?),
-                    CallArg::PosSplat(value) => {
-                        let span = value.span();
-                        let value = self.expression(value)?;
-                        CallArg::PosSplat(operation(Operator::Iterate, vec![value], span))
-                    }
-                    CallArg::KwargSplat(value) => CallArg::KwargSplat(self.expression(value)?),
-                })
-            })
-            .collect()
-    }
-
-    fn expression<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
-        Ok(match expression {
-            Expr::Var(node) => variable(node.id, node.span()),
-            Expr::Const(node) => constant(node.value.clone(), node.span()),
-            Expr::Slice(node) => self.slice(node)?,
-            Expr::UnaryOp(node) => self.unary(node)?,
-            Expr::BinOp(node) => self.binary(node)?,
-            Expr::Compare(node) => self.comparison(node)?,
-            Expr::IfExpr(node) => {
-                let was_soft = std::mem::replace(&mut self.is_soft, true);
-                let choice = IfExpr {
-                    test_expr: self.expression(&node.test_expr)?,
-                    true_expr: self.expression(&node.true_expr)?,
-                    false_expr: Some(match &node.false_expr {
-                        Some(otherwise) => self.expression(otherwise)?,
-                        None => constant(Value::UNDEFINED, node.span()),
-                    }),
-                };
-                self.is_soft = was_soft;
-                Expr::IfExpr(Spanned::new(choice, node.span()))
-            }
-            Expr::Filter(node) => {
-                let name = self.known("filter", node.name, vocabulary::is_filter(node.name))?;
-                let filter = Filter {
-                    name,
-                    expr: self.optional(node.expr.as_ref())?,
-                    args: self.arguments(&node.args)?,
-                };
-                Expr::Filter(Spanned::new(filter, node.span()))
-            }
-            Expr::Test(node) => {
-                let name = self.known("test", node.name, vocabulary::is_test(node.name))?;
-                let test = Test {
-                    name,
-                    expr: self.expression(&node.expr)?,
-                    args: self.arguments(&node.args)?,
-                };
-                Expr::Test(Spanned::new(test, node.span()))
-            }
-            // The template itself has blocks and nothing else.
-            Expr::GetAttr(node) if matches!(&node.expr, Expr::Var(name) if name.id == "self") => {
-                constant(Value::UNDEFINED, node.span())
-            }
-            Expr::GetAttr(node) => {
-                let inner = self.expression(&node.expr)?;
-                if is_method(node.name) && !is_loop(&node.expr) {
-                    let operands = vec![inner, constant(node.name, node.span())];
-                    operation(Operator::Attribute, operands, node.span())
-                } else {
-                    let attribute = GetAttr {
-                        expr: inner,
-                        name: node.name,
-                    };
-                    Expr::GetAttr(Spanned::new(attribute, node.span()))
-                }
-            }
-            Expr::GetItem(node) => {
-                let inner = self.expression(&node.expr)?;
-                let subscript = self.expression(&node.subscript_expr)?;
-                if is_plain_key(&node.subscript_expr) {
-                    let item = GetItem {
-                        expr: inner,
-                        subscript_expr: subscript,
-                    };
-                    Expr::GetItem(Spanned::new(item, node.span()))
-                } else {
-                    operation(Operator::Item, vec![inner, subscript], node.span())
-                }
-            }
-            Expr::Call(node) => Expr::Call(Spanned::new(self.call(node)?, node.span())),
-            Expr::List(node) => Expr::List(Spanned::new(
-                List {
-                    items: self.expressions(&node.items)?,
-                },
-                node.span(),
-            )),
-            Expr::Tuple(node) => Expr::Tuple(Spanned::new(
-                Tuple {
-                    items: self.expressions(&node.items)?,
-                },
-                node.span(),
-            )),
-            Expr::Map(node) => Expr::Map(Spanned::new(
-                Map {
-                    keys: self.expressions(&node.keys)?,
-                    values: self.expressions(&node.values)?,
-                },
-                node.span(),
-            )),
-        })
-    }
-
-    fn slice<'s>(&mut self, node: &Spanned<Slice<'s>>) -> Result<Expr<'s>, Error> {
-        let bound = |bound: &Option<Expr<'s>>, adapter: &mut Adapter| match bound {
-            Some(bound) => adapter.expression(bound),
-            None => Ok(constant((), node.span())),
-        };
-        let operands = vec![
-            self.expression(&node.expr)?,
-            bound(&node.start, self)?,
-            bound(&node.stop, self)?,
-            bound(&node.step, self)?,
-        ];
-        let operator = if self.is_constant {
-            Operator::SliceConstant
-        } else {
-            Operator::Slice
-        };
-        Ok(operation(operator, operands, node.span()))
-    }
-
-    /// A name that Jinja2 knows, or what fails when it is used.
-    fn known<'s>(&self, what: &str, name: &'s str, is_known: bool) -> Result<&'s str, Error> {
-        if is_known {
-            Ok(name)
-        } else if self.is_soft {
-            Ok("unknown")
-        } else {
-            Err(Error::new(
-                ErrorKind::SyntaxError,
-                format!("no {what} named {name:?}"),
-            ))
-        }
-    }
-
-    /// The call itself stays minijinja's. A loop that calls itself runs over what any loop
-    /// could run over.
-    fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Call<'s>, Error> {
-        if let (Expr::GetAttr(attribute), true) = (&node.expr, node.args.is_empty())
-            && attribute.name == "cycle"
-            && is_loop(&attribute.expr)
-        {
-            // minijinja divides by their number.
-            return Ok(Call {
-                expr: constant("no items for cycling", node.span()),
-                args: Vec::new(),
-            });
-        }
-        let mut args = self.arguments(&node.args)?;
-        if let (true, [CallArg::Pos(value)]) = (is_loop(&node.expr), node.args.as_slice()) {
-            let value = self.expression(value)?;
-            let value = operation(Operator::Iterate, vec![value], node.span());
-            args = vec![CallArg::Pos(value)];
-        }
-        let expr = match &node.expr {
-            Expr::GetAttr(attribute) => Expr::GetAttr(Spanned::new(
-                GetAttr {
-                    expr: self.expression(&attribute.expr)?,
-                    name: attribute.name,
-                },
-                attribute.span(),
-            )),
-            other => self.expression(other)?,
-        };
-        Ok(Call { expr, args })
-    }
-
-    fn unary<'s>(&mut self, node: &Spanned<UnaryOp<'s>>) -> Result<Expr<'s>, Error> {
-        let span = node.span();
-        Ok(match (&node.op, &node.expr) {
-            (UnaryOpKind::Not, inner) => {
-                let expr = self.expression(inner)?;
-                Expr::UnaryOp(Spanned::new(
-                    UnaryOp {
-                        op: UnaryOpKind::Not,
-                        expr,
-                    },
-                    span,
-                ))
-            }
-            (UnaryOpKind::Neg, Expr::Const(number)) if number.value.is_number() => {
-                Expr::UnaryOp(Spanned::new(
-                    UnaryOp {
-                        op: UnaryOpKind::Neg,
-                        expr: constant(number.value.clone(), number.span()),
-                    },
-                    span,
-                ))
-            }
-            (UnaryOpKind::Neg, inner) => {
-                operation(Operator::Negate, vec![self.expression(inner)?], span)
-            }
-        })
-    }
-
-    fn binary<'s>(&mut self, node: &Spanned<BinOp<'s>>) -> Result<Expr<'s>, Error> {
-        let operator = match node.op {
-            BinOpKind::ScAnd | BinOpKind::ScOr => {
-                let both = BinOp {
-                    op: node.op,
-                    left: self.expression(&node.left)?,
-                    right: self.expression(&node.right)?,
-                };
-                return Ok(Expr::BinOp(Spanned::new(both, node.span())));
-            }
-            BinOpKind::Eq => Operator::Equal,
-            BinOpKind::Ne => Operator::NotEqual,
-            BinOpKind::Lt => Operator::Less,
-            BinOpKind::Lte => Operator::LessOrEqual,
-            BinOpKind::Gt => Operator::Greater,
-            BinOpKind::Gte => Operator::GreaterOrEqual,
-            BinOpKind::Add => Operator::Add,
-            BinOpKind::Sub => Operator::Subtract,
-            BinOpKind::Mul => Operator::Multiply,
-            BinOpKind::Div => Operator::Divide,
-            BinOpKind::FloorDiv => Operator::FloorDivide,
-            BinOpKind::Rem => Operator::Modulo,
-            BinOpKind::Pow => Operator::Power,
-            BinOpKind::Concat => Operator::Concat,
-            BinOpKind::In => Operator::In,
-        };
-        let operands = vec![self.expression(&node.left)?, self.expression(&node.right)?];
-        Ok(operation(operator, operands, node.span()))
-    }
-
-    /// `a < b < c`: `a < b and b < c`. Where `b` may not be worked out twice, everything is
-    /// worked out beforehand.
-    fn comparison<'s>(&mut self, node: &Spanned<Compare<'s>>) -> Result<Expr<'s>, Error> {
-        let span = node.span();
-        let middle = &node.ops[..node.ops.len().saturating_sub(1)];
-        if !middle.iter().all(|op| is_repeatable(&op.expr)) {
-            let mut operands = vec![self.expression(&node.expr)?];
-            for op in &node.ops {
-                operands.push(constant(comparing(op.op).name(), span));
-                operands.push(self.expression(&op.expr)?);
-            }
-            return Ok(operation(Operator::Chain, operands, span));
-        }
-        let mut left = &node.expr;
-        let mut chain = None;
-        for op in &node.ops {
-            let operands = vec![self.expression(left)?, self.expression(&op.expr)?];
-            let compared = operation(comparing(op.op), operands, span);
-            left = &op.expr;
-            chain = Some(match chain {
-                None => compared,
-                Some(before) => Expr::BinOp(Spanned::new(
-                    BinOp {
-                        op: BinOpKind::ScAnd,
-                        left: before,
-                        right: compared,
-                    },
-                    span,
-                )),
-            });
-        }
-        Ok(chain.unwrap_or_else(|| constant((), span)))
-    }
-}
-
-fn comparing(op: CompareOpKind) -> Operator {
-    match op {
-        CompareOpKind::Eq => Operator::Equal,
-        CompareOpKind::Ne => Operator::NotEqual,
-        CompareOpKind::Lt => Operator::Less,
-        CompareOpKind::Lte => Operator::LessOrEqual,
-        CompareOpKind::Gt => Operator::Greater,
-        CompareOpKind::Gte => Operator::GreaterOrEqual,
-        CompareOpKind::In => Operator::In,
-        CompareOpKind::NotIn => Operator::NotIn,
-    }
-}
-
-fn operation(operator: Operator, operands: Vec<Expr<'_>>, span: Span) -> Expr<'_> {
-    let mut operands = operands.into_iter();
-    let expr = operands.next();
-    let filter = Filter {
-        name: operator.name(),
-        expr,
-        args: operands.map(CallArg::Pos).collect(),
-    };
-    Expr::Filter(Spanned::new(filter, span))
-}
-
-fn constant<'s>(value: impl Into<Value>, span: Span) -> Expr<'s> {
-    let value = value.into();
-    Expr::Const(Spanned::new(Const { value }, span))
-}
-
-/// A variable.
-pub(super) fn variable(id: &str, span: Span) -> Expr<'_> {
-    Expr::Var(Spanned::new(Var { id }, span))
-}
-
-/// A statement that writes a value.
-pub(super) fn emit(expr: Expr<'_>, span: Span) -> Stmt<'_> {
-    Stmt::EmitExpr(Spanned::new(EmitExpr { expr }, span))
 }
 
 fn span_of(statement: &Stmt<'_>) -> Span {

@@ -1,0 +1,146 @@
+//! Parts of texts, lists, tuples and ranges: `a[b:c:d]`.
+
+use minijinja::value::{Tuple, Value};
+use minijinja::{Error, ErrorKind};
+
+use super::meter::produce;
+use super::numbers::{Number, number};
+use super::operators::{is_list, is_tuple};
+use super::views::{self, is_range};
+
+/// `a[b:c:d]`
+pub(super) fn slice(
+    value: &Value,
+    start: &Value,
+    end: &Value,
+    step: &Value,
+) -> Result<Value, Error> {
+    let bounds = Bounds {
+        start: slice_index(start)?,
+        end: slice_index(end)?,
+        step: slice_index(step)?.unwrap_or(1),
+    };
+    if bounds.step == 0 {
+        return Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "slice step cannot be zero",
+        ));
+    }
+    if let Some(text) = value.as_str() {
+        produce(text.len())?;
+        if let Some(part) = bounds.of_ascii(text) {
+            return Ok(Value::from(part));
+        }
+        let chars: Vec<char> = text.chars().collect();
+        let part: String = bounds.indices(chars.len()).map(|at| chars[at]).collect();
+        return Ok(Value::from(part));
+    }
+    if is_range(value) {
+        let (start, end) = bounds.clamped(value.len().unwrap_or(0));
+        return views::range_part(value, start, end, bounds.step);
+    }
+    if !is_tuple(value) && !is_list(value) {
+        return Err(Error::new(
+            ErrorKind::InvalidOperation,
+            format!("value of type {} cannot be sliced", value.kind()),
+        ));
+    }
+    let items: Vec<Value> = value.try_iter()?.collect();
+    produce(16 * items.len())?;
+    let part: Vec<Value> = bounds
+        .indices(items.len())
+        .map(|at| items[at].clone())
+        .collect();
+    Ok(if is_tuple(value) {
+        Value::from(Tuple::from(part))
+    } else {
+        Value::from(part)
+    })
+}
+
+/// The bounds of a slice, as they are written.
+struct Bounds {
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+}
+
+impl Bounds {
+    /// The indices of a sequence that the slice takes (`slice.indices` in Python).
+    fn indices(&self, len: usize) -> impl Iterator<Item = usize> + use<> {
+        let step = self.step;
+        let (start, end) = self.clamped(len);
+        std::iter::successors(Some(start), move |at| at.checked_add(step))
+            .take_while(move |at| if step > 0 { *at < end } else { *at > end })
+            .filter_map(|at| usize::try_from(at).ok())
+    }
+
+    /// Where the slice of a sequence begins, and before which index it ends.
+    fn clamped(&self, len: usize) -> (i64, i64) {
+        let step = self.step;
+        let len = i64::try_from(len).unwrap_or(i64::MAX);
+        let (lowest, highest) = if step > 0 { (0, len) } else { (-1, len - 1) };
+        let clamp = |index: i64| {
+            let index = if index < 0 {
+                index.saturating_add(len)
+            } else {
+                index
+            };
+            index.clamp(lowest, highest)
+        };
+        let (first, last) = if step > 0 {
+            (lowest, highest)
+        } else {
+            (highest, lowest)
+        };
+        (
+            self.start.map_or(first, clamp),
+            self.end.map_or(last, clamp),
+        )
+    }
+
+    /// The common case without a list of characters: a step of one through ASCII.
+    fn of_ascii<'t>(&self, text: &'t str) -> Option<&'t str> {
+        if self.step != 1 || !text.is_ascii() {
+            return None;
+        }
+        let mut indices = self.indices(text.len());
+        let Some(start) = indices.next() else {
+            return Some("");
+        };
+        let count = 1 + indices.count();
+        text.get(start..start + count)
+    }
+}
+
+fn slice_index(value: &Value) -> Result<Option<i64>, Error> {
+    match number(value) {
+        _ if value.is_none() => Ok(None),
+        Some(Number::Int(index)) => Ok(Some(i64::try_from(index).unwrap_or(if index < 0 {
+            i64::MIN
+        } else {
+            i64::MAX
+        }))),
+        _ => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            format!("slice indices must be integers, not {}", value.kind()),
+        )),
+    }
+}
+
+/// `a[b:c:d]` of constants, which Jinja2 works out when it compiles, by the rules for
+/// items: what cannot be sliced has no such item (`nodes.py`, `Getitem.as_const`).
+pub(super) fn slice_constant(
+    value: &Value,
+    start: &Value,
+    end: &Value,
+    step: &Value,
+) -> Result<Value, Error> {
+    let is_step_zero = matches!(number(step), Some(Number::Int(0)));
+    let can_be_sliced =
+        value.as_str().is_some() || is_tuple(value) || is_list(value) || is_range(value);
+    match slice(value, start, end, step) {
+        Err(error) if can_be_sliced && is_step_zero => Err(error),
+        sliced => Ok(sliced.unwrap_or_default()),
+    }
+}
