@@ -146,9 +146,26 @@ impl Suite {
 
     fn load_templates(&mut self, path: &Path) {
         let found = source::read(path);
-        self.templates.extend(found.templates);
-        self.problems.extend(found.problems);
-        self.notes.extend(found.notes);
+        // Paths may overlap: what is there already is not there twice.
+        for template in found.templates {
+            let is_known = self.templates.iter().any(|known| {
+                (&known.path, &known.part) == (&template.path, &template.part)
+                    && known.dialect == template.dialect
+            });
+            if !is_known {
+                self.templates.push(template);
+            }
+        }
+        for problem in found.problems {
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+        for note in found.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
     }
 
     fn load_cases(&mut self, path: &Path, tools: &[PathBuf]) {
@@ -319,6 +336,16 @@ mod tests {
         let expected = ["a.gotmpl good/one", "a.gotmpl good/go", "a.jinja good/one"];
         assert_eq!(pairs, expected);
         assert_eq!(Layout::find(&layout.templates()).unwrap(), layout);
+    }
+
+    #[test]
+    fn paths_that_overlap_give_each_template_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jinja");
+        std::fs::write(&path, "A").unwrap();
+        let suite = Suite::load(&[path.clone(), folder.path().into(), path], &[], &[]);
+        assert_eq!(suite.problems, []);
+        assert_eq!(suite.templates.len(), 1);
     }
 
     #[test]

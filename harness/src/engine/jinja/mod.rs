@@ -13,7 +13,7 @@
 //!   binds; `vocabulary` lists what there is,
 //! - `methods` and `strings` are the methods of Python's types,
 //! - `generator` is what lazy filters give, `views` what Python walks through lazily,
-//! - `generation` tells what a model shall write,
+//! - `generation` tells what a model shall write, `inputs` what a template expects,
 //! - `formats` takes formats apart, for `%` and `str.format`,
 //! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
 //! - `meter` keeps a render within its limits.
@@ -27,6 +27,7 @@ mod formats;
 mod generation;
 mod generator;
 mod helpers;
+mod inputs;
 mod library;
 mod macros;
 mod markup;
@@ -246,15 +247,9 @@ impl Program for Jinja<'_> {
     }
 
     fn variables(&self) -> BTreeSet<String> {
-        let environment = Environment::new();
-        let Ok(template) = environment.template_from_str(self.source) else {
-            return BTreeSet::new();
-        };
-        template
-            .undeclared_variables(false)
-            .into_iter()
-            .filter(|name| !library::is_global(name))
-            .collect()
+        Minijinja::syntax()
+            .map(|syntax| inputs::variables(self.source, syntax))
+            .unwrap_or_default()
     }
 }
 

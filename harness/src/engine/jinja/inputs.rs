@@ -1,0 +1,79 @@
+//! The variables that a template expects from outside.
+
+use std::collections::BTreeSet;
+
+use minijinja::Environment;
+use minijinja::machinery::{Token, tokenize};
+use minijinja::syntax::SyntaxConfig;
+
+use super::library;
+
+/// The variables that a prepared source reads and does not set itself.
+///
+/// minijinja takes what is set in the branches of a condition for their own; in Jinja2 it
+/// stays. So a name that the template sets somewhere counts only where the template also
+/// asks whether it is there: `{% if date is not defined %}{% set date = … %}`.
+pub(super) fn variables(source: &str, syntax: SyntaxConfig) -> BTreeSet<String> {
+    let environment = Environment::new();
+    let Ok(template) = environment.template_from_str(source) else {
+        return BTreeSet::new();
+    };
+    let tokens: Vec<Token<'_>> = tokenize(source, false, syntax)
+        .map_while(|token| token.ok().map(|(token, _)| token))
+        .collect();
+    let is_set = |name: &str| {
+        tokens.windows(3).any(|window| {
+            matches!(window, [Token::BlockStart, Token::Ident("set"), Token::Ident(set)] if *set == name)
+        })
+    };
+    let is_asked_for = |name: &str| {
+        tokens.windows(2).enumerate().any(|(at, window)| {
+            let before = at.checked_sub(1).map(|at| &tokens[at]);
+            let is_name = matches!(window[0], Token::Ident(found) if found == name)
+                && !matches!(before, Some(Token::Dot));
+            let rest = &tokens[at + 1..];
+            is_name
+                && matches!(
+                    rest,
+                    [
+                        Token::Ident("is"),
+                        Token::Ident("defined" | "undefined"),
+                        ..
+                    ] | [
+                        Token::Ident("is"),
+                        Token::Ident("not"),
+                        Token::Ident("defined" | "undefined"),
+                        ..
+                    ] | [Token::Pipe, Token::Ident("default" | "d"), ..]
+                )
+        })
+    };
+    template
+        .undeclared_variables(false)
+        .into_iter()
+        .filter(|name| !library::is_global(name))
+        .filter(|name| !is_set(name) || is_asked_for(name))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_template_sets_itself_is_no_input() {
+        let of = |source: &str| -> Vec<String> {
+            variables(source, SyntaxConfig::default())
+                .into_iter()
+                .collect()
+        };
+        assert_eq!(of("{{ a }}{{ b.c }}{% if d %}{% endif %}"), ["a", "b", "d"]);
+        let branches = "{% if m is string %}{% set text = m %}{% else %}{% set text = '' %}{% endif %}{{ text }}";
+        assert_eq!(of(branches), ["m"]);
+        let default = "{% if date is not defined %}{% set date = 'x' %}{% endif %}{{ date }}";
+        assert_eq!(of(default), ["date"]);
+        let filtered = "{% if not a %}{% set date = 'x' %}{% endif %}{{ date | default('y') }}";
+        assert_eq!(of(filtered), ["a", "date"]);
+        assert_eq!(of("{% set ns = namespace(x=1) %}{{ ns.x }}"), [""; 0]);
+    }
+}
