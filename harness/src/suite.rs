@@ -146,11 +146,12 @@ impl Suite {
 
     fn load_templates(&mut self, path: &Path) {
         let found = source::read(path);
-        // Paths may overlap: what is there already is not there twice.
+        // Paths may overlap: what is there already is not there twice. Models of a store may
+        // share a file, under names of their own.
         for template in found.templates {
             let is_known = self.templates.iter().any(|known| {
-                (&known.path, &known.part) == (&template.path, &template.part)
-                    && known.dialect == template.dialect
+                (&known.name, &known.path, &known.part)
+                    == (&template.name, &template.path, &template.part)
             });
             if !is_known {
                 self.templates.push(template);
