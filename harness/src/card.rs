@@ -30,7 +30,7 @@ pub struct Card {
 /// times.
 ///
 /// A template may recurse as deeply as its engine lets it: call this on a thread with a
-/// large stack, as [`crate::run::Runner`]'s are.
+/// large stack, as those of the runner are.
 pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
     let prober = Prober::new(engine, template);
     let capabilities = capability::explore(&prober);

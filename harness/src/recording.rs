@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use crate::case::CaseId;
 use crate::divergence::Divergences;
 use crate::fingerprint::Fingerprint;
-use crate::outcome::Outcome;
 use crate::problem::{Problem, read_text};
 use crate::record::{Answer, Entry, Record, Records, Unverified};
 use crate::reference::Reference;
@@ -180,25 +179,5 @@ pub fn standing(records: &Records, rendered: &Rendered<'_>) -> Standing {
         Ok(recorded) => Standing::Wrong {
             recorded: recorded.clone(),
         },
-    }
-}
-
-/// What an outcome is called where a record is called wrong: its kind, and its words or
-/// the beginning of its SHA-256.
-pub fn described(answer: &Answer) -> String {
-    let short = |hash: &Fingerprint| hash.to_string()[..12].to_owned();
-    match answer {
-        Answer::Rendered(hash) => format!("rendered, SHA-256 {}…", short(hash)),
-        Answer::Raised(hash) => format!("raised, SHA-256 {}…", short(hash)),
-        Answer::Failed { stage, message, .. } => format!("failed at {stage}: {message}"),
-        Answer::Exceeded(limit) => format!("exceeded {limit}"),
-    }
-}
-
-/// What a pair's reference did, described likewise.
-pub fn described_outcome(outcome: &Outcome) -> String {
-    match Answer::of(outcome) {
-        Some(answer) => described(&answer),
-        None => format!("crashed: {}", outcome.text()),
     }
 }

@@ -247,24 +247,34 @@ fn accepting_a_wrong_snapshot_makes_it_no_better() {
     );
 }
 
-#[test]
-fn a_divergence_is_explained_and_may_not_go_stale() {
+/// A suite whose template is not as the reference, and the entries that would list that,
+/// as `run` prints them.
+fn diverging() -> (Folder, Vec<String>) {
     let folder = suite();
     folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}!");
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);
-    // What `run` prints is the entry, but for the reason.
     let out = folder.rolecall(&["run", "--all"]).stdout();
-    let drafts: Vec<&str> = out
+    let drafts: Vec<_> = out
         .lines()
         .filter(|line| line.contains("\"observed\""))
-        .map(str::trim)
+        .map(|line| line.trim().to_owned())
         .collect();
     assert_eq!(drafts.len(), 2, "{out}");
-    let list = |entries: &[&str]| {
-        let text = format!("[{}]", entries.join(",\n")).replace('…', "It is polite.");
-        folder.write("snapshots/divergences.json", &text);
-    };
+    (folder, drafts)
+}
+
+/// Lists entries, with a reason.
+fn list(folder: &Folder, entries: &[&str]) {
+    let text = format!("[{}]", entries.join(",\n")).replace('…', "It is polite.");
+    folder.write("snapshots/divergences.json", &text);
+}
+
+#[test]
+fn a_divergence_is_explained_and_may_not_go_stale() {
+    let (folder, drafts) = diverging();
+    let drafts: Vec<&str> = drafts.iter().map(String::as_str).collect();
+    let list = |entries: &[&str]| list(&folder, entries);
     list(&drafts);
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
@@ -317,20 +327,9 @@ fn a_divergence_is_explained_and_may_not_go_stale() {
 
 #[test]
 fn a_list_of_divergences_is_held_to_what_is_so() {
-    let folder = suite();
-    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}!");
-    folder.accept_snapshots();
-    folder.rolecall(&["reference", "update"]);
-    let out = folder.rolecall(&["run", "--all"]).stdout();
-    let drafts: Vec<&str> = out
-        .lines()
-        .filter(|line| line.contains("\"observed\""))
-        .map(str::trim)
-        .collect();
-    let list = |entries: &[&str]| {
-        let text = format!("[{}]", entries.join(",\n")).replace('…', "It is polite.");
-        folder.write("snapshots/divergences.json", &text);
-    };
+    let (folder, drafts) = diverging();
+    let drafts: Vec<&str> = drafts.iter().map(String::as_str).collect();
+    let list = |entries: &[&str]| list(&folder, entries);
     // One that is not listed.
     list(&drafts[..1]);
     let ran = folder.rolecall(&["run"]);
@@ -463,6 +462,12 @@ fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
     let record = std::fs::read_to_string(folder.path("snapshots/echo/reference.json")).unwrap();
     has(&record, &["\"message\": \"KeyError: fail\", \"line\": 1}"]);
     assert!(!record.contains("crash"));
+    // Beside a prompt of ours, the words of the failure and no more.
+    let out = folder.rolecall(&["run", "echo:words/fail"]).stdout();
+    has(
+        &out,
+        &["  - failed at render, line 1\n  - KeyError: fail␃\n  + rendered\n  + fail␃\n"],
+    );
     // The words of a failure are kept; that ours rendered where it failed differs.
     let lines = verdicts(&folder);
     let verdict = |index: usize| lines[index]["verdict"].as_str().unwrap().to_owned();

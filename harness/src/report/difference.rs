@@ -233,6 +233,7 @@ fn write_group(out: &mut dyn Write, group: &Group<'_, '_>, names: usize) -> io::
         writeln!(out, "  {}", Styled(NOTE, word))?;
     }
     match &group.what {
+        What::Differs(Some(diff)) if has_other_kind(first) => write_beginnings(out, diff, "  ")?,
         What::Changed(diff) | What::Differs(Some(diff)) | What::OtherDivergence(Some(diff)) => {
             write_diff(out, diff, "  ")?;
         }
@@ -261,6 +262,30 @@ fn write_group(out: &mut dyn Write, group: &Group<'_, '_>, names: usize) -> io::
         }
     }
     write_advice(out, group, first, names)
+}
+
+/// Whether the engine did something of another kind than the reference: where one gave a
+/// prompt and the other words, their lines have nothing in common.
+fn has_other_kind(compared: &Compared<'_>) -> bool {
+    matches!(&compared.verdict, Verdict::Differs(difference)
+        if difference.expected.kind() != compared.rendered.outcome.kind())
+}
+
+/// Writes how each side of a diff begins.
+fn write_beginnings(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
+    const MOST: usize = 4;
+    for side in [Side::Expected, Side::Found] {
+        let mut lines = diff.hunks.iter().flatten().filter(|line| line.side == side);
+        for line in lines.by_ref().take(MOST) {
+            writeln!(out, "{indent}{}", diff_line(line))?;
+        }
+        let more = lines.count();
+        if more > 0 {
+            let more = counted(more, "more line", "more lines");
+            writeln!(out, "{indent}  {}", Styled(QUIET, format!("… and {more}")))?;
+        }
+    }
+    Ok(())
 }
 
 /// What to do about a group.

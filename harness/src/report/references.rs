@@ -5,7 +5,10 @@ use std::io::{self, Write};
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::{counted, thousands};
 use crate::divergence::pair_name;
-use crate::recording::{Standing, Update, described, described_outcome};
+use crate::fingerprint::Fingerprint;
+use crate::outcome::Outcome;
+use crate::record::Answer;
+use crate::recording::{Standing, Update};
 use crate::run::Rendered;
 
 /// Names listed before the rest is only counted.
@@ -99,4 +102,24 @@ pub fn write_standings(
         )
     )?;
     Ok(bad)
+}
+
+/// What an outcome is called where a record is called wrong: its kind, and its words or
+/// the beginning of its SHA-256.
+fn described(answer: &Answer) -> String {
+    let short = |hash: &Fingerprint| hash.to_string()[..12].to_owned();
+    match answer {
+        Answer::Rendered(hash) => format!("rendered, SHA-256 {}…", short(hash)),
+        Answer::Raised(hash) => format!("raised, SHA-256 {}…", short(hash)),
+        Answer::Failed { stage, message, .. } => format!("failed at {stage}: {message}"),
+        Answer::Exceeded(limit) => format!("exceeded {limit}"),
+    }
+}
+
+/// What a pair's reference did, described likewise.
+fn described_outcome(outcome: &Outcome) -> String {
+    match Answer::of(outcome) {
+        Some(answer) => described(&answer),
+        None => format!("crashed: {}", outcome.text()),
+    }
 }

@@ -3,7 +3,6 @@
 //! A contract that a template breaks has to be explained in its sidecar, under `broken`;
 //! notes need no explanation. An explanation of what is not broken fails, too.
 
-use std::fmt;
 use std::path::Path;
 
 use rolecall::card;
@@ -13,6 +12,10 @@ use rolecall::report::card::{Detail, write};
 use rolecall::snapshot::{Snapshots, contents};
 use rolecall::suite::Layout;
 use rolecall::template::read_template;
+
+mod report;
+
+use report::Report;
 
 datatest_stable::harness! {
     { test = template, root = "cases/templates", pattern = r"\.(jinja|gotmpl)$" },
@@ -79,20 +82,3 @@ fn template(path: &Path) -> datatest_stable::Result<()> {
         Err(Box::new(Report(wrong.join("\n"))))
     }
 }
-
-/// What is wrong. The test runner prints errors by their `Debug`.
-struct Report(String);
-
-impl fmt::Debug for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Report {}

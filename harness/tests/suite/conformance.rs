@@ -8,7 +8,6 @@
 //! agree with it, by its record, or a divergence has to say why not. Neither Python nor
 //! Go is needed for that.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -21,6 +20,10 @@ use rolecall::snapshot::{Comparison, Snapshots};
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::transcript;
 use rolecall::verdict::Truth;
+
+mod report;
+
+use report::Report;
 
 datatest_stable::harness! {
     { test = family, root = "cases/conversations", pattern = r"\.json$" },
@@ -79,24 +82,6 @@ fn family(path: &Path) -> datatest_stable::Result<()> {
         anstream::adapter::strip_str(&String::from_utf8(report)?),
     ))))
 }
-
-/// What is not as accepted. The test runner prints errors by their `Debug`, which is the
-/// plain text here: its lines are what a person reads.
-struct Report(String);
-
-impl fmt::Debug for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Report {}
 
 /// Lets insta keep its files: a pending snapshot where a pair is not as accepted, and
 /// none where it is.
