@@ -108,10 +108,10 @@ fn hostile_templates_end_in_time() {
 #[test]
 fn limits_are_configurable() {
     let source = "{{ range 100 }}{{ $.Nope }}{{ end }}{{ .Messages | len }}";
-    let engine = |fuel, produced| {
+    let engine = |fuel, output| {
         Gotmpl::with_limits(Limits {
             fuel,
-            produced,
+            output,
             ..Limits::default()
         })
     };

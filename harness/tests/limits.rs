@@ -226,7 +226,7 @@ fn limits_can_be_chosen() {
         Outcome::Exceeded { limit: Limit::Fuel }
     );
     let little_text = Limits {
-        produced: 5000,
+        output: 5000,
         ..defaults
     };
     assert_eq!(

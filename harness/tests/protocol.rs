@@ -39,8 +39,8 @@ serve() {
 fn limits() -> ProtocolLimits {
     ProtocolLimits {
         start: Duration::from_secs(10),
-        answer: Duration::from_millis(1500),
-        answer_bytes: 20_000,
+        time: Duration::from_millis(1500),
+        answer: 20_000,
     }
 }
 

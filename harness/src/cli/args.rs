@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rolecall::selection::Filter;
 
+use super::limits::ChosenLimits;
+
 /// Conformance tests for LLM chat templates.
 ///
 /// Renders conversation cases across chat templates and compares the results, expected
@@ -190,9 +192,8 @@ pub(super) struct ReferenceArguments {
     /// Programs to run beside each other; one a core unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
-    /// Seconds that a reference may take for an answer; 10 unless said
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) time_limit: Option<u32>,
+    #[command(flatten)]
+    pub(super) limits: LimitsArguments,
 }
 
 #[derive(Debug, Args)]
@@ -234,12 +235,28 @@ pub(super) struct RenderingArguments {
     /// of a program that speaks the engine protocol
     #[arg(long, value_name = "ENGINE")]
     pub(super) engine: Option<String>,
-    /// Seconds that an engine which is a program may take for an answer; 10 unless said
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) time_limit: Option<u32>,
+    #[command(flatten)]
+    pub(super) limits: LimitsArguments,
     /// Threads to render on; one a core unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
+}
+
+/// What a render may use up.
+#[derive(Debug, Args)]
+pub(super) struct LimitsArguments {
+    /// What a render may use up, where it is not the default: of a template fuel=STEPS,
+    /// work=BYTES, output=BYTES, recursion=DEPTH; of an engine that is a program time=TIME and
+    /// answer=BYTES for one answer, start=TIME for the first
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    limits: Option<ChosenLimits>,
+}
+
+impl LimitsArguments {
+    /// The defaults, where nothing else was said.
+    pub(super) fn chosen(&self) -> ChosenLimits {
+        self.limits.clone().unwrap_or_default()
+    }
 }
 
 /// How results are printed.

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use rolecall::card::Card;
 use rolecall::contract::Severity;
-use rolecall::engine::Engines;
 use rolecall::report::card::Detail;
 use rolecall::report::progress::Progress;
 use rolecall::report::{annotations, check, html, junit};
@@ -20,7 +19,7 @@ const MOST_CARDS: usize = 3;
 
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let suite = inputs::load_templates(&arguments.paths)?;
-    let engines = Engines::default();
+    let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let progress = Progress::new(suite.templates.len(), "checking");
     let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;

@@ -52,7 +52,7 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
     let inputs = inputs::load(&arguments.selection.sources)?;
     let baseline = inputs.baseline()?;
     let suite = &inputs.suite;
-    let engines = Engines::default();
+    let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let others = arguments
         .against
@@ -224,7 +224,7 @@ fn law(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
 
 fn render(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let Inputs { suite, .. } = inputs::load(&arguments.selection.sources)?;
-    let engines = Engines::default();
+    let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = report_input(&runner, &suite)?;
@@ -260,7 +260,7 @@ fn show(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failur
     if let Some(reference) = reference.as_ref().filter(|_| !arguments.diff) {
         return show_outcome(arguments, &pair, reference, out);
     }
-    let engines = Engines::default();
+    let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let mut run = runner.render(&[pair]);
@@ -359,7 +359,7 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
 
 fn compare_twins(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
-    let engines = Engines::default();
+    let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = report_input(&runner, &suite)?;

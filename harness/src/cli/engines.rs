@@ -1,7 +1,5 @@
 //! Finds the engines that the arguments name.
 
-use std::time::Duration;
-
 use rolecall::engine::{Engine, Engines, ProtocolEngine, ProtocolLimits};
 use rolecall::problem::closest;
 use rolecall::reference::Reference;
@@ -42,11 +40,11 @@ pub(super) fn open<'e>(
         return Ok(Choice::InProcess(engine));
     }
     if let Some(reference) = Reference::by_name(name) {
-        return reference_program(&reference, arguments.time_limit)
+        return reference_program(&reference, &arguments.limits.chosen().program)
             .map(|program| Choice::Program(Box::new(program)));
     }
     if name.contains(char::is_whitespace) || name.contains(['/', '\\']) {
-        let program = ProtocolEngine::start(name, limits(arguments.time_limit))?;
+        let program = ProtocolEngine::start(name, arguments.limits.chosen().program)?;
         return Ok(Choice::Program(Box::new(program)));
     }
     let known: Vec<&str> = engines
@@ -77,19 +75,11 @@ pub(super) fn chosen<'e>(
 /// Starts a reference, if it is installed in the versions that it should have.
 pub(super) fn reference_program(
     reference: &Reference,
-    time_limit: Option<u32>,
+    limits: &ProtocolLimits,
 ) -> Result<ProtocolEngine, Failure> {
     let program = reference.program(&inputs::layout()?)?;
     let words = vec![program.to_string_lossy().into_owned()];
-    let engine = ProtocolEngine::spawn(words, limits(time_limit))?;
+    let engine = ProtocolEngine::spawn(words, limits.clone())?;
     reference.check(&engine)?;
     Ok(engine)
-}
-
-fn limits(time_limit: Option<u32>) -> ProtocolLimits {
-    let mut limits = ProtocolLimits::default();
-    if let Some(seconds) = time_limit {
-        limits.answer = Duration::from_secs(seconds.into());
-    }
-    limits
 }

@@ -5,6 +5,7 @@ mod check;
 mod commands;
 mod engines;
 mod inputs;
+mod limits;
 mod references;
 
 use std::io::{self, Write};

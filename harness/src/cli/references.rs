@@ -52,7 +52,9 @@ fn open(
     Dialect::ALL
         .into_iter()
         .filter(|dialect| pairs.iter().any(|pair| pair.template.dialect == *dialect))
-        .map(|dialect| engines::reference_program(&Reference::of(dialect), arguments.time_limit))
+        .map(|dialect| {
+            engines::reference_program(&Reference::of(dialect), &arguments.limits.chosen().program)
+        })
         .collect()
 }
 
@@ -89,7 +91,7 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let pairs = select(&suite, &arguments.filters)?;
     let divergences = read_divergences(&layout)?;
     let programs = open(&pairs, arguments)?;
-    let engines = Engines::default();
+    let engines = arguments.limits.chosen().engines();
     let run = ask(&pairs, &programs, &engines, arguments)?;
     // Everything is known before the first file is written.
     let updates = updates(&layout, &suite, &run.results);
@@ -127,7 +129,7 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let records = Records::read(&layout, &suite.templates);
     report_problems(&records.problems)?;
     let programs = open(&pairs, arguments)?;
-    let engines = Engines::default();
+    let engines = arguments.limits.chosen().engines();
     let run = ask(&pairs, &programs, &engines, arguments)?;
     let standings: Vec<_> = run
         .results

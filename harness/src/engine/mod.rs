@@ -20,9 +20,9 @@ use crate::template::{Dialect, Template};
 pub use conversation::Conversation;
 pub use go::Gotmpl;
 pub use jinja::Minijinja;
-pub use limits::Limits;
+pub use limits::{Limits, ProtocolLimits};
 pub use panics::catch;
-pub use protocol::{ProtocolEngine, ProtocolLimits};
+pub use protocol::ProtocolEngine;
 
 /// Something that renders the templates of one dialect.
 pub trait Engine: Send + Sync {
@@ -131,15 +131,20 @@ pub struct Engines {
 
 impl Default for Engines {
     fn default() -> Engines {
-        Engines {
-            jinja: Minijinja::new(),
-            plain: Minijinja::plain(),
-            go: Gotmpl::new(),
-        }
+        Engines::with_limits(&Limits::default())
     }
 }
 
 impl Engines {
+    /// With limits of one's own.
+    pub fn with_limits(limits: &Limits) -> Engines {
+        Engines {
+            jinja: Minijinja::with_limits(limits.clone()),
+            plain: Minijinja::plain(limits.clone()),
+            go: Gotmpl::with_limits(limits.clone()),
+        }
+    }
+
     /// All of them.
     pub fn all(&self) -> Vec<&dyn Engine> {
         vec![&self.jinja, &self.plain, &self.go]

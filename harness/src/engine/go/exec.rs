@@ -16,11 +16,6 @@ use super::refusal::{Meter, Refusal};
 use super::tools;
 use super::values::{MapKind, RecordKind, Text, Value};
 use crate::clock::Moment;
-use crate::outcome::Limit;
-
-/// How deeply lists of nodes and pipelines may nest at run time, named templates
-/// included.
-const DEEPEST: usize = 600;
 
 /// What a render is made of.
 pub(super) struct Execution<'t> {
@@ -30,7 +25,6 @@ pub(super) struct Execution<'t> {
     pub(super) meter: Meter,
     pub(super) out: Vec<u8>,
     variables: Vec<(&'t str, Value)>,
-    depth: usize,
 }
 
 /// What surrounds a tree.
@@ -65,7 +59,6 @@ impl<'t> Execution<'t> {
             meter,
             out: Vec::new(),
             variables: Vec::new(),
-            depth: 0,
         }
     }
 
@@ -85,16 +78,8 @@ impl<'t> Execution<'t> {
         Ok(())
     }
 
-    fn enter(&mut self) -> Result<(), Refusal> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(Refusal::Limit(Limit::Recursion));
-        }
-        Ok(())
-    }
-
     fn list(&mut self, dot: &Value, list: &'t ListNode) -> Result<Flow, Refusal> {
-        self.enter()?;
+        self.meter.enter()?;
         for node in &list.nodes {
             self.meter.step()?;
             let flow = match node {
@@ -122,11 +107,11 @@ impl<'t> Execution<'t> {
                 Node::Continue(_) => Flow::Continue,
             };
             if flow != Flow::End {
-                self.depth -= 1;
+                self.meter.leave();
                 return Ok(flow);
             }
         }
-        self.depth -= 1;
+        self.meter.leave();
         Ok(Flow::End)
     }
 
@@ -333,9 +318,9 @@ impl<'t> Execution<'t> {
                 return self.call(dot, name, &command.args[1..], last, line);
             }
             Expr::Pipe(_, pipe) if given == 0 => {
-                self.enter()?;
+                self.meter.enter()?;
                 let value = self.pipe(dot, pipe)?;
-                self.depth -= 1;
+                self.meter.leave();
                 return Ok(value);
             }
             _ if given > 0 => {
@@ -468,9 +453,9 @@ impl<'t> Execution<'t> {
                 self.fields(&value, fields, 0, line)
             }
             Expr::Pipe(_, pipe) => {
-                self.enter()?;
+                self.meter.enter()?;
                 let value = self.pipe(dot, pipe)?;
-                self.depth -= 1;
+                self.meter.leave();
                 Ok(value)
             }
             Expr::Identifier(_, name) => self.call(dot, name, &[], None, line),
@@ -532,6 +517,11 @@ impl<'t> Execution<'t> {
         if let Some(last) = last {
             let fitting = fit(last, parameter(values.len()));
             values.push(fitting.map_err(|refusal| refusal.at(line))?);
+        }
+        for value in &values {
+            if let Value::Text(text) = value {
+                self.meter.work(text.len())?;
+            }
         }
         functions::call(name, &values, self.now, &mut self.meter).map_err(|refusal| match refusal {
             Refusal::Words { message, .. } => {

@@ -108,7 +108,7 @@ pub(super) fn call(
 ) -> Result<Value, Refusal> {
     let first = arguments.first().unwrap_or(&Value::Absent);
     let others = arguments.get(1..).unwrap_or_default();
-    let limit = meter.produced;
+    let limit = meter.output;
     let value = match name {
         "eq" => Value::Bool(eq(first, others)?),
         "ne" => Value::Bool(!eq(first, others)?),

@@ -184,7 +184,9 @@ impl Compiled {
     fn run(&self, case: &Case, form: &Form, think: Think) -> Result<String, Refusal> {
         let meter = Meter {
             fuel: self.limits.fuel,
-            produced: self.limits.produced,
+            work: self.limits.work,
+            output: self.limits.output,
+            depth: self.limits.recursion.min(Limits::DEEPEST),
         };
         let mut execution = Execution::new(&self.defines, case.now, meter);
         match &self.style {

@@ -55,7 +55,10 @@ impl Refusal {
 #[derive(Debug)]
 pub(super) struct Meter {
     pub(super) fuel: u64,
-    pub(super) produced: usize,
+    pub(super) work: u64,
+    pub(super) output: usize,
+    /// How much deeper calls may nest.
+    pub(super) depth: usize,
 }
 
 impl Meter {
@@ -68,10 +71,33 @@ impl Meter {
         Ok(())
     }
 
+    /// Counts bytes or items that are about to be gone through.
+    pub(super) fn work(&mut self, amount: usize) -> Result<(), Refusal> {
+        self.work = self
+            .work
+            .checked_sub(amount as u64)
+            .ok_or(Refusal::Limit(Limit::Fuel))?;
+        Ok(())
+    }
+
+    /// Begins something that may nest.
+    pub(super) fn enter(&mut self) -> Result<(), Refusal> {
+        self.depth = self
+            .depth
+            .checked_sub(1)
+            .ok_or(Refusal::Limit(Limit::Recursion))?;
+        Ok(())
+    }
+
+    /// Ends it.
+    pub(super) fn leave(&mut self) {
+        self.depth += 1;
+    }
+
     /// Counts bytes or items that were produced.
     pub(super) fn produce(&mut self, amount: usize) -> Result<(), Refusal> {
-        self.produced = self
-            .produced
+        self.output = self
+            .output
             .checked_sub(amount)
             .ok_or(Refusal::Limit(Limit::Output))?;
         Ok(())

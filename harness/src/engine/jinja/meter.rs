@@ -10,8 +10,8 @@ use crate::outcome::Limit;
 
 thread_local! {
     /// Of the render on this thread; a render never leaves its thread.
-    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
-    static SEARCHABLE: Cell<usize> = const { Cell::new(usize::MAX) };
+    static OUTPUT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static WORK: Cell<u64> = const { Cell::new(u64::MAX) };
     static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
 }
 
@@ -27,8 +27,8 @@ pub(super) fn exceeded(limit: Limit) -> Error {
 
 /// Runs a render with fresh limits at a frozen moment.
 pub(super) fn metered<T>(limits: &Limits, now: Moment, render: impl FnOnce() -> T) -> T {
-    LEFT.set(limits.produced);
-    SEARCHABLE.set(limits.searched);
+    OUTPUT.set(limits.output);
+    WORK.set(limits.work);
     NOW.set(Some(now));
     render()
 }
@@ -40,20 +40,20 @@ pub(super) fn now() -> Moment {
 
 /// Counts text or items that are about to be produced.
 pub(super) fn produce(amount: usize) -> Result<(), Error> {
-    match LEFT.get().checked_sub(amount) {
+    match OUTPUT.get().checked_sub(amount) {
         Some(left) => {
-            LEFT.set(left);
+            OUTPUT.set(left);
             Ok(())
         }
         None => Err(exceeded(Limit::Output)),
     }
 }
 
-/// Counts text that is about to be looked through.
-pub(super) fn search(amount: usize) -> Result<(), Error> {
-    match SEARCHABLE.get().checked_sub(amount) {
+/// Counts text or items that are about to be gone through.
+pub(super) fn work(amount: usize) -> Result<(), Error> {
+    match WORK.get().checked_sub(amount as u64) {
         Some(left) => {
-            SEARCHABLE.set(left);
+            WORK.set(left);
             Ok(())
         }
         None => Err(exceeded(Limit::Fuel)),

@@ -111,8 +111,8 @@ impl Minijinja {
 
     /// minijinja as it is, in transformers' settings and nothing more: what a server
     /// that uses it plainly gives. Only fuel and recursion are limited.
-    pub fn plain() -> Minijinja {
-        Minijinja::build("minijinja-plain", Semantics::Own, Limits::default())
+    pub fn plain(limits: Limits) -> Minijinja {
+        Minijinja::build("minijinja-plain", Semantics::Own, limits)
     }
 
     fn build(name: &'static str, semantics: Semantics, limits: Limits) -> Minijinja {
@@ -124,6 +124,7 @@ impl Minijinja {
         environment.set_undefined_behavior(UndefinedBehavior::Lenient);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_fuel(Some(limits.fuel));
+        environment.set_recursion_limit(limits.recursion.min(Limits::DEEPEST));
         environment.set_debug(false);
         library::add_globals(&mut environment);
         match semantics {

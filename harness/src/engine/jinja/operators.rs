@@ -17,7 +17,7 @@ use super::generation;
 use super::generator;
 use super::macros;
 use super::markup::escaped;
-use super::meter::{produce, search};
+use super::meter::{produce, work};
 use super::methods;
 use super::numbers::{self, Number, number};
 use super::pytext;
@@ -460,7 +460,7 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
 /// dictionary. Nothing is in an undefined value.
 fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
     if let (Some(item), Some(container)) = (item.as_str(), container.as_str()) {
-        search(container.len())?;
+        work(container.len())?;
         return Ok(container.contains(item));
     }
     match container.kind() {
@@ -476,7 +476,7 @@ fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
             Ok(items.try_iter()?.any(|other| equal(&other, item)))
         }
         ValueKind::Seq | ValueKind::Iterable => {
-            search(16 * container.len().unwrap_or(0))?;
+            work(16 * container.len().unwrap_or(0))?;
             Ok(container.try_iter()?.any(|other| equal(&other, item)))
         }
         kind => Err(Error::new(

@@ -11,7 +11,7 @@ use minijinja::{Environment, Error, ErrorKind, State};
 use super::arguments::Arguments;
 use super::checks;
 use super::generator::{self, Generator};
-use super::meter::{produce, search};
+use super::meter::{produce, work};
 use super::methods::{self, is_dictionary};
 use super::operators::{Operator, compare, equal, holds, is_list, item, iterate};
 use super::pytext;
@@ -358,7 +358,7 @@ fn unique(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
             };
             let key = folded(key, args.truth(0, false));
             hashable(&key)?;
-            search(16 * seen.len())?;
+            work(16 * seen.len())?;
             if !seen.iter().any(|other| equal(other, &key)) {
                 seen.push(key);
                 kept.push(item);

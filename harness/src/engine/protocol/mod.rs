@@ -14,37 +14,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use crate::engine::jinja::tools_json;
-use crate::engine::{Conversation, Engine, Program};
+use crate::engine::{Conversation, Engine, Program, ProtocolLimits};
 use crate::outcome::Outcome;
 use crate::template::{Dialect, Template, Variable};
 
 use message::{Greeting, Input, Meaning, Request, VERSION};
 use process::Process;
-
-/// How long a program may take, and how much it may say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProtocolLimits {
-    /// From its start to its first answer: a minute unless said, for an interpreter with
-    /// large libraries on a slow disk takes its time.
-    pub start: Duration,
-    /// For any other answer: 10 seconds unless said.
-    pub answer: Duration,
-    /// Bytes of one answer: 64 MiB unless said.
-    pub answer_bytes: usize,
-}
-
-impl Default for ProtocolLimits {
-    fn default() -> ProtocolLimits {
-        ProtocolLimits {
-            start: Duration::from_mins(1),
-            answer: Duration::from_secs(10),
-            answer_bytes: 64 << 20,
-        }
-    }
-}
 
 /// Crashes in a row with one template after which it is not asked for that template any
 /// more: each may take the whole time limit.
@@ -160,7 +137,7 @@ impl ProtocolEngine {
 
 impl Session {
     fn start(command: &[String], limits: &ProtocolLimits) -> Result<(Session, Greeting), String> {
-        let mut process = Process::spawn(command, limits.answer_bytes)?;
+        let mut process = Process::spawn(command, limits.answer)?;
         let line = process.ask(&Request::Start { rolecall: VERSION }, limits.start)?;
         let greeting = Greeting::read(&line)?;
         let session = Session {
@@ -188,7 +165,7 @@ impl Session {
             template: name,
             source: &remote.template.source,
         };
-        let line = self.process.ask(&request, remote.engine.limits.answer)?;
+        let line = self.process.ask(&request, remote.engine.limits.time)?;
         match Meaning::read(&line, id)? {
             Meaning::Loaded => {
                 self.loaded.insert(name.to_owned(), remote.number);
@@ -213,7 +190,7 @@ impl Session {
             template: remote.template.name.as_str(),
             input: &input,
         };
-        let line = self.process.ask(&request, remote.engine.limits.answer)?;
+        let line = self.process.ask(&request, remote.engine.limits.time)?;
         match Meaning::read(&line, id)? {
             Meaning::Outcome(outcome) => Ok(outcome),
             Meaning::Loaded => Err("it answered `render` with `ok`".to_owned()),
