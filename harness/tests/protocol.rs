@@ -342,3 +342,67 @@ fn no_program_outlives_the_engine() {
         assert!(!alive.success(), "{pid} is still there");
     }
 }
+
+/// What the command line does with templates over an engine that does not count what it
+/// takes: a crash is that pair's, and costs nothing else.
+#[test]
+fn an_engine_that_is_not_ours_crashes_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, source) in [
+        (
+            "deep",
+            "{% set n = namespace(x=[]) %}{% for i in range(99999) %}{% for j in range(4) %}{% set n.x = [n.x] %}{% endfor %}{% endfor %}",
+        ),
+        ("fine", "{{ messages[0].content }}"),
+        (
+            "large",
+            "{% set n = namespace(x='0123456789') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+        ),
+        ("panics", "{{ [][::-1] }}"),
+    ] {
+        std::fs::write(folder.path().join(format!("{name}.jinja")), source).unwrap();
+    }
+    let cases = folder.path().join("cases.json");
+    let text = r#"{"about": "Two.", "cases": {
+        "one": {"messages": [{"role": "user", "content": "1"}]},
+        "two": {"messages": [{"role": "user", "content": "2"}]}
+    }}"#;
+    std::fs::write(&cases, text).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .args(["render", "--engine", "minijinja-plain", "--format", "jsonl"])
+        .arg("--templates")
+        .arg(folder.path())
+        .arg("--cases")
+        .arg(&cases)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let outcomes: Vec<(String, String)> = text
+        .lines()
+        .map(|line| {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            let word = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+            let said = word("text") + &word("message");
+            (word("template") + " " + &word("outcome"), said)
+        })
+        .collect();
+    let kinds: Vec<&str> = outcomes.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "deep crashed",
+            "deep crashed",
+            "fine rendered",
+            "fine rendered",
+            "large crashed",
+            "large crashed",
+            "panics crashed",
+            "panics crashed"
+        ],
+        "{text}"
+    );
+    assert!(outcomes[0].1.contains("overflow"), "{}", outcomes[0].1);
+    assert_eq!(outcomes[3].1, "2");
+    assert!(outcomes[4].1.contains("memory"), "{}", outcomes[4].1);
+    assert!(outcomes[6].1.contains("minijinja") || outcomes[6].1.contains("ops.rs"));
+}

@@ -36,6 +36,8 @@ pub(super) enum Command {
     List(ListArguments),
     /// Check the suite itself: orphans, pending reviews, stale records, unused tools
     Lint(LintArguments),
+    /// Be an engine: answer the engine protocol on standard input and output
+    Serve(ServeArguments),
     /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
     #[command(subcommand)]
     Reference(ReferenceCommand),
@@ -48,6 +50,7 @@ impl Command {
             Command::Run(arguments) => arguments.format == Format::Jsonl,
             Command::Render(arguments) => arguments.format == Format::Jsonl,
             Command::Show(arguments) => arguments.raw,
+            Command::Serve(_) => true,
             Command::List(arguments) => arguments.format == ListFormat::Json,
             Command::Check(arguments) => arguments.format != CheckFormat::Human,
             Command::Parity(_) | Command::Lint(_) | Command::Reference(_) => false,
@@ -192,6 +195,14 @@ pub(super) struct ReferenceArguments {
     /// Programs to run beside each other; one a core unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(super) limits: LimitsArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArguments {
+    /// The engine: a name, see `list engines`
+    pub(super) engine: String,
     #[command(flatten)]
     pub(super) limits: LimitsArguments,
 }

@@ -32,7 +32,7 @@ use super::args::{
     RenderArguments, RenderingArguments, RunArguments, ShowArguments,
 };
 use super::inputs::{self, Inputs};
-use super::{Failure, Status, check, engines, references, report_problems, tell};
+use super::{Failure, Status, check, engines, references, report_problems, serve, tell};
 
 /// Carries a command out; its result goes to `out`.
 pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -44,6 +44,7 @@ pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Parity(arguments) => compare_twins(arguments, out),
         Command::List(arguments) => list(arguments, out),
         Command::Lint(arguments) => check_suite(arguments, out),
+        Command::Serve(arguments) => serve::execute(arguments, out),
         Command::Reference(command) => references::execute(command, out),
     }
 }

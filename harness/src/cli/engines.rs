@@ -5,6 +5,7 @@ use rolecall::problem::closest;
 use rolecall::reference::Reference;
 
 use super::args::RenderingArguments;
+use super::limits::ChosenLimits;
 use super::{Failure, inputs};
 
 /// An engine that was asked for.
@@ -30,23 +31,35 @@ impl Choice<'_> {
     }
 }
 
+/// The engine that does not count all that it takes: it runs in a process of its own.
+const PLAIN: &str = "minijinja-plain";
+
 /// An engine by name, or the program of a command line.
 pub(super) fn open<'e>(
     engines: &'e Engines,
     name: &str,
     arguments: &RenderingArguments,
 ) -> Result<Choice<'e>, Failure> {
+    let limits = arguments.limits.chosen();
+    if name == PLAIN {
+        return apart(name, &limits).map(|program| Choice::Program(Box::new(program)));
+    }
     if let Some(engine) = engines.by_name(name) {
         return Ok(Choice::InProcess(engine));
     }
     if let Some(reference) = Reference::by_name(name) {
-        return reference_program(&reference, &arguments.limits.chosen().program)
+        return reference_program(&reference, &limits.program)
             .map(|program| Choice::Program(Box::new(program)));
     }
     if name.contains(char::is_whitespace) || name.contains(['/', '\\']) {
-        let program = ProtocolEngine::start(name, arguments.limits.chosen().program)?;
+        let program = ProtocolEngine::start(name, limits.program)?;
         return Ok(Choice::Program(Box::new(program)));
     }
+    Err(unknown(engines, name))
+}
+
+/// That there is no engine of a name.
+pub(super) fn unknown(engines: &Engines, name: &str) -> Failure {
     let known: Vec<&str> = engines
         .all()
         .iter()
@@ -56,11 +69,11 @@ pub(super) fn open<'e>(
     let help = closest(name, known.iter().copied())
         .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
     let listed: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-    Err(Failure::Request(format!(
+    Failure::Request(format!(
         "no engine is named `{name}`{help}\n  there are {}; a program is named by its command \
          line, such as './adapter' or 'node adapter.mjs'",
         listed.join(", ")
-    )))
+    ))
 }
 
 /// The engine of `--engine`, if there is one.
@@ -70,6 +83,22 @@ pub(super) fn chosen<'e>(
 ) -> Result<Option<Choice<'e>>, Failure> {
     let name = arguments.engine.as_deref();
     name.map(|name| open(engines, name, arguments)).transpose()
+}
+
+/// An engine of this program, in a process of its own: what it takes too much of ends that
+/// process and not this one.
+fn apart(name: &str, limits: &ChosenLimits) -> Result<ProtocolEngine, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))?;
+    let words = [
+        &program.to_string_lossy(),
+        "serve",
+        name,
+        "--limits",
+        &limits.of_render(),
+    ];
+    let words = words.map(str::to_owned).to_vec();
+    Ok(ProtocolEngine::spawn(words, limits.program.clone())?)
 }
 
 /// Starts a reference, if it is installed in the versions that it should have.

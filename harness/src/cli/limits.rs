@@ -32,6 +32,17 @@ impl ChosenLimits {
     pub(super) fn engines(&self) -> Engines {
         Engines::with_limits(&self.render)
     }
+
+    /// The limits of a render, as `--limits` reads them.
+    pub(super) fn of_render(&self) -> String {
+        let Limits {
+            fuel,
+            work,
+            output,
+            recursion,
+        } = self.render;
+        format!("fuel={fuel},work={work},output={output},recursion={recursion}")
+    }
 }
 
 impl FromStr for ChosenLimits {
@@ -134,6 +145,7 @@ mod tests {
         assert_eq!(read("answer=1000").unwrap().program.answer, 1000);
         assert_eq!(read("start=2m").unwrap().program.start.as_secs(), 120);
         assert_eq!(read("work=5,recursion=7").unwrap().render.recursion, 7);
+        assert_eq!(read(&limits.of_render()).unwrap().render, limits.render);
     }
 
     #[test]

@@ -7,12 +7,13 @@ mod engines;
 mod inputs;
 mod limits;
 mod references;
+mod serve;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use rolecall::engine::protocol::ProtocolError;
+use rolecall::engine::protocol::{ProtocolError, ServeError};
 use rolecall::problem::Problem;
 use rolecall::reference::ReferenceError;
 use rolecall::report::problems;
@@ -45,6 +46,9 @@ enum Failure {
     /// An engine that was asked for cannot be used.
     #[error(transparent)]
     Engine(#[from] ProtocolError),
+    /// Serving an engine ended early.
+    #[error("{0}")]
+    Serve(#[from] ServeError),
     /// A reference cannot be asked.
     #[error(transparent)]
     Reference(#[from] ReferenceError),

@@ -103,6 +103,11 @@ impl Loaded<'_> {
         panics::catch(|| program.render_tracked(conversation)).ok()?
     }
 
+    /// What every pair gives, if the engine refused the template.
+    pub fn refusal(&self) -> Option<&Outcome> {
+        self.program.as_ref().err()
+    }
+
     /// The variables that the template reads: see [`Program::variables`]. None of a
     /// template that the engine refuses.
     pub fn variables(&self) -> BTreeSet<String> {

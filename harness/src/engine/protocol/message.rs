@@ -61,17 +61,57 @@ pub(super) struct Greeting {
 }
 
 /// An answer to `load` or `render`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Answer {
+pub(super) struct Answer {
     id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     ok: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
+}
+
+/// What a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    Start,
+    Load,
+    Render,
+    Stop,
+}
+
+/// A request, as an engine gets it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    pub(super) request: Kind,
+    rolecall: Option<u64>,
+    id: Option<u64>,
+    template: Option<String>,
+    source: Option<String>,
+    pub(super) now: Option<String>,
+    #[serde(default)]
+    pub(super) messages: Vec<Value>,
+    pub(super) tools: Option<Vec<Value>>,
+    pub(super) documents: Option<Vec<Value>>,
+    #[serde(default = "yes")]
+    pub(super) add_generation_prompt: bool,
+    #[serde(default)]
+    pub(super) variables: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What an answer comes to.
@@ -86,7 +126,7 @@ pub(super) enum Meaning {
 impl Greeting {
     /// Reads the answer to `start`.
     pub(super) fn read(line: &[u8]) -> Result<Greeting, String> {
-        let greeting: Greeting = parse(line)?;
+        let greeting: Greeting = parse(line, "an answer")?;
         if greeting.rolecall != VERSION {
             return Err(format!(
                 "it speaks version {} of the engine protocol, not {VERSION}",
@@ -110,10 +150,84 @@ impl Greeting {
     }
 }
 
+impl Asked {
+    /// Reads a request.
+    pub(super) fn read(line: &[u8]) -> Result<Asked, String> {
+        let asked: Asked = parse(line, "a request")?;
+        match (asked.request, asked.rolecall) {
+            (Kind::Start, Some(VERSION)) | (Kind::Load | Kind::Render | Kind::Stop, _) => Ok(asked),
+            (Kind::Start, Some(other)) => Err(format!(
+                "version {other} of the engine protocol was asked for, not {VERSION}"
+            )),
+            (Kind::Start, None) => Err("no `rolecall`, the version of the protocol".to_owned()),
+        }
+    }
+
+    pub(super) fn id(&self) -> Result<u64, String> {
+        self.id.ok_or_else(|| "no `id`".to_owned())
+    }
+
+    /// The template's name.
+    pub(super) fn template(&self) -> Result<&str, String> {
+        let name = self.template.as_deref();
+        name.ok_or_else(|| "no `template`".to_owned())
+    }
+
+    /// The template's source.
+    pub(super) fn source(&self) -> Result<&str, String> {
+        let source = self.source.as_deref();
+        source.ok_or_else(|| "no `source`".to_owned())
+    }
+}
+
+impl Answer {
+    /// That a template is loaded.
+    pub(super) fn loaded(id: u64) -> Answer {
+        Answer {
+            id: Some(id),
+            ok: Some(true),
+            ..Answer::default()
+        }
+    }
+
+    /// What became of a template or a pair.
+    pub(super) fn of(id: u64, outcome: Outcome) -> Answer {
+        let answer = Answer {
+            id: Some(id),
+            outcome: Some(outcome.kind().name().to_owned()),
+            ..Answer::default()
+        };
+        match outcome {
+            Outcome::Rendered { text } => Answer {
+                text: Some(text),
+                ..answer
+            },
+            Outcome::Raised { message } | Outcome::Crashed { message } => Answer {
+                message: Some(message),
+                ..answer
+            },
+            Outcome::Failed {
+                stage,
+                message,
+                line,
+            } => Answer {
+                stage: Some(stage.name().to_owned()),
+                message: Some(message),
+                line,
+                ..answer
+            },
+            Outcome::Exceeded { limit } => Answer {
+                limit: Some(limit.name().to_owned()),
+                ..answer
+            },
+        }
+    }
+}
+
 impl Meaning {
     /// Reads the answer to the request of an ID.
     pub(super) fn read(line: &[u8], asked: u64) -> Result<Meaning, String> {
-        let answer: Answer = parse(line)?;
+        let answer: Answer = parse(line, "an answer")?;
         match answer.id {
             Some(id) if id == asked => {}
             Some(id) => return Err(format!("it answered request {id} when {asked} was asked")),
@@ -130,6 +244,10 @@ impl Meaning {
                 text: text(answer.text, "text")?,
             },
             "raised" => Outcome::Raised {
+                message: text(answer.message, "message")?,
+            },
+            // An engine that catches its crashes can go on.
+            "crashed" => Outcome::Crashed {
                 message: text(answer.message, "message")?,
             },
             "failed" => {
@@ -161,16 +279,16 @@ fn named<T: Copy>(
     found.ok_or_else(|| format!("an answer with the {what} `{wanted}`"))
 }
 
-fn parse<'l, T: Deserialize<'l>>(line: &'l [u8]) -> Result<T, String> {
+fn parse<'l, T: Deserialize<'l>>(line: &'l [u8], what: &str) -> Result<T, String> {
     // serde would take a list for an object without names.
     if line.trim_ascii_start().starts_with(b"[") {
-        return Err(format!("not an answer (no object): {}", shown(line)));
+        return Err(format!("not {what} (no object): {}", shown(line)));
     }
     serde_json::from_slice(line).map_err(|error| {
         let reason = error.to_string();
-        // An answer is one line: of the place only the column says something.
+        // It is one line: of the place only the column says something.
         let reason = reason.replace(" at line 1 column ", " at character ");
-        format!("not an answer ({reason}): {}", shown(line))
+        format!("not {what} ({reason}): {}", shown(line))
     })
 }
 

@@ -5,10 +5,12 @@
 //! for each thread that renders. A program that dies, hangs, answers out of turn or
 //! prints something else is `crashed` for that pair and is started anew.
 //!
-//! `message` says what the lines mean, `process` keeps one program.
+//! `message` says what the lines mean, `process` keeps one program, and `serve` is the
+//! other end: an engine of this process, for any program that asks.
 
 mod message;
 mod process;
+mod serve;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -19,6 +21,8 @@ use crate::engine::jinja::tools_json;
 use crate::engine::{Conversation, Engine, Program, ProtocolLimits};
 use crate::outcome::Outcome;
 use crate::template::{Dialect, Template, Variable};
+
+pub use serve::{ServeError, serve};
 
 use message::{Greeting, Input, Meaning, Request, VERSION};
 use process::Process;
@@ -171,9 +175,11 @@ impl Session {
                 self.loaded.insert(name.to_owned(), remote.number);
                 Ok(None)
             }
-            Meaning::Outcome(refused @ (Outcome::Failed { .. } | Outcome::Exceeded { .. })) => {
-                Ok(Some(refused))
-            }
+            Meaning::Outcome(
+                refused @ (Outcome::Failed { .. }
+                | Outcome::Exceeded { .. }
+                | Outcome::Crashed { .. }),
+            ) => Ok(Some(refused)),
             Meaning::Outcome(other) => Err(format!("it answered `load` with `{}`", other.kind())),
         }
     }
