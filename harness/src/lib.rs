@@ -51,6 +51,8 @@ pub mod contract;
 
 pub mod card;
 
+mod stream;
+
 pub mod run;
 
 pub mod recording;

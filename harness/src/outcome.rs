@@ -99,6 +99,19 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// The text that the outcome carries, to be changed; a limit carries none.
+    pub(crate) fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Outcome::Rendered { text } => Some(text),
+            Outcome::Raised { message }
+            | Outcome::Failed { message, .. }
+            | Outcome::Crashed { message } => Some(message),
+            Outcome::Exceeded { .. } => None,
+        }
+    }
+}
+
 impl OutcomeKind {
     /// All kinds, in the order in which summaries list them.
     pub const ALL: [OutcomeKind; 5] = [

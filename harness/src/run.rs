@@ -1,6 +1,7 @@
 //! Rendering pairs: every program loaded once, every pair rendered once, on all cores.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -8,9 +9,11 @@ use rayon::prelude::*;
 use crate::card::{self, Card};
 use crate::divergence::{Divergences, pair_name};
 use crate::engine::{Conversation, Engine, Engines, Loaded, load};
+use crate::fingerprint::Fingerprint;
 use crate::outcome::Outcome;
 use crate::record::Unverified;
 use crate::snapshot::{Comparison, Snapshots};
+use crate::stream;
 use crate::suite::Pair;
 use crate::template::{Dialect, Template};
 use crate::transcript;
@@ -45,6 +48,8 @@ pub struct Compared<'s> {
     pub comparison: Option<Comparison>,
     /// Against the reference.
     pub verdict: Verdict,
+    /// The fingerprint of the engine's transcript, where its text was cut.
+    observed: Option<Fingerprint>,
 }
 
 /// What is expected of pairs.
@@ -140,11 +145,39 @@ impl<'r> Runner<'r> {
     where
         'r: 's,
     {
-        self.render_with(pairs, |rendered, _| rendered)
+        gathered(|results| self.render_each(pairs, |rendered| results.push(rendered)))
+    }
+
+    /// Renders pairs as [`Runner::render`] does, and hands each on, in their order. Few are
+    /// kept at a time: what is large need not fit into memory together.
+    pub fn render_each<'s>(&self, pairs: &[Pair<'s>], take: impl FnMut(Rendered<'s>)) -> Duration
+    where
+        'r: 's,
+    {
+        self.render_with(
+            pairs,
+            |rendered, _| rendered,
+            |rendered| rendered.outcome.text().len(),
+            take,
+        )
     }
 
     /// Renders pairs, compares them with the accepted snapshots and gives verdicts.
     pub fn compare<'s>(&self, pairs: &[Pair<'s>], expected: &Expected<'_>) -> Timed<Compared<'s>>
+    where
+        'r: 's,
+    {
+        gathered(|results| self.compare_each(pairs, expected, |compared| results.push(compared)))
+    }
+
+    /// Compares pairs as [`Runner::compare`] does, and hands each on, in their order. Few
+    /// are kept at a time.
+    pub fn compare_each<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+        expected: &Expected<'_>,
+        take: impl FnMut(Compared<'s>),
+    ) -> Duration
     where
         'r: 's,
     {
@@ -157,7 +190,7 @@ impl<'r> Runner<'r> {
             }),
             Truth::Unknown | Truth::Records { .. } => HashMap::new(),
         };
-        self.render_with(pairs, |rendered, conversation| {
+        let judge = |rendered: Rendered<'s>, conversation: &Conversation<'_>| {
             let Rendered {
                 pair,
                 engine,
@@ -184,56 +217,139 @@ impl<'r> Runner<'r> {
                     None => Verdict::Unverified(Unverified::Outside),
                 },
             };
-            Compared {
-                rendered,
-                comparison,
-                verdict,
-            }
-        })
+            Compared::new(rendered, comparison, verdict)
+        };
+        self.render_with(pairs, judge, Compared::size, take)
     }
 
     fn render_with<'s, T: Send>(
         &self,
         pairs: &[Pair<'s>],
         finish: impl Fn(Rendered<'s>, &Conversation<'_>) -> T + Sync,
-    ) -> Timed<T>
+        weigh: impl Fn(&T) -> usize + Sync,
+        take: impl FnMut(T),
+    ) -> Duration
     where
         'r: 's,
     {
         let start = Instant::now();
-        let results = self.pool.install(|| {
-            let programs = load_all(pairs, |dialect| self.engine(dialect));
-            let conversations: HashMap<Key, Conversation<'_>> = pairs
-                .iter()
-                .map(|pair| (key(pair.case), pair.case))
-                .collect::<HashMap<_, _>>()
-                .into_iter()
-                .map(|(key, case)| (key, Conversation::new(case)))
-                .collect();
-            pairs
-                .par_iter()
-                .with_min_len(16)
-                .filter_map(|pair| {
-                    let (engine, program) = programs.get(&key(pair.template))?;
-                    let conversation = conversations.get(&key(pair.case))?;
-                    let rendered = Rendered {
-                        pair: *pair,
-                        engine: engine.name(),
-                        outcome: program.render(conversation),
-                    };
-                    let finished = finish(rendered, conversation);
-                    if let Some(progress) = &self.progress {
-                        progress();
-                    }
-                    Some(finished)
-                })
-                .collect()
-        });
-        Timed {
-            results,
-            elapsed: start.elapsed(),
+        let programs = self
+            .pool
+            .install(|| load_all(pairs, |dialect| self.engine(dialect)));
+        let conversations: HashMap<Key, Conversation<'_>> = pairs
+            .iter()
+            .map(|pair| (key(pair.case), pair.case))
+            .collect::<HashMap<_, _>>()
+            .into_iter()
+            .map(|(key, case)| (key, Conversation::new(case)))
+            .collect();
+        let work = |index: usize| {
+            let pair = pairs.get(index)?;
+            let (engine, program) = programs.get(&key(pair.template))?;
+            let conversation = conversations.get(&key(pair.case))?;
+            let rendered = Rendered {
+                pair: *pair,
+                engine: engine.name(),
+                outcome: program.render(conversation),
+            };
+            let finished = finish(rendered, conversation);
+            if let Some(progress) = &self.progress {
+                progress();
+            }
+            Some(finished)
+        };
+        stream::ordered(&self.pool, pairs.len(), work, weigh, take);
+        start.elapsed()
+    }
+}
+
+/// What is handed on one by one, together.
+fn gathered<T>(run: impl FnOnce(&mut Vec<T>) -> Duration) -> Timed<T> {
+    let mut results = Vec::new();
+    let elapsed = run(&mut results);
+    Timed { results, elapsed }
+}
+
+impl<'s> Compared<'s> {
+    /// A pair with how it stands.
+    pub fn new(
+        rendered: Rendered<'s>,
+        comparison: Option<Comparison>,
+        verdict: Verdict,
+    ) -> Compared<'s> {
+        Compared {
+            rendered,
+            comparison,
+            verdict,
+            observed: None,
         }
     }
+
+    /// The bytes of its texts.
+    fn size(&self) -> usize {
+        let accepted = match &self.comparison {
+            Some(Comparison::Changed(accepted)) => accepted.len(),
+            _ => 0,
+        };
+        let expected = match &self.verdict {
+            Verdict::Differs(difference) => difference.transcript.as_ref().map_or(0, String::len),
+            _ => 0,
+        };
+        self.rendered.outcome.text().len() + accepted + expected
+    }
+
+    /// The fingerprint of the engine's transcript.
+    pub fn observed(&self) -> Fingerprint {
+        self.observed
+            .unwrap_or_else(|| Fingerprint::of(transcript::encode(&self.rendered.outcome)))
+    }
+
+    /// Cuts texts to their beginnings, so that many results can be kept: those of a pair
+    /// that is as expected to `most` bytes, those of any other to 256 KiB. What is cut
+    /// ends with its length and its fingerprint: two texts that differ still do.
+    pub fn shorten(&mut self, most: usize) {
+        const MOST_OF_DIFFERENCE: usize = 256 << 10;
+        let is_as_expected = matches!(self.comparison, None | Some(Comparison::Same))
+            && !matches!(self.verdict, Verdict::Differs(_));
+        let most = if is_as_expected {
+            most
+        } else {
+            MOST_OF_DIFFERENCE
+        };
+        if self.rendered.outcome.text().len() > most {
+            if !is_as_expected {
+                self.observed = Some(self.observed());
+            }
+            if let Some(text) = self.rendered.outcome.text_mut() {
+                cut(text, most);
+            }
+        }
+        if let Some(Comparison::Changed(accepted)) = &mut self.comparison {
+            cut(accepted, most);
+        }
+        if let Verdict::Differs(difference) = &mut self.verdict
+            && let Some(expected) = &mut difference.transcript
+        {
+            cut(expected, most);
+        }
+    }
+}
+
+/// Cuts a text to its beginning, and says so in it.
+fn cut(text: &mut String, most: usize) {
+    if text.len() <= most {
+        return;
+    }
+    let fingerprint = Fingerprint::of(&*text);
+    let end = text.floor_char_boundary(most);
+    let more = text.len() - end;
+    text.truncate(end);
+    let _ = write!(
+        text,
+        "… and {more} bytes more (SHA-256 of all: {fingerprint})"
+    );
+    // What it held on to is given back.
+    text.shrink_to_fit();
 }
 
 /// Loads every template of some pairs into the engine for its dialect.
@@ -278,4 +394,37 @@ pub fn agreeing_again(divergences: &Divergences, results: &[Compared<'_>]) -> Ve
         .filter(|rendered| divergences.has_seen(rendered.engine, &rendered.pair))
         .map(|rendered| format!("{} {}", rendered.engine, pair_name(&rendered.pair)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Case;
+    use crate::engine::Engines;
+
+    #[test]
+    fn what_is_cut_still_tells_texts_apart() {
+        let engines = Engines::default();
+        let case = Case::from_messages(vec![]);
+        let cut = |source: &str| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let pair = Pair {
+                template: &template,
+                case: &case,
+            };
+            let runner = Runner::new(&engines, &[], Some(1)).unwrap();
+            let mut run = runner.compare(&[pair], &Expected::default());
+            let mut compared = run.results.remove(0);
+            compared.shorten(1000);
+            compared.rendered.outcome.text().to_owned()
+        };
+        assert_eq!(cut("{{ 'é' * 500 }}"), "é".repeat(500));
+        let long = cut("{{ 'é' * 50000 }}");
+        assert!(long.starts_with(&"é".repeat(500)));
+        assert!(
+            long.contains("… and 99000 bytes more (SHA-256 of all: "),
+            "{long}"
+        );
+        assert_ne!(long, cut("{{ 'é' * 49999 }}x{{ 'y' }}"));
+    }
 }

@@ -19,7 +19,7 @@ use rolecall::report::{
     self, counted, difference, grid, html, jsonl, listing::Listing, problems, summary, thousands,
     transcripts,
 };
-use rolecall::run::{Expected, Runner, agreeing_again};
+use rolecall::run::{Compared, Expected, Runner, Timed, agreeing_again};
 use rolecall::selection::select;
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
@@ -33,6 +33,12 @@ use super::args::{
 };
 use super::inputs::{self, Inputs};
 use super::{Failure, Status, check, engines, references, report_problems, serve, tell};
+
+/// Bytes of the text of a pair that is as expected which are kept where nobody reads them.
+const MOST_AS_EXPECTED: usize = 4 << 10;
+
+/// Bytes of a text that a page shows.
+const MOST_ON_PAGE: usize = 64 << 10;
 
 /// Carries a command out; its result goes to `out`.
 pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -96,30 +102,31 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
             None => Truth::Unknown,
         },
     };
-    let run = runner.compare(&pairs, &expected);
+    let mut written = Ok(());
+    let mut results = Vec::new();
+    let most = if arguments.html.is_some() {
+        MOST_ON_PAGE
+    } else {
+        MOST_AS_EXPECTED
+    };
+    let elapsed = runner.compare_each(&pairs, &expected, |mut compared| {
+        if arguments.format == Format::Jsonl && written.is_ok() {
+            written = jsonl::write_compared(out, &compared);
+        }
+        compared.shorten(most);
+        results.push(compared);
+    });
     progress.clear();
+    written?;
+    let run = Timed { results, elapsed };
     let gone = agreeing_again(divergences, &run.results);
     let tally = summary::Tally::of(&run.results);
     if let Some(path) = &arguments.html {
-        let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
-        let is_shown = |template: &&Template| shown.contains(&template.name);
-        let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
         let runner = self::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
-        let cards = runner.examine(&templates).results;
-        let page = html::Page {
-            title: "Rolecall".to_owned(),
-            families: &suite.families,
-            templates: &templates,
-            results: &run.results,
-            cards: cards
-                .iter()
-                .map(|card| (card.template.clone(), html::card(card)))
-                .collect(),
-        };
-        write_page(path, &page)?;
+        write_results(path, suite, &run.results, &runner)?;
     }
     match arguments.format {
-        Format::Jsonl => jsonl::write_compared(out, &run.results)?,
+        Format::Jsonl => {}
         Format::Human => {
             let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
             templates.dedup();
@@ -149,6 +156,33 @@ fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure>
     } else {
         Status::Nonconforming
     })
+}
+
+/// Writes the page of a run: its results, and the cards of its templates.
+fn write_results(
+    path: &Path,
+    suite: &Suite,
+    results: &[Compared<'_>],
+    runner: &Runner<'_>,
+) -> Result<(), Failure> {
+    let shown: BTreeSet<_> = results
+        .iter()
+        .map(|compared| &compared.rendered.pair.template.name)
+        .collect();
+    let is_shown = |template: &&Template| shown.contains(&template.name);
+    let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
+    let cards = runner.examine(&templates).results;
+    let page = html::Page {
+        title: "Rolecall".to_owned(),
+        families: &suite.families,
+        templates: &templates,
+        results,
+        cards: cards
+            .iter()
+            .map(|card| (card.template.clone(), html::card(card)))
+            .collect(),
+    };
+    write_page(path, &page)
 }
 
 /// Writes a page, whole or not at all.
@@ -237,12 +271,17 @@ fn render(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Fa
         Progress::hidden()
     };
     let runner = runner.with_progress(progress.step());
-    let run = runner.render(&pairs);
+    let mut written = Ok(());
+    runner.render_each(&pairs, |rendered| {
+        if written.is_ok() {
+            written = match arguments.format {
+                Format::Jsonl => jsonl::write_rendered(out, &rendered),
+                Format::Human => transcripts::write_named(out, &rendered),
+            };
+        }
+    });
     progress.clear();
-    match arguments.format {
-        Format::Jsonl => jsonl::write_rendered(out, &run.results)?,
-        Format::Human => transcripts::write_all(out, &run.results)?,
-    }
+    written?;
     Ok(if is_sound {
         Status::Fine
     } else {

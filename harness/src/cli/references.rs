@@ -145,16 +145,17 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         .results
         .into_iter()
         .zip(&run.results)
-        .map(|(ours, reference)| Compared {
-            comparison: Some(snapshots.compare(&ours.pair, &transcript::encode(&ours.outcome))),
-            verdict: by_outcome(
+        .map(|(ours, reference)| {
+            let shown = transcript::encode(&ours.outcome);
+            let comparison = snapshots.compare(&ours.pair, &shown);
+            let verdict = by_outcome(
                 &divergences,
                 ours.engine,
                 &ours.pair,
                 &reference.outcome,
                 &ours.outcome,
-            ),
-            rendered: ours,
+            );
+            Compared::new(ours, Some(comparison), verdict)
         })
         .collect();
     let gone = agreeing_again(&divergences, &results);

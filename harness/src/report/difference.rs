@@ -8,7 +8,6 @@ use super::counted;
 use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
 use crate::diff::{Diff, Line, Side};
 use crate::divergence::{Listed, draft, pair_name};
-use crate::fingerprint::Fingerprint;
 use crate::outcome::Outcome;
 use crate::record::{Answer, Unverified};
 use crate::run::Compared;
@@ -330,9 +329,9 @@ fn write_advice(
             } else {
                 1
             };
-            for Compared { rendered, .. } in group.pairs.iter().take(listed) {
-                let observed = Fingerprint::of(transcript::encode(&rendered.outcome));
-                let entry = draft(rendered.engine, &rendered.pair, observed);
+            for compared in group.pairs.iter().take(listed) {
+                let rendered = &compared.rendered;
+                let entry = draft(rendered.engine, &rendered.pair, compared.observed());
                 writeln!(out, "    {entry}")?;
             }
         }

@@ -119,42 +119,37 @@ impl<'l> Object<'l> {
     }
 }
 
-/// Writes outcomes: `{"template","case","engine","outcome","text"|"message","stage","line"}`.
-pub fn write_rendered(out: &mut dyn Write, results: &[Rendered<'_>]) -> io::Result<()> {
-    results
-        .iter()
-        .try_for_each(|rendered| write_line(out, &Object::of(rendered)))
+/// Writes an outcome: `{"template","case","engine","outcome","text"|"message","stage","line"}`.
+pub fn write_rendered(out: &mut dyn Write, rendered: &Rendered<'_>) -> io::Result<()> {
+    write_line(out, &Object::of(rendered))
 }
 
-/// Writes outcomes with how they stand to the accepted snapshots (`same`, `changed`,
-/// `new`), and their verdict; where that is `differs`, with what the reference did.
-pub fn write_compared(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<()> {
-    for compared in results {
-        let mut line = Object::of(&compared.rendered);
-        line.snapshot = compared
-            .comparison
-            .as_ref()
-            .map(|comparison| match comparison {
-                Comparison::Same => "same",
-                Comparison::Changed(_) => "changed",
-                Comparison::New => "new",
-                Comparison::Unreadable(_) => "unreadable",
-            });
-        line.verdict = Some(compared.verdict.name());
-        match &compared.verdict {
-            Verdict::Agrees => {}
-            Verdict::Unverified(why) => line.unverified = Some(why.to_string()),
-            Verdict::Differs(difference) => {
-                line.reference = Some(Reference::of(difference));
-                line.divergence = match &difference.listed {
-                    Listed::Known { reason } => Some(reason),
-                    Listed::No | Listed::Changed { .. } => None,
-                };
-            }
+/// Writes an outcome with how it stands to the accepted snapshot (`same`, `changed`,
+/// `new`), and its verdict; where that is `differs`, with what the reference did.
+pub fn write_compared(out: &mut dyn Write, compared: &Compared<'_>) -> io::Result<()> {
+    let mut line = Object::of(&compared.rendered);
+    line.snapshot = compared
+        .comparison
+        .as_ref()
+        .map(|comparison| match comparison {
+            Comparison::Same => "same",
+            Comparison::Changed(_) => "changed",
+            Comparison::New => "new",
+            Comparison::Unreadable(_) => "unreadable",
+        });
+    line.verdict = Some(compared.verdict.name());
+    match &compared.verdict {
+        Verdict::Agrees => {}
+        Verdict::Unverified(why) => line.unverified = Some(why.to_string()),
+        Verdict::Differs(difference) => {
+            line.reference = Some(Reference::of(difference));
+            line.divergence = match &difference.listed {
+                Listed::Known { reason } => Some(reason),
+                Listed::No | Listed::Changed { .. } => None,
+            };
         }
-        write_line(out, &line)?;
     }
-    Ok(())
+    write_line(out, &line)
 }
 
 fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {

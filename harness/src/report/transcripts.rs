@@ -23,16 +23,13 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes many transcripts, each under the name of its pair.
-pub fn write_all(out: &mut dyn Write, results: &[Rendered<'_>]) -> io::Result<()> {
-    for rendered in results {
-        let pair = &rendered.pair;
-        let name = format!("{} {}", pair.template.name, pair.case.id);
-        writeln!(out, "{}", Styled(HEADING, name))?;
-        write(out, &rendered.outcome)?;
-        writeln!(out)?;
-    }
-    Ok(())
+/// Writes a transcript under the name of its pair, and an empty line.
+pub fn write_named(out: &mut dyn Write, rendered: &Rendered<'_>) -> io::Result<()> {
+    let pair = &rendered.pair;
+    let name = format!("{} {}", pair.template.name, pair.case.id);
+    writeln!(out, "{}", Styled(HEADING, name))?;
+    write(out, &rendered.outcome)?;
+    writeln!(out)
 }
 
 /// Writes the line of the template at which an engine gave up, if it said which.

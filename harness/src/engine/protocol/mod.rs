@@ -78,6 +78,15 @@ struct Remote<'e> {
     crashes: AtomicUsize,
 }
 
+/// What a line means that answers `load` or `render`: an outcome, or that the template is
+/// loaded. The error says what is wrong with it, as a crash does.
+pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
+    match Meaning::read(line, asked)? {
+        Meaning::Outcome(outcome) => Ok(Some(outcome)),
+        Meaning::Loaded => Ok(None),
+    }
+}
+
 impl ProtocolEngine {
     /// Starts the program of a command line, split into words as a shell does it.
     pub fn start(command: &str, limits: ProtocolLimits) -> Result<ProtocolEngine, ProtocolError> {

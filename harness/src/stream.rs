@@ -1,0 +1,244 @@
+//! Many pieces of work on all cores, their results one after the other in the order of the
+//! work, and never more of them waiting than memory has room for.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of results that may wait for those before them.
+const MOST_WAITING: usize = 64 << 20;
+
+/// Bytes of results after which a worker hands them on.
+const MOST_GATHERED: usize = 1 << 20;
+
+/// Pieces of work that a worker takes at a time.
+const TAKEN: usize = 16;
+
+/// Results on their way.
+struct Waiting<T> {
+    /// By the number of the first piece of work that they came from.
+    results: BTreeMap<usize, Batch<T>>,
+    /// Bytes of them.
+    bytes: usize,
+    /// Pieces of work whose results were handed on.
+    done: usize,
+    /// Whether a worker ended by a panic.
+    is_broken: bool,
+}
+
+struct Batch<T> {
+    results: Vec<T>,
+    /// Pieces of work that they came from.
+    pieces: usize,
+    bytes: usize,
+}
+
+/// What the workers and the thread that takes their results share.
+struct Shared<T> {
+    waiting: Mutex<Waiting<T>>,
+    changed: Condvar,
+}
+
+/// Says that its worker ended by a panic, unless it was told otherwise.
+struct Alarm<'s, T> {
+    shared: &'s Shared<T>,
+    is_off: bool,
+}
+
+/// Does `count` pieces of work on the threads of a pool and gives their results to `take`,
+/// on this thread and in the order of the work. `weigh` says how many bytes a result
+/// holds.
+pub(crate) fn ordered<T: Send>(
+    pool: &rayon::ThreadPool,
+    count: usize,
+    work: impl Fn(usize) -> Option<T> + Sync,
+    weigh: impl Fn(&T) -> usize + Sync,
+    mut take: impl FnMut(T),
+) {
+    let next = AtomicUsize::new(0);
+    let shared = Shared {
+        waiting: Mutex::new(Waiting {
+            results: BTreeMap::new(),
+            bytes: 0,
+            done: 0,
+            is_broken: false,
+        }),
+        changed: Condvar::new(),
+    };
+    pool.in_place_scope(|scope| {
+        for _ in 0..pool.current_num_threads() {
+            scope.spawn(|_| {
+                let mut alarm = Alarm {
+                    shared: &shared,
+                    is_off: false,
+                };
+                loop {
+                    let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
+                    if begin >= count {
+                        break;
+                    }
+                    let range = begin..(begin + TAKEN).min(count);
+                    shared.do_range(range, &work, &weigh);
+                }
+                alarm.is_off = true;
+            });
+        }
+        shared.take_all(count, &mut take);
+    });
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, guard: MutexGuard<'s, Waiting<T>>) -> MutexGuard<'s, Waiting<T>> {
+        self.changed
+            .wait(guard)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn do_range(
+        &self,
+        range: Range<usize>,
+        work: &impl Fn(usize) -> Option<T>,
+        weigh: &impl Fn(&T) -> usize,
+    ) {
+        let mut begin = range.start;
+        let mut results = Vec::new();
+        let mut bytes = 0;
+        for piece in range.clone() {
+            if let Some(result) = work(piece) {
+                bytes += weigh(&result);
+                results.push(result);
+            }
+            if bytes > MOST_GATHERED || piece + 1 == range.end {
+                let batch = Batch {
+                    results: std::mem::take(&mut results),
+                    pieces: piece + 1 - begin,
+                    bytes: std::mem::take(&mut bytes),
+                };
+                self.hand_on(begin, batch);
+                begin = piece + 1;
+            }
+        }
+    }
+
+    /// Lets results wait for those before them, once there is room. Those that nobody is
+    /// before always have room: somebody works on what comes next.
+    fn hand_on(&self, begin: usize, batch: Batch<T>) {
+        let mut waiting = self.lock();
+        while !waiting.is_broken
+            && begin != waiting.done
+            && waiting.bytes + batch.bytes > MOST_WAITING
+        {
+            waiting = self.wait(waiting);
+        }
+        waiting.bytes += batch.bytes;
+        waiting.results.insert(begin, batch);
+        drop(waiting);
+        self.changed.notify_all();
+    }
+
+    fn take_all(&self, count: usize, take: &mut impl FnMut(T)) {
+        let mut done = 0;
+        while done < count {
+            let mut waiting = self.lock();
+            let batch = loop {
+                if let Some(batch) = waiting.results.remove(&done) {
+                    break batch;
+                }
+                if waiting.is_broken {
+                    return;
+                }
+                waiting = self.wait(waiting);
+            };
+            done += batch.pieces;
+            waiting.done = done;
+            waiting.bytes -= batch.bytes;
+            drop(waiting);
+            self.changed.notify_all();
+            batch.results.into_iter().for_each(&mut *take);
+        }
+    }
+}
+
+impl<T> Drop for Alarm<'_, T> {
+    fn drop(&mut self) {
+        if !self.is_off {
+            self.shared.lock().is_broken = true;
+            self.shared.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    fn pool(threads: usize) -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_work() {
+        for threads in [1, 2, 7] {
+            for count in [0, 1, 15, 16, 17, 1000] {
+                let mut seen = Vec::new();
+                ordered(
+                    &pool(threads),
+                    count,
+                    |i| (i % 3 != 0).then_some(i),
+                    |i| i * 10_000,
+                    |i| seen.push(i),
+                );
+                let expected: Vec<_> = (0..count).filter(|i| i % 3 != 0).collect();
+                assert_eq!(seen, expected, "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn few_large_results_are_there_at_a_time() {
+        const LARGE: usize = 30 << 20;
+        let there = AtomicU64::new(0);
+        let mut most = 0;
+        ordered(
+            &pool(4),
+            200,
+            |i| {
+                there.fetch_add(1, Ordering::SeqCst);
+                Some(i)
+            },
+            |_| LARGE,
+            |_| {
+                most = most.max(there.load(Ordering::SeqCst));
+                there.fetch_sub(1, Ordering::SeqCst);
+            },
+        );
+        // Two wait, four are in the workers' hands, one is taken.
+        assert!(most <= 8, "{most} results at a time");
+    }
+
+    #[test]
+    fn a_panic_comes_through() {
+        let panic = std::panic::catch_unwind(|| {
+            ordered(
+                &pool(2),
+                100,
+                |i| {
+                    assert!(i != 40, "forty");
+                    Some(i)
+                },
+                |_| 1,
+                |_| {},
+            );
+        });
+        assert!(panic.is_err());
+    }
+}
