@@ -1,0 +1,7 @@
+//! The target `protocol`: see `harness/tests/fuzz/targets.rs`.
+#![no_main]
+
+#[path = "../../tests/fuzz/targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| targets::protocol(input));
