@@ -1,6 +1,6 @@
 //! Asking a template.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use super::{Arguments, Content, Given, Manner, Probe, words};
 use crate::case::Case;
 use crate::clock::Moment;
 use crate::engine::{Conversation, Engine, Loaded, Tracked, load};
-use crate::outcome::{Outcome, Stage};
+use crate::outcome::{Limit, Outcome, Stage};
 use crate::template::{Dialect, Template};
 
 /// A template under examination.
@@ -20,7 +20,16 @@ pub struct Prober<'t> {
     loaded: Loaded<'t>,
     manner: Manner,
     seen: RefCell<HashMap<Key, Rc<Seen>>>,
+    /// Probes that went beyond the limits, and the limit that the last of them met.
+    exceeded: Cell<(usize, Option<Limit>)>,
 }
+
+/// Probes beyond the limits after which a template is not asked any more.
+const MOST_EXCEEDED: usize = 5;
+
+/// Bytes of a prompt that a probe may give. The conversations of probes are short, and the
+/// prompts are kept.
+const LARGEST_PROMPT: usize = 256 << 10;
 
 /// What makes a render: the probe, and how it is put.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -130,6 +139,7 @@ impl<'t> Prober<'t> {
             loaded: load(engine, template),
             manner: Manner::PLAIN,
             seen: RefCell::default(),
+            exceeded: Cell::default(),
         };
         let manners = [Given::Nothing, Given::Tools, Given::Documents]
             .into_iter()
@@ -205,7 +215,7 @@ impl<'t> Prober<'t> {
         if is_later {
             case.now = later();
         }
-        let outcome = self.loaded.render(&Conversation::new(&case));
+        let outcome = self.render(&self.loaded, &case);
         let seen = Rc::new(Seen::new(probe.name, probe.about, outcome));
         self.seen.borrow_mut().insert(key, Rc::clone(&seen));
         seen
@@ -214,11 +224,14 @@ impl<'t> Prober<'t> {
     /// What the template makes of a conversation of one's own.
     pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Seen {
         let case = self.manner.complete(case);
-        Seen::new(name, about, self.loaded.render(&Conversation::new(&case)))
+        Seen::new(name, about, self.render(&self.loaded, &case))
     }
 
     /// The prompt of a probe with what the template marks as the model's own text.
     pub fn track(&self, probe: Probe) -> Option<Tracked> {
+        if self.see(probe).is_out_of_limits() {
+            return None;
+        }
         let case = probe.case(self.manner);
         self.loaded.render_tracked(&Conversation::new(&case))
     }
@@ -235,10 +248,28 @@ impl<'t> Prober<'t> {
             .iter()
             .map(|probe| {
                 let case = probe.case(self.manner);
-                let outcome = loaded.render(&Conversation::new(&case));
+                let outcome = self.render(&loaded, &case);
                 Seen::new(probe.name, probe.about, outcome)
             })
             .collect()
+    }
+
+    /// Renders a probe, unless too many before it went beyond the limits: each more would
+    /// take as long.
+    fn render(&self, loaded: &Loaded<'_>, case: &Case) -> Outcome {
+        if let (MOST_EXCEEDED.., Some(limit)) = self.exceeded.get() {
+            return Outcome::Exceeded { limit };
+        }
+        let outcome = match loaded.render(&Conversation::new(case)) {
+            Outcome::Rendered { text } if text.len() > LARGEST_PROMPT => Outcome::Exceeded {
+                limit: Limit::Output,
+            },
+            outcome => outcome,
+        };
+        if let Outcome::Exceeded { limit } = outcome {
+            self.exceeded.set((self.exceeded.get().0 + 1, Some(limit)));
+        }
+        outcome
     }
 
     /// The variables that the template reads.
@@ -250,4 +281,39 @@ impl<'t> Prober<'t> {
 /// Another year, month, day, hour, minute and second than a case's usual moment.
 fn later() -> Moment {
     "2027-11-23T16:45:56Z".parse().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engines;
+    use crate::probe::catalogue::{SYSTEM_USER, TOOLS, TWO_USERS};
+
+    #[test]
+    fn a_template_without_measure_is_not_asked_for_long() {
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let limit = |source: &str, probes: &[Probe]| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let prober = Prober::new(engine, &template);
+            let outcomes: Vec<_> = probes
+                .iter()
+                .map(|probe| prober.see(*probe).outcome.clone())
+                .collect();
+            (prober.exceeded.get().0, outcomes)
+        };
+        let output = Outcome::Exceeded {
+            limit: Limit::Output,
+        };
+        let probes = [TWO_USERS, SYSTEM_USER, TOOLS, CALL_RESULT];
+        let (count, outcomes) = limit("{{ 'x' * 300000 }}", &probes);
+        assert_eq!((count, outcomes), (MOST_EXCEEDED, vec![output.clone(); 4]));
+        // One that is too much for some conversations only is asked for the others.
+        let source =
+            "{{ messages[0].content }}{% if messages | length > 1 %}{{ 'x' * 300000 }}{% endif %}";
+        let (count, outcomes) = limit(source, &[USER, TWO_USERS, USER]);
+        assert!(count < MOST_EXCEEDED, "{outcomes:?}");
+        assert_eq!(outcomes[1], output);
+        assert_eq!(outcomes[0].kind(), crate::outcome::OutcomeKind::Rendered);
+    }
 }

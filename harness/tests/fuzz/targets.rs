@@ -24,7 +24,6 @@ use rolecall::record::Record;
 use rolecall::source;
 use rolecall::template::{Dialect, Template, read_template};
 use rolecall::transcript;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -305,8 +304,17 @@ fn within_limits<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// The time that this thread has computed for.
+#[cfg(unix)]
 fn computed() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap()
+}
+
+/// Where threads have no clock of their own, the time since the first call.
+#[cfg(not(unix))]
+fn computed() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
 }
 
 fn assert_reversible(outcome: &Outcome) {
