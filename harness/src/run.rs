@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::card::{self, Card};
 use crate::divergence::{Divergences, pair_name};
-use crate::engine::{Conversation, Engine, Engines, Loaded, load};
+use crate::engine::{Conversation, Engine, Engines, Loaded, STACK, load};
 use crate::fingerprint::Fingerprint;
 use crate::outcome::Outcome;
 use crate::record::Unverified;
@@ -76,10 +76,6 @@ pub struct Timed<T> {
 #[error("cannot start the rendering threads: {0}")]
 pub struct RunError(#[from] rayon::ThreadPoolBuildError);
 
-/// A stack on which every template that keeps within minijinja's limits can be parsed
-/// and rendered, in an unoptimised build too. Memory is taken as it is used.
-const STACK_SIZE: usize = 64 << 20;
-
 impl<'r> Runner<'r> {
     /// A runner with as many threads as there are jobs; with one for each core without
     /// a number. The chosen engines render the templates of their dialects, the default
@@ -91,7 +87,7 @@ impl<'r> Runner<'r> {
     ) -> Result<Runner<'r>, RunError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(jobs.unwrap_or(0))
-            .stack_size(STACK_SIZE)
+            .stack_size(STACK)
             .thread_name(|index| format!("render-{index}"))
             .build()?;
         Ok(Runner {

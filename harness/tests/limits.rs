@@ -1,5 +1,5 @@
-//! Templates that loop, recurse or grow without end: each ends in `exceeded`, in time,
-//! and the whole test stays small.
+//! Large templates are loaded in time and in memory, or refused; conversations may be long;
+//! nothing is left behind; and limits can be chosen.
 
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
@@ -11,8 +11,6 @@ use std::time::Duration;
 use rolecall::case::Case;
 use rolecall::engine::{Conversation, Engines, Limits, Minijinja, load};
 use rolecall::outcome::{Limit, Outcome};
-use rolecall::run::Runner;
-use rolecall::suite::Pair;
 use rolecall::template::{Dialect, Template};
 
 /// One pair may take this long and no longer, whatever the template does.
@@ -21,176 +19,148 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The process may never have been larger than this.
 const LARGEST: usize = 256 << 20;
 
-const HOSTILE: &[(&str, Limit, &str)] = &[
-    (
-        "nested loops",
-        Limit::Fuel,
-        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
-    ),
-    (
-        "nested loops that print",
-        Limit::Fuel,
-        "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}",
-    ),
-    (
-        "a macro that calls itself",
-        Limit::Recursion,
-        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-    ),
-    (
-        "two macros that call each other",
-        Limit::Recursion,
-        "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}{% endmacro %}{{ a() }}",
-    ),
-    (
-        "a loop that calls itself",
-        Limit::Recursion,
-        "{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}",
-    ),
-    (
-        "a text that doubles with +",
-        Limit::Output,
-        "{% set n = namespace(x='0123456789') %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% endfor %}",
-    ),
-    (
-        "a text that doubles with ~",
-        Limit::Output,
-        "{% set n = namespace(x='0123456789') %}{% for i in range(99) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
-    ),
-    (
-        "a text that doubles with *",
-        Limit::Output,
-        "{% set n = namespace(x='0123456789') %}{% for i in range(99) %}{% set n.x = n.x * 2 %}{% endfor %}",
-    ),
-    (
-        "a text that doubles with replace",
-        Limit::Output,
-        "{% set n = namespace(x='00') %}{% for i in range(99) %}{% set n.x = n.x | replace('0', '00') %}{% endfor %}",
-    ),
-    (
-        "a text that doubles with str.replace",
-        Limit::Output,
-        "{% set n = namespace(x='00') %}{% for i in range(99) %}{% set n.x = n.x.replace('0', '00') %}{% endfor %}",
-    ),
-    (
-        "a text that doubles with join",
-        Limit::Output,
-        "{% set n = namespace(x='00') %}{% for i in range(99) %}{% set n.x = [n.x, n.x] | join %}{% endfor %}",
-    ),
-    (
-        "a list that doubles",
-        Limit::Output,
-        "{% set n = namespace(x=[1]) %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% endfor %}",
-    ),
-    (
-        "a list that is repeated",
-        Limit::Output,
-        "{% set n = 999999999 %}{{ ([1] * n) | length }}",
-    ),
-    (
-        "a text that is repeated",
-        Limit::Output,
-        "{% set n = 999999999 %}{{ 'x' * n }}",
-    ),
-    (
-        "a prompt that grows",
-        Limit::Output,
-        "{% set x = '0123456789' * 1000 %}{% for i in range(99999) %}{{ x }}{% endfor %}",
-    ),
-    (
-        "a prompt that grows by literal text",
-        Limit::Output,
-        "{% for i in range(99999) %}{% for j in range(99999) %}This is a sentence that is written over and over again, and it never seems to end.{% endfor %}{% endfor %}",
-    ),
-    (
-        "a set block that grows",
-        Limit::Output,
-        "{% set n = 99999 %}{% set x %}{% for i in range(n) %}{{ '0123456789' * 1000 }}{% endfor %}{% endset %}",
-    ),
-    (
-        "a wide indent",
-        Limit::Output,
-        "{{ 'a\\nb' | indent(999999999) }}",
-    ),
-    (
-        "json with a wide indent",
-        Limit::Output,
-        "{{ [[1]] | tojson(indent=999999999) }}",
-    ),
-    ("conditions nested too deeply", Limit::Recursion, "DEEP"),
-    (
-        "constants that are large",
-        Limit::Output,
-        "{{ ('x' * 99999999) ~ ('y' * 99999999) }}{{ [0] * 99999999 }}",
-    ),
-    (
-        "a format with a wide field",
-        Limit::Output,
-        "{{ '{:>999999999}'.format('a') }}",
-    ),
-    (
-        "a printf format with a wide field",
-        Limit::Output,
-        "{{ '%0999999999d' % 1 }}",
-    ),
-    (
-        "a large text that is looked through again and again",
-        Limit::Fuel,
-        "{% set x = 'ab' * 4000000 %}{% for i in range(99999) %}{% if 'abc' in x %}{% endif %}{% endfor %}",
-    ),
-    ("an expression without end", Limit::Recursion, "NOT"),
-    ("many comparisons in one", Limit::Recursion, "COMPARE"),
-    (
-        "a list of nothing, often",
-        Limit::Output,
-        "{{ [] * 99999999999999999999 }}{{ [1] * 99999999999999999999 }}",
-    ),
-    (
-        "a printf format with a field as wide as a value says",
-        Limit::Output,
-        "{{ '%*d' % (999999999, 1) }}",
-    ),
-    (
-        "a text with wide tabs",
-        Limit::Output,
-        "{{ '\\t\\t'.expandtabs(999999999) }}",
-    ),
-    (
-        "a batch filled up",
-        Limit::Output,
-        "{{ [1] | batch(999999999, 0) | list }}",
-    ),
-];
+/// Templates that are too large for a file, each made of a few pieces. The files are in
+/// `data/hostile`.
+fn large() -> Vec<(&'static str, Outcome, String)> {
+    let recursion = Outcome::Exceeded {
+        limit: Limit::Recursion,
+    };
+    let fuel = Outcome::Exceeded { limit: Limit::Fuel };
+    let rendered = |text: &str| Outcome::Rendered {
+        text: text.to_owned(),
+    };
+    let chain = |times: usize, link: &str| format!("{{{{ 1{} }}}}", link.repeat(times));
+    vec![
+        (
+            "parentheses",
+            recursion.clone(),
+            format!("{{{{ {}1{} }}}}", "(".repeat(5_000), ")".repeat(5_000)),
+        ),
+        ("comparisons", recursion.clone(), chain(6_000, " < y")),
+        ("attributes", recursion.clone(), chain(100_000, ".b")),
+        ("filters", recursion.clone(), chain(100_000, "|e")),
+        ("sums", recursion.clone(), chain(100_000, "+a")),
+        ("choices", recursion.clone(), chain(100_000, " if 1")),
+        ("fewer sums", rendered("4901"), chain(4_900, "+1")),
+        ("fewer filters", rendered("1"), chain(4_900, "|e")),
+        ("fewer conditions", rendered("1"), chain(4_900, " and 1")),
+        (
+            "an expression without end",
+            recursion.clone(),
+            format!("{{{{ {}x }}}}", "not ".repeat(50_000)),
+        ),
+        (
+            "branches",
+            recursion.clone(),
+            format!(
+                "{{% if a %}}{}{{% endif %}}",
+                "{% elif a %}".repeat(100_000)
+            ),
+        ),
+        (
+            "fewer branches",
+            rendered(""),
+            format!("{{% if a %}}{}{{% endif %}}", "{% elif a %}".repeat(900)),
+        ),
+        ("tags", fuel.clone(), "{{ a }}".repeat(2_000_000)),
+        ("fewer tags", rendered(""), "{{ a }}".repeat(70_000)),
+        (
+            "macros",
+            fuel.clone(),
+            "{% macro a() %}{% endmacro %}".repeat(200_000),
+        ),
+        (
+            "macros in macros",
+            fuel.clone(),
+            format!(
+                "{}{}{}",
+                "{% macro a() %}".repeat(140),
+                "{{ a.b.c }}".repeat(20_000),
+                "{% endmacro %}".repeat(140)
+            ),
+        ),
+        (
+            "blocks",
+            fuel.clone(),
+            (0..30_000).fold(String::new(), |text, at| {
+                text + &format!("{{% block a{at} %}}{{% endblock %}}")
+            }),
+        ),
+        ("constants", fuel.clone(), chain(4_900, " or 0").repeat(30)),
+        ("comments", rendered(""), "{# a #}".repeat(2_000_000)),
+        (
+            "text",
+            rendered(&"{ ".repeat(4 << 20)),
+            "{ ".repeat(4 << 20),
+        ),
+        ("a name", fuel, format!("{{{{ {} }}}}", "a".repeat(8 << 20))),
+    ]
+}
 
 #[test]
-fn hostile_templates_are_stopped_in_time_and_in_memory() {
+fn large_templates_are_loaded_in_time_or_refused() {
     let case = Case::from_messages(vec![]);
     let engines = Engines::default();
-    let runner = Runner::new(&engines, &[], Some(1)).unwrap();
-    for (name, limit, source) in HOSTILE {
-        let source = match *source {
-            "DEEP" => format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000)),
-            "COMPARE" => format!("{{{{ x {} }}}}", "< y ".repeat(6_000)),
-            "NOT" => format!("{{{{ {}x }}}}", "not ".repeat(50_000)),
-            source => source.to_owned(),
-        };
+    for (name, expected, source) in large() {
         let template = Template::from_source(name, Dialect::Jinja, &source);
         let start = clock::computed();
-        let run = runner.render(&[Pair {
-            template: &template,
-            case: &case,
-        }]);
+        let engine = engines.by_name("minijinja").unwrap();
+        let outcome = load(engine, &template).render(&Conversation::new(&case));
         let took = clock::since(start);
-        assert_eq!(
-            run.results[0].outcome,
-            Outcome::Exceeded { limit: *limit },
-            "{name}"
-        );
+        assert!(outcome == expected, "{name} gave {}", shown(&outcome));
         assert!(took < LONGEST, "{name} took {took:?}");
     }
     if let Some(peak) = peak_memory() {
         assert!(peak < LARGEST, "the test took {} MiB", peak >> 20);
     }
+}
+
+/// The beginning of what an outcome says.
+fn shown(outcome: &Outcome) -> String {
+    format!("{outcome:?}").chars().take(200).collect()
+}
+
+#[test]
+fn conversations_of_thousands_of_messages_are_rendered() {
+    let message = |role: &str, at: usize| serde_json::json!({"role": role, "content": format!("{at}: {}", "A sentence. ".repeat(20))});
+    let messages = (0..4_000)
+        .map(|at| message(if at % 2 == 0 { "user" } else { "assistant" }, at))
+        .collect();
+    let case = Case::from_messages(messages);
+    let engines = Engines::default();
+    let source = "{% set n = namespace(last='') %}{% for message in messages[1:] if message.role in ['user', 'assistant'] %}\
+        {% set content = message['content'].split(':')[-1] | trim %}{% set n.last = message.role %}\
+        {{ '<|' ~ message.role ~ '|>' + content.replace('A', 'The') + '\n' }}{{ {'role': n.last} | tojson }}\
+        {% endfor %}{{ messages | selectattr('role', 'equalto', 'user') | list | length }}";
+    let template = Template::from_source("t", Dialect::Jinja, source);
+    let engine = engines.by_name("minijinja").unwrap();
+    let outcome = load(engine, &template).render(&Conversation::new(&case));
+    assert!(
+        matches!(&outcome, Outcome::Rendered { text } if text.ends_with("2000")),
+        "{}",
+        shown(&outcome)
+    );
+}
+
+#[test]
+fn a_namespace_that_holds_itself_is_dropped() {
+    let Some(before) = peak_memory() else { return };
+    let case = Case::from_messages(vec![]);
+    let engines = Engines::default();
+    let source = "{% set n = namespace(x='x' * 1000000) %}{% set n.n = [n] %}\
+        {% for i in [n] %}{% set n.l = loop %}{{ loop.changed([loop, n.x ~ i]) }}{% endfor %}";
+    let template = Template::from_source("t", Dialect::Jinja, source);
+    let program = load(engines.by_name("minijinja").unwrap(), &template);
+    for _ in 0..300 {
+        let outcome = program.render(&Conversation::new(&case));
+        assert!(
+            matches!(outcome, Outcome::Rendered { .. }),
+            "{}",
+            shown(&outcome)
+        );
+    }
+    let grown = peak_memory().unwrap() - before.min(peak_memory().unwrap());
+    assert!(grown < LARGEST, "{} MiB are left behind", grown >> 20);
 }
 
 /// The largest that this process has ever been, where the system tells (Linux).

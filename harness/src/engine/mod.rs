@@ -9,6 +9,7 @@ pub mod jinja;
 pub mod limits;
 mod panics;
 pub mod protocol;
+mod stack;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,6 +24,7 @@ pub use jinja::Minijinja;
 pub use limits::{Limits, ProtocolLimits};
 pub use panics::catch;
 pub use protocol::ProtocolEngine;
+pub(crate) use stack::STACK;
 
 /// Something that renders the templates of one dialect.
 pub trait Engine: Send + Sync {
@@ -81,16 +83,21 @@ pub struct Loaded<'e> {
 /// Loads a template. One that the engine refuses loads too: each of its pairs then has
 /// the refusal for its outcome.
 pub fn load<'e>(engine: &'e dyn Engine, template: &Template) -> Loaded<'e> {
-    let program = panics::catch(|| engine.compile(template))
+    let program = guarded(|| engine.compile(template))
         .unwrap_or_else(|message| Err(Outcome::Crashed { message }));
     Loaded { program }
+}
+
+/// Runs an engine: on a stack that is large enough, and what it panics with is returned.
+fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    stack::on_large(|| panics::catch(run))
 }
 
 impl Loaded<'_> {
     /// Renders one conversation. A panic becomes [`Outcome::Crashed`].
     pub fn render(&self, conversation: &Conversation<'_>) -> Outcome {
         match &self.program {
-            Ok(program) => panics::catch(|| program.render(conversation))
+            Ok(program) => guarded(|| program.render(conversation))
                 .unwrap_or_else(|message| Outcome::Crashed { message }),
             Err(outcome) => outcome.clone(),
         }
@@ -100,7 +107,7 @@ impl Loaded<'_> {
     /// model's own text: see [`Program::render_tracked`].
     pub fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
         let program = self.program.as_ref().ok()?;
-        panics::catch(|| program.render_tracked(conversation)).ok()?
+        guarded(|| program.render_tracked(conversation)).ok()?
     }
 
     /// What every pair gives, if the engine refused the template.
@@ -112,7 +119,7 @@ impl Loaded<'_> {
     /// template that the engine refuses.
     pub fn variables(&self) -> BTreeSet<String> {
         match &self.program {
-            Ok(program) => panics::catch(|| program.variables()).unwrap_or_default(),
+            Ok(program) => guarded(|| program.variables()).unwrap_or_default(),
             Err(_) => BTreeSet::new(),
         }
     }

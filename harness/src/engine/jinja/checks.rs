@@ -3,68 +3,81 @@
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, tests};
 
+use super::comparisons::holds;
 use super::context::BigInteger;
 use super::helpers::is_joiner;
 use super::library::is_dict_type;
 use super::macros::is_macro;
 use super::methods::{is_bound, is_dictionary};
 use super::numbers::{Number, modulo, number};
-use super::operators::{Operator, holds};
+use super::operators::Operator;
 use super::pytext;
 use super::sequences::hashable;
 use super::vocabulary;
 
 /// Adds the tests.
 pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_test("defined", |value: &Value| !value.is_undefined());
-    environment.add_test("undefined", Value::is_undefined);
-    environment.add_test("none", Value::is_none);
-    environment.add_test("boolean", |value: &Value| value.kind() == ValueKind::Bool);
-    environment.add_test("true", |value: &Value| {
+    vocabulary::add_test(environment, "defined", |value: &Value| {
+        !value.is_undefined()
+    });
+    vocabulary::add_test(environment, "undefined", Value::is_undefined);
+    vocabulary::add_test(environment, "none", Value::is_none);
+    vocabulary::add_test(environment, "boolean", |value: &Value| {
+        value.kind() == ValueKind::Bool
+    });
+    vocabulary::add_test(environment, "true", |value: &Value| {
         value.kind() == ValueKind::Bool && value.is_true()
     });
-    environment.add_test("false", |value: &Value| {
+    vocabulary::add_test(environment, "false", |value: &Value| {
         value.kind() == ValueKind::Bool && !value.is_true()
     });
-    environment.add_test("number", |value: &Value| {
+    vocabulary::add_test(environment, "number", |value: &Value| {
         number(value).is_some() || is_big_integer(value)
     });
-    environment.add_test("integer", |value: &Value| {
+    vocabulary::add_test(environment, "integer", |value: &Value| {
         value.is_integer() || is_big_integer(value)
     });
-    environment.add_test("float", |value: &Value| {
+    vocabulary::add_test(environment, "float", |value: &Value| {
         matches!(number(value), Some(Number::Float(_)))
     });
-    environment.add_test("string", |value: &Value| value.as_str().is_some());
-    environment.add_test("mapping", is_dictionary);
-    environment.add_test("iterable", is_iterable);
-    environment.add_test("sequence", is_sequence);
-    environment.add_test("callable", is_callable);
-    environment.add_test("escaped", Value::is_safe);
-    environment.add_test("sameas", |a: &Value, b: &Value| {
+    vocabulary::add_test(environment, "string", |value: &Value| {
+        value.as_str().is_some()
+    });
+    vocabulary::add_test(environment, "mapping", is_dictionary);
+    vocabulary::add_test(environment, "iterable", is_iterable);
+    vocabulary::add_test(environment, "sequence", is_sequence);
+    vocabulary::add_test(environment, "callable", is_callable);
+    vocabulary::add_test(environment, "escaped", Value::is_safe);
+    vocabulary::add_test(environment, "sameas", |a: &Value, b: &Value| {
         a.kind() == b.kind() && tests::is_sameas(a, b)
     });
-    environment.add_test("odd", |value: &Value| remainder_is(value, 2, 1));
-    environment.add_test("even", |value: &Value| remainder_is(value, 2, 0));
-    environment.add_test("divisibleby", divisible_by);
-    environment.add_test("lower", |value: &Value| {
+    vocabulary::add_test(environment, "odd", |value: &Value| {
+        remainder_is(value, 2, 1)
+    });
+    vocabulary::add_test(environment, "even", |value: &Value| {
+        remainder_is(value, 2, 0)
+    });
+    vocabulary::add_test(environment, "divisibleby", divisible_by);
+    vocabulary::add_test(environment, "lower", |value: &Value| {
         let text = pytext::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_uppercase() || is_title(c))
     });
-    environment.add_test("upper", |value: &Value| {
+    vocabulary::add_test(environment, "upper", |value: &Value| {
         let text = pytext::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_lowercase() || is_title(c))
     });
-    environment.add_test("filter", |name: &Value| {
+    vocabulary::add_test(environment, "filter", |name: &Value| {
         hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_filter))
     });
-    environment.add_test("test", |name: &Value| {
+    vocabulary::add_test(environment, "test", |name: &Value| {
         hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_test))
     });
     for (names, operator) in COMPARISONS {
         for name in *names {
             let operator = *operator;
-            environment.add_test(*name, move |a: &Value, b: &Value| holds(operator, a, b));
+            vocabulary::add_test(environment, name, move |a: &Value, b: &Value| {
+                holds(operator, a, b)
+            });
         }
     }
 }
@@ -111,7 +124,7 @@ fn is_sequence(value: &Value) -> bool {
     }
 }
 
-fn is_loop(value: &Value) -> bool {
+pub(super) fn is_loop(value: &Value) -> bool {
     value
         .as_object()
         .is_some_and(|object| object.type_name().contains("loop_object"))
@@ -133,7 +146,7 @@ fn is_callable(value: &Value) -> bool {
 fn remainder_is(value: &Value, divisor: i128, wanted: i128) -> Result<bool, Error> {
     let number = number(value).ok_or_else(|| no_number(value))?;
     let remainder = modulo(number, Number::Int(divisor))?;
-    Ok(super::operators::equal(
+    Ok(super::comparisons::equal(
         &remainder,
         &super::numbers::integer(wanted),
     ))
@@ -144,7 +157,7 @@ fn divisible_by(value: &Value, divisor: &Value) -> Result<bool, Error> {
         return Err(no_number(value));
     };
     let remainder = modulo(number, divisor)?;
-    Ok(super::operators::equal(&remainder, &Value::from(0)))
+    Ok(super::comparisons::equal(&remainder, &Value::from(0)))
 }
 
 fn no_number(value: &Value) -> Error {

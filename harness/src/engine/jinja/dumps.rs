@@ -6,8 +6,9 @@ use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
 use super::context::BigInteger;
+use super::meter::{CHARACTER, ITEM, produce, work};
 use super::methods::is_dictionary;
-use super::pytext::write_float;
+use super::pytext::{pairs, write_float};
 
 /// The keyword arguments of `json.dumps()` that transformers' `tojson` passes on.
 #[derive(Debug, Clone)]
@@ -60,7 +61,8 @@ const MAX_DEPTH: usize = 300;
 
 impl Writer<'_> {
     fn value(&mut self, value: &Value) -> Result<(), Error> {
-        super::meter::produce(8)?;
+        work(ITEM)?;
+        produce(8)?;
         match value.kind() {
             ValueKind::None => self.out.push_str("null"),
             ValueKind::Bool => self
@@ -69,13 +71,13 @@ impl Writer<'_> {
             ValueKind::Number => self.number(value),
             ValueKind::String => {
                 let text = value.as_str().unwrap_or_default();
-                super::meter::produce(text.len())?;
-                self.string(text);
+                self.string(text)?;
             }
             ValueKind::Seq => self.list(value)?,
             ValueKind::Map if is_dictionary(value) => self.map(value)?,
             _ => {
                 if let Some(integer) = value.downcast_object_ref::<BigInteger>() {
+                    produce(integer.digits().len())?;
                     self.out.push_str(integer.digits());
                 } else {
                     return Err(not_serializable(value));
@@ -102,51 +104,56 @@ impl Writer<'_> {
     }
 
     fn list(&mut self, value: &Value) -> Result<(), Error> {
-        let items: Vec<Value> = value.try_iter()?.collect();
-        if items.is_empty() {
+        if value.len() == Some(0) {
             self.out.push_str("[]");
             return Ok(());
         }
         self.out.push('[');
         self.deeper()?;
-        for (index, item) in items.iter().enumerate() {
+        for (index, item) in value.try_iter()?.enumerate() {
             self.separate(index)?;
-            self.value(item)?;
+            self.value(&item)?;
         }
         self.shallower(']')
     }
 
     fn map(&mut self, value: &Value) -> Result<(), Error> {
-        let mut keys: Vec<Value> = value.try_iter()?.collect();
-        if keys.is_empty() {
+        let mut pairs = pairs(value)?;
+        if pairs.is_empty() {
             self.out.push_str("{}");
             return Ok(());
         }
         if self.style.sort_keys {
-            let all_text = keys.iter().all(|key| key.as_str().is_some());
-            let all_numbers = keys.iter().all(Value::is_number);
+            let all_text = pairs.iter().all(|(key, _)| key.as_str().is_some());
+            let all_numbers = pairs.iter().all(|(key, _)| key.is_number());
             if !all_text && !all_numbers {
                 return Err(Error::new(
                     ErrorKind::InvalidOperation,
                     "keys of different types cannot be sorted",
                 ));
             }
-            keys.sort();
+            // Each is compared with some of the others.
+            let steps = 2 * pairs.len().checked_ilog2().unwrap_or(0) as usize;
+            for (key, _) in &pairs {
+                work(steps * (ITEM + key.as_str().map_or(0, str::len)))?;
+            }
+            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
         }
         self.out.push('{');
         self.deeper()?;
-        for (index, key) in keys.iter().enumerate() {
+        for (index, (key, item)) in pairs.iter().enumerate() {
             self.separate(index)?;
             self.key(key)?;
+            produce(self.style.key_separator.len())?;
             self.out.push_str(&self.style.key_separator);
-            self.value(&value.get_item(key)?)?;
+            self.value(item)?;
         }
         self.shallower('}')
     }
 
     fn key(&mut self, key: &Value) -> Result<(), Error> {
         match key.kind() {
-            ValueKind::String => self.string(key.as_str().unwrap_or_default()),
+            ValueKind::String => self.string(key.as_str().unwrap_or_default())?,
             ValueKind::None | ValueKind::Bool | ValueKind::Number => {
                 self.out.push('"');
                 self.value(key)?;
@@ -167,7 +174,7 @@ impl Writer<'_> {
         if self.level > MAX_DEPTH {
             return Err(Error::new(
                 ErrorKind::InvalidOperation,
-                "recursion limit exceeded",
+                "maximum recursion depth exceeded",
             ));
         }
         Ok(())
@@ -182,7 +189,7 @@ impl Writer<'_> {
 
     fn separate(&mut self, index: usize) -> Result<(), Error> {
         if index > 0 {
-            super::meter::produce(self.style.item_separator.len())?;
+            produce(self.style.item_separator.len())?;
             self.out.push_str(&self.style.item_separator);
         }
         self.line_break()
@@ -190,7 +197,7 @@ impl Writer<'_> {
 
     fn line_break(&mut self) -> Result<(), Error> {
         if let Some(indent) = &self.style.indent {
-            super::meter::produce(indent.len().saturating_mul(self.level))?;
+            produce(indent.len().saturating_mul(self.level))?;
             self.out.push('\n');
             for _ in 0..self.level {
                 self.out.push_str(indent);
@@ -200,7 +207,9 @@ impl Writer<'_> {
     }
 
     /// json.encoder's `ESCAPE` and `ESCAPE_ASCII`.
-    fn string(&mut self, text: &str) {
+    fn string(&mut self, text: &str) -> Result<(), Error> {
+        work(text.len().saturating_mul(CHARACTER))?;
+        produce(text.len())?;
         self.out.push('"');
         let mut rest = text;
         while !rest.is_empty() {
@@ -213,11 +222,15 @@ impl Writer<'_> {
             rest = &rest[run..];
             let mut chars = rest.chars();
             if let Some(c) = chars.next() {
+                // An escape has up to six characters for a byte.
+                work(ITEM / 4)?;
+                produce(5)?;
                 self.escape(c);
                 rest = chars.as_str();
             }
         }
         self.out.push('"');
+        Ok(())
     }
 
     /// Whether a character that begins with this byte may need an escape.

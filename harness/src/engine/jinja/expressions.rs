@@ -45,9 +45,13 @@ impl Adapter {
                     CallArg::PosSplat(value) => {
                         let span = value.span();
                         let value = self.expression(value)?;
-                        CallArg::PosSplat(operation(Operator::Iterate, vec![value], span))
+                        CallArg::PosSplat(operation(Operator::Splat, vec![value], span))
                     }
-                    CallArg::KwargSplat(value) => CallArg::KwargSplat(self.expression(value)?),
+                    CallArg::KwargSplat(value) => {
+                        let span = value.span();
+                        let value = self.expression(value)?;
+                        CallArg::KwargSplat(operation(Operator::KwargSplat, vec![value], span))
+                    }
                 })
             })
             .collect()
@@ -122,27 +126,36 @@ impl Adapter {
                     operation(Operator::Item, vec![inner, subscript], node.span())
                 }
             }
-            Expr::Call(node) => Expr::Call(Spanned::new(self.call(node)?, node.span())),
-            Expr::List(node) => Expr::List(Spanned::new(
-                List {
-                    items: self.expressions(&node.items)?,
-                },
-                node.span(),
-            )),
-            Expr::Tuple(node) => Expr::Tuple(Spanned::new(
-                Tuple {
-                    items: self.expressions(&node.items)?,
-                },
-                node.span(),
-            )),
-            Expr::Map(node) => Expr::Map(Spanned::new(
-                Map {
-                    keys: self.expressions(&node.keys)?,
-                    values: self.expressions(&node.values)?,
-                },
-                node.span(),
-            )),
+            Expr::Call(node) => self.call(node)?,
+            Expr::List(node) => {
+                let items = self.expressions(&node.items)?;
+                if node.as_const().is_some() {
+                    Expr::List(Spanned::new(List { items }, node.span()))
+                } else {
+                    operation(Operator::List, items, node.span())
+                }
+            }
+            Expr::Tuple(node) => {
+                let items = self.expressions(&node.items)?;
+                if node.as_const().is_some() {
+                    Expr::Tuple(Spanned::new(Tuple { items }, node.span()))
+                } else {
+                    operation(Operator::Tuple, items, node.span())
+                }
+            }
+            Expr::Map(node) => self.map(node)?,
         })
+    }
+
+    fn map<'s>(&mut self, node: &Spanned<Map<'s>>) -> Result<Expr<'s>, Error> {
+        let keys = self.expressions(&node.keys)?;
+        let values = self.expressions(&node.values)?;
+        if node.as_const().is_some() {
+            return Ok(Expr::Map(Spanned::new(Map { keys, values }, node.span())));
+        }
+        let pairs = keys.into_iter().zip(values);
+        let parts = pairs.flat_map(|(key, value)| [key, value]).collect();
+        Ok(operation(Operator::Map, parts, node.span()))
     }
 
     fn slice<'s>(&mut self, node: &Spanned<Slice<'s>>) -> Result<Expr<'s>, Error> {
@@ -180,24 +193,24 @@ impl Adapter {
 
     /// The call itself stays minijinja's. A loop that calls itself runs over what any loop
     /// could run over.
-    fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Call<'s>, Error> {
-        if let (Expr::GetAttr(attribute), true) = (&node.expr, node.args.is_empty())
-            && attribute.name == "cycle"
-            && is_loop(&attribute.expr)
-        {
-            // minijinja divides by their number.
-            return Ok(Call {
-                expr: constant("no items for cycling", node.span()),
-                args: Vec::new(),
-            });
-        }
+    fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Expr<'s>, Error> {
         let mut args = self.arguments(&node.args)?;
         if let (true, [CallArg::Pos(value)]) = (is_loop(&node.expr), node.args.as_slice()) {
             let value = self.expression(value)?;
-            let value = operation(Operator::Iterate, vec![value], node.span());
+            let value = operation(Operator::Recurse, vec![value], node.span());
             args = vec![CallArg::Pos(value)];
         }
         let expr = match &node.expr {
+            Expr::GetAttr(attribute) if ["changed", "cycle"].contains(&attribute.name) => {
+                let name = constant(attribute.name, attribute.span());
+                args.insert(0, CallArg::Pos(name));
+                let filter = Filter {
+                    name: Operator::LoopMethod.name(),
+                    expr: Some(self.expression(&attribute.expr)?),
+                    args,
+                };
+                return Ok(Expr::Filter(Spanned::new(filter, node.span())));
+            }
             Expr::GetAttr(attribute) => Expr::GetAttr(Spanned::new(
                 GetAttr {
                     expr: self.expression(&attribute.expr)?,
@@ -207,7 +220,7 @@ impl Adapter {
             )),
             other => self.expression(other)?,
         };
-        Ok(Call { expr, args })
+        Ok(Expr::Call(Spanned::new(Call { expr, args }, node.span())))
     }
 
     fn unary<'s>(&mut self, node: &Spanned<UnaryOp<'s>>) -> Result<Expr<'s>, Error> {

@@ -9,7 +9,7 @@ use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Kwargs, Rest, Value, from_args};
 use minijinja::{Error, ErrorKind};
 
-use super::meter::produce;
+use super::meter::{CHARACTER, ITEM, SLOT, produce, work};
 use super::methods::is_dictionary;
 use super::numbers::{Number, number};
 use super::operators::{is_tuple, item};
@@ -22,6 +22,9 @@ fn invalid(message: impl Into<Cow<'static, str>>) -> Error {
 /// `text % values`, where a tuple has several.
 pub(super) fn printf(text: &str, values: &Value) -> Result<String, Error> {
     let is_one = !is_tuple(values);
+    let len = values.len().filter(|_| !is_one).unwrap_or(1);
+    work(text.len() * CHARACTER + ITEM * len)?;
+    produce(SLOT * len)?;
     let list: Vec<Value> = if is_one {
         vec![values.clone()]
     } else {
@@ -57,11 +60,11 @@ pub(super) fn printf(text: &str, values: &Value) -> Result<String, Error> {
             let width = spec.width.star(&mut next)?;
             let precision = spec.precision.star(&mut next)?;
             let value = next()?;
-            out.push_str(&spec.written(value, width, precision)?);
+            push(&mut out, &spec.written(value, width, precision)?)?;
             continue;
         };
         let (width, precision) = (spec.width.number()?, spec.precision.number()?);
-        out.push_str(&spec.written(&value, width, precision)?);
+        push(&mut out, &spec.written(&value, width, precision)?)?;
     }
     out.push_str(rest);
     // What is left over is an error, unless it could have been asked for by name.
@@ -73,8 +76,16 @@ pub(super) fn printf(text: &str, values: &Value) -> Result<String, Error> {
             "not all arguments converted during string formatting",
         ));
     }
-    produce(out.len())?;
+    produce(text.len())?;
     Ok(out)
+}
+
+/// Appends what a conversion gave, and counts it.
+fn push(out: &mut String, text: &str) -> Result<(), Error> {
+    work(ITEM + text.len() * CHARACTER)?;
+    produce(text.len())?;
+    out.push_str(text);
+    Ok(())
 }
 
 /// A width or a precision.
@@ -346,7 +357,7 @@ pub(super) fn str_format(text: &str, args: &[Value]) -> Result<String, Error> {
         next: Numbering::None,
     };
     let out = fields.replaced(text, 2)?;
-    produce(out.len())?;
+    produce(text.len())?;
     Ok(out)
 }
 
@@ -362,7 +373,7 @@ pub(super) fn format_map(text: &str, mapping: &Value) -> Result<String, Error> {
         next: Numbering::None,
     };
     let out = fields.replaced(text, 2)?;
-    produce(out.len())?;
+    produce(text.len())?;
     Ok(out)
 }
 
@@ -400,7 +411,7 @@ impl Fields<'_> {
                 return Err(invalid("Single '}' encountered in format string"));
             }
             let end = closing(after).ok_or_else(|| invalid("expected '}' before end of string"))?;
-            out.push_str(&self.field(&after[..end], depth)?);
+            push(&mut out, &self.field(&after[..end], depth)?)?;
             rest = &after[end + 1..];
         }
         out.push_str(rest);
@@ -547,6 +558,7 @@ fn with_spec(value: &Value, spec: &str) -> Result<String, Error> {
         return format(FormatStyle::StrFormat, &format!("{{:{spec}}}"), &[value]);
     };
     // [[fill]align][0][width][.precision][s]
+    produce(4 * spec.len())?;
     let chars: Vec<char> = spec.chars().collect();
     let (fill, align, mut at) = match chars.as_slice() {
         [fill, align, ..] if "<>=^".contains(*align) => (*fill, *align, 2),

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use minijinja::Error;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Tuple, Value};
 
-use super::meter::produce;
-use super::pytext::write_repr;
+use super::meter::{OBJECT, SLOT, produce};
+use super::pytext;
 
 /// Values that are handed out once.
 pub(super) struct Generator {
     /// The filter that made it.
     filter: &'static str,
-    items: Mutex<(Vec<Value>, Option<Error>)>,
+    items: Mutex<(std::vec::IntoIter<Value>, Option<Error>)>,
 }
 
 impl Generator {
@@ -27,10 +27,10 @@ impl Generator {
     ) -> Result<Value, Error> {
         let mut all = Vec::new();
         let failure = items(&mut all).err();
-        produce(16 * all.len())?;
+        produce(OBJECT + SLOT * all.len())?;
         Ok(Value::from_object(Generator {
             filter,
-            items: Mutex::new((all, failure)),
+            items: Mutex::new((all.into_iter(), failure)),
         }))
     }
 
@@ -39,20 +39,20 @@ impl Generator {
         let (items, failure) = self.take();
         match failure {
             Some(error) => Err(error),
-            None => Ok(items),
+            None => Ok(items.collect()),
         }
     }
 
     /// The first that is left.
     pub(super) fn first(&self) -> Result<Option<Value>, Error> {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        if items.0.is_empty() {
-            return items.1.take().map_or(Ok(None), Err);
+        match items.0.next() {
+            Some(first) => Ok(Some(first)),
+            None => items.1.take().map_or(Ok(None), Err),
         }
-        Ok(Some(items.0.remove(0)))
     }
 
-    fn take(&self) -> (Vec<Value>, Option<Error>) {
+    fn take(&self) -> (std::vec::IntoIter<Value>, Option<Error>) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *items)
     }
@@ -72,7 +72,7 @@ impl Object for Generator {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let (items, failure) = self.take();
-        Enumerator::Iter(Box::new(items.into_iter().chain(failure.map(Value::from))))
+        Enumerator::Iter(Box::new(items.chain(failure.map(Value::from))))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
@@ -101,10 +101,8 @@ struct Group {
 
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = String::new();
         let pair = Tuple::from([self.key.clone(), self.items.clone()]);
-        write_repr(&Value::from(pair), &mut out);
-        f.write_str(&out)
+        f.write_str(&pytext::repr(&Value::from(pair)))
     }
 }
 
@@ -138,4 +136,10 @@ pub(super) fn group(key: Value, items: Value) -> Value {
 /// Whether a value is a group.
 pub(super) fn is_group(value: &Value) -> bool {
     value.downcast_object_ref::<Group>().is_some()
+}
+
+/// The key and the items of a group.
+pub(super) fn group_parts(value: &Value) -> Option<(Value, Value)> {
+    let group = value.downcast_object_ref::<Group>()?;
+    Some((group.key.clone(), group.items.clone()))
 }

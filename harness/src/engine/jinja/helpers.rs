@@ -1,13 +1,21 @@
 //! Jinja2's helpers for loops (`utils.py`, `Cycler` and `Joiner`).
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+// minijinja hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
 
-use minijinja::value::{Kwargs, Object, ObjectRepr, Rest, Value, from_args};
+use std::cell::RefCell;
+use std::cmp::Ordering as Order;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use minijinja::value::{DynObject, Kwargs, Object, ObjectRepr, Rest, Value, from_args};
 use minijinja::{Error, ErrorKind, State};
 
 use super::arguments::Arguments;
+use super::checks::is_loop;
+use super::comparisons::is_item;
+use super::meter::{OBJECT, SLOT, produce};
 
 /// Gives its values in turn.
 struct Cycler {
@@ -20,6 +28,7 @@ pub(super) fn cycler(values: Rest<Value>) -> Result<Value, Error> {
     if values.is_empty() {
         return Err(Error::new(ErrorKind::MissingArgument, "a value"));
     }
+    produce(OBJECT + SLOT * values.len())?;
     Ok(Value::from_object(Cycler {
         values: values.0,
         next: AtomicUsize::new(0),
@@ -85,9 +94,9 @@ struct Joiner {
 }
 
 /// `joiner(sep=', ')`
-#[allow(clippy::needless_pass_by_value)] // as minijinja hands them over
 pub(super) fn joiner(args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["sep"], &args, &kwargs)?;
+    produce(OBJECT)?;
     Ok(Value::from_object(Joiner {
         separator: args.get(0).cloned().unwrap_or_else(|| Value::from(", ")),
         is_used: AtomicBool::new(false),
@@ -124,6 +133,85 @@ impl Object for Joiner {
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
+    }
+}
+
+/// What a loop was last told with `loop.changed(…)`.
+///
+/// The loop keeps it, and it may hold the loop: it is emptied when the render ends.
+struct Told {
+    values: Mutex<Vec<Value>>,
+}
+
+thread_local! {
+    /// Of the render on this thread.
+    static TOLD: RefCell<Vec<Weak<Told>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Drops what the loops of the render on this thread were told.
+pub(super) fn clear() {
+    for told in TOLD.take() {
+        if let Some(told) = told.upgrade() {
+            let values = std::mem::take(&mut *told.lock());
+            drop(values);
+        }
+    }
+}
+
+impl Told {
+    fn lock(&self) -> MutexGuard<'_, Vec<Value>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<what a loop was told>")
+    }
+}
+
+impl Object for Told {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Order> {
+        let other = other.downcast_ref::<Told>()?;
+        let (own, others) = (self.lock().clone(), other.lock().clone());
+        let are_equal = own.len() == others.len()
+            && own
+                .iter()
+                .zip(&others)
+                .all(|(a, b)| is_item(a, b).unwrap_or(false));
+        Some(if are_equal { Order::Equal } else { Order::Less })
+    }
+}
+
+/// `loop.changed(…)` and `loop.cycle(…)`, or whatever has methods of these names.
+pub(super) fn loop_method(
+    state: &mut State<'_, '_>,
+    of: &Value,
+    method: &str,
+    args: Rest<Value>,
+) -> Result<Value, Error> {
+    if !is_loop(of) {
+        return of.call_method(state, method, &args);
+    }
+    match method {
+        // minijinja divides by their number.
+        "cycle" if args.is_empty() => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "no items for cycling have been given",
+        )),
+        "changed" => {
+            produce(OBJECT + SLOT * args.len())?;
+            let told = Arc::new(Told {
+                values: Mutex::new(args.0),
+            });
+            TOLD.with_borrow_mut(|all| all.push(Arc::downgrade(&told)));
+            of.call_method(state, method, &[Value::from_dyn_object(told)])
+        }
+        _ => of.call_method(state, method, &args),
     }
 }
 

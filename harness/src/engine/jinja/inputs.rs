@@ -21,18 +21,23 @@ pub(super) fn variables(source: &str, syntax: SyntaxConfig) -> BTreeSet<String> 
     let tokens: Vec<Token<'_>> = tokenize(source, false, syntax)
         .map_while(|token| token.ok().map(|(token, _)| token))
         .collect();
-    let is_set = |name: &str| {
-        tokens.windows(3).any(|window| {
-            matches!(window, [Token::BlockStart, Token::Ident("set"), Token::Ident(set)] if *set == name)
+    let set: BTreeSet<&str> = tokens
+        .windows(3)
+        .filter_map(|window| match window {
+            [Token::BlockStart, Token::Ident("set"), Token::Ident(set)] => Some(*set),
+            _ => None,
         })
-    };
-    let is_asked_for = |name: &str| {
-        tokens.windows(2).enumerate().any(|(at, window)| {
+        .collect();
+    let asked_for: BTreeSet<&str> = tokens
+        .iter()
+        .enumerate()
+        .filter_map(|(at, token)| {
+            let Token::Ident(name) = token else {
+                return None;
+            };
             let before = at.checked_sub(1).map(|at| &tokens[at]);
-            let is_name = matches!(window[0], Token::Ident(found) if found == name)
-                && !matches!(before, Some(Token::Dot));
             let rest = &tokens[at + 1..];
-            is_name
+            let is_asked_for = !matches!(before, Some(Token::Dot))
                 && matches!(
                     rest,
                     [
@@ -45,14 +50,15 @@ pub(super) fn variables(source: &str, syntax: SyntaxConfig) -> BTreeSet<String> 
                         Token::Ident("defined" | "undefined"),
                         ..
                     ] | [Token::Pipe, Token::Ident("default" | "d"), ..]
-                )
+                );
+            is_asked_for.then_some(*name)
         })
-    };
+        .collect();
     template
         .undeclared_variables(false)
         .into_iter()
         .filter(|name| !library::is_global(name))
-        .filter(|name| !is_set(name) || is_asked_for(name))
+        .filter(|name| !set.contains(name.as_str()) || asked_for.contains(name.as_str()))
         .collect()
 }
 

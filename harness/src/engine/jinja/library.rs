@@ -8,18 +8,19 @@ use std::sync::Arc;
 use minijinja::value::{
     Kwargs, Object, ObjectRepr, Rest, Value, ValueKind, ValueOrKwargs, from_args,
 };
-use minijinja::{Environment, Error, ErrorKind, State, functions};
+use minijinja::{Environment, Error, ErrorKind, State};
 
 use super::checks;
 use super::dumps::{Style, dumps};
 use super::generation;
 use super::helpers;
-use super::meter::{now, produce};
+use super::meter::{ENTRY, ITEM, OBJECT, SLOT, now, produce, work};
 use super::methods;
+use super::namespaces;
 use super::numbers::{Number, number};
-use super::operators::private_attribute;
 use super::pytext;
 use super::refusal::Raised;
+use super::sequences::hashable;
 use super::views;
 
 /// The function that a `{% generation %}` block calls. No template can spell it by
@@ -33,7 +34,12 @@ pub(super) const ONE: &str = "__rolecall_one";
 pub(super) fn add_globals(environment: &mut Environment<'_>) {
     environment.add_global(ONE, 1);
     environment.add_function("raise_exception", raise_exception);
-    environment.add_function("strftime_now", |format: &str| now().strftime(format));
+    environment.add_function("strftime_now", |format: &str| {
+        // The longest that a directive of two characters gives is a date in words.
+        work(format.len().saturating_mul(ITEM))?;
+        produce(format.len().saturating_mul(ITEM))?;
+        Ok::<_, Error>(now().strftime(format))
+    });
     environment.add_function(GENERATION, |state: &mut State<'_, '_>, kwargs: Kwargs| {
         let caller: Value = kwargs.get("caller")?;
         Ok(generation::block(caller.call(state, &[])?))
@@ -70,24 +76,19 @@ pub(super) fn add_functions_and_tests(environment: &mut Environment<'_>) {
     environment.add_function("cycler", helpers::cycler);
     environment.add_function("joiner", helpers::joiner);
     environment.add_function("lipsum", helpers::lipsum);
-    environment.add_filter("tojson", tojson);
+    super::vocabulary::add_filter(environment, "tojson", tojson);
     checks::add(environment);
 }
 
 fn raise_exception(message: &Value) -> Result<Value, Error> {
     let message = pytext::str(message).into_owned();
+    produce(2 * message.len())?;
     Err(Error::new(ErrorKind::InvalidOperation, message.clone()).with_source(Raised(message)))
 }
 
-/// The hardened namespace of transformers 5.23.
-fn namespace(defaults: Option<ValueOrKwargs>) -> Result<Value, Error> {
-    if let Some(defaults) = &defaults {
-        let is_private = |name: &Value| name.as_str().is_some_and(|name| name.starts_with('_'));
-        if defaults.try_iter()?.any(|name| is_private(&name)) {
-            return Err(private_attribute());
-        }
-    }
-    functions::namespace(defaults)
+/// `namespace(mapping or pairs, **kwargs)`
+fn namespace(args: Rest<ValueOrKwargs>) -> Result<Value, Error> {
+    namespaces::namespace(entries(&args)?)
 }
 
 /// `dict`, which transformers lets a template call, and ask for `fromkeys`
@@ -125,23 +126,34 @@ pub(super) fn is_dict_type(value: &Value) -> bool {
 
 /// `dict(mapping or pairs, **kwargs)`.
 fn dict(args: Rest<ValueOrKwargs>) -> Result<Value, Error> {
-    let mut pairs: Vec<(Value, Value)> = Vec::new();
-    for value in args.iter() {
-        let is_map = value.kind() == ValueKind::Map;
-        for key in value.try_iter()? {
-            if is_map {
-                let item = value.get_item(&key)?;
-                pairs.push((key, item));
-                continue;
-            }
-            let pair: Vec<Value> = key.try_iter()?.collect();
+    let pairs = entries(&args)?;
+    produce(OBJECT + ENTRY * pairs.len())?;
+    Ok(Value::from_pairs(pairs))
+}
+
+/// The entries of mappings, and of lists of pairs.
+fn entries(args: &[ValueOrKwargs]) -> Result<Vec<(Value, Value)>, Error> {
+    let mut entries: Vec<(Value, Value)> = Vec::new();
+    for value in args {
+        produce(2 * SLOT * value.len().unwrap_or(0))?;
+        if value.kind() == ValueKind::Map {
+            entries.extend(pytext::pairs(value)?);
+            continue;
+        }
+        for pair in value.try_iter()? {
+            work(ITEM)?;
+            let pair: Vec<Value> = pair.try_iter()?.take(3).collect();
             let [key, item] = pair.as_slice() else {
                 return Err(wrong_argument("dict"));
             };
-            pairs.push((key.clone(), item.clone()));
+            match key.as_str() {
+                Some(text) => work(4 * text.len())?,
+                None => hashable(key)?,
+            }
+            entries.push((key.clone(), item.clone()));
         }
     }
-    Ok(Value::from_pairs(pairs))
+    Ok(entries)
 }
 
 /// `json.dumps(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
@@ -183,7 +195,7 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
         ",".clone_into(&mut style.item_separator);
     }
     if let Some(separators) = argument(2)?.filter(|value| !value.is_none()) {
-        let pair: Vec<Value> = separators.try_iter()?.collect();
+        let pair: Vec<Value> = separators.try_iter()?.take(3).collect();
         let [item, key] = pair.as_slice() else {
             return Err(wrong_argument("separators"));
         };

@@ -13,6 +13,7 @@ use minijinja::machinery::ast::{CallArg, Const, Expr, IfCond, Macro, Spanned, St
 use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Rest, Tuple, Value, from_args};
 use minijinja::{Error, ErrorKind, State};
 
+use super::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use super::nodes::{emit, variable};
 
 /// What a macro takes.
@@ -22,6 +23,8 @@ pub(super) struct Signature {
     arguments: Vec<String>,
     /// How many of them have no default: the first.
     required: usize,
+    /// How many names of outside the macro may keep.
+    enclosed: usize,
     takes_caller: bool,
     takes_kwargs: bool,
     takes_varargs: bool,
@@ -36,6 +39,7 @@ impl Signature {
         Signature {
             name: node.name.to_owned(),
             required: node.args.len() - node.defaults.len(),
+            enclosed: seen.loaded.len() + seen.namespaces.len(),
             takes_caller: uses("caller"),
             takes_kwargs: uses("kwargs"),
             takes_varargs: uses("varargs"),
@@ -68,6 +72,10 @@ impl Signature {
 
     fn bind(&self, args: &[Value]) -> Result<Vec<Value>, Error> {
         let (given, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
+        // Every name is sought among the others.
+        let named = kwargs.args().count();
+        work((named + 1) * (self.arguments.len() + given.len() + named))?;
+        produce(SLOT * (self.arguments.len() + given.len()) + ENTRY * named)?;
         let mut given = given.0.into_iter();
         let mut bound: Vec<Value> = given.by_ref().take(self.arguments.len()).collect();
         let rest: Vec<Value> = given.collect();
@@ -162,6 +170,7 @@ pub(super) fn bind(by_position: Value, signature: &Value) -> Result<Value, Error
     let signature = signature
         .downcast_object::<Signature>()
         .ok_or_else(|| Error::from(ErrorKind::BadSerialization))?;
+    produce(2 * OBJECT + SLOT * signature.arguments.len() + ENTRY * signature.enclosed)?;
     Ok(Value::from_object(BoundMacro {
         by_position,
         signature,

@@ -9,23 +9,38 @@ use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Error, ErrorKind};
 
 use super::arguments::Arguments;
+use super::meter::{CHARACTER, ITEM, SLOT, produce, work};
 use super::methods::is_dictionary;
 use super::pytext::{self, is_space};
 
-/// `markupsafe.escape`.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\'' => out.push_str("&#39;"),
-            '"' => out.push_str("&#34;"),
-            c => out.push(c),
+/// `markupsafe.escape`, counted before it is there.
+pub(super) fn escaped(text: &str) -> Result<String, Error> {
+    let escape = |byte: u8| match byte {
+        b'&' => Some("&amp;"),
+        b'<' => Some("&lt;"),
+        b'>' => Some("&gt;"),
+        b'\'' => Some("&#39;"),
+        b'"' => Some("&#34;"),
+        _ => None,
+    };
+    work(text.len().saturating_mul(CHARACTER))?;
+    let longer: usize = text
+        .bytes()
+        .filter_map(escape)
+        .map(|escape| escape.len() - 1)
+        .sum();
+    produce(text.len() + longer)?;
+    let mut out = String::with_capacity(text.len() + longer);
+    let mut copied = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if let Some(escape) = escape(byte) {
+            out.push_str(&text[copied..at]);
+            out.push_str(escape);
+            copied = at + 1;
         }
     }
-    out
+    out.push_str(&text[copied..]);
+    Ok(out)
 }
 
 /// `Markup.striptags()`: without comments and tags, white space as single spaces,
@@ -64,12 +79,18 @@ fn unescaped(text: &str) -> String {
         ("apos", "'"),
         ("nbsp", "\u{a0}"),
     ];
+    /// Leading zeros are the only thing that makes a longer one.
+    const MOST: usize = 64;
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('&') {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
-        let entity = rest[1..].split_once(';').and_then(|(name, after)| {
+        // No entity that is known has a longer name.
+        let entity = rest[1..].floor_char_boundary(MOST);
+        let entity = rest[1..=entity].split_once(';').map(|(name, _)| name);
+        let entity = entity.and_then(|name| {
+            let after = &rest[name.len() + 2..];
             let by_name = NAMED.iter().find(|(known, _)| *known == name);
             let text = match by_name {
                 Some((_, text)) => (*text).to_owned(),
@@ -105,18 +126,21 @@ pub(super) fn url_encode(value: &Value) -> Result<String, Error> {
     }
     let mut parts = Vec::new();
     for item in value.try_iter()? {
+        work(ITEM + item.as_str().map_or(0, str::len) * 4)?;
         let (key, item) = if is_dictionary(value) {
             let found = value.get_item(&item)?;
             (item, found)
         } else {
-            let pair: Vec<Value> = item.try_iter()?.collect();
+            let pair: Vec<Value> = item.try_iter()?.take(3).collect();
             let [key, item] = pair.as_slice() else {
                 return Err(Error::from(ErrorKind::CannotUnpack));
             };
             (key.clone(), item.clone())
         };
-        let key = quoted(&pytext::str(&key), true);
-        parts.push(format!("{key}={}", quoted(&pytext::str(&item), true)));
+        let (key, item) = (pytext::str(&key), pytext::str(&item));
+        work((key.len() + item.len()) * CHARACTER)?;
+        produce(SLOT + 4 * (key.len() + item.len()))?;
+        parts.push(format!("{}={}", quoted(&key, true), quoted(&item, true)));
     }
     Ok(parts.join("&"))
 }
@@ -153,8 +177,7 @@ pub(super) fn attributes(
         ));
     }
     let mut parts = Vec::new();
-    for key in value.try_iter()? {
-        let item = value.get_item(&key)?;
+    for (key, item) in pytext::pairs(value)? {
         if item.is_none() || item.is_undefined() {
             continue;
         }
@@ -169,9 +192,11 @@ pub(super) fn attributes(
         let text = if item.is_safe() {
             text.into_owned()
         } else {
-            escaped(&text)
+            escaped(&text)?
         };
-        parts.push(format!("{}=\"{text}\"", escaped(name)));
+        work(name.len() * CHARACTER)?;
+        produce(SLOT + 2 * (name.len() + text.len()))?;
+        parts.push(format!("{}=\"{text}\"", escaped(name)?));
     }
     let text = parts.join(" ");
     Ok(if args.truth(0, true) && !text.is_empty() {

@@ -10,8 +10,10 @@ use minijinja::value::{DynObject, Object, ObjectRepr, Value, ValueKind, from_arg
 use minijinja::{Error, ErrorKind, State};
 use minijinja_contrib::pycompat::unknown_method_callback;
 
+use super::comparisons::is_item;
+use super::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
 use super::numbers::{Number, integer, number};
-use super::operators::{equal, is_list, iterate};
+use super::operators::{is_list, iterate};
 use super::pytext::has_own_text;
 use super::sequences::hashable;
 use super::strings::{self, or_not_found};
@@ -36,11 +38,28 @@ pub(super) fn call(
         match method {
             "index" => {
                 let (wanted,): (Value,) = from_args(args)?;
-                let found = value.try_iter()?.position(|item| equal(&item, &wanted));
+                let mut found = None;
+                for (at, item) in value.try_iter()?.enumerate() {
+                    if is_item(&item, &wanted)? {
+                        found = Some(at);
+                        break;
+                    }
+                }
                 return or_not_found(found);
+            }
+            "count" => {
+                let (wanted,): (Value,) = from_args(args)?;
+                let mut found = 0;
+                for item in value.try_iter()? {
+                    found += usize::from(is_item(&item, &wanted)?);
+                }
+                return Ok(Value::from(found));
             }
             "copy" if is_list(value) => {
                 let () = from_args(args)?;
+                let len = value.len().unwrap_or(0);
+                work(ITEM * len)?;
+                produce(OBJECT + 2 * SLOT * len)?;
                 return Ok(value.try_iter()?.collect());
             }
             _ => {}
@@ -58,7 +77,10 @@ pub(super) fn call(
             }
             "get" => {
                 let (key, otherwise): (Value, Option<Value>) = from_args(args)?;
-                hashable(&key)?;
+                match key.as_str() {
+                    Some(text) => work(4 * text.len())?,
+                    None => hashable(&key)?,
+                }
                 let found = value.as_object().and_then(|map| map.get_value(&key));
                 return Ok(found.or(otherwise).unwrap_or_else(|| Value::from(())));
             }
@@ -66,7 +88,10 @@ pub(super) fn call(
                 let (keys, item): (Value, Option<Value>) = from_args(args)?;
                 let item = item.unwrap_or_else(|| Value::from(()));
                 let mut pairs = Vec::new();
-                for key in iterate(keys)?.try_iter()? {
+                let keys = iterate(keys)?;
+                produce(OBJECT + (ENTRY + 2 * SLOT) * keys.len().unwrap_or(0))?;
+                for key in keys.try_iter()? {
+                    work(ITEM + 4 * key.as_str().map_or(0, str::len))?;
                     hashable(&key)?;
                     pairs.push((key, item.clone()));
                 }
@@ -79,6 +104,7 @@ pub(super) fn call(
         let () = from_args(args)?;
         return of_number(number, method);
     }
+    // What is left are texts in upper and lower case; the rest is no method here.
     unknown_method_callback(state, value, method, args)
 }
 
@@ -178,6 +204,7 @@ pub(super) fn attribute(value: &Value, name: &str) -> Result<Value, Error> {
         (&[], &[])
     };
     if methods.contains(&name) {
+        produce(OBJECT)?;
         return Ok(Value::from_object(BoundMethod {
             value: value.clone(),
             name: name.to_owned(),

@@ -7,11 +7,12 @@
 //! - `source` prepares the text (line endings, `{% generation %}`),
 //! - `tree` replaces the macros of a parsed template and `expressions` its operators, out
 //!   of `nodes`, with what can be told of their `properties`,
-//! - `operators`, `slices` and `macros` are what takes their place,
+//! - `operators`, `comparisons`, `slices`, `literals`, `namespaces` and `macros` are what
+//!   takes their place,
 //! - `library`, `helpers` and `checks` have functions and tests; `numbers`, `texts` (with
-//!   `wrapping` and `markup`) and `sequences` have filters, whose arguments `arguments`
-//!   binds; `vocabulary` lists what there is,
-//! - `methods` and `strings` are the methods of Python's types,
+//!   `wrapping` and `markup`), `sequences` and `selection` have filters, whose arguments
+//!   `arguments` binds; `vocabulary` lists what there is and what it costs,
+//! - `methods`, `strings` and `splitting` are the methods of Python's types,
 //! - `generator` is what lazy filters give, `views` what Python walks through lazily,
 //! - `generation` tells what a model shall write, `inputs` what a template expects,
 //! - `formats` takes formats apart, for `%` and `str.format`,
@@ -20,6 +21,7 @@
 
 mod arguments;
 mod checks;
+mod comparisons;
 mod context;
 mod dumps;
 mod expressions;
@@ -29,19 +31,23 @@ mod generator;
 mod helpers;
 mod inputs;
 mod library;
+mod literals;
 mod macros;
 mod markup;
 mod meter;
 mod methods;
+mod namespaces;
 mod nodes;
 mod numbers;
 mod operators;
 mod properties;
 mod pytext;
 mod refusal;
+mod selection;
 mod sequences;
 mod slices;
 mod source;
+mod splitting;
 mod strings;
 mod texts;
 mod tree;
@@ -135,6 +141,7 @@ impl Minijinja {
                 numbers::add_filters(&mut environment);
                 texts::add_filters(&mut environment);
                 sequences::add_filters(&mut environment);
+                selection::add_filters(&mut environment);
                 operators::add(&mut environment);
             }
             Semantics::Own => {
@@ -163,20 +170,26 @@ impl Minijinja {
     fn compile_source<'e>(&'e self, template: &Template) -> Result<Jinja<'e>, Error> {
         let syntax = Self::syntax()?;
         let is_folded = self.semantics == Semantics::Own;
-        let source = source::prepare(&template.source, &syntax, is_folded)?;
+        let (source, lookup) = source::prepare(&template.source, &syntax, is_folded)?;
         let source: &'e str = self.sources.push_get(source);
         Ok(Jinja {
             engine: self,
             source,
-            code: self.generate(source, Writing::Plain)?,
+            lookup,
+            code: self.generate(source, Writing::Plain, lookup)?,
             variables: context::Variables::of(template),
         })
     }
 
-    fn generate<'e>(&'e self, source: &'e str, writing: Writing) -> Result<Code<'e>, Error> {
+    fn generate<'e>(
+        &'e self,
+        source: &'e str,
+        writing: Writing,
+        lookup: usize,
+    ) -> Result<Code<'e>, Error> {
         let mut ast = parse(source, "template", Self::syntax()?)?;
         if self.semantics == Semantics::Python {
-            ast = tree::adapt(&ast, writing)?;
+            ast = tree::adapt(&ast, writing, lookup)?;
         }
         let mut generator = CodeGenerator::new("template", source);
         generator.compile_stmt(&ast);
@@ -219,6 +232,8 @@ struct Jinja<'e> {
     engine: &'e Minijinja,
     /// As it was prepared.
     source: &'e str,
+    /// The work of looking for a name among the variables of a scope.
+    lookup: usize,
     code: Code<'e>,
     variables: context::Variables,
 }
@@ -243,7 +258,10 @@ impl Program for Jinja<'_> {
         {
             return None;
         }
-        let code = self.engine.generate(self.source, Writing::Tracked).ok()?;
+        let code = self
+            .engine
+            .generate(self.source, Writing::Tracked, self.lookup)
+            .ok()?;
         generation::track(|begin| self.run(&code, conversation, begin))
     }
 

@@ -10,6 +10,7 @@ use minijinja::{Environment, Error, ErrorKind};
 
 use super::arguments::Arguments;
 use super::strings::trim;
+use super::vocabulary;
 
 /// A number as Python's arithmetic sees it: a boolean is an integer.
 #[derive(Debug, Clone, Copy)]
@@ -220,10 +221,10 @@ pub(super) fn negate(a: Number) -> Result<Value, Error> {
 
 /// Adds the filters that give numbers.
 pub(super) fn add_filters(environment: &mut Environment<'_>) {
-    environment.add_filter("int", int);
-    environment.add_filter("float", float);
-    environment.add_filter("abs", abs);
-    environment.add_filter("round", round);
+    vocabulary::add_filter(environment, "int", int);
+    vocabulary::add_filter(environment, "float", float);
+    vocabulary::add_filter(environment, "abs", abs);
+    vocabulary::add_filter(environment, "round", round);
 }
 
 /// `int(value, default=0, base=10)`: what is no number is the default, not an error; but

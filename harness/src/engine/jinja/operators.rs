@@ -7,18 +7,21 @@
 #![allow(clippy::needless_pass_by_value)]
 
 use std::cell::RefCell;
-use std::cmp::Ordering;
 
 use minijinja::value::{Rest, Tuple, Value, ValueKind};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, tests};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State};
 
+use super::comparisons::holds;
 use super::formats::printf;
 use super::generation;
 use super::generator;
+use super::helpers;
+use super::literals;
 use super::macros;
 use super::markup::escaped;
-use super::meter::{produce, work};
+use super::meter::{ITEM, OBJECT, SLOT, looked_up, produce, recursed, work};
 use super::methods;
+use super::namespaces;
 use super::numbers::{self, Number, number};
 use super::pytext;
 use super::sequences::hashable;
@@ -88,8 +91,26 @@ pub(super) enum Operator {
     IteratePairs,
     /// `a.items`, where Python's types have a method of that name
     Attribute,
-    /// `namespace._attribute = …`
-    SetPrivate,
+    /// `namespace.attribute = …`
+    SetAttribute,
+    /// `[a, b]`
+    List,
+    /// `(a, b)`
+    Tuple,
+    /// `{a: b}`
+    Map,
+    /// The `*a` of a call.
+    Splat,
+    /// The `**a` of a call.
+    KwargSplat,
+    /// `loop.changed(a)` and `loop.cycle(a)`
+    LoopMethod,
+    /// What would read another template.
+    OtherTemplate,
+    /// Counts the names that were looked for.
+    Tick,
+    /// What a loop runs over that calls itself.
+    Recurse,
     /// Whether a macro was not given an argument.
     IsMissing,
     /// What filter and call blocks write: a text and nothing else.
@@ -135,7 +156,16 @@ impl Operator {
             Operator::Iterate => "!for",
             Operator::IteratePairs => "!for,",
             Operator::Attribute => "!.",
-            Operator::SetPrivate => "._=",
+            Operator::SetAttribute => "!.=",
+            Operator::List => "![",
+            Operator::Tuple => "!(",
+            Operator::Map => "!{",
+            Operator::Splat => "!*",
+            Operator::KwargSplat => "!**",
+            Operator::LoopMethod => "!loop.",
+            Operator::OtherTemplate => "!template",
+            Operator::Tick => "!tick",
+            Operator::Recurse => "!recurse",
             Operator::IsMissing => "!?",
             Operator::TextOnly => "!t",
             Operator::Bind => "!m",
@@ -215,8 +245,30 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Attribute.name(), methods::attribute);
     environment.add_filter(Operator::Capture.name(), generation::capture);
     environment.add_filter(
-        Operator::SetPrivate.name(),
-        |_: &Value| -> Result<Value, Error> { Err(private_attribute()) },
+        Operator::SetAttribute.name(),
+        |namespace: &Value, name: &str, value: &Value| namespaces::set(namespace, name, value),
+    );
+    literals::add(environment);
+    environment.add_filter(
+        Operator::Tick.name(),
+        |state: &mut State<'_, '_>, scopes: usize, lookup: usize| {
+            let steps = state.fuel_levels().map_or(0, |(consumed, _)| consumed);
+            looked_up(steps, scopes, lookup)
+        },
+    );
+    environment.add_filter(Operator::Recurse.name(), |items: Value| {
+        recursed();
+        iterate(items)
+    });
+    environment.add_filter(Operator::LoopMethod.name(), helpers::loop_method);
+    environment.add_filter(
+        Operator::OtherTemplate.name(),
+        |_: &Value| -> Result<Value, Error> {
+            Err(Error::new(
+                ErrorKind::TemplateNotFound,
+                "no loader for this environment specified",
+            ))
+        },
     );
     environment.add_filter(Operator::IsMissing.name(), macros::is_missing);
     environment.add_filter(Operator::TextOnly.name(), text_only);
@@ -224,25 +276,6 @@ pub(super) fn add(environment: &mut Environment<'_>) {
 }
 
 type Arithmetic = fn(Number, Number) -> Result<Value, Error>;
-
-/// Whether a comparison holds.
-pub(super) fn holds(operator: Operator, a: &Value, b: &Value) -> Result<bool, Error> {
-    match operator {
-        Operator::Equal => Ok(equal(a, b)),
-        Operator::NotEqual => Ok(!equal(a, b)),
-        Operator::In => is_in(a, b),
-        Operator::NotIn => is_in(a, b).map(|is_in| !is_in),
-        ordering => {
-            let order = compare(ordering.name(), a, b)?;
-            Ok(order.is_some_and(|order| match ordering {
-                Operator::Less => order.is_lt(),
-                Operator::LessOrEqual => order.is_le(),
-                Operator::Greater => order.is_gt(),
-                _ => order.is_ge(),
-            }))
-        }
-    }
-}
 
 /// `a < b == c`
 fn chain(state: &mut State<'_, '_>, first: Value, rest: Rest<Value>) -> Result<bool, Error> {
@@ -259,49 +292,8 @@ fn chain(state: &mut State<'_, '_>, first: Value, rest: Rest<Value>) -> Result<b
     Ok(true)
 }
 
-/// `a == b`: values of different types are not equal, apart from numbers.
-pub(super) fn equal(a: &Value, b: &Value) -> bool {
-    if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
-        return a == b;
-    }
-    if let (Some(a), Some(b)) = (number(a), number(b)) {
-        return a.compare(b) == Some(Ordering::Equal);
-    }
-    if a.kind() != b.kind() && !(is_list(a) && is_list(b)) {
-        return false;
-    }
-    match a.kind() {
-        ValueKind::Undefined | ValueKind::None => true,
-        ValueKind::Seq | ValueKind::Iterable if generator::of(a).is_none() => {
-            if is_tuple(a) != is_tuple(b) || is_range(a) != is_range(b) || a.len() != b.len() {
-                return false;
-            }
-            match (a.try_iter(), b.try_iter()) {
-                (Ok(a), Ok(b)) => a.zip(b).all(|(a, b)| equal(&a, &b)),
-                _ => false,
-            }
-        }
-        ValueKind::Map if methods::is_dictionary(a) && methods::is_dictionary(b) => {
-            a.len() == b.len()
-                && a.try_iter().is_ok_and(|mut keys| {
-                    keys.all(|key| {
-                        let (Some(a), Some(b)) = (entry(a, &key), entry(b, &key)) else {
-                            return false;
-                        };
-                        equal(&a, &b)
-                    })
-                })
-        }
-        // Everything else is equal to itself only.
-        _ => match (a.as_object(), b.as_object()) {
-            (Some(_), Some(_)) => tests::is_sameas(a, b),
-            _ => a == b,
-        },
-    }
-}
-
 /// The value of a key that a dictionary has.
-fn entry(map: &Value, key: &Value) -> Option<Value> {
+pub(super) fn entry(map: &Value, key: &Value) -> Option<Value> {
     map.as_object().and_then(|map| map.get_value(key))
 }
 
@@ -312,7 +304,14 @@ pub(super) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
     }
     if let Some(text) = value.as_str() {
         if let Some(Number::Int(index)) = number(key) {
-            let len = if index < 0 { text.chars().count() } else { 0 };
+            let len = if index < 0 {
+                work(text.len())?;
+                text.chars().count()
+            } else {
+                0
+            };
+            let before = position(index, len).unwrap_or(0);
+            work(before.saturating_mul(4).min(text.len()).saturating_mul(2))?;
             let found = position(index, len).and_then(|at| text.chars().nth(at));
             return Ok(found.map_or(Value::UNDEFINED, |c| pytext::like(value, c.to_string())));
         }
@@ -325,10 +324,15 @@ pub(super) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
             }
             return found.map_or(Ok(Value::UNDEFINED), |at| value.get_item(&Value::from(at)));
         }
-    } else if methods::is_dictionary(value)
-        && let Some(found) = entry(value, key)
-    {
-        return Ok(found);
+    } else if methods::is_dictionary(value) {
+        if key.as_str().is_none() {
+            // A list has no hash, and what is nested deeply takes its time.
+            let _ = hashable(key);
+        }
+        work(key.as_str().map_or(0, str::len).saturating_mul(4))?;
+        if let Some(found) = entry(value, key) {
+            return Ok(found);
+        }
     }
     match key.as_str() {
         Some(name) => methods::attribute(value, name),
@@ -354,8 +358,7 @@ pub(super) fn emit(
 ) -> Result<(), Error> {
     let text = pytext::str(value);
     if !matches!(state.auto_escape(), AutoEscape::None) && !value.is_safe() {
-        let text = escaped(&text);
-        produce(text.len())?;
+        let text = escaped(&text)?;
         generation::before_write(output)?;
         output.write_str(&text)?;
         return Ok(());
@@ -366,39 +369,34 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// transformers 5.23 hardens `namespace`: attributes with a leading underscore are a
-/// `SecurityError` (`TemplateNamespace._check_name`).
-pub(super) fn private_attribute() -> Error {
-    Error::new(
-        ErrorKind::InvalidOperation,
-        "a namespace cannot store attributes that begin with an underscore",
-    )
-}
-
 fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
     if let (Some(left), Some(right)) = (a.as_str(), b.as_str()) {
         return match (a.is_safe(), b.is_safe()) {
             (false, false) => joined([left, right].into_iter()),
             // A `Markup` (what `|safe` gives) escapes the plain text that is added to it,
             // on either side, also where nothing else is escaped.
-            (true, false) => joined([left, &escaped(right)].into_iter()).map(|text| safe(&text)),
-            (false, true) => joined([&escaped(left), right].into_iter()).map(|text| safe(&text)),
+            (true, false) => joined([left, &escaped(right)?].into_iter()).map(|text| safe(&text)),
+            (false, true) => joined([&escaped(left)?, right].into_iter()).map(|text| safe(&text)),
             (true, true) => joined([left, right].into_iter()).map(|text| safe(&text)),
         };
     }
     match (number(a), number(b)) {
         (Some(a), Some(b)) => numbers::add(a, b),
-        _ if is_tuple(a) && is_tuple(b) => {
-            produce(16 * (a.len().unwrap_or(0) + b.len().unwrap_or(0)))?;
-            let items: Vec<Value> = a.try_iter()?.chain(b.try_iter()?).collect();
-            Ok(Value::from(Tuple::from(items)))
-        }
-        _ if is_list(a) && is_list(b) => {
-            produce(16 * (a.len().unwrap_or(0) + b.len().unwrap_or(0)))?;
-            Ok(a.try_iter()?.chain(b.try_iter()?).collect())
-        }
+        _ if is_tuple(a) && is_tuple(b) => Ok(Value::from(Tuple::from(appended(a, b)?))),
+        _ if is_list(a) && is_list(b) => Ok(Value::from(appended(a, b)?)),
         _ => Err(unsupported("+", a, b)),
     }
+}
+
+/// The items of two lists, and no room for more.
+fn appended(a: &Value, b: &Value) -> Result<Vec<Value>, Error> {
+    let len = a.len().unwrap_or(0) + b.len().unwrap_or(0);
+    work(ITEM * len / 4)?;
+    produce(OBJECT + SLOT * len)?;
+    let mut items = Vec::with_capacity(len);
+    items.extend(a.try_iter()?);
+    items.extend(b.try_iter()?);
+    Ok(items)
 }
 
 /// `a + b + …`, from the left. Texts are put together at once.
@@ -456,36 +454,6 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
-/// Whether a value is in another: a text in a text, an item in a list, a key in a
-/// dictionary. Nothing is in an undefined value.
-fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
-    if let (Some(item), Some(container)) = (item.as_str(), container.as_str()) {
-        work(container.len())?;
-        return Ok(container.contains(item));
-    }
-    match container.kind() {
-        ValueKind::Undefined => Ok(false),
-        ValueKind::Map => {
-            if item.as_str().is_none() {
-                hashable(item)?;
-            }
-            Ok(entry(container, item).is_some())
-        }
-        ValueKind::Iterable if generator::of(container).is_some() => {
-            let items = iterate(container.clone())?;
-            Ok(items.try_iter()?.any(|other| equal(&other, item)))
-        }
-        ValueKind::Seq | ValueKind::Iterable => {
-            work(16 * container.len().unwrap_or(0))?;
-            Ok(container.try_iter()?.any(|other| equal(&other, item)))
-        }
-        kind => Err(Error::new(
-            ErrorKind::InvalidOperation,
-            format!("{} in {kind} is not supported", item.kind()),
-        )),
-    }
-}
-
 /// The remainder has the divisor's sign, and a text is a printf format.
 fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
     if let Some(text) = a.as_str() {
@@ -506,41 +474,21 @@ fn repeat(value: &Value, times: i128, other: &Value) -> Result<Value, Error> {
     if !is_tuple(value) && !is_list(value) {
         return Err(unsupported("*", value, other));
     }
-    let items: Vec<Value> = value.try_iter()?.collect();
     // However often, nothing stays nothing.
-    let times = if items.is_empty() { 0 } else { times };
-    produce(items.len().saturating_mul(times).saturating_mul(16))?;
-    let repeated: Vec<Value> = std::iter::repeat_n(items, times).flatten().collect();
+    let len = value.len().unwrap_or(0);
+    let times = if len == 0 { 0 } else { times };
+    let len = len.saturating_mul(times);
+    work(len.saturating_mul(ITEM / 4))?;
+    produce(len.saturating_mul(SLOT).saturating_add(OBJECT))?;
+    let mut repeated = Vec::with_capacity(len);
+    for _ in 0..times {
+        repeated.extend(value.try_iter()?);
+    }
     Ok(if is_tuple(value) {
         Value::from(Tuple::from(repeated))
     } else {
         Value::from(repeated)
     })
-}
-
-/// Python orders numbers with numbers, texts with texts, and lists with lists; anything
-/// else is a `TypeError`. A NaN has no place in the order.
-pub(super) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
-    if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
-        return Ok(Some(a.cmp(b)));
-    }
-    if let (Some(a), Some(b)) = (number(a), number(b)) {
-        return Ok(a.compare(b));
-    }
-    let is_ordered = (is_tuple(a) && is_tuple(b)) || (is_list(a) && is_list(b));
-    if !is_ordered {
-        return Err(unsupported(operator, a, b));
-    }
-    let (mut left, mut right) = (a.try_iter()?, b.try_iter()?);
-    loop {
-        return Ok(match (left.next(), right.next()) {
-            (None, None) => Some(Ordering::Equal),
-            (None, Some(_)) => Some(Ordering::Less),
-            (Some(_), None) => Some(Ordering::Greater),
-            (Some(a), Some(b)) if equal(&a, &b) => continue,
-            (Some(a), Some(b)) => compare(operator, &a, &b)?,
-        });
-    }
 }
 
 /// Jinja2 writes it without `str()`, and what is no text cannot be joined with the rest.
@@ -568,8 +516,11 @@ pub(super) fn iterate(value: Value) -> Result<Value, Error> {
         return generator.run().map(Value::from);
     }
     if let Some(text) = value.as_str() {
-        produce(16 * text.len())?;
-        return Ok(text.chars().map(Value::from).collect());
+        work(ITEM * text.len())?;
+        produce(OBJECT + SLOT * text.len())?;
+        let mut characters = Vec::with_capacity(text.len());
+        characters.extend(text.chars().map(Value::from));
+        return Ok(Value::from(characters));
     }
     Ok(value)
 }
@@ -580,8 +531,10 @@ fn iterate_pairs(value: Value) -> Result<Value, Error> {
     let Ok(items) = value.try_iter() else {
         return Ok(value);
     };
+    let len = value.len().unwrap_or(0);
+    work(ITEM * len)?;
     let mut is_changed = false;
-    let mut apart = Vec::new();
+    let mut apart = Vec::with_capacity(len);
     for item in items {
         is_changed |= item.as_str().is_some() || generator::of(&item).is_some();
         apart.push(item);
@@ -589,6 +542,7 @@ fn iterate_pairs(value: Value) -> Result<Value, Error> {
     if !is_changed {
         return Ok(value);
     }
+    produce(OBJECT + SLOT * len)?;
     apart.into_iter().map(iterate).collect()
 }
 
@@ -602,7 +556,7 @@ pub(super) fn is_tuple(value: &Value) -> bool {
     value.is_tuple() || generator::is_group(value)
 }
 
-fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
+pub(super) fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
     let kind = if a.is_undefined() || b.is_undefined() {
         ErrorKind::UndefinedError
     } else {

@@ -100,10 +100,20 @@ fn are_repeatable(arguments: &[CallArg<'_>]) -> bool {
     })
 }
 
+/// A text that is compared and looked up in no time, which need not be counted.
+const SHORT: usize = 64;
+
+fn is_short(text: &str) -> bool {
+    text.len() <= SHORT
+}
+
 /// A key that is no method's name: minijinja finds it as Python does.
 pub(super) fn is_plain_key(subscript: &Expr<'_>) -> bool {
     match subscript {
-        Expr::Const(key) => key.value.as_str().is_some_and(|key| !is_method(key)),
+        Expr::Const(key) => key
+            .value
+            .as_str()
+            .is_some_and(|key| is_short(key) && !is_method(key)),
         _ => false,
     }
 }
@@ -116,7 +126,7 @@ pub(super) fn is_loop(expression: &Expr<'_>) -> bool {
 /// A text or a number.
 pub(super) fn is_plain(expression: &Expr<'_>) -> bool {
     match expression {
-        Expr::Const(node) => node.value.as_str().is_some() || node.value.is_number(),
+        Expr::Const(node) => node.value.as_str().is_some_and(is_short) || node.value.is_number(),
         _ => false,
     }
 }
@@ -130,7 +140,7 @@ pub(super) fn is_short_list(expression: &Expr<'_>) -> bool {
         _ => return false,
     };
     let is_text = |item: &Expr<'_>| match item {
-        Expr::Const(node) => node.value.as_str().is_some(),
+        Expr::Const(node) => node.value.as_str().is_some_and(is_short),
         _ => false,
     };
     items.len() <= FEW && items.iter().all(is_text)

@@ -3,31 +3,47 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::generator::is_group;
-use minijinja::value::{Value, ValueKind};
+use minijinja::Error;
+use minijinja::tests::is_sameas;
+use minijinja::value::{Tuple, Value, ValueKind};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
+use super::generator::group_parts;
+use super::meter::{CHARACTER, ITEM, LETTER, nested, produce, work};
+use super::namespaces;
+use super::views::view_parts;
+
 /// `str(value)`.
+///
+/// What is written is counted as it grows. A text that is not finished when a limit runs
+/// out ends there, and the render has failed: see `meter`.
 pub(super) fn str(value: &Value) -> Cow<'_, str> {
     if let Some(text) = value.as_str() {
         return Cow::Borrowed(text);
     }
     let mut out = String::new();
-    write_repr(value, &mut out);
+    // The meter keeps the error.
+    let _ = Writer::new(&mut out).value(value);
     Cow::Owned(out)
 }
 
-/// `repr(value)`.
+/// `repr(value)`, counted like [`str`].
 pub(super) fn repr(value: &Value) -> String {
     let mut out = String::new();
-    write_item(value, &mut out);
+    let _ = Writer::new(&mut out).item(value);
     out
 }
 
 /// `ascii(value)`: its `repr()` with everything outside of ASCII escaped.
 pub(super) fn ascii(value: &Value) -> String {
+    /// The longest escape of the shortest character.
+    const GROWTH: usize = 3;
+    let repr = repr(value);
     let mut out = String::new();
-    for c in repr(value).chars() {
+    if produce(repr.len().saturating_mul(GROWTH)).is_err() {
+        return out;
+    }
+    for c in repr.chars() {
         if c.is_ascii() {
             out.push(c);
         } else {
@@ -37,87 +53,213 @@ pub(super) fn ascii(value: &Value) -> String {
     out
 }
 
-/// Appends `repr(value)`; of an undefined value nothing, as its `str()` is.
-pub(super) fn write_repr(value: &Value, out: &mut String) {
-    match value.kind() {
-        ValueKind::Undefined => {}
-        ValueKind::String if value.is_safe() => {
-            out.push_str("Markup(");
-            write_string(value.as_str().unwrap_or_default(), out);
-            out.push(')');
+/// Writes values as `repr()` does.
+struct Writer<'o> {
+    out: &'o mut String,
+    /// How much of it is counted.
+    counted: usize,
+    /// The lists, dictionaries and namespaces that are being written.
+    within: Vec<Value>,
+    /// How many of them are namespaces: without one nothing can hold itself.
+    namespaces: usize,
+}
+
+impl Writer<'_> {
+    fn new(out: &mut String) -> Writer<'_> {
+        Writer {
+            counted: out.len(),
+            out,
+            within: Vec::new(),
+            namespaces: 0,
         }
-        ValueKind::String => write_string(value.as_str().unwrap_or_default(), out),
-        ValueKind::Number if value.is_integer() => {
-            let _ = write!(out, "{value}");
-        }
-        ValueKind::Number => match f64::try_from(value.clone()) {
-            Ok(float) => write_float(float, out),
-            Err(_) => {
-                let _ = write!(out, "{value}");
+    }
+
+    /// Appends `repr(value)`; of an undefined value nothing, as its `str()` is.
+    fn value(&mut self, value: &Value) -> Result<(), Error> {
+        work(ITEM)?;
+        match value.kind() {
+            ValueKind::Undefined => {}
+            ValueKind::String if value.is_safe() => {
+                self.out.push_str("Markup(");
+                self.string(value.as_str().unwrap_or_default())?;
+                self.out.push(')');
             }
-        },
-        ValueKind::Seq | ValueKind::Iterable if value.is_tuple() => {
-            write_items(
-                value,
-                "(",
-                if value.len() == Some(1) { ",)" } else { ")" },
-                out,
-            );
+            ValueKind::String => self.string(value.as_str().unwrap_or_default())?,
+            ValueKind::Number if value.is_integer() => {
+                let _ = write!(self.out, "{value}");
+            }
+            ValueKind::Number => match f64::try_from(value.clone()) {
+                Ok(float) => write_float(float, self.out),
+                Err(_) => {
+                    let _ = write!(self.out, "{value}");
+                }
+            },
+            _ if value.as_object().is_some() => nested(|| self.object(value))??,
+            _ => {
+                let _ = write!(self.out, "{value}");
+            }
         }
-        ValueKind::Seq if is_group(value) => {
-            let _ = write!(out, "{value}");
+        self.count()
+    }
+
+    /// Counts what was written since the last time.
+    fn count(&mut self) -> Result<(), Error> {
+        let grown = self.out.len() - self.counted;
+        self.counted = self.out.len();
+        produce(grown)
+    }
+
+    /// What holds itself is written once, as Python does it (`Py_ReprEnter`).
+    fn object(&mut self, value: &Value) -> Result<(), Error> {
+        work(self.within.len())?;
+        let is_within =
+            self.namespaces > 0 && self.within.iter().any(|outer| is_sameas(outer, value));
+        if is_within {
+            self.out.push_str(match value.kind() {
+                ValueKind::Map => "{...}",
+                ValueKind::Plain => "<Namespace {...}>",
+                _ if value.is_tuple() => "(...)",
+                _ => "[...]",
+            });
+            return Ok(());
         }
-        ValueKind::Seq => write_items(value, "[", "]", out),
-        ValueKind::Map if has_own_text(value) => {
-            let _ = write!(out, "{value}");
+        self.within.push(value.clone());
+        let written = self.container(value);
+        self.within.pop();
+        written
+    }
+
+    fn container(&mut self, value: &Value) -> Result<(), Error> {
+        if let Some((key, items)) = group_parts(value) {
+            return self.items(&Value::from(Tuple::from([key, items])), "(", ")");
         }
-        ValueKind::Map => write_map(value, out),
-        _ => {
-            let _ = write!(out, "{value}");
+        if let Some((name, items)) = view_parts(value) {
+            self.out.push_str(name);
+            return self.items(&items, "([", "])");
+        }
+        if let Some(attributes) = namespaces::attributes(value) {
+            self.out.push_str("<Namespace ");
+            self.namespaces += 1;
+            self.pairs(attributes)?;
+            self.namespaces -= 1;
+            self.out.push('>');
+            return Ok(());
+        }
+        match value.kind() {
+            ValueKind::Seq | ValueKind::Iterable if value.is_tuple() => {
+                let close = if value.len() == Some(1) { ",)" } else { ")" };
+                self.items(value, "(", close)
+            }
+            ValueKind::Seq => self.items(value, "[", "]"),
+            ValueKind::Map if !has_own_text(value) => self.pairs(pairs(value)?),
+            _ => {
+                let _ = write!(self.out, "{value}");
+                Ok(())
+            }
+        }
+    }
+
+    fn items(&mut self, value: &Value, open: &str, close: &str) -> Result<(), Error> {
+        self.out.push_str(open);
+        for (index, item) in value.try_iter().into_iter().flatten().enumerate() {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            self.item(&item)?;
+        }
+        self.out.push_str(close);
+        Ok(())
+    }
+
+    fn pairs(&mut self, pairs: impl IntoIterator<Item = (Value, Value)>) -> Result<(), Error> {
+        self.out.push('{');
+        for (index, (key, value)) in pairs.into_iter().enumerate() {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            self.item(&key)?;
+            self.out.push_str(": ");
+            self.item(&value)?;
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    /// Within a container an undefined value has a text of its own.
+    fn item(&mut self, value: &Value) -> Result<(), Error> {
+        if value.is_undefined() {
+            work(ITEM)?;
+            self.out.push_str("Undefined");
+            self.count()
+        } else {
+            self.value(value)
+        }
+    }
+
+    /// `repr(str)`: single quotes unless the text has some and no double ones; what is not
+    /// printable is escaped.
+    fn string(&mut self, text: &str) -> Result<(), Error> {
+        /// What is counted at once.
+        const PIECE: usize = 1 << 16;
+        work(text.len())?;
+        let quote = if text.contains('\'') && !text.contains('"') {
+            '"'
+        } else {
+            '\''
+        };
+        self.out.push(quote);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+            rest = after;
+            work(
+                piece
+                    .len()
+                    .saturating_mul(if piece.is_ascii() { CHARACTER } else { LETTER }),
+            )?;
+            for c in piece.chars() {
+                self.character(c, quote);
+            }
+            self.count()?;
+        }
+        self.out.push(quote);
+        Ok(())
+    }
+
+    fn character(&mut self, c: char, quote: char) {
+        match c {
+            '\n' => self.out.push_str("\\n"),
+            '\r' => self.out.push_str("\\r"),
+            '\t' => self.out.push_str("\\t"),
+            '\\' => self.out.push_str("\\\\"),
+            c if c == quote => {
+                self.out.push('\\');
+                self.out.push(c);
+            }
+            c if is_printable(c) => self.out.push(c),
+            c => write_escape(c, self.out),
         }
     }
 }
 
-/// Maps that minijinja uses for things that are no dictionaries: loops, macros, modules,
-/// namespaces. Their text is their own.
+/// The keys and values of a dictionary. A key is looked up, so its text counts.
+pub(super) fn pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
+    let keys = map.try_iter()?;
+    let mut pairs = Vec::with_capacity(map.len().unwrap_or(0));
+    for key in keys {
+        work(ITEM + key.as_str().map_or(0, str::len).saturating_mul(4))?;
+        let value = map.get_item(&key)?;
+        pairs.push((key, value));
+    }
+    Ok(pairs)
+}
+
+/// Maps that minijinja uses for things that are no dictionaries: loops, macros, modules.
+/// Their text is their own.
 pub(super) fn has_own_text(value: &Value) -> bool {
-    value.as_object().is_some_and(|object| {
-        let name = object.type_name();
-        name.contains("minijinja::vm::") || name.contains("namespace_object")
-    })
-}
-
-fn write_items(value: &Value, open: &str, close: &str, out: &mut String) {
-    out.push_str(open);
-    for (index, item) in value.try_iter().into_iter().flatten().enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        write_item(&item, out);
-    }
-    out.push_str(close);
-}
-
-fn write_map(value: &Value, out: &mut String) {
-    out.push('{');
-    for (index, key) in value.try_iter().into_iter().flatten().enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        write_item(&key, out);
-        out.push_str(": ");
-        write_item(&value.get_item(&key).unwrap_or_default(), out);
-    }
-    out.push('}');
-}
-
-/// Within a container an undefined value has a text of its own.
-fn write_item(value: &Value, out: &mut String) {
-    if value.is_undefined() {
-        out.push_str("Undefined");
-    } else {
-        write_repr(value, out);
-    }
+    value
+        .as_object()
+        .is_some_and(|object| object.type_name().contains("minijinja::vm::"))
 }
 
 /// `repr(float)`: the shortest digits that read back as the same number, with an
@@ -143,32 +285,6 @@ pub(super) fn write_float(float: f64, out: &mut String) {
             let _ = write!(out, "{mantissa}e{sign}{:02}", exponent.abs());
         }
     }
-}
-
-/// `repr(str)`: single quotes unless the text has some and no double ones; what is not
-/// printable is escaped.
-pub(super) fn write_string(text: &str, out: &mut String) {
-    let quote = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
-    out.push(quote);
-    for c in text.chars() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\\' => out.push_str("\\\\"),
-            c if c == quote => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if is_printable(c) => out.push(c),
-            c => write_escape(c, out),
-        }
-    }
-    out.push(quote);
 }
 
 fn write_escape(c: char, out: &mut String) {
@@ -214,20 +330,22 @@ pub(super) fn like(original: &Value, text: impl Into<String>) -> Value {
 }
 
 /// `str.splitlines(keepends)`: Python knows more line ends than `\n`.
-pub(super) fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
-    let mut lines = Vec::new();
+pub(super) fn lines(text: &str, keep_ends: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
-    while !rest.is_empty() {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
         let end = rest.find(is_line_end).unwrap_or(rest.len());
         let mark = match rest[end..].chars().next() {
             Some('\r') if rest[end..].starts_with("\r\n") => 2,
             Some(c) => c.len_utf8(),
             None => 0,
         };
-        lines.push(&rest[..if keep_ends { end + mark } else { end }]);
+        let line = &rest[..if keep_ends { end + mark } else { end }];
         rest = &rest[end + mark..];
-    }
-    lines
+        Some(line)
+    })
 }
 
 fn is_line_end(c: char) -> bool {
@@ -242,9 +360,7 @@ mod tests {
     use super::*;
 
     fn repr(value: impl Into<Value>) -> String {
-        let mut out = String::new();
-        write_repr(&value.into(), &mut out);
-        out
+        super::repr(&value.into())
     }
 
     // The expected values are what CPython 3.11 prints.
@@ -286,11 +402,14 @@ mod tests {
     #[test]
     fn line_ends() {
         assert_eq!(
-            lines("a\r\nb\rc\u{2028}d\u{85}e\n\nf\n", false),
+            lines("a\r\nb\rc\u{2028}d\u{85}e\n\nf\n", false).collect::<Vec<_>>(),
             ["a", "b", "c", "d", "e", "", "f"]
         );
-        assert_eq!(lines("a\r\nb\n", true), ["a\r\n", "b\n"]);
-        assert!(lines("", true).is_empty());
+        assert_eq!(
+            lines("a\r\nb\n", true).collect::<Vec<_>>(),
+            ["a\r\n", "b\n"]
+        );
+        assert_eq!(lines("", true).next(), None);
     }
 
     #[test]

@@ -9,78 +9,80 @@ use minijinja::value::{Kwargs, Rest, Tuple, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 
 use super::arguments::Arguments;
-use super::checks;
+use super::comparisons::{compare, equal, is_item};
 use super::generator::{self, Generator};
-use super::meter::{produce, work};
+use super::meter::{ENTRY, ITEM, LETTER, OBJECT, SLOT, nested, produce, work};
 use super::methods::{self, is_dictionary};
-use super::operators::{Operator, compare, equal, holds, is_list, item, iterate};
+use super::operators::{Operator, is_list, iterate};
 use super::pytext;
+use super::selection::Path;
 use super::vocabulary;
 
 /// Adds the filters.
 pub(super) fn add_filters(environment: &mut Environment<'_>) {
-    environment.add_filter("length", length);
-    environment.add_filter("count", length);
-    environment.add_filter("items", items);
-    environment.add_filter("default", default);
-    environment.add_filter("d", default);
-    environment.add_filter("attr", attribute);
-    environment.add_filter("list", |value: Value| {
-        let items = all(&value)?;
-        produce(16 * items.len())?;
-        Ok::<_, Error>(Value::from(items))
+    vocabulary::add_filter(environment, "length", length);
+    vocabulary::add_filter(environment, "count", length);
+    vocabulary::add_filter(environment, "items", items);
+    vocabulary::add_filter(environment, "default", default);
+    vocabulary::add_filter(environment, "d", default);
+    vocabulary::add_filter(environment, "attr", attribute);
+    vocabulary::add_filter(environment, "list", |value: Value| {
+        Ok::<_, Error>(Value::from(all(&value)?))
     });
-    environment.add_filter("first", |value: Value| {
-        let first = match generator::of(&value) {
-            Some(generator) => generator.first()?,
-            None => each(&value)?.next(),
-        };
-        Ok::<_, Error>(first.unwrap_or_default())
-    });
-    environment.add_filter("last", last);
-    environment.add_filter("random", |value: Value| last(value));
-    environment.add_filter("reverse", reverse);
-    environment.add_filter("join", join);
-    environment.add_filter("sort", sort);
-    environment.add_filter("dictsort", dict_sort);
-    environment.add_filter("groupby", group_by);
-    environment.add_filter("unique", unique);
-    environment.add_filter("min", |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
-        extreme(value, &args, &kwargs, Ordering::Less)
-    });
-    environment.add_filter("max", |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
-        extreme(value, &args, &kwargs, Ordering::Greater)
-    });
-    environment.add_filter("sum", sum);
-    environment.add_filter("batch", batch);
-    environment.add_filter("slice", slice);
-    environment.add_filter("map", map);
-    for (name, by_attribute, wanted) in [
-        ("select", false, true),
-        ("reject", false, false),
-        ("selectattr", true, true),
-        ("rejectattr", true, false),
-    ] {
-        environment.add_filter(
-            name,
-            move |state: &mut State<'_, '_>, value: Value, args: Rest<Value>, kwargs: Kwargs| {
-                Generator::value("select_or_reject", |kept| {
-                    choose(state, &value, (&args, &kwargs), by_attribute, wanted, kept)
-                })
-            },
-        );
-    }
+    vocabulary::add_filter(environment, "first", first);
+    vocabulary::add_filter(environment, "last", last);
+    vocabulary::add_filter(environment, "random", |value: Value| last(value));
+    vocabulary::add_filter(environment, "reverse", reverse);
+    vocabulary::add_filter(environment, "join", join);
+    vocabulary::add_filter(environment, "sort", sort);
+    vocabulary::add_filter(environment, "dictsort", dict_sort);
+    vocabulary::add_filter(environment, "groupby", group_by);
+    vocabulary::add_filter(environment, "unique", unique);
+    vocabulary::add_filter(
+        environment,
+        "min",
+        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+            extreme(value, &args, &kwargs, Ordering::Less)
+        },
+    );
+    vocabulary::add_filter(
+        environment,
+        "max",
+        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+            extreme(value, &args, &kwargs, Ordering::Greater)
+        },
+    );
+    vocabulary::add_filter(environment, "sum", sum);
+    vocabulary::add_filter(environment, "batch", batch);
+    vocabulary::add_filter(environment, "slice", slice);
 }
 
-/// `iter(value)`.
-fn each(value: &Value) -> Result<impl Iterator<Item = Value> + use<>, Error> {
+/// `iter(value)`, which is going to be gone through.
+pub(super) fn each(value: &Value) -> Result<impl Iterator<Item = Value> + use<>, Error> {
     let value = iterate(value.clone())?;
+    work(ITEM.saturating_mul(value.len().unwrap_or(0)))?;
     value.try_iter()
 }
 
 /// `list(value)`.
 fn all(value: &Value) -> Result<Vec<Value>, Error> {
-    Ok(each(value)?.collect())
+    let value = iterate(value.clone())?;
+    let len = value.len().unwrap_or(0);
+    work(ITEM.saturating_mul(len))?;
+    produce(SLOT.saturating_mul(len))?;
+    let mut items = Vec::with_capacity(len);
+    items.extend(value.try_iter()?);
+    Ok(items)
+}
+
+/// `next(iter(value))`
+fn first(value: Value) -> Result<Value, Error> {
+    let first = match (generator::of(&value), value.as_str()) {
+        (Some(generator), _) => generator.first()?,
+        (None, Some(text)) => text.chars().next().map(Value::from),
+        (None, None) => iterate(value)?.try_iter()?.next(),
+    };
+    Ok(first.unwrap_or_default())
 }
 
 /// `len(value)`; an undefined value has none.
@@ -89,6 +91,7 @@ pub(super) fn length(value: &Value) -> Result<usize, Error> {
         return Ok(0);
     }
     if let Some(text) = value.as_str() {
+        work(text.len())?;
         return Ok(text.chars().count());
     }
     let length = if value.kind() == minijinja::value::ValueKind::Map && !is_dictionary(value) {
@@ -116,10 +119,13 @@ fn items(value: &Value) -> Result<Value, Error> {
                 "only mappings have pairs of items",
             ));
         }
-        for key in value.try_iter()? {
-            let found = value.get_item(&key)?;
-            pairs.push(Value::from(Tuple::from([key, found])));
-        }
+        let found = pytext::pairs(value)?;
+        produce(ENTRY * found.len())?;
+        pairs.extend(
+            found
+                .into_iter()
+                .map(|(key, item)| Value::from(Tuple::from([key, item]))),
+        );
         Ok(())
     })
 }
@@ -152,11 +158,24 @@ fn last(value: Value) -> Result<Value, Error> {
             "a generator cannot be reversed",
         ));
     }
+    if let Some(text) = value.as_str() {
+        return Ok(text
+            .chars()
+            .next_back()
+            .map(Value::from)
+            .unwrap_or_default());
+    }
+    if let Some(len) = value.len()
+        && (is_list(&value) || value.is_tuple())
+    {
+        return value.get_item(&Value::from(len.wrapping_sub(1)));
+    }
     Ok(all(&value)?.pop().unwrap_or_default())
 }
 
 fn reverse(value: &Value) -> Result<Value, Error> {
     if let Some(text) = value.as_str() {
+        produce(text.len())?;
         let reversed: String = text.chars().rev().collect();
         return Ok(pytext::like(value, reversed));
     }
@@ -175,7 +194,7 @@ fn reverse(value: &Value) -> Result<Value, Error> {
 fn join(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["d", "attribute"], &args, &kwargs)?;
     let separator = args.get(0).map_or_else(Default::default, pytext::str);
-    let path = args.some(1).map(Path::of);
+    let path = args.some(1).map(Path::of).transpose()?;
     let mut text = String::new();
     for (index, item) in each(value)?.enumerate() {
         let item = match &path {
@@ -192,61 +211,31 @@ fn join(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error
     Ok(Value::from(text))
 }
 
-/// What `attribute='a.b'` leads to (`make_attrgetter`).
-struct Path {
-    parts: Vec<Value>,
-    /// What stands for a part that is not there.
-    default: Option<Value>,
-}
-
-impl Path {
-    fn of(attribute: &Value) -> Path {
-        let parts = match attribute.as_str() {
-            None => vec![attribute.clone()],
-            Some(path) => path.split('.').map(part).collect(),
-        };
-        Path {
-            parts,
-            default: None,
-        }
-    }
-
-    fn of_item(&self, of: &Value) -> Result<Value, Error> {
-        self.parts.iter().try_fold(of.clone(), |value, part| {
-            let found = item(&value, part)?;
-            Ok(match &self.default {
-                Some(default) if found.is_undefined() => default.clone(),
-                _ => found,
-            })
-        })
-    }
-}
-
-/// A part of a path: digits are an index.
-fn part(part: &str) -> Value {
-    match part.parse::<i64>() {
-        Ok(index) if part.bytes().all(|byte| byte.is_ascii_digit()) => Value::from(index),
-        _ => Value::from(part),
-    }
-}
-
 /// Jinja2's `ignore_case`.
-fn folded(value: Value, case_sensitive: bool) -> Value {
+fn folded(value: Value, case_sensitive: bool) -> Result<Value, Error> {
     match value.as_str() {
-        Some(text) if !case_sensitive => Value::from(text.to_lowercase()),
-        _ => value,
+        Some(text) if !case_sensitive => {
+            work(text.len().saturating_mul(LETTER))?;
+            produce(text.len().saturating_mul(2))?;
+            Ok(Value::from(text.to_lowercase()))
+        }
+        _ => Ok(value),
     }
 }
 
 /// Sorts stably, as Python does, in reverse too; fails at a pair without an order.
 fn sorted(mut keyed: Vec<(Value, Value)>, reverse: bool) -> Result<Vec<(Value, Value)>, Error> {
-    produce(32 * keyed.len())?;
+    produce(4 * SLOT * keyed.len())?;
     let mut failure = None;
     keyed.sort_by(|(a, _), (b, _)| {
-        let order = compare("<", a, b).unwrap_or_else(|error| {
-            failure.get_or_insert(error);
+        let order = if failure.is_some() {
             None
-        });
+        } else {
+            compare("<", a, b).unwrap_or_else(|error| {
+                failure = Some(error);
+                None
+            })
+        };
         let order = order.unwrap_or(Ordering::Equal);
         if reverse { order.reverse() } else { order }
     });
@@ -264,22 +253,26 @@ fn sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error
     let paths: Vec<Path> = match args.some(2) {
         None => Vec::new(),
         Some(attribute) => match attribute.as_str() {
-            None => vec![Path::of(attribute)],
-            Some(names) => names
-                .split(',')
-                .map(|name| Path::of(&name.into()))
-                .collect(),
+            None => vec![Path::of(attribute)?],
+            Some(names) => {
+                produce(names.len().saturating_mul(2 * SLOT))?;
+                names
+                    .split(',')
+                    .map(|name| Path::of(&name.into()))
+                    .collect::<Result<_, _>>()?
+            }
         },
     };
     let mut keyed = Vec::new();
     for item in each(value)? {
         let key = if paths.is_empty() {
-            folded(item.clone(), case_sensitive)
+            folded(item.clone(), case_sensitive)?
         } else {
             let mut keys = Vec::new();
             for path in &paths {
-                keys.push(folded(path.of_item(&item)?, case_sensitive));
+                keys.push(folded(path.of_item(&item)?, case_sensitive)?);
             }
+            produce(OBJECT + SLOT * keys.len())?;
             Value::from(keys)
         };
         keyed.push((key, item));
@@ -303,10 +296,10 @@ fn dict_sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, 
         ));
     }
     let mut keyed = Vec::new();
-    for key in value.try_iter()? {
-        let found = value.get_item(&key)?;
+    for (key, found) in pytext::pairs(value)? {
+        produce(ENTRY)?;
         let by = if by_value { &found } else { &key };
-        let by = folded(by.clone(), args.truth(0, false));
+        let by = folded(by.clone(), args.truth(0, false))?;
         keyed.push((by, Value::from(Tuple::from([key, found]))));
     }
     let sorted = sorted(keyed, args.truth(2, false))?;
@@ -316,14 +309,12 @@ fn dict_sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, 
 /// `groupby(value, attribute, default=None, case_sensitive=False)`.
 fn group_by(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["attribute", "default", "case_sensitive"], &args, &kwargs)?;
-    let path = Path {
-        default: args.some(1).cloned(),
-        ..Path::of(args.required(0)?)
-    };
+    let mut path = Path::of(args.required(0)?)?;
+    path.default = args.some(1).cloned();
     let case_sensitive = args.truth(2, false);
     let mut keyed = Vec::new();
     for item in each(value)? {
-        let key = folded(path.of_item(&item)?, case_sensitive);
+        let key = folded(path.of_item(&item)?, case_sensitive)?;
         keyed.push((key, item));
     }
     let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
@@ -340,6 +331,7 @@ fn group_by(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, E
                 Some(first) if !case_sensitive => path.of_item(first)?,
                 _ => key,
             };
+            produce(2 * OBJECT + SLOT * items.len())?;
             Ok(generator::group(key, Value::from(items)))
         })
         .collect()
@@ -348,7 +340,7 @@ fn group_by(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, E
 /// `unique(value, case_sensitive=False, attribute=None)`.
 fn unique(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["case_sensitive", "attribute"], &args, &kwargs)?;
-    let path = args.some(1).map(Path::of);
+    let path = args.some(1).map(Path::of).transpose()?;
     let mut seen: Vec<Value> = Vec::new();
     Generator::value("sync_do_unique", |kept| {
         for item in each(value)? {
@@ -356,10 +348,17 @@ fn unique(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
                 Some(path) => path.of_item(&item)?,
                 None => item.clone(),
             };
-            let key = folded(key, args.truth(0, false));
+            let key = folded(key, args.truth(0, false))?;
             hashable(&key)?;
-            work(16 * seen.len())?;
-            if !seen.iter().any(|other| equal(other, &key)) {
+            let mut is_new = true;
+            for other in &seen {
+                if is_item(other, &key)? {
+                    is_new = false;
+                    break;
+                }
+            }
+            if is_new {
+                produce(2 * SLOT)?;
                 seen.push(key);
                 kept.push(item);
             }
@@ -370,12 +369,16 @@ fn unique(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
 
 /// Python's lists and dictionaries have no hash.
 pub(super) fn hashable(value: &Value) -> Result<(), Error> {
-    let is_hashable = if value.is_tuple() {
-        value.try_iter()?.all(|item| hashable(&item).is_ok())
-    } else {
-        !is_dictionary(value) && !is_list(value)
-    };
-    if is_hashable {
+    if value.is_tuple() {
+        return nested(|| {
+            for item in value.try_iter()? {
+                work(ITEM + item.as_str().map_or(0, str::len).saturating_mul(4))?;
+                hashable(&item)?;
+            }
+            Ok(())
+        })?;
+    }
+    if !is_dictionary(value) && !is_list(value) {
         Ok(())
     } else {
         Err(Error::new(
@@ -393,14 +396,14 @@ fn extreme(
     wanted: Ordering,
 ) -> Result<Value, Error> {
     let args = Arguments::of(["case_sensitive", "attribute"], args, kwargs)?;
-    let path = args.some(1).map(Path::of);
+    let path = args.some(1).map(Path::of).transpose()?;
     let mut best: Option<(Value, Value)> = None;
     for item in each(value)? {
         let key = match &path {
             Some(path) => path.of_item(&item)?,
             None => item.clone(),
         };
-        let key = folded(key, args.truth(0, false));
+        let key = folded(key, args.truth(0, false))?;
         let is_better = match &best {
             None => true,
             Some((best, _)) => compare("<", &key, best)? == Some(wanted),
@@ -420,7 +423,7 @@ fn sum(
     kwargs: Kwargs,
 ) -> Result<Value, Error> {
     let args = Arguments::of(["attribute", "start"], &args, &kwargs)?;
-    let path = args.some(0).map(Path::of);
+    let path = args.some(0).map(Path::of).transpose()?;
     let mut total = args.get(1).cloned().unwrap_or_else(|| Value::from(0));
     if total.as_str().is_some() {
         return Err(args.wrong_type(1));
@@ -450,11 +453,13 @@ fn batch(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
         let mut current: Vec<Value> = Vec::new();
         for item in each(value)? {
             if current.len() == size {
+                produce(OBJECT + SLOT * size)?;
                 batches.push(Value::from(std::mem::take(&mut current)));
             }
             current.push(item);
         }
         if !current.is_empty() {
+            produce(OBJECT + SLOT * current.len())?;
             if let Some(fill) = args.some(1)
                 && args.int(0, 0)? > 0
             {
@@ -478,7 +483,11 @@ fn slice(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
             return Err(args.wrong_type(0));
         }
         let slices = usize::try_from(count).unwrap_or(0);
-        produce(32_usize.saturating_mul(slices))?;
+        produce(
+            OBJECT
+                .saturating_mul(slices)
+                .saturating_add(SLOT * items.len()),
+        )?;
         let mut rest = items.as_slice();
         for at in 0..slices {
             let is_longer = at < items.len() % slices;
@@ -492,126 +501,4 @@ fn slice(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
         }
         Ok(())
     })
-}
-
-/// `map(attribute=…, default=…)` or `map(filter, …)`.
-fn map(
-    state: &mut State<'_, '_>,
-    value: Value,
-    args: Rest<Value>,
-    kwargs: Kwargs,
-) -> Result<Value, Error> {
-    Generator::value("sync_do_map", |mapped| {
-        if !value.is_true() {
-            return Ok(());
-        }
-        if args.is_empty() && kwargs.has("attribute") {
-            let path = Path {
-                default: given(&kwargs, "default")?.filter(|value| !value.is_none()),
-                ..Path::of(&kwargs.get::<Value>("attribute")?)
-            };
-            kwargs.assert_all_used()?;
-            for item in each(&value)? {
-                mapped.push(path.of_item(&item)?);
-            }
-            return Ok(());
-        }
-        let (name, rest) = named(&args)?;
-        if !vocabulary::is_filter(name) {
-            return Err(Error::new(ErrorKind::UnknownFilter, name.to_owned()));
-        }
-        let rest = with_kwargs(rest, &kwargs)?;
-        for item in each(&value)? {
-            let args: Vec<Value> = std::iter::once(item).chain(rest.iter().cloned()).collect();
-            mapped.push(state.apply_filter(name, &args)?);
-        }
-        Ok(())
-    })
-}
-
-fn given(kwargs: &Kwargs, name: &str) -> Result<Option<Value>, Error> {
-    if kwargs.has(name) {
-        kwargs.get::<Value>(name).map(Some)
-    } else {
-        Ok(None)
-    }
-}
-
-/// The name of a filter or test, and the arguments after it.
-fn named(args: &[Value]) -> Result<(&str, &[Value]), Error> {
-    let [name, rest @ ..] = args else {
-        return Err(Error::new(ErrorKind::MissingArgument, "a name"));
-    };
-    let name = name
-        .as_str()
-        .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, "it is no name"))?;
-    Ok((name, rest))
-}
-
-/// Arguments with the keyword arguments behind, as minijinja passes them.
-fn with_kwargs(args: &[Value], kwargs: &Kwargs) -> Result<Vec<Value>, Error> {
-    let mut all = args.to_vec();
-    let names: Vec<&str> = kwargs.args().collect();
-    if !names.is_empty() {
-        let mut pairs = Vec::new();
-        for name in names {
-            pairs.push((name, kwargs.get::<Value>(name)?));
-        }
-        all.push(Value::from(Kwargs::from_iter(pairs)));
-    }
-    Ok(all)
-}
-
-/// Keeps the items for which a test, or their truth, is as wanted.
-fn choose(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    (args, kwargs): (&[Value], &Kwargs),
-    by_attribute: bool,
-    wanted: bool,
-    kept: &mut Vec<Value>,
-) -> Result<(), Error> {
-    if !value.is_true() {
-        return Ok(());
-    }
-    let (path, rest) = match args {
-        [attribute, rest @ ..] if by_attribute => (Some(Path::of(attribute)), rest),
-        [] if by_attribute => return Err(Error::new(ErrorKind::MissingArgument, "attribute")),
-        rest => (None, rest),
-    };
-    let mut test = match rest {
-        [] => None,
-        rest => {
-            let (name, rest) = named(rest)?;
-            if !vocabulary::is_test(name) {
-                return Err(Error::new(ErrorKind::UnknownTest, name.to_owned()));
-            }
-            let args: Vec<Value> = std::iter::once(Value::UNDEFINED)
-                .chain(with_kwargs(rest, kwargs)?)
-                .collect();
-            Some((name, args, checks::comparison(name)))
-        }
-    };
-    for item in each(value)? {
-        let asked = match &path {
-            Some(path) => path.of_item(&item)?,
-            None => item.clone(),
-        };
-        let is_true = match &mut test {
-            None => asked.is_true(),
-            Some((name, args, comparison)) => match (comparison, args.as_mut_slice()) {
-                (Some(operator), [_, other]) if !other.is_kwargs() => {
-                    holds(*operator, &asked, other)?
-                }
-                (_, args) => {
-                    args[0] = asked;
-                    state.perform_test(name, args)?
-                }
-            },
-        };
-        if is_true == wanted {
-            kept.push(item);
-        }
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use minijinja::value::{Tuple, Value};
 use minijinja::{Error, ErrorKind};
 
-use super::meter::produce;
+use super::meter::{CHARACTER, ITEM, OBJECT, SLOT, produce, work};
 use super::numbers::{Number, number};
 use super::operators::{is_list, is_tuple};
 use super::views::{self, is_range};
@@ -27,10 +27,13 @@ pub(super) fn slice(
         ));
     }
     if let Some(text) = value.as_str() {
+        work(text.len().saturating_mul(2))?;
         produce(text.len())?;
         if let Some(part) = bounds.of_ascii(text) {
             return Ok(Value::from(part));
         }
+        work(text.len().saturating_mul(CHARACTER))?;
+        produce(text.len().saturating_mul(3))?;
         let chars: Vec<char> = text.chars().collect();
         let part: String = bounds.indices(chars.len()).map(|at| chars[at]).collect();
         return Ok(Value::from(part));
@@ -45,12 +48,14 @@ pub(super) fn slice(
             format!("value of type {} cannot be sliced", value.kind()),
         ));
     }
-    let items: Vec<Value> = value.try_iter()?.collect();
-    produce(16 * items.len())?;
-    let part: Vec<Value> = bounds
-        .indices(items.len())
-        .map(|at| items[at].clone())
-        .collect();
+    let len = value.len().unwrap_or(0);
+    let count = bounds.indices(len).count();
+    work(count.saturating_mul(ITEM))?;
+    produce(count.saturating_mul(SLOT).saturating_add(OBJECT))?;
+    let mut part = Vec::with_capacity(count);
+    for at in bounds.indices(len) {
+        part.push(value.get_item(&Value::from(at))?);
+    }
     Ok(if is_tuple(value) {
         Value::from(Tuple::from(part))
     } else {
@@ -104,12 +109,9 @@ impl Bounds {
         if self.step != 1 || !text.is_ascii() {
             return None;
         }
-        let mut indices = self.indices(text.len());
-        let Some(start) = indices.next() else {
-            return Some("");
-        };
-        let count = 1 + indices.count();
-        text.get(start..start + count)
+        let (start, end) = self.clamped(text.len());
+        let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+        Some(text.get(start..end).unwrap_or_default())
     }
 }
 

@@ -10,10 +10,99 @@ use super::library::{GENERATION, ONE};
 use super::meter::exceeded;
 use crate::outcome::Limit;
 
-/// Tokens that one tag may hold. minijinja looks for constants at every level of an
-/// expression, each time down to its leaves: a long one takes a time that grows with the
-/// square of its length.
-const MOST_TOKENS: usize = 10_000;
+/// What parsing and compiling a template is going to cost, counted on its tokens.
+#[derive(Default)]
+struct Bulk {
+    tokens: usize,
+    /// Of the tag that is being read.
+    in_tag: usize,
+    /// Tokens once for every token in their tag: minijinja looks for constants at every
+    /// level of an expression, each time down to its leaves.
+    in_tags: usize,
+    /// Tokens once for every macro, call block and loop around them: the names in each are
+    /// looked for beforehand.
+    in_scopes: usize,
+    /// The open tags: whether names are looked for, and how many `elif` there were.
+    open: Vec<(bool, usize)>,
+    scopes: usize,
+    branches: usize,
+    blocks: usize,
+    longest_name: usize,
+}
+
+impl Bulk {
+    /// Tokens in all.
+    const MOST_TOKENS: usize = 300_000;
+    /// Tokens in one tag, each of which may be a level of an expression.
+    const MOST_IN_TAG: usize = 10_000;
+    const MOST_IN_TAGS: usize = 100_000_000;
+    const MOST_IN_SCOPES: usize = 1_500_000;
+    /// Branches of conditions that are open: each is within the one before it.
+    const MOST_BRANCHES: usize = 1_000;
+    /// Named blocks: each is a program of its own.
+    const MOST_BLOCKS: usize = 2_000;
+    /// The length of a name in bytes: it is sought wherever it is used.
+    const LONGEST_NAME: usize = 200;
+
+    fn sees(&mut self, before: Option<&Token<'_>>, token: &Token<'_>) -> Result<(), Error> {
+        self.tokens += 1;
+        match token {
+            Token::TemplateData(_) | Token::BlockStart | Token::VariableStart => self.in_tag = 0,
+            _ => self.in_tag += 1,
+        }
+        self.in_tags += self.in_tag;
+        self.in_scopes += self.scopes;
+        if let (Some(Token::BlockStart), Token::Ident(tag)) = (before, token) {
+            self.tag(tag);
+        }
+        if let Token::Ident(name) = token {
+            self.longest_name = self.longest_name.max(name.len());
+        }
+        if self.in_tag > Self::MOST_IN_TAG || self.branches > Self::MOST_BRANCHES {
+            return Err(exceeded(Limit::Recursion));
+        }
+        if self.tokens > Self::MOST_TOKENS
+            || self.in_tags > Self::MOST_IN_TAGS
+            || self.in_scopes > Self::MOST_IN_SCOPES
+            || self.blocks > Self::MOST_BLOCKS
+            || self.longest_name > Self::LONGEST_NAME
+        {
+            return Err(exceeded(Limit::Fuel));
+        }
+        Ok(())
+    }
+
+    /// The work of looking for a name among the variables of a scope: they are in a tree,
+    /// and may all begin alike.
+    fn of_lookup(&self) -> usize {
+        let steps = self.tokens.checked_ilog2().unwrap_or(0) as usize;
+        (1 + self.longest_name / 16) * (1 + steps)
+    }
+
+    fn tag(&mut self, tag: &str) {
+        match tag {
+            "for" | "macro" | "call" | "generation" => {
+                self.open.push((true, 0));
+                self.scopes += 1;
+            }
+            "block" => self.blocks += 1,
+            "if" => self.open.push((false, 0)),
+            "elif" => {
+                if let Some((_, branches)) = self.open.last_mut() {
+                    *branches += 1;
+                    self.branches += 1;
+                }
+            }
+            "endfor" | "endmacro" | "endcall" | "endgeneration" | "endif" => {
+                if let Some((is_scope, branches)) = self.open.pop() {
+                    self.scopes -= usize::from(is_scope);
+                    self.branches -= branches;
+                }
+            }
+            _ => {}
+        }
+    }
+}
 
 /// Normalises newlines as Jinja2's lexer does (`\r\n` and `\r` become `\n`), and rewrites
 /// what minijinja reads otherwise:
@@ -31,15 +120,17 @@ const MOST_TOKENS: usize = 10_000;
 ///
 /// Only real tags are rewritten, not what looks like one in a string, a comment or a raw
 /// block; lines stay where they are.
+///
+/// Also gives the work of looking for a name among the variables of a scope.
 pub(super) fn prepare(
     source: &str,
     syntax: &SyntaxConfig,
     is_folded: bool,
-) -> Result<String, Error> {
+) -> Result<(String, usize), Error> {
     let source = source.replace("\r\n", "\n").replace('\r', "\n");
     let opening = format!("call {GENERATION}()");
     let factor = format!(" {ONE} *");
-    let mut in_tag = 0;
+    let mut bulk = Bulk::default();
     let mut edits: Vec<(Range<usize>, &str)> = Vec::new();
     let mut before = None;
     let mut tuple = BareTuple::default();
@@ -47,15 +138,9 @@ pub(super) fn prepare(
     for token in tokenize(&source, false, syntax.clone()) {
         // What cannot be read as tokens is refused by the parser, with a better message.
         let Ok((token, span)) = token else {
-            return Ok(source.clone());
+            return Ok((source.clone(), bulk.of_lookup()));
         };
-        in_tag = match token {
-            Token::TemplateData(_) | Token::BlockStart | Token::VariableStart => 0,
-            _ => in_tag + 1,
-        };
-        if in_tag > MOST_TOKENS {
-            return Err(exceeded(Limit::Recursion));
-        }
+        bulk.sees(before.as_ref(), &token)?;
         let place = span.start_offset as usize..span.end_offset as usize;
         if !is_folded {
             if test.ends_before_sign(&token) {
@@ -101,7 +186,7 @@ pub(super) fn prepare(
         copied = place.end;
     }
     prepared.push_str(&source[copied..]);
-    Ok(prepared)
+    Ok((prepared, bulk.of_lookup()))
 }
 
 /// Finds `{{ a, b }}`, `{% if a, b %}` and `{% for x in a, b %}`: tuples that minijinja
@@ -220,7 +305,7 @@ mod tests {
     use super::*;
 
     fn prepared(source: &str) -> String {
-        prepare(source, &SyntaxConfig::default(), true).unwrap()
+        prepare(source, &SyntaxConfig::default(), true).unwrap().0
     }
 
     #[test]

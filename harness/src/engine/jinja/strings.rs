@@ -6,16 +6,20 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 
 use super::arguments::Arguments;
 use super::formats::{format_map, str_format};
-use super::meter::produce;
+use super::meter::{CHARACTER, Cost, ENTRY, ITEM, LETTER, SLOT, produce, work};
 use super::operators::iterate;
-use super::pytext::{is_printable, is_space, lines};
+use super::pytext::{is_printable, is_space};
+use super::splitting::{rsplit, split, splitlines};
 
 /// Calls a method of `str`, if it is one of those here.
 pub(super) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Error>> {
+    if let Err(error) = charge(text, method, args) {
+        return Some(Err(error));
+    }
     Some(match method {
-        "strip" => strip(args, |chars| trim(text, chars, true, true)),
-        "lstrip" => strip(args, |chars| trim(text, chars, true, false)),
-        "rstrip" => strip(args, |chars| trim(text, chars, false, true)),
+        "strip" => strip(args, |chars| trimmed(text, chars, true, true)),
+        "lstrip" => strip(args, |chars| trimmed(text, chars, true, false)),
+        "rstrip" => strip(args, |chars| trimmed(text, chars, false, true)),
         "title" => no_args(args).map(|()| Value::from(title(text))),
         "capitalize" => no_args(args).map(|()| Value::from(capitalize(text))),
         "split" => split(text, args),
@@ -71,6 +75,58 @@ pub(super) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
     })
 }
 
+/// Counts what a method is going to cost.
+fn charge(text: &str, method: &str, args: &[Value]) -> Result<(), Error> {
+    let cost = match method {
+        "capitalize" | "lower" | "swapcase" | "title" | "upper" => {
+            may_grow(text)?;
+            Cost::SPELLS
+        }
+        "casefold" => {
+            may_grow(text)?;
+            Cost::SPELLS.times(2)
+        }
+        // Tables that are searched.
+        "isalnum" | "isalpha" | "isdecimal" | "isdigit" => Cost {
+            byte: 3 * LETTER,
+            text: 0,
+        },
+        "isidentifier" | "islower" | "isnumeric" | "isprintable" | "istitle" | "isupper" => Cost {
+            byte: 2 * LETTER,
+            text: 0,
+        },
+        "isascii" | "find" | "rfind" | "index" | "rindex" | "replace" => Cost::SEARCHES,
+        "count" | "isspace" => Cost::READS,
+        "expandtabs" | "splitlines" | "translate" => Cost::REWRITES,
+        "maketrans" => {
+            // A dictionary with an entry for each character.
+            for text in args.iter().filter_map(Value::as_str) {
+                work(ITEM.saturating_mul(text.len()))?;
+                produce((ENTRY + SLOT).saturating_mul(text.len()))?;
+            }
+            Cost::NOTHING
+        }
+        "split" | "rsplit" | "partition" | "rpartition" => Cost {
+            text: 1,
+            ..Cost::SEARCHES
+        },
+        // They look at no more of the text than they are given, or count by themselves.
+        "startswith" | "endswith" | "strip" | "lstrip" | "rstrip" | "format" | "format_map"
+        | "join" => Cost::NOTHING,
+        _ => Cost::COPIES,
+    };
+    cost.charge_text(text)?;
+    cost.charge(args)
+}
+
+/// Counts by how much a text may grow when its case changes: `ΐ` becomes three letters.
+pub(super) fn may_grow(text: &str) -> Result<(), Error> {
+    if text.is_ascii() {
+        return Ok(());
+    }
+    produce(text.len().saturating_mul(2))
+}
+
 fn no_args(args: &[Value]) -> Result<(), Error> {
     from_args(args)
 }
@@ -99,6 +155,7 @@ fn join(separator: &str, items: &Value) -> Result<Value, Error> {
     let mut out = String::new();
     for (index, item) in iterate(items.clone())?.try_iter()?.enumerate() {
         let item = as_text(&item)?;
+        work(ITEM)?;
         produce(item.len() + separator.len())?;
         if index > 0 {
             out.push_str(separator);
@@ -120,6 +177,7 @@ fn expand_tabs(text: &str, args: &[Value]) -> Result<Value, Error> {
             '\t' if size > 0 => {
                 let missing = size - column % size;
                 produce(missing)?;
+                work(missing)?;
                 out.extend(std::iter::repeat_n(' ', missing));
                 column += missing;
             }
@@ -172,6 +230,7 @@ fn is_digit(c: char) -> bool {
 fn translate(text: &str, table: &Value) -> Result<Value, Error> {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
+        work(ITEM)?;
         let found = table
             .as_object()
             .and_then(|table| table.get_value(&Value::from(u32::from(c))));
@@ -234,14 +293,14 @@ fn is_title(text: &str) -> bool {
 
 fn strip<'t>(
     args: &[Value],
-    trimmed: impl FnOnce(Option<&str>) -> &'t str,
+    trimmed: impl FnOnce(Option<&str>) -> Result<&'t str, Error>,
 ) -> Result<Value, Error> {
     let (chars,): (Option<Value>,) = from_args(args)?;
     match chars {
-        None => Ok(Value::from(trimmed(None))),
-        Some(chars) if chars.is_none() => Ok(Value::from(trimmed(None))),
+        None => trimmed(None).map(Value::from),
+        Some(chars) if chars.is_none() => trimmed(None).map(Value::from),
         Some(chars) => match chars.as_str() {
-            Some(chars) => Ok(Value::from(trimmed(Some(chars)))),
+            Some(chars) => trimmed(Some(chars)).map(Value::from),
             None => Err(Error::new(
                 ErrorKind::InvalidOperation,
                 "strip takes text or none",
@@ -263,6 +322,23 @@ pub(super) fn trim<'t>(text: &'t str, chars: Option<&str>, left: bool, right: bo
     } else {
         text
     }
+}
+
+/// [`trim`], counted: what is taken away character by character, and what is left.
+pub(super) fn trimmed<'t>(
+    text: &'t str,
+    chars: Option<&str>,
+    left: bool,
+    right: bool,
+) -> Result<&'t str, Error> {
+    const FEW: usize = 16;
+    produce(text.len())?;
+    match chars {
+        // Every character that is taken away may be sought in all of them.
+        Some(chars) if chars.len() > FEW => work(text.len().saturating_mul(chars.len()))?,
+        _ => work(text.len().saturating_mul(2))?,
+    }
+    Ok(trim(text, chars, left, right))
 }
 
 /// `str.title()`: the first letter of each run of letters in upper case, the rest in
@@ -295,85 +371,6 @@ pub(super) fn capitalize(text: &str) -> String {
     }
 }
 
-/// What `split` and `rsplit` are told: the separator, white space without one, and how
-/// often they may split.
-struct Splitting {
-    separator: Option<String>,
-    at_most: usize,
-}
-
-impl Splitting {
-    /// Of the arguments `(sep=None, maxsplit=-1)`.
-    fn of(args: &[Value]) -> Result<Splitting, Error> {
-        let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
-        let mut positional = positional.0.into_iter();
-        let separator = match positional.next() {
-            Some(separator) => Some(separator),
-            None => kwargs.get::<Option<Value>>("sep")?,
-        };
-        let at_most: i64 = match positional.next() {
-            Some(at_most) => at_most.try_into()?,
-            None => kwargs.get::<Option<i64>>("maxsplit")?.unwrap_or(-1),
-        };
-        kwargs.assert_all_used()?;
-        let invalid = |message| Error::new(ErrorKind::InvalidOperation, message);
-        let separator = match separator.filter(|separator| !separator.is_none()) {
-            None => None,
-            Some(separator) => match separator.as_str() {
-                Some("") => return Err(invalid("empty separator")),
-                Some(text) => Some(text.to_owned()),
-                None => return Err(invalid("split takes text or none")),
-            },
-        };
-        Ok(Splitting {
-            separator,
-            at_most: usize::try_from(at_most).unwrap_or(usize::MAX - 1),
-        })
-    }
-}
-
-/// `str.split(sep=None, maxsplit=-1)`.
-fn split(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let Splitting { separator, at_most } = Splitting::of(args)?;
-    produce(text.len())?;
-    let parts = match &separator {
-        Some(separator) => text.splitn(at_most + 1, separator.as_str()).collect(),
-        None => split_space(text, at_most),
-    };
-    Ok(parts.into_iter().map(Value::from).collect())
-}
-
-/// `str.rsplit(sep=None, maxsplit=-1)`.
-fn rsplit(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let Splitting { separator, at_most } = Splitting::of(args)?;
-    produce(text.len())?;
-    let parts: Vec<&str> = match &separator {
-        Some(separator) => text.rsplitn(at_most + 1, separator.as_str()).collect(),
-        None => rsplit_space(text, at_most),
-    };
-    Ok(parts.into_iter().rev().map(Value::from).collect())
-}
-
-/// From right to left.
-fn rsplit_space(text: &str, at_most: usize) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text.trim_end_matches(is_space);
-    while !rest.is_empty() {
-        if parts.len() == at_most {
-            // What is left keeps its inner space, and the space before it.
-            parts.push(rest);
-            break;
-        }
-        let start = rest
-            .char_indices()
-            .rfind(|(_, c)| is_space(*c))
-            .map_or(0, |(at, c)| at + c.len_utf8());
-        parts.push(&rest[start..]);
-        rest = rest[..start].trim_end_matches(is_space);
-    }
-    parts
-}
-
 /// `str.partition(sep)` and `str.rpartition(sep)`.
 fn partition(text: &str, separator: &str, from_right: bool) -> Result<Value, Error> {
     if separator.is_empty() {
@@ -402,6 +399,7 @@ fn bounded<'t>(
     if start.is_none() && end.is_none() {
         return Ok(Some((text, 0)));
     }
+    work(text.len().saturating_mul(4))?;
     let len = text.chars().count();
     let index = |value: Option<&Value>, otherwise: usize| -> Result<usize, Error> {
         let Some(value) = value.filter(|value| !value.is_none()) else {
@@ -461,7 +459,10 @@ fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result
     let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
     let part = bounded(text, start.as_ref(), end.as_ref())?;
     let is_there = |wanted: &Value| match wanted.as_str() {
-        Some(wanted) => Ok(part.is_some_and(|(part, _)| has(part, wanted))),
+        Some(wanted) => {
+            work(ITEM + wanted.len())?;
+            Ok(part.is_some_and(|(part, _)| has(part, wanted)))
+        }
         None => Err(Error::new(
             ErrorKind::InvalidOperation,
             "startswith and endswith take text or a tuple of texts",
@@ -543,34 +544,6 @@ fn swapcase(text: &str) -> String {
     out
 }
 
-/// `str.splitlines(keepends=False)`.
-fn splitlines(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let (keep_ends, kwargs): (Option<bool>, Kwargs) = from_args(args)?;
-    let keep_ends = keep_ends.or(kwargs.get("keepends")?).unwrap_or(false);
-    kwargs.assert_all_used()?;
-    produce(16 * text.len())?;
-    Ok(lines(text, keep_ends)
-        .into_iter()
-        .map(Value::from)
-        .collect())
-}
-
-fn split_space(text: &str, at_most: usize) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text.trim_start_matches(is_space);
-    while !rest.is_empty() {
-        if parts.len() == at_most {
-            // What is left keeps all of its space.
-            parts.push(rest);
-            break;
-        }
-        let end = rest.find(is_space).unwrap_or(rest.len());
-        parts.push(&rest[..end]);
-        rest = rest[end..].trim_start_matches(is_space);
-    }
-    parts
-}
-
 /// `str.replace(old, new, count=-1)`.
 fn replace(text: &str, args: &[Value]) -> Result<Value, Error> {
     let (old, new, count): (Value, Value, Option<i64>) = from_args(args)?;
@@ -587,7 +560,12 @@ pub(super) fn replaced(
     let at_most = count
         .and_then(|count| usize::try_from(count).ok())
         .unwrap_or(usize::MAX);
+    work(
+        text.len()
+            .saturating_mul(if old.len() < 2 { CHARACTER } else { 2 }),
+    )?;
     let found = text.matches(old).take(at_most).count();
+    work(found.saturating_mul(ITEM / 4))?;
     produce(text.len().saturating_add(new.len().saturating_mul(found)))?;
     Ok(Value::from(text.replacen(old, new, found)))
 }
@@ -611,12 +589,5 @@ mod tests {
             "\u{FEFF}a\u{200B}"
         );
         assert_eq!(trim("xxaxx", Some("x"), true, false), "axx");
-    }
-
-    #[test]
-    fn splits() {
-        assert_eq!(split_space("  a  b c ", usize::MAX - 1), ["a", "b", "c"]);
-        assert_eq!(split_space("  a  b  c ", 1), ["a", "b  c "]);
-        assert!(split_space(" ", 5).is_empty());
     }
 }

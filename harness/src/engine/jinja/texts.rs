@@ -7,61 +7,72 @@ use minijinja::value::{Kwargs, Rest, Tuple, Value};
 use minijinja::{Environment, Error, ErrorKind};
 
 use super::arguments::Arguments;
+use super::comparisons::equal;
 use super::formats::printf;
 use super::markup::{self, escaped};
-use super::meter::produce;
+use super::meter::{CHARACTER, LETTER, OBJECT, produce, work};
 use super::numbers::{Number, number};
-use super::operators::equal;
 use super::pytext;
-use super::strings::{self, replaced, trim};
+use super::strings::{self, replaced, trim, trimmed};
+use super::vocabulary;
 use super::wrapping;
 
 /// Adds the filters.
 pub(super) fn add_filters(environment: &mut Environment<'_>) {
-    environment.add_filter("string", |value: &Value| {
+    vocabulary::add_filter(environment, "string", |value: &Value| {
         pytext::like(value, pytext::str(value))
     });
-    environment.add_filter("upper", |value: &Value| {
-        pytext::like(value, pytext::str(value).to_uppercase())
+    vocabulary::add_filter(environment, "upper", |value: &Value| {
+        let text = pytext::str(value);
+        strings::may_grow(&text)?;
+        Ok::<_, Error>(pytext::like(value, text.to_uppercase()))
     });
-    environment.add_filter("lower", |value: &Value| {
-        pytext::like(value, pytext::str(value).to_lowercase())
+    vocabulary::add_filter(environment, "lower", |value: &Value| {
+        let text = pytext::str(value);
+        strings::may_grow(&text)?;
+        Ok::<_, Error>(pytext::like(value, text.to_lowercase()))
     });
-    environment.add_filter("capitalize", |value: &Value| {
-        pytext::like(value, strings::capitalize(&pytext::str(value)))
+    vocabulary::add_filter(environment, "capitalize", |value: &Value| {
+        let text = pytext::str(value);
+        strings::may_grow(&text)?;
+        Ok::<_, Error>(pytext::like(value, strings::capitalize(&text)))
     });
-    environment.add_filter("title", |value: &Value| title(&pytext::str(value)));
-    environment.add_filter("center", center);
-    environment.add_filter("trim", trim_filter);
-    environment.add_filter("replace", replace);
-    environment.add_filter("indent", indent);
-    environment.add_filter("format", format);
-    environment.add_filter("truncate", truncate);
-    environment.add_filter("wordcount", |value: &Value| {
+    vocabulary::add_filter(environment, "title", |value: &Value| {
+        let text = pytext::str(value);
+        strings::may_grow(&text)?;
+        Ok::<_, Error>(title(&text))
+    });
+    vocabulary::add_filter(environment, "center", center);
+    vocabulary::add_filter(environment, "trim", trim_filter);
+    vocabulary::add_filter(environment, "replace", replace);
+    vocabulary::add_filter(environment, "indent", indent);
+    vocabulary::add_filter(environment, "format", format);
+    vocabulary::add_filter(environment, "truncate", truncate);
+    vocabulary::add_filter(environment, "wordcount", |value: &Value| {
         wrapping::words(&pytext::str(value))
     });
-    environment.add_filter("wordwrap", wordwrap);
-    environment.add_filter("filesizeformat", file_size);
-    environment.add_filter("pprint", pytext::repr);
-    environment.add_filter("safe", |value: &Value| {
+    vocabulary::add_filter(environment, "wordwrap", wordwrap);
+    vocabulary::add_filter(environment, "filesizeformat", file_size);
+    vocabulary::add_filter(environment, "pprint", pytext::repr);
+    vocabulary::add_filter(environment, "safe", |value: &Value| {
         Value::from_safe_string(pytext::str(value).into_owned())
     });
     for name in ["escape", "e"] {
-        environment.add_filter(name, |value: &Value| {
+        vocabulary::add_filter(environment, name, |value: &Value| {
             if value.is_safe() {
-                return value.clone();
+                return Ok(value.clone());
             }
-            Value::from_safe_string(escaped(&pytext::str(value)))
+            escaped(&pytext::str(value)).map(Value::from_safe_string)
         });
     }
-    environment.add_filter("forceescape", |value: &Value| {
-        Value::from_safe_string(escaped(&pytext::str(value)))
+    vocabulary::add_filter(environment, "forceescape", |value: &Value| {
+        escaped(&pytext::str(value)).map(Value::from_safe_string)
     });
-    environment.add_filter("striptags", |value: &Value| {
+    vocabulary::add_filter(environment, "striptags", |value: &Value| {
         markup::without_tags(&pytext::str(value))
     });
-    environment.add_filter("urlencode", markup::url_encode);
-    environment.add_filter("xmlattr", markup::attributes);
+    vocabulary::add_filter(environment, "urlencode", markup::url_encode);
+    vocabulary::add_filter(environment, "xmlattr", markup::attributes);
 }
 
 /// The first letter of each word in upper case, the rest in lower case. A word begins
@@ -96,7 +107,7 @@ fn trim_filter(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value
         Some(None) => Err(args.wrong_type(0)),
         chars => Ok(pytext::like(
             value,
-            trim(&text, chars.flatten(), true, true),
+            trimmed(&text, chars.flatten(), true, true)?,
         )),
     }
 }
@@ -141,8 +152,9 @@ fn indent(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
     // Jinja2 (filters.py, `do_indent`) adds a line break before it splits the text, so
     // that a final one survives; and it joins the lines with `\n`, whatever they ended in.
     let with_end = format!("{text}\n");
-    let mut lines = pytext::lines(&with_end, false).into_iter();
+    let mut lines = pytext::lines(&with_end, false);
     let mut out = String::with_capacity(text.len());
+    produce(indention.len())?;
     if first {
         out.push_str(&indention);
     }
@@ -241,9 +253,10 @@ fn wordwrap(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String, 
         None => "\n",
         Some(_) => args.text(2, "\n")?,
     };
-    produce(text.len().saturating_mul(16 + wrap_string.len()))?;
+    let most = text.len() / width + text.split(pytext::is_space).count();
+    work(text.len().saturating_mul(CHARACTER + LETTER))?;
+    produce(most.saturating_mul(wrap_string.len() + OBJECT / 8))?;
     let wrapped: Vec<String> = pytext::lines(text, false)
-        .into_iter()
         .map(|line| {
             wrapping::wrap(line, width, args.truth(1, true), args.truth(3, true)).join(wrap_string)
         })

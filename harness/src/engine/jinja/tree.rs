@@ -9,16 +9,17 @@
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
-    AutoEscape, Block, Call, CallArg, CallBlock, Do, EmitRaw, Expr, Extends, FilterBlock, ForLoop,
-    FromImport, GetAttr, IfCond, Import, Include, List, Macro, Set, SetBlock, Spanned, Stmt,
-    Template, Tuple, WithBlock,
+    AutoEscape, Block, Call, CallArg, CallBlock, Do, EmitRaw, Expr, FilterBlock, ForLoop, GetAttr,
+    IfCond, List, Macro, Set, SetBlock, Spanned, Stmt, Template, Tuple, WithBlock,
 };
 use minijinja::{Error, ErrorKind, Value};
 
 use super::macros::{Names, Signature};
+use super::meter::exceeded;
 use super::nodes::{constant, emit, operation, variable};
 use super::operators::Operator;
 use super::properties::is_constant;
+use crate::outcome::Limit;
 
 /// Literal text from this length on is written through the formatter, which counts it,
 /// where it can be written more than once; what is shorter is bounded by the fuel that its
@@ -38,13 +39,22 @@ pub(super) enum Writing {
     Tracked,
 }
 
-/// The tree with every operator replaced.
-pub(super) fn adapt<'s>(template: &Stmt<'s>, writing: Writing) -> Result<Stmt<'s>, Error> {
+/// The tree with every operator replaced. `lookup` is the work of looking for a name among
+/// the variables of a scope.
+pub(super) fn adapt<'s>(
+    template: &Stmt<'s>,
+    writing: Writing,
+    lookup: usize,
+) -> Result<Stmt<'s>, Error> {
     let mut adapter = Adapter {
         writing,
         is_soft: false,
         is_constant: false,
         is_repeated: false,
+        scopes: Scopes {
+            lookup,
+            ..Scopes::default()
+        },
     };
     let mut statements = Vec::new();
     adapter.statement(template, &mut statements)?;
@@ -62,6 +72,52 @@ pub(super) struct Adapter {
     pub(super) is_constant: bool,
     /// Within a loop or a macro.
     is_repeated: bool,
+    scopes: Scopes,
+}
+
+/// The scopes around a statement: minijinja looks for a name in all of them, for the fuel
+/// of one step.
+#[derive(Default)]
+struct Scopes {
+    /// The work of looking in one of them.
+    lookup: usize,
+    open: usize,
+    /// The most that were open at once, of late.
+    deepest: usize,
+    /// Within a loop that calls itself, so that scopes pile up.
+    is_recursive: bool,
+}
+
+impl Scopes {
+    /// Work for a step that need not be counted.
+    const LITTLE: usize = 200;
+
+    fn enter(&mut self) {
+        self.open += 1;
+        self.deepest = self.deepest.max(self.open);
+    }
+
+    fn leave(&mut self) {
+        self.open -= 1;
+    }
+
+    /// A statement for the beginning of what is repeated: it counts the names that were
+    /// looked for. None where that is little.
+    fn tick<'s>(&self, span: Span) -> Option<Stmt<'s>> {
+        let work = self.deepest * self.lookup;
+        if !self.is_recursive && work < Scopes::LITTLE {
+            return None;
+        }
+        let operands = vec![constant(self.deepest, span), constant(self.lookup, span)];
+        Some(Stmt::IfCond(Spanned::new(
+            IfCond {
+                expr: operation(Operator::Tick, operands, span),
+                true_body: Vec::new(),
+                false_body: Vec::new(),
+            },
+            span,
+        )))
+    }
 }
 
 impl Adapter {
@@ -104,29 +160,32 @@ impl Adapter {
             Stmt::ForLoop(node) => self.for_loop(node)?,
             Stmt::IfCond(node) => self.condition(node)?,
             Stmt::WithBlock(node) => self.with_block(node)?,
-            Stmt::Set(node) => match &node.target {
-                Expr::GetAttr(attribute) if attribute.name.starts_with('_') => {
-                    let span = node.span();
-                    let value = self.expression(&node.expr)?;
-                    let refusal = operation(Operator::SetPrivate, vec![value], span);
-                    emit(refusal, span)
+            Stmt::Set(node) => {
+                let mut attributes = Vec::new();
+                let set = Set {
+                    target: self.without_attributes(&node.target, &mut attributes)?,
+                    expr: self.assigned(&node.expr, &node.target)?,
+                };
+                if let (Expr::GetAttr(_), [(namespace, name, _)]) =
+                    (&node.target, attributes.as_slice())
+                {
+                    let namespace = self.target(namespace)?;
+                    set_attribute(namespace, name, set.expr, node.span())
+                } else {
+                    adapted.push(Stmt::Set(Spanned::new(set, node.span())));
+                    return self.set_attributes(attributes, node.span(), adapted);
                 }
-                target => Stmt::Set(Spanned::new(
-                    Set {
-                        target: self.target(target)?,
-                        expr: self.assigned(&node.expr, target)?,
-                    },
-                    node.span(),
-                )),
-            },
-            Stmt::SetBlock(node) => Stmt::SetBlock(Spanned::new(
-                SetBlock {
-                    target: self.target(&node.target)?,
+            }
+            Stmt::SetBlock(node) => {
+                let mut attributes = Vec::new();
+                let set = SetBlock {
+                    target: self.without_attributes(&node.target, &mut attributes)?,
                     filter: self.optional(node.filter.as_ref())?,
                     body: self.captured(&node.body, node.span())?,
-                },
-                node.span(),
-            )),
+                };
+                adapted.push(Stmt::SetBlock(Spanned::new(set, node.span())));
+                return self.set_attributes(attributes, node.span(), adapted);
+            }
             Stmt::AutoEscape(node) => Stmt::AutoEscape(Spanned::new(
                 AutoEscape {
                     enabled: self.expression(&node.enabled)?,
@@ -164,10 +223,13 @@ impl Adapter {
 
     /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
     fn scope<'s>(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Stmt<'s>, Error> {
+        self.scopes.enter();
+        let body = self.statements(statements)?;
+        self.scopes.leave();
         Ok(Stmt::WithBlock(Spanned::new(
             WithBlock {
                 assignments: Vec::new(),
-                body: self.statements(statements)?,
+                body,
             },
             span,
         )))
@@ -208,35 +270,11 @@ impl Adapter {
                 },
                 node.span(),
             )),
-            Stmt::Extends(node) => Stmt::Extends(Spanned::new(
-                Extends {
-                    name: self.expression(&node.name)?,
-                },
-                node.span(),
-            )),
             // Without a loader Jinja2 fails before it can miss a template.
-            Stmt::Include(node) => Stmt::Include(Spanned::new(
-                Include {
-                    name: self.expression(&node.name)?,
-                    ignore_missing: false,
-                },
-                node.span(),
-            )),
-            Stmt::Import(node) => Stmt::Import(Spanned::new(
-                Import {
-                    expr: self.expression(&node.expr)?,
-                    name: self.expression(&node.name)?,
-                },
-                node.span(),
-            )),
-            Stmt::FromImport(node) => {
-                let mut names = Vec::new();
-                for (name, alias) in &node.names {
-                    names.push((self.target(name)?, self.optional(alias.as_ref())?));
-                }
-                let expr = self.expression(&node.expr)?;
-                Stmt::FromImport(Spanned::new(FromImport { expr, names }, node.span()))
-            }
+            Stmt::Extends(node) => self.missing(&node.name, node.span())?,
+            Stmt::Include(node) => self.missing(&node.name, node.span())?,
+            Stmt::Import(node) => self.missing(&node.expr, node.span())?,
+            Stmt::FromImport(node) => self.missing(&node.expr, node.span())?,
             _ => {
                 return Err(Error::new(
                     ErrorKind::SyntaxError,
@@ -244,6 +282,53 @@ impl Adapter {
                 ));
             }
         })
+    }
+
+    /// The name of another template is worked out, and that is all.
+    fn missing<'s>(&mut self, name: &Expr<'s>, span: Span) -> Result<Stmt<'s>, Error> {
+        let name = self.expression(name)?;
+        Ok(emit(
+            operation(Operator::OtherTemplate, vec![name], span),
+            span,
+        ))
+    }
+
+    /// A target in which plain names stand for attributes of namespaces: those are assigned
+    /// afterwards.
+    fn without_attributes<'s, 't>(
+        &mut self,
+        target: &'t Expr<'s>,
+        attributes: &mut Vec<Attribute<'s, 't>>,
+    ) -> Result<Expr<'s>, Error> {
+        Ok(match target {
+            Expr::GetAttr(node) => {
+                let place = PLACES.get(attributes.len());
+                let place = place.ok_or_else(|| exceeded(Limit::Recursion))?;
+                attributes.push((&node.expr, node.name, place));
+                variable(place, node.span())
+            }
+            Expr::List(node) => {
+                let mut items = Vec::new();
+                for item in &node.items {
+                    items.push(self.without_attributes(item, attributes)?);
+                }
+                Expr::List(Spanned::new(List { items }, node.span()))
+            }
+            other => self.target(other)?,
+        })
+    }
+
+    fn set_attributes<'s>(
+        &mut self,
+        attributes: Vec<Attribute<'s, '_>>,
+        span: Span,
+        adapted: &mut Vec<Stmt<'s>>,
+    ) -> Result<(), Error> {
+        for (namespace, name, place) in attributes {
+            let namespace = self.target(namespace)?;
+            adapted.push(set_attribute(namespace, name, variable(place, span), span));
+        }
+        Ok(())
     }
 
     fn for_loop<'s>(&mut self, node: &Spanned<ForLoop<'s>>) -> Result<Stmt<'s>, Error> {
@@ -254,7 +339,17 @@ impl Adapter {
         };
         let target = self.target(&node.target)?;
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
+        let is_recursive = self.scopes.is_recursive || node.recursive;
+        let was_recursive = std::mem::replace(&mut self.scopes.is_recursive, is_recursive);
+        self.scopes.enter();
+        let deepest = std::mem::replace(&mut self.scopes.deepest, self.scopes.open);
         let mut body = self.statements(&node.body)?;
+        if let Some(tick) = self.scopes.tick(node.span()) {
+            body.insert(0, tick);
+        }
+        self.scopes.deepest = self.scopes.deepest.max(deepest);
+        self.scopes.leave();
+        self.scopes.is_recursive = was_recursive;
         self.is_repeated = was_repeated;
         let mut filter_expr = self.optional(node.filter_expr.as_ref())?;
         // minijinja asks for all items before the first comes, Jinja2 for one at a time.
@@ -311,7 +406,9 @@ impl Adapter {
         } else {
             targets.into_iter().zip(values).collect()
         };
+        self.scopes.enter();
         let body = self.statements(&node.body)?;
+        self.scopes.leave();
         Ok(Stmt::WithBlock(Spanned::new(
             WithBlock { assignments, body },
             node.span(),
@@ -331,6 +428,14 @@ impl Adapter {
         let signature = Signature::of(node, &seen);
         let was_soft = std::mem::replace(&mut self.is_soft, false);
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
+        // A macro does not see the scopes around it, but what it keeps of them.
+        let outer = Scopes {
+            lookup: self.scopes.lookup,
+            open: 2,
+            deepest: 2,
+            is_recursive: false,
+        };
+        let outer = std::mem::replace(&mut self.scopes, outer);
         let mut body = Vec::new();
         if let Some(names) = seen.enclosed(span) {
             body.push(names);
@@ -353,6 +458,10 @@ impl Adapter {
             )));
         }
         body.extend(self.statements(&node.body)?);
+        if let Some(tick) = self.scopes.tick(span) {
+            body.insert(0, tick);
+        }
+        self.scopes = outer;
         self.is_soft = was_soft;
         self.is_repeated = was_repeated;
         let args = signature
@@ -440,6 +549,34 @@ impl Adapter {
             _ => operation(Operator::Iterate, vec![adapted], value.span()),
         })
     }
+}
+
+/// An attribute that is assigned: of what, its name, and the name that stands for it.
+type Attribute<'s, 't> = (&'t Expr<'s>, &'s str, &'static str);
+
+/// Names that no template can spell.
+const PLACES: [&str; 8] = [
+    "attribute 1",
+    "attribute 2",
+    "attribute 3",
+    "attribute 4",
+    "attribute 5",
+    "attribute 6",
+    "attribute 7",
+    "attribute 8",
+];
+
+/// `namespace.name = value`, as a statement that writes nothing.
+fn set_attribute<'s>(namespace: Expr<'s>, name: &'s str, value: Expr<'s>, span: Span) -> Stmt<'s> {
+    let operands = vec![namespace, constant(name, span), value];
+    Stmt::IfCond(Spanned::new(
+        IfCond {
+            expr: operation(Operator::SetAttribute, operands, span),
+            true_body: Vec::new(),
+            false_body: Vec::new(),
+        },
+        span,
+    ))
 }
 
 fn span_of(statement: &Stmt<'_>) -> Span {

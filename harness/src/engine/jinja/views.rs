@@ -7,8 +7,8 @@ use std::sync::Arc;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Tuple, Value};
 use minijinja::{Error, ErrorKind};
 
-use super::meter::produce;
-use super::pytext::write_repr;
+use super::meter::{ENTRY, OBJECT, SLOT, produce};
+use super::pytext::{self, pairs};
 
 /// The longest range that Jinja2's sandbox gives (`sandbox.py`, `MAX_RANGE`).
 const MAX_RANGE: i128 = 100_000;
@@ -37,12 +37,15 @@ pub(super) fn range(start: i128, end: i128, step: i128) -> Result<Value, Error> 
         .and_then(|distance| distance.checked_add(step.checked_abs()? - 1))
         .and_then(|distance| distance.checked_div(step.checked_abs()?));
     match steps {
-        Some(steps) if steps <= MAX_RANGE => Ok(Value::from_object(Range {
-            start,
-            end,
-            step,
-            len: usize::try_from(steps).unwrap_or(0),
-        })),
+        Some(steps) if steps <= MAX_RANGE => {
+            produce(ENTRY)?;
+            Ok(Value::from_object(Range {
+                start,
+                end,
+                step,
+                len: usize::try_from(steps).unwrap_or(0),
+            }))
+        }
         _ => Err(invalid("the range is too big")),
     }
 }
@@ -115,18 +118,20 @@ struct View {
 
 /// `dict.keys()`, `dict.values()` or `dict.items()`.
 pub(super) fn view(map: &Value, method: &str) -> Result<Value, Error> {
-    let mut items = Vec::new();
-    for key in map.try_iter()? {
-        items.push(match method {
+    let pairs = pairs(map)?;
+    let each = match method {
+        "keys" | "values" => SLOT,
+        _ => SLOT + ENTRY,
+    };
+    produce(OBJECT + each * pairs.len())?;
+    let items = pairs
+        .into_iter()
+        .map(|(key, value)| match method {
             "keys" => key,
-            "values" => map.get_item(&key)?,
-            _ => {
-                let item = map.get_item(&key)?;
-                Value::from(Tuple::from([key, item]))
-            }
-        });
-    }
-    produce(16 * items.len())?;
+            "values" => value,
+            _ => Value::from(Tuple::from([key, value])),
+        })
+        .collect();
     let name = match method {
         "keys" => "dict_keys",
         "values" => "dict_values",
@@ -137,9 +142,7 @@ pub(super) fn view(map: &Value, method: &str) -> Result<Value, Error> {
 
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = String::new();
-        write_repr(&Value::from(self.items.clone()), &mut out);
-        write!(f, "{}({out})", self.name)
+        write!(f, "{} object", self.name)
     }
 }
 
@@ -161,6 +164,15 @@ impl Object for View {
     }
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        let value = Value::from_dyn_object(Arc::clone(self));
+        f.write_str(&pytext::repr(&value))
     }
+}
+
+/// What a view is of, and its items as a list.
+pub(super) fn view_parts(value: &Value) -> Option<(&'static str, Value)> {
+    let view = value.downcast_object_ref::<View>()?;
+    // The list takes as much again while it is written.
+    produce(SLOT * view.items.len()).ok()?;
+    Some((view.name, Value::from(view.items.clone())))
 }

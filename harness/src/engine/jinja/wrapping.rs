@@ -16,7 +16,8 @@ pub(super) fn wrap(
     break_long_words: bool,
     break_on_hyphens: bool,
 ) -> Vec<String> {
-    let mut chunks: Vec<Vec<char>> = chunks(line, break_on_hyphens);
+    let chars: Vec<char> = line.chars().collect();
+    let mut chunks = chunks(&chars, break_on_hyphens);
     chunks.reverse();
     let is_blank = |chunk: &[char]| chunk.iter().all(|c| is_space(*c));
     let mut lines = Vec::new();
@@ -36,10 +37,11 @@ pub(super) fn wrap(
             let room = width - current.len();
             if break_long_words {
                 last = long_word_break(chunk, room, break_on_hyphens);
-                current.extend(chunk.drain(..last));
+                current.extend(&chunk[..last]);
+                *chunk = &chunk[last..];
             } else if current.is_empty() {
                 last = chunk.len();
-                current.append(chunk);
+                current.extend(*chunk);
                 chunks.pop();
             }
         }
@@ -71,15 +73,14 @@ fn long_word_break(chunk: &[char], room: usize, break_on_hyphens: bool) -> usize
 }
 
 /// Words, the space between them, and parts of words that end with a hyphen.
-fn chunks(line: &str, break_on_hyphens: bool) -> Vec<Vec<char>> {
-    let chars: Vec<char> = line.chars().collect();
+fn chunks(chars: &[char], break_on_hyphens: bool) -> Vec<&[char]> {
     let is_word = |at: usize| {
         chars
             .get(at)
             .is_some_and(|c| c.is_alphanumeric() || *c == '_')
     };
     let is_letter = |at: usize| is_word(at) && !chars[at].is_numeric();
-    let mut chunks: Vec<Vec<char>> = Vec::new();
+    let mut chunks: Vec<&[char]> = Vec::new();
     let mut start = 0;
     for at in 1..=chars.len() {
         let is_end = at == chars.len() || is_space(chars[at]) != is_space(chars[at - 1]);
@@ -93,7 +94,7 @@ fn chunks(line: &str, break_on_hyphens: bool) -> Vec<Vec<char>> {
             && is_letter(at)
             && (is_letter(at + 1) || chars.get(at + 1) == Some(&'-'));
         if is_end || is_hyphen {
-            chunks.push(chars[start..at].to_vec());
+            chunks.push(&chars[start..at]);
             start = at;
         }
     }
