@@ -1,28 +1,52 @@
-//! Go templates that loop, recurse or grow without end: each ends in `exceeded`, in time.
+//! Go templates that are too large for a file, or as large as a file may be: each ends in
+//! time and in memory. Those that fit into a file are in `data/hostile`.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod clock;
-
-use std::time::Duration;
+mod measure;
 
 use rolecall::case::Case;
 use rolecall::engine::{Conversation, Gotmpl, Limits, load};
 use rolecall::outcome::{Limit, Outcome};
+use rolecall::problem::MOST_TEXT;
 use rolecall::template::{Dialect, Template};
 
-/// One pair may take this long and no longer, whatever the template does.
-const LONGEST: Duration = Duration::from_secs(1);
+fn case() -> Case {
+    Case::from_messages(vec![
+        serde_json::json!({"role": "user", "content": "hello"}),
+    ])
+}
 
-fn outcome(engine: &Gotmpl, source: &str) -> (Outcome, Duration) {
-    let messages = vec![serde_json::json!({"role": "user", "content": "hello"})];
-    let case = Case::from_messages(messages);
+fn outcome(engine: &Gotmpl, source: &str) -> Outcome {
     let template = Template::from_source("t", Dialect::Go, source);
-    let begin = clock::computed();
-    let outcome = load(engine, &template).render(&Conversation::new(&case));
-    (outcome, clock::since(begin))
+    load(engine, &template).render(&Conversation::new(&case()))
+}
+
+/// What is wrong with how templates end.
+fn wrong(templates: &[(&str, &str, String)]) -> Vec<String> {
+    let engine = Gotmpl::new();
+    let mut wrong = Vec::new();
+    for (name, expected, source) in templates {
+        let template = Template::from_source(name, Dialect::Go, source);
+        let (outcome, taken, complaint) = measure::pair(&engine, &template, &case());
+        println!(
+            "{name}: {outcome}, {:?}, {} MiB",
+            taken.time,
+            taken.peak >> 20
+        );
+        if outcome != *expected {
+            wrong.push(format!("{name} gives {outcome}"));
+        }
+        wrong.extend(complaint.map(|complaint| format!("{name} {complaint}")));
+    }
+    wrong
 }
 
 #[test]
-fn hostile_templates_end_in_time() {
+fn deep_templates_end() {
+    let _alone = measure::alone();
     let nested = |open: &str, close: &str, times: usize| {
         format!(
             "{}{{{{ .Messages }}}}{}",
@@ -30,83 +54,261 @@ fn hostile_templates_end_in_time() {
             close.repeat(times)
         )
     };
-    let hostile = [
-        ("a long range", Limit::Fuel, "{{ range 9000000000000000000 }}{{ end }}{{ .Messages }}".to_owned()),
+    let many = 100_000;
+    let chain = format!("{{{{ if 0 }}}}{}", "{{ else if 0 }}".repeat(490));
+    let templates = [
+        ("ifs", "recursion", nested("{{ if 1 }}", "{{ end }}", many)),
         (
-            "nested ranges",
-            Limit::Fuel,
-            "{{ range 99999 }}{{ range 99999 }}{{ end }}{{ end }}{{ .Messages }}".to_owned(),
+            "withs",
+            "recursion",
+            nested("{{ with 1 }}", "{{ end }}", many),
         ),
         (
-            "a template that calls itself",
-            Limit::Recursion,
-            "{{ define \"m\" }}{{ template \"m\" . }}{{ end }}{{ template \"m\" .Messages }}".to_owned(),
+            "ranges",
+            "recursion",
+            nested("{{ range 1 }}", "{{ end }}", many),
         ),
         (
-            "templates that call each other",
-            Limit::Recursion,
-            "{{ define \"a\" }}{{ if 1 }}{{ template \"b\" . }}{{ end }}{{ end }}\
-             {{ define \"b\" }}{{ range 2 }}{{ template \"a\" . }}{{ end }}{{ end }}\
-             {{ template \"a\" .Messages }}"
-                .to_owned(),
+            "blocks",
+            "recursion",
+            nested("{{ block \"a\" . }}", "{{ end }}", many),
         ),
         (
-            "a template that calls itself twice",
-            Limit::Recursion,
-            "{{ define \"m\" }}{{ template \"m\" . }}{{ template \"m\" . }}{{ end }}{{ template \"m\" .Messages }}".to_owned(),
+            "else branches",
+            "recursion",
+            nested("{{ if 0 }}{{ else }}", "{{ end }}", many),
         ),
         (
-            "a text that doubles",
-            Limit::Output,
-            "{{ $x := \"0123456789\" }}{{ range 99 }}{{ $x = print $x $x }}{{ end }}{{ .Messages }}".to_owned(),
+            "parentheses",
+            "recursion",
+            format!("{{{{ {}1{} }}}}", "(".repeat(many), ")".repeat(many)),
         ),
         (
-            "json of json",
-            Limit::Output,
-            "{{ $x := \"\\\"\\\"\" }}{{ range 99 }}{{ $x = json $x }}{{ end }}{{ .Messages }}".to_owned(),
+            "fields of parentheses",
+            "recursion",
+            format!("{{{{ {}.{} }}}}", "(".repeat(20_000), ").a".repeat(20_000)),
         ),
         (
-            "much output",
-            Limit::Output,
-            format!("{{{{ range 999999 }}}}{}{{{{ end }}}}{{{{ .Messages }}}}", "x".repeat(999)),
-        ),
-        (
-            "wide padding",
-            Limit::Output,
-            "{{ range 9999 }}{{ printf \"%999999d\" 1 }}{{ end }}{{ .Messages }}".to_owned(),
-        ),
-        (
-            "wide padding in one format",
-            Limit::Output,
+            "else if",
+            "recursion",
             format!(
-                "{{{{ printf \"{}\" {} }}}}{{{{ .Messages }}}}",
-                "%999999d".repeat(999),
-                "1 ".repeat(999)
+                "{{{{ if 0 }}}}{}{{{{ end }}}}",
+                "{{ else if 0 }}".repeat(many)
             ),
         ),
-        ("nested ifs", Limit::Recursion, nested("{{ if 1 }}", "{{ end }}", 20_000)),
         (
-            "nested parentheses",
-            Limit::Recursion,
-            format!("{{{{ {}1{} }}}}", "(".repeat(20_000), ")".repeat(20_000)),
+            "else with",
+            "recursion",
+            format!(
+                "{{{{ with 0 }}}}{}{{{{ end }}}}",
+                "{{ else with 0 }}".repeat(many)
+            ),
         ),
         (
-            "a chain of else if",
-            Limit::Recursion,
-            format!("{{{{ if 0 }}}}{}{{{{ end }}}}", "{{ else if 0 }}".repeat(20_000)),
+            "chains in chains",
+            "recursion",
+            nested(&chain, "{{ end }}", 90),
+        ),
+        (
+            "a pipeline",
+            "rendered",
+            format!(
+                "{{{{ 1 {} }}}}{{{{ .Messages | len }}}}",
+                "| print".repeat(many)
+            ),
+        ),
+        (
+            "fields",
+            "failed",
+            format!("{{{{ .Messages{} }}}}", ".a".repeat(many)),
+        ),
+        (
+            "templates that call the next",
+            "recursion",
+            (0..2000).fold("{{ template \"t0\" .Messages }}".to_owned(), |all, i| {
+                format!(
+                    "{all}{{{{ define \"t{i}\" }}}}{{{{ template \"t{}\" . }}}}{{{{ end }}}}",
+                    i + 1
+                )
+            }),
         ),
     ];
-    let engine = Gotmpl::new();
-    for (name, limit, source) in &hostile {
-        let (found, took) = outcome(&engine, source);
-        let exceeded = Outcome::Exceeded { limit: *limit };
-        assert!(found == exceeded, "{name}: {:?}", found.kind());
-        assert!(took < LONGEST, "{name} took {took:?}");
-    }
+    let wrong = wrong(&templates);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The largest source that is ever read, full of one thing.
+#[test]
+fn large_templates_end() {
+    let _alone = measure::alone();
+    let most = usize::try_from(MOST_TEXT).unwrap_or(usize::MAX);
+    let full = |before: &str, part: &str, after: &str| {
+        let times = (most - before.len() - after.len()) / part.len();
+        format!("{before}{}{after}", part.repeat(times))
+    };
+    let see = "{{ .Messages | len }}";
+    let templates = [
+        ("text", "rendered", full(see, "text ", "")),
+        ("spaces", "rendered", full(see, " \n", "{{- 1 -}}")),
+        ("braces", "rendered", full(see, "{ ", "")),
+        ("NULs", "rendered", full(see, "\0", "")),
+        ("actions", "fuel", full(see, "{{1}}", "")),
+        ("texts and actions", "fuel", full(see, "x{{1}}", "")),
+        ("braces and actions", "fuel", full(see, "{ {{-1}}", "")),
+        ("arguments", "fuel", full("{{ print", " 1", "}}")),
+        (
+            "texts as arguments",
+            "fuel",
+            full("{{ print", " \"\"", "}}"),
+        ),
+        (
+            "escapes",
+            "rendered",
+            full("{{ len \"", "\\n", "\"}}{{ .Messages | len }}"),
+        ),
+        (
+            "a raw text",
+            "rendered",
+            full("{{ len `", "a\r", "`}}{{ .Messages | len }}"),
+        ),
+        ("a number", "failed", full("{{ ", "9", " }}")),
+        ("a long float", "failed", full("{{ 1.", "9", "e9999 }}")),
+        ("a number with a base", "failed", full("{{ 0x", "f", " }}")),
+        ("an octal number", "failed", full("{{ 0", "7", " }}")),
+        ("a name", "fuel", full("{{ ", "a", " }}")),
+        (
+            "a field",
+            "fuel",
+            full("{{ .Messages | len }}{{ .", "a", " }}"),
+        ),
+        ("a variable", "fuel", full("{{ $", "a", " }}")),
+        ("fields", "fuel", full("{{ .Messages", ".a", "}}")),
+        ("dots", "failed", full("{{ ", ".", " }}")),
+        ("pipes", "fuel", full("{{ .Messages", "|len", "}}")),
+        (
+            "spaces in an action",
+            "rendered",
+            full("{{", " ", "1}}{{ .Messages | len }}"),
+        ),
+        (
+            "lines in an action",
+            "rendered",
+            full("{{", "\n", "1}}{{ .Messages | len }}"),
+        ),
+        ("comments", "fuel", full(see, "{{/**/}}", "")),
+        (
+            "a comment",
+            "rendered",
+            full("{{/*", "*", "*/}}{{ .Messages | len }}"),
+        ),
+        ("unclosed comments", "failed", full(see, "{{/*", "")),
+        ("unclosed actions", "failed", full(see, "{{ ", "")),
+        ("an unclosed text", "failed", full("{{ \"", "a", "")),
+        ("ends", "failed", full(see, "{{end}}", "")),
+        ("parentheses", "fuel", full("{{ ", "(", "")),
+        ("ifs", "recursion", full("", "{{if 1}}", "")),
+        (
+            "definitions",
+            "fuel",
+            full(see, "{{define \"a\"}}{{end}}", ""),
+        ),
+        (
+            "definitions behind a long one",
+            "fuel",
+            full(
+                &format!(
+                    "{see}{{{{define \"a\"}}}}{}{{{{1}}}}{{{{end}}}}",
+                    " ".repeat(most / 2)
+                ),
+                "{{define \"a\"}}{{end}}",
+                "",
+            ),
+        ),
+        ("declarations", "fuel", full(see, "{{$a:=1}}", "")),
+        ("lookups", "fuel", full("{{$b:=1}}", "{{$a:=$b}}", "")),
+        ("trims", "fuel", full(see, "\n{{- 1 -}}\n", "")),
+        ("characters", "rendered", full(see, "語\u{200b}", "")),
+        ("characters as a name", "fuel", full("{{ ", "語", " }}")),
+    ];
+    let wrong = wrong(&templates);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// As many tokens as a template may have.
+#[test]
+fn templates_of_many_tokens_end() {
+    let _alone = measure::alone();
+    let full = |before: &str, part: &str, tokens: usize, after: &str| {
+        format!("{before}{}{after}", part.repeat(249_000 / tokens))
+    };
+    let see = "{{ .Messages | len }}";
+    let templates = [
+        ("actions", "rendered", full(see, "{{1}}", 4, "")),
+        (
+            "arguments",
+            "rendered",
+            full("{{ len (print ", "1 ", 1, ")}}{{ .Messages | len }}"),
+        ),
+        ("fields", "failed", full("{{ .Messages", ".a", 1, "}}")),
+        (
+            "pipes",
+            "rendered",
+            full("{{ 1 ", "|print ", 2, "}}{{ .Messages | len }}"),
+        ),
+        ("declarations", "rendered", full(see, "{{$a:=1}}", 6, "")),
+        (
+            "declarations in a template that calls itself",
+            "output",
+            full(
+                "{{ template \"m\" .Messages }}{{ define \"m\" }}",
+                "{{$a:=1}}",
+                6,
+                "{{ template \"m\" . }}{{ end }}",
+            ),
+        ),
+        (
+            "lookups behind many declarations",
+            "fuel",
+            full(
+                &format!("{see}{{{{$b:=1}}}}{}", "{{$a:=1}}".repeat(20_000)),
+                "{{$b}}",
+                8,
+                "",
+            ),
+        ),
+        (
+            "definitions",
+            "rendered",
+            full(see, "{{define \"a\"}}{{end}}", 9, ""),
+        ),
+        (
+            "blocks",
+            "failed",
+            full(see, "{{block \"a\" .}}1{{end}}", 10, ""),
+        ),
+        (
+            "branches",
+            "rendered",
+            full(see, "{{if 0}}{{else}}{{end}}", 13, ""),
+        ),
+        (
+            "names",
+            "rendered",
+            full(see, "{{if 0}}{{.None.A}}{{end}}", 14, ""),
+        ),
+        (
+            "a legacy template",
+            "rendered",
+            full("{{ .Prompt }}", "{{1}}", 4, "{{ .Response }}"),
+        ),
+    ];
+    let wrong = wrong(&templates);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn limits_are_configurable() {
+    let _alone = measure::alone();
     let source = "{{ range 100 }}{{ $.Nope }}{{ end }}{{ .Messages | len }}";
     let engine = |fuel, output| {
         Gotmpl::with_limits(Limits {
@@ -119,21 +321,19 @@ fn limits_are_configurable() {
         outcome(
             &engine(50, 1000),
             "{{ range 100 }}x{{ end }}{{ .Messages }}"
-        )
-        .0,
+        ),
         Outcome::Exceeded { limit: Limit::Fuel }
     ));
     assert!(matches!(
         outcome(
             &engine(5000, 50),
             "{{ range 100 }}x{{ end }}{{ .Messages }}"
-        )
-        .0,
+        ),
         Outcome::Exceeded {
             limit: Limit::Output
         }
     ));
-    let rendered = outcome(&Gotmpl::new(), source).0;
+    let rendered = outcome(&Gotmpl::new(), source);
     let text = format!("{}1", "<no value>".repeat(100));
     assert_eq!(rendered, Outcome::Rendered { text });
 }

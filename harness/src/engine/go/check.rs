@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gotmpl::parse::{BranchNode, DefineNode, Expr, ListNode, Node, PipeNode, SmolStr};
+use gotmpl::parse::{BranchNode, DefineNode, Expr, ListNode, Node, Number, PipeNode, SmolStr};
 
 use super::functions;
 use super::refusal::Refusal;
@@ -24,12 +24,13 @@ pub(super) fn check(root: &ListNode, defines: Vec<DefineNode>) -> Result<Checked
         checker.list(&define.body)?;
     }
     Checker::new(&mut names).list(root)?;
-    let mut kept: HashMap<SmolStr, ListNode> = HashMap::new();
+    // Whether a tree is empty is asked once: its text may be long.
+    let mut kept: HashMap<SmolStr, (bool, ListNode)> = HashMap::new();
     for define in defines {
         let line = define.pos.line;
         let is_empty = define.body.is_empty_tree();
         match kept.get(&define.name) {
-            Some(before) if !before.is_empty_tree() => {
+            Some((false, _)) => {
                 if !is_empty {
                     return Err(Refusal::new(format!(
                         "template: multiple definition of template {:?}",
@@ -39,26 +40,39 @@ pub(super) fn check(root: &ListNode, defines: Vec<DefineNode>) -> Result<Checked
                 }
             }
             _ => {
-                kept.insert(define.name, define.body);
+                kept.insert(define.name, (is_empty, define.body));
             }
         }
     }
+    let defines = kept.into_iter();
     Ok(Checked {
         names,
-        defines: kept,
+        defines: defines.map(|(name, (_, body))| (name, body)).collect(),
     })
 }
 
 struct Checker<'n> {
     names: &'n mut HashSet<String>,
     variables: Vec<SmolStr>,
+    /// How often each of them is declared.
+    declared: HashMap<SmolStr, usize>,
 }
 
 impl<'n> Checker<'n> {
     fn new(names: &'n mut HashSet<String>) -> Checker<'n> {
         Checker {
             names,
-            variables: vec![SmolStr::from("$")],
+            variables: Vec::new(),
+            declared: HashMap::from([(SmolStr::from("$"), 1)]),
+        }
+    }
+
+    /// Forgets the variables of a scope.
+    fn leave(&mut self, scope: usize) {
+        for name in self.variables.drain(scope..) {
+            if let Some(times) = self.declared.get_mut(&name) {
+                *times -= 1;
+            }
         }
     }
 
@@ -90,13 +104,16 @@ impl<'n> Checker<'n> {
         if let Some(otherwise) = &branch.else_body {
             self.list(otherwise)?;
         }
-        self.variables.truncate(scope);
+        self.leave(scope);
         Ok(())
     }
 
     fn pipe(&mut self, pipe: &PipeNode, mention: Mention) -> Result<(), Refusal> {
         // Go has a variable in scope as soon as it has read its name.
-        self.variables.extend(pipe.decl.iter().cloned());
+        for name in &pipe.decl {
+            self.variables.push(name.clone());
+            *self.declared.entry(name.clone()).or_default() += 1;
+        }
         for (i, command) in pipe.commands.iter().enumerate() {
             if i > 0
                 && matches!(
@@ -127,7 +144,7 @@ impl<'n> Checker<'n> {
         match expression {
             Expr::Field(_, fields) => self.mention(fields, mention),
             Expr::Variable(pos, name, fields) => {
-                if !self.variables.contains(name) {
+                if self.declared.get(name).is_none_or(|times| *times == 0) {
                     return Err(
                         Refusal::new(format!("undefined variable {:?}", name.as_str()))
                             .at(pos.line),
@@ -148,6 +165,9 @@ impl<'n> Checker<'n> {
             // Ollama does not look into a chain: `(index .Messages 0).Role` mentions
             // neither.
             Expr::Chain(_, inner, _) => self.expression(inner, Mention::No)?,
+            Expr::Number(pos, Number::Float(number)) if !number.is_finite() => {
+                return Err(Refusal::new("illegal number syntax").at(pos.line));
+            }
             Expr::Dot(_) | Expr::String(..) | Expr::Number(..) | Expr::Bool(..) | Expr::Nil(_) => {}
         }
         Ok(())

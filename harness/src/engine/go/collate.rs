@@ -68,10 +68,8 @@ fn value(message: &Message) -> Value {
     let images = if message.images.is_empty() {
         Value::nil_list(ListKind::Images)
     } else {
-        let images = message.images.iter().map(|image| {
-            let bytes = image.iter().map(|byte| Value::Byte(*byte)).collect();
-            Value::list(ListKind::Bytes, bytes)
-        });
+        let images = message.images.iter();
+        let images = images.map(|image| Value::Bytes(Text::from(image.as_slice())));
         Value::list(ListKind::Images, images.collect())
     };
     let calls = if message.calls.is_empty() {

@@ -12,9 +12,10 @@ use gotmpl::parse::{
 use super::format;
 use super::functions::{self, Parameter};
 use super::json;
-use super::refusal::{Meter, Refusal};
+use super::meter::{Meter, Sink, Written};
+use super::refusal::Refusal;
 use super::tools;
-use super::values::{MapKind, RecordKind, Text, Value};
+use super::values::{MapKind, Record, RecordKind, Text, Value};
 use crate::clock::Moment;
 
 /// What a render is made of.
@@ -43,6 +44,18 @@ enum Flow {
     Break,
     Continue,
 }
+
+/// Work that it takes to pass a variable on the way to another.
+const LOOKUP: usize = 10;
+
+/// Work that it takes to look up one byte of a name.
+const NAME: usize = 8;
+
+/// Work that it takes to go past a byte that is no UTF-8.
+const BROKEN: usize = 30;
+
+/// Variables that one scope may have before they count.
+const FREE_VARIABLES: usize = 100;
 
 type Evaluated = Result<Value, Refusal>;
 
@@ -125,9 +138,10 @@ impl<'t> Execution<'t> {
         if let Value::Text(text) = value {
             return self.print(text);
         }
-        let before = self.out.len();
-        format::print_action(&mut self.out, value);
-        self.meter.produce(self.out.len() - before)
+        let mut out = Sink::onto(std::mem::take(&mut self.out), &mut self.meter);
+        format::print_action(&mut out, value)?;
+        self.out = out.into_bytes();
+        Ok(())
     }
 
     fn branch(
@@ -160,6 +174,15 @@ impl<'t> Execution<'t> {
                     ran = true;
                     let index = Value::Int(i64::try_from(i).unwrap_or(i64::MAX));
                     if self.turn(branch, index, item)? == Flow::Break {
+                        break;
+                    }
+                }
+            }
+            Value::Bytes(bytes) => {
+                for (i, byte) in bytes.iter().enumerate() {
+                    ran = true;
+                    let index = Value::Int(i64::try_from(i).unwrap_or(i64::MAX));
+                    if self.turn(branch, index, &Value::Byte(*byte))? == Flow::Break {
                         break;
                     }
                 }
@@ -197,13 +220,11 @@ impl<'t> Execution<'t> {
             }
             Value::Absent => {}
             other => {
-                let mut shown = Vec::new();
-                format::print_action(&mut shown, other);
-                return Err(Refusal::new(format!(
-                    "range can't iterate over {}",
-                    String::from_utf8_lossy(&shown)
-                ))
-                .at(line));
+                let mut shown = Sink::new(&mut self.meter);
+                shown.push_str("range can't iterate over ")?;
+                format::print_action(&mut shown, other)?;
+                let shown = shown.into_bytes();
+                return Err(Refusal::new(text(shown, &mut self.meter)?).at(line));
             }
         }
         let mut flow = Flow::End;
@@ -241,6 +262,25 @@ impl<'t> Execution<'t> {
         Ok(flow)
     }
 
+    /// Declares a variable.
+    fn declare(&mut self, name: &'t str, value: Value) -> Written {
+        if self.variables.len() >= FREE_VARIABLES {
+            self.meter.produce(size_of::<(&str, Value)>())?;
+        }
+        self.variables.push((name, value));
+        Ok(())
+    }
+
+    /// Finds a variable. Going through all of them from the innermost is the quickest
+    /// way as long as there are few.
+    fn find(&mut self, name: &str, line: usize) -> Result<usize, Refusal> {
+        let found = self.variables.iter().rposition(|(known, _)| *known == name);
+        let passed = self.variables.len() - found.unwrap_or(0);
+        self.meter
+            .work(passed.saturating_mul(name.len() + LOOKUP))?;
+        found.ok_or_else(|| Refusal::new(format!("undefined variable: {name}")).at(line))
+    }
+
     /// The pipeline of a range has declared its variables; they are on top.
     fn set_top(&mut self, from_top: usize, value: Value) {
         let at = self.variables.len() - from_top;
@@ -248,17 +288,14 @@ impl<'t> Execution<'t> {
     }
 
     fn set(&mut self, name: &str, value: Value, line: usize) -> Result<(), Refusal> {
-        match self.variables.iter_mut().rev().find(|(n, _)| *n == name) {
-            Some((_, kept)) => {
-                *kept = value;
-                Ok(())
-            }
-            None => Err(Refusal::new(format!("undefined variable: {name}")).at(line)),
-        }
+        let at = self.find(name, line)?;
+        self.variables[at].1 = value;
+        Ok(())
     }
 
     fn template(&mut self, dot: &Value, call: &'t TemplateNode) -> Result<(), Refusal> {
         let defines = self.defines;
+        self.meter.work(call.name.len().saturating_mul(NAME))?;
         let body = match self.surroundings {
             Surroundings::Full => defines.get(&call.name),
             Surroundings::Bare => None,
@@ -294,7 +331,7 @@ impl<'t> Execution<'t> {
             if pipe.is_assign {
                 self.set(name, value.clone(), pipe.pos.line)?;
             } else {
-                self.variables.push((name.as_str(), value.clone()));
+                self.declare(name, value.clone())?;
             }
         }
         Ok(value)
@@ -348,13 +385,9 @@ impl<'t> Execution<'t> {
         })
     }
 
-    fn variable(&self, name: &str, line: usize) -> Evaluated {
-        self.variables
-            .iter()
-            .rev()
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| value.clone())
-            .ok_or_else(|| Refusal::new(format!("undefined variable: {name}")).at(line))
+    fn variable(&mut self, name: &str, line: usize) -> Evaluated {
+        let at = self.find(name, line)?;
+        Ok(self.variables[at].1.clone())
     }
 
     fn chain(
@@ -382,6 +415,7 @@ impl<'t> Execution<'t> {
     ) -> Evaluated {
         let mut value = std::borrow::Cow::Borrowed(receiver);
         for (i, name) in fields.iter().enumerate() {
+            self.meter.step()?;
             let given = if i + 1 == fields.len() { given } else { 0 };
             let next = self
                 .field(&value, name, given)
@@ -400,16 +434,13 @@ impl<'t> Execution<'t> {
             }
             _ => {}
         }
-        if let Some(value) = method(receiver, name) {
+        if let Some(method) = Method::find(receiver, name) {
             if given > 0 {
                 return Err(Refusal::new(format!(
                     "wrong number of args for {name}: want 0 got {given}"
                 )));
             }
-            if let Value::Text(text) = &value {
-                self.meter.produce(text.len())?;
-            }
-            return Ok(value);
+            return method.call(&mut self.meter);
         }
         match receiver {
             Value::Record(record) => {
@@ -563,20 +594,63 @@ fn fit(value: Value, parameter: Parameter) -> Evaluated {
     }
 }
 
-/// The methods that templates can call.
-fn method(receiver: &Value, name: &str) -> Option<Value> {
-    match (receiver, name) {
-        (_, "String") => json::stringer(receiver).map(|text| Value::Text(Text::from(text))),
-        (Value::Record(record), "ToTypeScriptType") if record.kind == RecordKind::Property => {
-            Some(Value::text(&tools::typescript(record)))
+/// A method that templates can call, with its receiver.
+enum Method<'v> {
+    String(&'v Value),
+    ToTypeScriptType(&'v Record),
+    Len(&'v Ordered),
+    ToMap(&'v Ordered),
+}
+
+type Ordered = Option<Arc<Vec<(Text, Value)>>>;
+
+impl<'v> Method<'v> {
+    fn find(receiver: &'v Value, name: &str) -> Option<Method<'v>> {
+        match (name, receiver) {
+            ("String", _) if json::is_stringer(receiver) => Some(Method::String(receiver)),
+            ("ToTypeScriptType", Value::Record(record)) if record.kind == RecordKind::Property => {
+                Some(Method::ToTypeScriptType(record))
+            }
+            ("Len", Value::Ordered(properties)) => Some(Method::Len(properties)),
+            ("ToMap", Value::Ordered(properties)) => Some(Method::ToMap(properties)),
+            _ => None,
         }
-        (Value::Ordered(properties), "Len") => {
-            let length = properties.as_ref().map_or(0, |p| p.len());
-            Some(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)))
-        }
-        (Value::Ordered(properties), "ToMap") => {
-            Some(tools::to_map(properties.as_ref().map(|p| p.as_slice())))
-        }
-        _ => None,
     }
+
+    fn call(self, meter: &mut Meter) -> Evaluated {
+        let mut out = Sink::new(meter);
+        match self {
+            Method::String(receiver) => json::string(&mut out, receiver)?,
+            Method::ToTypeScriptType(property) => tools::typescript(&mut out, property)?,
+            Method::Len(properties) => {
+                let length = properties.as_ref().map_or(0, |p| p.len());
+                return Ok(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)));
+            }
+            Method::ToMap(properties) => {
+                let properties = properties.as_ref().map(|p| p.as_slice());
+                return tools::to_map(properties, out.meter);
+            }
+        }
+        Ok(Value::Text(Text::from(out.into_bytes())))
+    }
+}
+
+/// Output as text: each byte that is no UTF-8 becomes U+FFFD, as it does on Ollama's way
+/// to the model.
+pub(super) fn text(bytes: Vec<u8>, meter: &mut Meter) -> Result<String, Refusal> {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(text),
+        Err(error) => error,
+    };
+    let mut text = String::new();
+    for chunk in error.as_bytes().utf8_chunks() {
+        meter.produce(chunk.valid().len())?;
+        text.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            meter.work(BROKEN)?;
+            meter.produce('\u{fffd}'.len_utf8())?;
+            text.push('\u{fffd}');
+        }
+    }
+    Ok(text)
 }

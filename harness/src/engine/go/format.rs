@@ -2,52 +2,57 @@
 //!
 //! Source: fmt/print.go and fmt/format.go of Go 1.26.
 
-use super::json::stringer;
-use super::values::{ListKind, RecordKind, Value};
+use super::json;
+use super::meter::{Sink, Written};
+use super::quote;
+use super::refusal::Refusal;
+use super::values::{ListKind, RecordKind, Text, Value};
+
+/// Work that it takes to write one value.
+const VALUE: usize = 100;
+
+/// Work that it takes to find one digit of a number with a point.
+const DIGIT: usize = 500;
+
+/// Work that it takes to go through a byte that may be no UTF-8.
+const BROKEN: usize = 40;
+
+/// No `float64` has more digits that are not zero.
+const MOST_DIGITS: usize = 1100;
 
 /// What `{{ value }}` prints.
-pub(super) fn print_action(out: &mut Vec<u8>, value: &Value) {
+pub(super) fn print_action(out: &mut Sink<'_>, value: &Value) -> Written {
     match value {
-        Value::Absent => out.extend_from_slice(b"<no value>"),
+        Value::Absent => out.push(b"<no value>"),
         // text/template looks behind a pointer before it prints.
         Value::Record(record) if record.kind == RecordKind::Message => {
-            write(out, value, &Spec::plain('v'), Depth::Inside);
+            write(out, value, &Spec::plain('v'), Depth::Inside)
         }
         _ => write(out, value, &Spec::plain('v'), Depth::Top),
     }
 }
 
-/// `fmt.Sprint`: a space between operands of which neither is a string. More text than
-/// the limit is not written to its end; the caller counts it and stops.
-pub(super) fn sprint(values: &[Value], limit: usize) -> Vec<u8> {
-    let mut out = Vec::new();
+/// `fmt.Sprint`: a space between operands of which neither is a string.
+pub(super) fn sprint(out: &mut Sink<'_>, values: &[Value]) -> Written {
     let is_text = |value: &Value| matches!(value, Value::Text(_));
     for (i, value) in values.iter().enumerate() {
         if i > 0 && !is_text(value) && !is_text(&values[i - 1]) {
-            out.push(b' ');
+            out.push(b" ")?;
         }
-        write(&mut out, value, &Spec::plain('v'), Depth::Top);
-        if out.len() > limit {
-            break;
-        }
+        write(out, value, &Spec::plain('v'), Depth::Top)?;
     }
-    out
+    Ok(())
 }
 
-/// `fmt.Sprintln`, within a limit as [`sprint`].
-pub(super) fn sprintln(values: &[Value], limit: usize) -> Vec<u8> {
-    let mut out = Vec::new();
+/// `fmt.Sprintln`.
+pub(super) fn sprintln(out: &mut Sink<'_>, values: &[Value]) -> Written {
     for (i, value) in values.iter().enumerate() {
         if i > 0 {
-            out.push(b' ');
+            out.push(b" ")?;
         }
-        write(&mut out, value, &Spec::plain('v'), Depth::Top);
-        if out.len() > limit {
-            break;
-        }
+        write(out, value, &Spec::plain('v'), Depth::Top)?;
     }
-    out.push(b'\n');
-    out
+    out.push(b"\n")
 }
 
 /// A verb with its flags.
@@ -80,27 +85,27 @@ pub(super) enum Depth {
 }
 
 /// Writes one value with a verb.
-pub(super) fn write(out: &mut Vec<u8>, value: &Value, spec: &Spec, depth: Depth) {
+pub(super) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth) -> Written {
+    out.meter.work(VALUE)?;
     if spec.verb == 'T' && depth == Depth::Top {
-        pad(out, value.type_name().as_bytes(), spec);
-        return;
+        return pad(out, value.type_name().as_bytes(), spec);
     }
     // Verbs that are valid for strings call the String method, in the depth too.
-    if matches!(spec.verb, 'v' | 's' | 'x' | 'X' | 'q')
-        && !spec.sharp
-        && let Some(text) = stringer(value)
-    {
-        write_text(out, &text, spec);
-        return;
+    if matches!(spec.verb, 'v' | 's' | 'x' | 'X' | 'q') && !spec.sharp && json::is_stringer(value) {
+        if matches!(spec.verb, 'v' | 's') && spec.width.is_none() && spec.precision.is_none() {
+            return json::string(out, value);
+        }
+        let text = out.aside(|side| json::string(side, value))?;
+        return write_text(out, &text, spec);
     }
     match value {
         Value::Absent | Value::Nil if depth == Depth::Inside => pad(out, b"<nil>", spec),
         Value::Absent | Value::Nil => match spec.verb {
             'v' => pad(out, b"<nil>", spec),
-            verb => out.extend_from_slice(format!("%!{verb}(<nil>)").as_bytes()),
+            verb => out.push_str(&format!("%!{verb}(<nil>)")),
         },
         Value::Bool(b) => match spec.verb {
-            'v' | 't' => pad(out, b.to_string().as_bytes(), spec),
+            'v' | 't' => pad(out, if *b { b"true" } else { b"false" }, spec),
             _ => bad_verb(out, value, spec),
         },
         Value::Int(n) => integer(out, i128::from(*n), value, spec),
@@ -113,188 +118,196 @@ pub(super) fn write(out: &mut Vec<u8>, value: &Value, spec: &Spec, depth: Depth)
             'v' | 's' | 'q' | 'x' | 'X' => write_text(out, text, spec),
             _ => bad_verb(out, value, spec),
         },
-        Value::List(list) => {
-            if list.kind == ListKind::Bytes && matches!(spec.verb, 's' | 'q' | 'x' | 'X') {
-                let bytes: Vec<u8> = list
-                    .items()
-                    .iter()
-                    .map(|item| {
-                        if let Value::Byte(byte) = item {
-                            *byte
-                        } else {
-                            0
-                        }
-                    })
-                    .collect();
-                write_text(out, &bytes, spec);
-                return;
-            }
-            out.push(b'[');
-            for (i, item) in list.items().iter().enumerate() {
-                if i > 0 {
-                    out.push(b' ');
-                }
-                if list.kind == ListKind::Messages {
-                    // Go prints an address here, another one each time.
-                    out.extend_from_slice(b"0xc000000000");
-                } else {
-                    write(out, item, spec, Depth::Inside);
-                }
-            }
-            out.push(b']');
+        Value::Bytes(bytes) if matches!(spec.verb, 's' | 'q' | 'x' | 'X') => {
+            write_text(out, bytes, spec)
         }
-        Value::Map(map) => {
-            out.extend_from_slice(b"map[");
-            for (i, (key, item)) in map.iter().enumerate() {
-                if i > 0 {
-                    out.push(b' ');
-                }
-                write(out, &Value::Text(key.clone()), spec, Depth::Inside);
-                out.push(b':');
-                write(out, item, spec, Depth::Inside);
+        Value::Bytes(bytes) => write_items(out, bytes.iter(), |out, byte| {
+            write(out, &Value::Byte(*byte), spec, Depth::Inside)
+        }),
+        Value::List(list) => write_items(out, list.items().iter(), |out, item| {
+            if list.kind == ListKind::Messages {
+                // Go prints an address here, another one each time.
+                return out.push(b"0xc000000000");
             }
-            out.push(b']');
+            write(out, item, spec, Depth::Inside)
+        }),
+        Value::Map(map) => {
+            out.push(b"map")?;
+            write_items(out, map.iter(), |out, (key, item): (&Text, &Value)| {
+                write(out, &Value::Text(key.clone()), spec, Depth::Inside)?;
+                out.push(b":")?;
+                write(out, item, spec, Depth::Inside)
+            })
         }
         Value::Record(record) => {
             if record.kind == RecordKind::Message && depth == Depth::Top {
-                out.push(b'&');
+                out.push(b"&")?;
             }
-            out.push(b'{');
+            out.push(b"{")?;
             for (i, (field, item)) in record.kind.fields().iter().zip(&record.fields).enumerate() {
                 if i > 0 {
-                    out.push(b' ');
+                    out.push(b" ")?;
                 }
                 if spec.plus && spec.verb == 'v' {
-                    out.extend_from_slice(field.name.as_bytes());
-                    out.push(b':');
+                    out.push_str(field.name)?;
+                    out.push(b":")?;
                 }
-                write(out, item, spec, Depth::Inside);
+                write(out, item, spec, Depth::Inside)?;
             }
-            out.push(b'}');
+            out.push(b"}")
         }
         Value::Ordered(None) => match spec.verb {
             'v' => pad(out, b"<nil>", spec),
-            verb => {
-                out.extend_from_slice(format!("%!{verb}(*api.ToolPropertiesMap=<nil>)").as_bytes());
-            }
+            verb => out.push_str(&format!("%!{verb}(*api.ToolPropertiesMap=<nil>)")),
         },
         // An address as well.
-        Value::Ordered(Some(_)) => out.extend_from_slice(b"0xc000000000"),
+        Value::Ordered(Some(_)) => out.push(b"0xc000000000"),
     }
 }
 
-fn bad_verb(out: &mut Vec<u8>, value: &Value, spec: &Spec) {
-    out.extend_from_slice(format!("%!{}({}=", spec.verb, value.type_name()).as_bytes());
+/// Writes the items of a slice or of a map in brackets, with spaces between them.
+fn write_items<T>(
+    out: &mut Sink<'_>,
+    items: impl Iterator<Item = T>,
+    write: impl Fn(&mut Sink<'_>, T) -> Written,
+) -> Written {
+    out.push(b"[")?;
+    for (i, item) in items.enumerate() {
+        if i > 0 {
+            out.push(b" ")?;
+        }
+        write(out, item)?;
+    }
+    out.push(b"]")
+}
+
+fn bad_verb(out: &mut Sink<'_>, value: &Value, spec: &Spec) -> Written {
+    out.push_str(&format!("%!{}({}=", spec.verb, value.type_name()))?;
     let plain = Spec {
         verb: 'v',
         ..spec.clone()
     };
-    write(out, value, &plain, Depth::Top);
-    out.push(b')');
+    write(out, value, &plain, Depth::Top)?;
+    out.push(b")")
 }
 
 /// Width counts characters; bytes that are no UTF-8 count as one each.
-fn pad(out: &mut Vec<u8>, text: &[u8], spec: &Spec) {
-    let width = spec.width.unwrap_or(0);
-    let missing = width.saturating_sub(count(text));
-    let filler = if spec.zero && !spec.minus { b'0' } else { b' ' };
-    if !spec.minus {
-        out.extend(std::iter::repeat_n(filler, missing));
-    }
-    out.extend_from_slice(text);
+fn pad(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+    let Some(width) = spec.width else {
+        return out.push(text);
+    };
+    let missing = width - shorter(out, text, width)?;
     if spec.minus {
-        out.extend(std::iter::repeat_n(b' ', missing));
+        out.push(text)?;
+        return out.fill(b' ', missing);
     }
+    out.fill(if spec.zero { b'0' } else { b' ' }, missing)?;
+    out.push(text)
 }
 
-fn count(text: &[u8]) -> usize {
-    text.utf8_chunks()
+/// How many characters a text has, or how many it may have if that is less.
+fn shorter(out: &mut Sink<'_>, text: &[u8], most: usize) -> Result<usize, Refusal> {
+    let text = truncated(out, text, most)?;
+    Ok(text
+        .utf8_chunks()
         .map(|chunk| chunk.valid().chars().count() + chunk.invalid().len())
-        .sum()
+        .sum())
 }
 
-fn write_text(out: &mut Vec<u8>, text: &[u8], spec: &Spec) {
+fn write_text(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
     let text = match spec.precision {
-        Some(precision) if !matches!(spec.verb, 'x' | 'X') => truncated(text, precision),
+        Some(precision) if !matches!(spec.verb, 'x' | 'X') => truncated(out, text, precision)?,
         _ => text,
     };
     match spec.verb {
-        'q' => pad(out, &super::quote::quote(text, spec.sharp, spec.plus), spec),
+        'q' | 'v' if spec.verb == 'q' || spec.sharp => {
+            let is_q = spec.verb == 'q';
+            let (raw, ascii) = (is_q && spec.sharp, is_q && spec.plus);
+            if spec.width.is_none() {
+                return quote::quote(out, text, raw, ascii);
+            }
+            let quoted = out.aside(|side| quote::quote(side, text, raw, ascii))?;
+            pad(out, &quoted, spec)
+        }
         'x' | 'X' => {
             let text = &text[..spec.precision.unwrap_or(text.len()).min(text.len())];
-            let mut hex = String::new();
-            for (i, byte) in text.iter().enumerate() {
-                if spec.space && i > 0 {
-                    hex.push(' ');
-                }
-                if spec.sharp && (i == 0 || spec.space) {
-                    hex.push('0');
-                    hex.push(spec.verb);
-                }
-                let pair = if spec.verb == 'x' {
-                    format!("{byte:02x}")
-                } else {
-                    format!("{byte:02X}")
-                };
-                hex.push_str(&pair);
+            if spec.width.is_none() {
+                return hex(out, text, spec);
             }
-            pad(out, hex.as_bytes(), spec);
+            let digits = out.aside(|side| hex(side, text, spec))?;
+            pad(out, &digits, spec)
         }
-        'v' if spec.sharp => pad(out, &super::quote::quote(text, false, false), spec),
         _ => pad(out, text, spec),
     }
 }
 
-fn truncated(text: &[u8], characters: usize) -> &[u8] {
+fn hex(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+    let mark = [b'0', if spec.verb == 'x' { b'x' } else { b'X' }];
+    for (i, byte) in text.iter().enumerate() {
+        if spec.space && i > 0 {
+            out.push(b" ")?;
+        }
+        if spec.sharp && (i == 0 || spec.space) {
+            out.push(&mark)?;
+        }
+        out.escape(&quote::hex(*byte, spec.verb == 'X'))?;
+    }
+    Ok(())
+}
+
+/// The first characters of a text.
+fn truncated<'t>(
+    out: &mut Sink<'_>,
+    text: &'t [u8],
+    characters: usize,
+) -> Result<&'t [u8], Refusal> {
+    if text.len() <= characters {
+        return Ok(text);
+    }
+    // No character is longer, and none that is no UTF-8 counts more than one byte.
+    let text = &text[..characters.saturating_mul(4).min(text.len())];
+    out.meter.work(text.len().saturating_mul(BROKEN))?;
     let mut left = characters;
     let mut length = 0;
     for chunk in text.utf8_chunks() {
         for c in chunk.valid().chars() {
             if left == 0 {
-                return &text[..length];
+                return Ok(&text[..length]);
             }
             left -= 1;
             length += c.len_utf8();
         }
         for _ in chunk.invalid() {
             if left == 0 {
-                return &text[..length];
+                return Ok(&text[..length]);
             }
             left -= 1;
             length += 1;
         }
     }
-    text
+    Ok(text)
 }
 
-fn integer(out: &mut Vec<u8>, number: i128, value: &Value, spec: &Spec) {
+fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Written {
     let size = number.unsigned_abs();
+    let character = || {
+        u32::try_from(number)
+            .ok()
+            .and_then(char::from_u32)
+            .unwrap_or('\u{fffd}')
+    };
     let digits = match spec.verb {
         'v' | 'd' => size.to_string(),
         'b' => format!("{size:b}"),
         'o' | 'O' => format!("{size:o}"),
         'x' => format!("{size:x}"),
         'X' => format!("{size:X}"),
-        'c' => {
-            let c = u32::try_from(number)
-                .ok()
-                .and_then(char::from_u32)
-                .unwrap_or('\u{fffd}');
-            pad(out, c.to_string().as_bytes(), spec);
-            return;
-        }
+        'c' => return pad(out, character().to_string().as_bytes(), spec),
         'q' => {
-            let c = u32::try_from(number)
-                .ok()
-                .and_then(char::from_u32)
-                .unwrap_or('\u{fffd}');
-            pad(out, super::quote::quote_char(c, spec.plus).as_bytes(), spec);
-            return;
+            let quoted = out.aside(|side| quote::quote_char(side, character(), spec.plus))?;
+            return pad(out, &quoted, spec);
         }
-        'U' => {
-            pad(out, format!("U+{size:04X}").as_bytes(), spec);
-            return;
-        }
+        'U' => return pad(out, format!("U+{size:04X}").as_bytes(), spec),
         _ => return bad_verb(out, value, spec),
     };
     let prefix = match (spec.verb, spec.sharp) {
@@ -305,57 +318,87 @@ fn integer(out: &mut Vec<u8>, number: i128, value: &Value, spec: &Spec) {
         ('b', true) => "0b",
         _ => "",
     };
-    let sign = match (number < 0, spec.plus, spec.space) {
-        (true, _, _) => "-",
-        (false, true, _) => "+",
-        (false, false, true) => " ",
-        _ => "",
-    };
+    let sign = sign(number < 0, spec);
     let mut shortest = spec.precision.unwrap_or(0);
     if spec.precision.is_none() && spec.zero && !spec.minus {
         shortest = spec.width.unwrap_or(0).saturating_sub(sign.len());
     }
-    let digits = format!("{digits:0>shortest$}");
-    let plain = Spec {
-        zero: false,
-        ..spec.clone()
-    };
-    pad(out, format!("{sign}{prefix}{digits}").as_bytes(), &plain);
+    let zeros = shortest.saturating_sub(digits.len());
+    let length = sign.len() + prefix.len() + zeros + digits.len();
+    let missing = spec.width.unwrap_or(0).saturating_sub(length);
+    if !spec.minus {
+        out.fill(b' ', missing)?;
+    }
+    out.push_str(sign)?;
+    out.push_str(prefix)?;
+    out.fill(b'0', zeros)?;
+    out.push_str(&digits)?;
+    if spec.minus {
+        out.fill(b' ', missing)?;
+    }
+    Ok(())
 }
 
-fn float(out: &mut Vec<u8>, number: f64, spec: &Spec) {
+fn sign(is_negative: bool, spec: &Spec) -> &'static str {
+    match (is_negative, spec.plus, spec.space) {
+        (true, _, _) => "-",
+        (false, true, _) => "+",
+        (false, false, true) => " ",
+        _ => "",
+    }
+}
+
+fn float(out: &mut Sink<'_>, number: f64, spec: &Spec) -> Written {
     let size = number.abs();
+    // Rust writes no more than 65,535 digits, and takes its time for each; those that
+    // are zero are written here.
+    let precision = spec.precision.map(|precision| precision.min(MOST_DIGITS));
+    let whole = if size >= 1e17 { 310 } else { 20 };
+    out.meter.work((precision.unwrap_or(0) + whole) * DIGIT)?;
+    let mut zeros = 0;
     let mut text = if number.is_nan() {
         "NaN".to_owned()
     } else if number.is_infinite() {
         "Inf".to_owned()
     } else {
-        match (spec.verb, spec.precision) {
-            ('f' | 'F', precision) => format!("{size:.*}", precision.unwrap_or(6)),
-            ('e' | 'E', precision) => exponent(&format!("{size:.*e}", precision.unwrap_or(6))),
-            (_, None) => shortest(size),
-            (_, Some(precision)) => general(size, precision.max(1)),
+        match spec.verb {
+            'f' | 'F' | 'e' | 'E' => {
+                zeros = spec.precision.unwrap_or(0).saturating_sub(MOST_DIGITS);
+                let precision = precision.unwrap_or(6);
+                if matches!(spec.verb, 'f' | 'F') {
+                    format!("{size:.precision$}")
+                } else {
+                    exponent(&format!("{size:.precision$e}"))
+                }
+            }
+            _ => match precision {
+                None => shortest(size),
+                Some(precision) => general(size, precision.max(1)),
+            },
         }
     };
     if matches!(spec.verb, 'E' | 'G') {
         text = text.replace('e', "E");
     }
-    let sign = match (number.is_sign_negative(), spec.plus, spec.space) {
-        (true, _, _) => "-",
-        (false, true, _) => "+",
-        (false, false, true) => " ",
-        _ => "",
-    };
-    if spec.zero && !spec.minus && number.is_finite() {
-        let width = spec.width.unwrap_or(0).saturating_sub(sign.len());
-        out.extend_from_slice(format!("{sign}{text:0>width$}").as_bytes());
-        return;
+    let (digits, power) = text.split_at(text.find(['e', 'E']).unwrap_or(text.len()));
+    let sign = sign(number.is_sign_negative(), spec);
+    let length = sign.len() + text.len() + zeros;
+    let missing = spec.width.unwrap_or(0).saturating_sub(length);
+    let is_filled = spec.zero && !spec.minus && number.is_finite();
+    if !spec.minus && !is_filled {
+        out.fill(b' ', missing)?;
     }
-    let plain = Spec {
-        zero: false,
-        ..spec.clone()
-    };
-    pad(out, format!("{sign}{text}").as_bytes(), &plain);
+    out.push_str(sign)?;
+    if is_filled {
+        out.fill(b'0', missing)?;
+    }
+    out.push_str(digits)?;
+    out.fill(b'0', zeros)?;
+    out.push_str(power)?;
+    if spec.minus {
+        out.fill(b' ', missing)?;
+    }
+    Ok(())
 }
 
 /// `%g` with as many digits as are needed: an exponent below 1e-4 and from 1e6.
@@ -403,6 +446,7 @@ fn exponent(scientific: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::meter::tests::written;
     use super::*;
 
     #[test]
@@ -414,8 +458,7 @@ mod tests {
             (123_456_789.0, "1.23456789e+08"),
             (2.5, "2.5"),
         ] {
-            let mut out = Vec::new();
-            float(&mut out, number, &Spec::plain('v'));
+            let out = written(|out| float(out, number, &Spec::plain('v')));
             assert_eq!(String::from_utf8(out).unwrap(), text);
         }
     }

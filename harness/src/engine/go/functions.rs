@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use super::format;
 use super::json;
+use super::meter::{Meter, Sink, Written};
 use super::printf;
 use super::quote;
-use super::refusal::{Meter, Refusal};
+use super::refusal::Refusal;
 use super::tools;
 use super::values::{RecordKind, Text, Value};
 use crate::clock::Moment;
@@ -98,6 +99,12 @@ pub(super) fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }
 
+/// Work that it takes to call a function, whatever it does.
+const CALL: usize = 50;
+
+/// Work that it takes to write a date.
+const DATE: usize = 3000;
+
 /// Calls a function whose arguments fit its parameters. `and` and `or` are not called:
 /// they evaluate their arguments one by one.
 pub(super) fn call(
@@ -108,8 +115,13 @@ pub(super) fn call(
 ) -> Result<Value, Refusal> {
     let first = arguments.first().unwrap_or(&Value::Absent);
     let others = arguments.get(1..).unwrap_or_default();
-    let limit = meter.output;
-    let value = match name {
+    meter.work(CALL)?;
+    let mut write = |write: &dyn Fn(&mut Sink<'_>) -> Written| -> Result<Value, Refusal> {
+        let mut out = Sink::new(meter);
+        write(&mut out)?;
+        Ok(Value::Text(Text::from(out.into_bytes())))
+    };
+    Ok(match name {
         "eq" => Value::Bool(eq(first, others)?),
         "ne" => Value::Bool(!eq(first, others)?),
         "lt" => Value::Bool(order(first, &others[0])? == Some(Ordering::Less)),
@@ -118,41 +130,52 @@ pub(super) fn call(
         "ge" => Value::Bool(order(first, &others[0])? != Some(Ordering::Less)),
         "not" => Value::Bool(!first.truth()),
         "len" => Value::Int(len(first)?),
-        "index" => index(first, others)?,
+        "index" => index(first, others, meter)?,
         "slice" => slice(first, others, meter)?,
-        "json" => bytes(json::marshal(first)),
-        "currentDate" => Value::text(&now.strftime("%Y-%m-%d")),
-        "yesterdayDate" => Value::text(&now.yesterday().strftime("%Y-%m-%d")),
+        "json" => write(&|out| json::marshal(out, first))?,
+        "currentDate" => {
+            meter.work(DATE)?;
+            Value::text(&now.strftime("%Y-%m-%d"))
+        }
+        "yesterdayDate" => {
+            meter.work(DATE)?;
+            Value::text(&now.yesterday().strftime("%Y-%m-%d"))
+        }
         "toTypeScriptType" => match first {
             Value::Record(record) if record.kind == RecordKind::Property => {
-                Value::text(&tools::typescript(record))
+                write(&|out| tools::typescript(out, record))?
             }
             _ => Value::text("any"),
         },
         "printf" => match first {
-            Value::Text(layout) => bytes(printf::sprintf(layout, others, limit)),
+            Value::Text(layout) => write(&|out| printf::sprintf(out, layout, others))?,
             _ => Value::text(""),
         },
-        "print" => bytes(format::sprint(arguments, limit)),
-        "println" => bytes(format::sprintln(arguments, limit)),
-        "html" => bytes(quote::html(&format::sprint(arguments, limit))),
-        "js" => bytes(quote::js(&format::sprint(arguments, limit))),
-        "urlquery" => bytes(quote::urlquery(&format::sprint(arguments, limit))),
+        "print" => write(&|out| format::sprint(out, arguments))?,
+        "println" => write(&|out| format::sprintln(out, arguments))?,
+        "html" => write(&|out| escaped(out, arguments, quote::html))?,
+        "js" => write(&|out| escaped(out, arguments, quote::js))?,
+        "urlquery" => write(&|out| escaped(out, arguments, quote::urlquery))?,
         _ => {
             return Err(Refusal::new(match first {
                 Value::Absent => "call of nil".to_owned(),
                 other => format!("non-function of type {}", other.type_name()),
             }));
         }
-    };
-    if let Value::Text(text) = &value {
-        meter.produce(text.len())?;
-    }
-    Ok(value)
+    })
 }
 
-fn bytes(text: Vec<u8>) -> Value {
-    Value::Text(Text::from(text))
+/// What `print` makes of values, escaped.
+fn escaped(
+    out: &mut Sink<'_>,
+    arguments: &[Value],
+    escape: fn(&mut Sink<'_>, &[u8]) -> Written,
+) -> Written {
+    if let [Value::Text(text)] = arguments {
+        return escape(out, text);
+    }
+    let text = out.aside(|side| format::sprint(side, arguments))?;
+    escape(out, &text)
 }
 
 /// The kinds that Go's comparisons tell apart.
@@ -217,7 +240,7 @@ fn is_absent(value: &Value) -> bool {
 /// Equality of what is no basic kind: nil, pointers and structs can be compared.
 fn same(first: &Value, other: &Value) -> Result<bool, Refusal> {
     let kind = |value: &Value| match value {
-        Value::List(_) => 1,
+        Value::List(_) | Value::Bytes(_) => 1,
         Value::Map(_) => 2,
         Value::Record(record) if record.kind != RecordKind::Message => 3,
         Value::Record(_) | Value::Ordered(_) => 4,
@@ -276,7 +299,7 @@ fn at_most(first: &Value, other: &Value) -> Result<bool, Refusal> {
 
 fn len(value: &Value) -> Result<i64, Refusal> {
     let length = match value {
-        Value::Text(text) => text.len(),
+        Value::Text(text) | Value::Bytes(text) => text.len(),
         Value::List(list) => list.items().len(),
         Value::Map(map) => map.len(),
         Value::Nil | Value::Ordered(None) => return Err(Refusal::new("len of nil pointer")),
@@ -310,47 +333,56 @@ fn position(index: &Value, length: usize) -> Result<usize, Refusal> {
         .ok_or_else(|| Refusal::new(format!("index out of range: {number}")))
 }
 
-fn index(item: &Value, indexes: &[Value]) -> Result<Value, Refusal> {
+fn index(item: &Value, indexes: &[Value], meter: &mut Meter) -> Result<Value, Refusal> {
     if is_absent(item) {
         return Err(Refusal::new("index of untyped nil"));
     }
     let mut item = item.clone();
     for index in indexes {
-        item = match &item {
-            Value::Nil | Value::Ordered(None) => {
-                return Err(Refusal::new("index of nil pointer"));
-            }
-            Value::List(list) => {
-                let at = position(index, list.items().len())?;
-                list.items()
-                    .get(at)
-                    .cloned()
-                    .ok_or_else(|| Refusal::new("reflect: slice index out of range"))?
-            }
-            Value::Text(text) => {
-                let at = position(index, text.len())?;
-                let byte = text.get(at).copied();
-                Value::Byte(byte.ok_or_else(|| Refusal::new("reflect: string index out of range"))?)
-            }
-            Value::Map(map) => match index {
-                Value::Text(key) => map.get(key).cloned().unwrap_or_else(|| map.zero()),
-                Value::Absent | Value::Nil => {
-                    return Err(Refusal::new("value is nil; should be of type string"));
+        meter.work(CALL)?;
+        item =
+            match &item {
+                Value::Nil | Value::Ordered(None) => {
+                    return Err(Refusal::new("index of nil pointer"));
                 }
+                Value::List(list) => {
+                    let at = position(index, list.items().len())?;
+                    list.items()
+                        .get(at)
+                        .cloned()
+                        .ok_or_else(|| Refusal::new("reflect: slice index out of range"))?
+                }
+                Value::Text(text) | Value::Bytes(text) => {
+                    let at = position(index, text.len())?;
+                    let kind = if matches!(item, Value::Text(_)) {
+                        "string"
+                    } else {
+                        "slice"
+                    };
+                    let byte = text.get(at).copied();
+                    Value::Byte(byte.ok_or_else(|| {
+                        Refusal::new(format!("reflect: {kind} index out of range"))
+                    })?)
+                }
+                Value::Map(map) => match index {
+                    Value::Text(key) => map.get(key).cloned().unwrap_or_else(|| map.zero()),
+                    Value::Absent | Value::Nil => {
+                        return Err(Refusal::new("value is nil; should be of type string"));
+                    }
+                    other => {
+                        return Err(Refusal::new(format!(
+                            "value has type {}; should be string",
+                            other.type_name()
+                        )));
+                    }
+                },
                 other => {
                     return Err(Refusal::new(format!(
-                        "value has type {}; should be string",
-                        other.type_name()
+                        "can't index item of type {}",
+                        pointed(other)
                     )));
                 }
-            },
-            other => {
-                return Err(Refusal::new(format!(
-                    "can't index item of type {}",
-                    pointed(other)
-                )));
-            }
-        };
+            };
     }
     Ok(item)
 }
@@ -369,7 +401,7 @@ fn slice(item: &Value, indexes: &[Value], meter: &mut Meter) -> Result<Value, Re
         Value::Text(_) if indexes.len() == 3 => {
             return Err(Refusal::new("cannot 3-index slice a string"));
         }
-        Value::Text(text) => text.len(),
+        Value::Text(text) | Value::Bytes(text) => text.len(),
         Value::List(list) => list.items().len(),
         Value::Ordered(None) => return Err(Refusal::new("slice of nil pointer")),
         other => {
@@ -392,8 +424,15 @@ fn slice(item: &Value, indexes: &[Value], meter: &mut Meter) -> Result<Value, Re
         return Err(crossed(to, most));
     }
     Ok(match item {
-        Value::Text(text) => Value::Text(Text::from(&text[from..to])),
-        Value::List(list) if from == 0 && to == length => Value::List(list.clone()),
+        Value::Text(_) | Value::List(_) if from == 0 && to == length => item.clone(),
+        Value::Text(text) => {
+            meter.produce(to - from)?;
+            Value::Text(Text::from(&text[from..to]))
+        }
+        Value::Bytes(bytes) => {
+            meter.produce(to - from)?;
+            Value::Bytes(Text::from(&bytes[from..to]))
+        }
         Value::List(list) => {
             meter.produce((to - from) * size_of::<Value>())?;
             let mut part = list.clone();

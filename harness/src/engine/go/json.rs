@@ -3,78 +3,88 @@
 //! HTML characters and the two line separators are escaped, bytes that are no UTF-8
 //! become U+FFFD, keys of maps are sorted, fields of structs are in order.
 
+use super::base64;
+use super::meter::{Sink, Written};
+use super::quote::hex;
 use super::values::{ListKind, MapKind, RecordKind, Text, Value};
 
-/// A value as JSON.
-pub(super) fn marshal(value: &Value) -> Vec<u8> {
-    let mut out = Vec::new();
-    write(&mut out, value);
-    out
-}
+/// Work that it takes to write one value.
+const VALUE: usize = 100;
 
-fn write(out: &mut Vec<u8>, value: &Value) {
+/// Work that it takes to write a number with a point.
+const FLOAT: usize = 1500;
+
+/// Writes a value as JSON.
+pub(super) fn marshal(out: &mut Sink<'_>, value: &Value) -> Written {
+    out.meter.work(VALUE)?;
     match value {
-        Value::Absent | Value::Nil | Value::Ordered(None) => out.extend_from_slice(b"null"),
-        Value::Bool(value) => out.extend_from_slice(value.to_string().as_bytes()),
-        Value::Int(value) => out.extend_from_slice(value.to_string().as_bytes()),
-        Value::Byte(value) => out.extend_from_slice(value.to_string().as_bytes()),
-        Value::Float(value) => out.extend_from_slice(float(*value).as_bytes()),
+        Value::Absent | Value::Nil | Value::Ordered(None) => out.push(b"null"),
+        Value::Bool(value) => out.push(if *value { b"true" } else { b"false" }),
+        Value::Int(value) => out.push_str(&value.to_string()),
+        Value::Byte(value) => out.push_str(&value.to_string()),
+        Value::Float(value) => {
+            out.meter.work(FLOAT)?;
+            out.push_str(&float(*value))
+        }
         Value::Text(text) => write_text(out, text),
+        Value::Bytes(bytes) => {
+            out.push(b"\"")?;
+            base64::encode(out, bytes)?;
+            out.push(b"\"")
+        }
         Value::List(list) => match (&list.items, list.kind) {
-            (None, _) => out.extend_from_slice(b"null"),
-            (Some(items), ListKind::PropertyType) if items.len() == 1 => write(out, &items[0]),
-            (Some(items), ListKind::Bytes) => {
-                out.push(b'"');
-                out.extend_from_slice(super::base64::encode(items).as_bytes());
-                out.push(b'"');
-            }
+            (None, _) => out.push(b"null"),
+            (Some(items), ListKind::PropertyType) if items.len() == 1 => marshal(out, &items[0]),
             (Some(items), _) => {
-                out.push(b'[');
+                out.push(b"[")?;
                 for (i, item) in items.iter().enumerate() {
                     if i > 0 {
-                        out.push(b',');
+                        out.push(b",")?;
                     }
-                    write(out, item);
+                    marshal(out, item)?;
                 }
-                out.push(b']');
+                out.push(b"]")
             }
         },
-        Value::Map(map) if map.entries.is_none() => out.extend_from_slice(b"null"),
+        Value::Map(map) if map.entries.is_none() => out.push(b"null"),
         Value::Map(map) => write_entries(out, map.iter()),
         Value::Ordered(Some(entries)) => {
-            write_entries(out, entries.iter().map(|(key, value)| (key, value)));
+            write_entries(out, entries.iter().map(|(key, value)| (key, value)))
         }
         Value::Record(record) => {
-            out.push(b'{');
+            out.push(b"{")?;
             let mut first = true;
             for (field, value) in record.kind.fields().iter().zip(&record.fields) {
                 if field.omit_empty && is_empty(value) {
                     continue;
                 }
                 if !first {
-                    out.push(b',');
+                    out.push(b",")?;
                 }
                 first = false;
-                write_text(out, field.json.as_bytes());
-                out.push(b':');
-                write(out, value);
+                write_text(out, field.json.as_bytes())?;
+                out.push(b":")?;
+                marshal(out, value)?;
             }
-            out.push(b'}');
+            out.push(b"}")
         }
     }
 }
 
-fn write_entries<'v>(out: &mut Vec<u8>, entries: impl Iterator<Item = (&'v Text, &'v Value)>) {
-    out.push(b'{');
+fn write_entries<'v>(
+    out: &mut Sink<'_>,
+    entries: impl Iterator<Item = (&'v Text, &'v Value)>,
+) -> Written {
+    out.push(b"{")?;
     for (i, (key, value)) in entries.enumerate() {
         if i > 0 {
-            out.push(b',');
+            out.push(b",")?;
         }
-        write_text(out, key);
-        out.push(b':');
-        write(out, value);
+        write_text(out, key)?;
+        out.push(b":")?;
+        marshal(out, value)?;
     }
-    out.push(b'}');
+    out.push(b"}")
 }
 
 /// What `omitempty` leaves out.
@@ -88,38 +98,63 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn write_text(out: &mut Vec<u8>, text: &[u8]) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'"');
+fn write_text(out: &mut Sink<'_>, text: &[u8]) -> Written {
+    out.push(b"\"")?;
     for chunk in text.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '"' => out.extend_from_slice(b"\\\""),
-                '\\' => out.extend_from_slice(b"\\\\"),
-                '\u{8}' => out.extend_from_slice(b"\\b"),
-                '\u{c}' => out.extend_from_slice(b"\\f"),
-                '\n' => out.extend_from_slice(b"\\n"),
-                '\r' => out.extend_from_slice(b"\\r"),
-                '\t' => out.extend_from_slice(b"\\t"),
-                '\0'..='\u{1f}' | '<' | '>' | '&' => {
-                    let byte = c as usize & 0x7f;
-                    out.extend_from_slice(b"\\u00");
-                    out.push(HEX[byte >> 4]);
-                    out.push(HEX[byte & 15]);
+        let valid = chunk.valid().as_bytes();
+        let mut from = 0;
+        let mut at = 0;
+        while at < valid.len() {
+            let (length, control);
+            let escaped: &[u8] = match valid[at] {
+                b'"' => {
+                    length = 1;
+                    b"\\\""
                 }
-                '\u{2028}' => out.extend_from_slice(b"\\u2028"),
-                '\u{2029}' => out.extend_from_slice(b"\\u2029"),
-                c => {
-                    let mut buffer = [0; 4];
-                    out.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());
+                b'\\' => {
+                    length = 1;
+                    b"\\\\"
                 }
-            }
+                byte @ (0..0x20 | b'<' | b'>' | b'&') => {
+                    length = 1;
+                    match byte {
+                        8 => b"\\b",
+                        12 => b"\\f",
+                        b'\n' => b"\\n",
+                        b'\r' => b"\\r",
+                        b'\t' => b"\\t",
+                        byte => {
+                            let [high, low] = hex(byte, false);
+                            control = [b'\\', b'u', b'0', b'0', high, low];
+                            &control
+                        }
+                    }
+                }
+                // U+2028 and U+2029.
+                0xe2 if matches!(&valid[at..at + 3], [_, 0x80, 0xa8 | 0xa9]) => {
+                    length = 3;
+                    if valid[at + 2] == 0xa8 {
+                        b"\\u2028"
+                    } else {
+                        b"\\u2029"
+                    }
+                }
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            out.push(&valid[from..at])?;
+            out.escape(escaped)?;
+            at += length;
+            from = at;
         }
+        out.push(&valid[from..])?;
         for _ in chunk.invalid() {
-            out.extend_from_slice(b"\\ufffd");
+            out.escape(b"\\ufffd")?;
         }
     }
-    out.push(b'"');
+    out.push(b"\"")
 }
 
 /// A number: as JavaScript writes it, so with an exponent below 1e-6 and from 1e21.
@@ -141,42 +176,43 @@ fn float(value: f64) -> String {
     format!("{value}")
 }
 
-/// What a String method gives, for the types that have one.
-pub(super) fn stringer(value: &Value) -> Option<Vec<u8>> {
+/// Whether a value has a String method.
+pub(super) fn is_stringer(value: &Value) -> bool {
     match value {
-        Value::Map(map) => match map.kind {
-            MapKind::Arguments | MapKind::Properties if map.entries.is_none() => {
-                Some(b"{}".to_vec())
-            }
-            MapKind::Arguments | MapKind::Properties => Some(marshal(value)),
-            MapKind::Anything | MapKind::PlainProperties => None,
-        },
-        Value::List(list) => match (list.kind, list.items()) {
-            (ListKind::Tools, _) => Some(marshal(value)),
-            (ListKind::PropertyType, []) => Some(Vec::new()),
-            (ListKind::PropertyType, [Value::Text(one)]) => Some(one.to_vec()),
-            (ListKind::PropertyType, many) => {
-                let mut out = vec![b'['];
+        Value::Map(map) => matches!(map.kind, MapKind::Arguments | MapKind::Properties),
+        Value::List(list) => matches!(list.kind, ListKind::Tools | ListKind::PropertyType),
+        Value::Record(record) => record.kind == RecordKind::Tool,
+        _ => false,
+    }
+}
+
+/// Writes what the String method of a value gives.
+pub(super) fn string(out: &mut Sink<'_>, value: &Value) -> Written {
+    match value {
+        Value::Map(map) if map.entries.is_none() => out.push(b"{}"),
+        Value::List(list) if list.kind == ListKind::PropertyType => match list.items() {
+            [] => Ok(()),
+            [Value::Text(one)] => out.push(one),
+            many => {
+                out.push(b"[")?;
                 for (i, one) in many.iter().enumerate() {
                     if i > 0 {
-                        out.push(b' ');
+                        out.push(b" ")?;
                     }
                     if let Value::Text(one) = one {
-                        out.extend_from_slice(one);
+                        out.push(one)?;
                     }
                 }
-                out.push(b']');
-                Some(out)
+                out.push(b"]")
             }
-            _ => None,
         },
-        Value::Record(record) if record.kind == RecordKind::Tool => Some(marshal(value)),
-        _ => None,
+        other => marshal(out, other),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::meter::tests::written;
     use super::*;
 
     #[test]
@@ -195,6 +231,14 @@ mod tests {
     #[test]
     fn html_and_broken_text_are_escaped() {
         let value = Value::Text((*b"<\xe6\x97>\x01").into());
-        assert_eq!(marshal(&value), br#""\u003c\ufffd\ufffd\u003e\u0001""#);
+        assert_eq!(
+            written(|out| marshal(out, &value)),
+            br#""\u003c\ufffd\ufffd\u003e\u0001""#
+        );
+        let value = Value::text("a\u{2028}\u{2027}\u{2029}\"\\\n&é");
+        assert_eq!(
+            written(|out| marshal(out, &value)),
+            "\"a\\u2028\u{2027}\\u2029\\\"\\\\\\n\\u0026é\"".as_bytes()
+        );
     }
 }

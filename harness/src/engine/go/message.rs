@@ -6,7 +6,7 @@
 //! endpoint takes, arguments may be an object, as Ollama's own endpoint takes them, and
 //! the reasoning may be called as other servers call it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
 
@@ -63,9 +63,10 @@ pub(super) fn messages(messages: &[Json]) -> Result<Vec<Message>, Refusal> {
     if requests.is_empty() {
         return Err(Refusal::new("[] is too short - 'messages'"));
     }
+    let called = called_names(&requests);
     let mut mapped = Vec::with_capacity(requests.len());
     for request in &requests {
-        map(request, &requests, &mut mapped)?;
+        map(request, &called, &mut mapped)?;
     }
     if mapped.is_empty() {
         return Err(Refusal::new("no messages are left to render"));
@@ -141,14 +142,14 @@ fn call(json: &Json) -> Result<RequestCall<'_>, Refusal> {
 
 fn map(
     request: &Request<'_>,
-    all: &[Request<'_>],
+    called: &HashMap<&str, &str>,
     mapped: &mut Vec<Message>,
 ) -> Result<(), Refusal> {
     let mut tool_name = "";
     if lower(request.role) == "tool" {
         tool_name = request.name;
         if tool_name.is_empty() && !request.tool_call_id.is_empty() {
-            tool_name = called_name(all, request.tool_call_id);
+            tool_name = called.get(request.tool_call_id).copied().unwrap_or("");
         }
     }
     let message = Message {
@@ -239,14 +240,16 @@ fn arguments(json: Option<&Json>) -> Result<Option<BTreeMap<Text, Value>>, Refus
     }
 }
 
-fn called_name<'j>(all: &[Request<'j>], id: &str) -> &'j str {
-    all.iter()
-        .rev()
-        .find_map(|request| {
-            let calls = request.calls.as_deref().unwrap_or_default();
-            calls.iter().find(|call| call.id == id)
-        })
-        .map_or("", |call| call.name)
+/// The name behind the ID of each call: the last message that has it decides, and in
+/// that the first call.
+fn called_names<'j>(requests: &[Request<'j>]) -> HashMap<&'j str, &'j str> {
+    let mut names = HashMap::new();
+    for request in requests {
+        for call in request.calls.iter().flatten().rev() {
+            names.insert(call.id, call.name);
+        }
+    }
+    names
 }
 
 fn part(json: &Json) -> Result<Message, Refusal> {

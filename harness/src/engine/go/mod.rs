@@ -11,7 +11,7 @@
 //!   that know no messages,
 //! - `format`, `printf`, `json` and `quote` write values as Go's packages do,
 //! - `reads` finds the fields of the root that a template reads,
-//! - `refusal` says why it ended, and counts what is left of the limits.
+//! - `meter` counts what is left of the limits, and `refusal` says why it ended.
 
 mod base64;
 mod check;
@@ -22,6 +22,7 @@ mod functions;
 mod json;
 mod legacy;
 mod message;
+mod meter;
 mod printf;
 mod quote;
 mod read;
@@ -47,7 +48,8 @@ use crate::template::{Dialect, Template, Variable};
 
 use collate::Form;
 use exec::{Execution, Surroundings};
-use refusal::{Meter, Refusal};
+use meter::Meter;
+use refusal::Refusal;
 use think::Think;
 use values::{Text, Value};
 
@@ -182,12 +184,7 @@ impl Program for Compiled {
 
 impl Compiled {
     fn run(&self, case: &Case, form: &Form, think: Think) -> Result<String, Refusal> {
-        let meter = Meter {
-            fuel: self.limits.fuel,
-            work: self.limits.work,
-            output: self.limits.output,
-            depth: self.limits.recursion.min(Limits::DEEPEST),
-        };
+        let meter = Meter::new(&self.limits);
         let mut execution = Execution::new(&self.defines, case.now, meter);
         match &self.style {
             Style::Messages => {
@@ -220,7 +217,7 @@ impl Compiled {
                 execution.execute(cut, &root(fields(last), think))?;
             }
         }
-        Ok(text(execution.out))
+        exec::text(execution.out, &mut execution.meter)
     }
 }
 
@@ -239,19 +236,4 @@ fn root(
             .map(|(name, value)| (Text::from(name.as_bytes()), value))
             .collect(),
     )
-}
-
-/// The output as text: each byte that is no UTF-8 becomes U+FFFD, as it does on Ollama's
-/// way to the model.
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| {
-        let mut text = String::new();
-        for chunk in error.as_bytes().utf8_chunks() {
-            text.push_str(chunk.valid());
-            for _ in chunk.invalid() {
-                text.push('\u{fffd}');
-            }
-        }
-        text
-    })
 }

@@ -4,48 +4,54 @@
 //! not before a `*`.
 
 use super::format::{Depth, Spec, write};
+use super::meter::{Sink, Written};
 use super::values::Value;
 
 /// Go refuses widths and precisions above this.
 const LARGEST_WIDTH: usize = 1_000_000;
 
-/// `fmt.Sprintf`, within a limit as [`sprint`].
-pub(super) fn sprintf(format: &[u8], values: &[Value], limit: usize) -> Vec<u8> {
-    let mut out = Vec::new();
+/// Work that it takes to read one byte of a layout.
+const BYTE: usize = 8;
+
+/// Work that it takes to follow one verb, beside writing a value.
+const VERB: usize = 100;
+
+/// `fmt.Sprintf`.
+pub(super) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Written {
+    out.meter.work(format.len().saturating_mul(BYTE))?;
     let mut used = 0;
     let mut reordered = false;
     let mut at = 0;
-    while at < format.len() && out.len() <= limit {
+    while at < format.len() {
         let literal = format[at..]
             .iter()
             .position(|b| *b == b'%')
             .unwrap_or(format.len() - at);
-        out.extend_from_slice(&format[at..at + literal]);
+        out.push(&format[at..at + literal])?;
         at += literal;
         if at >= format.len() {
             break;
         }
         at += 1;
         let mut spec = flags(format, &mut at);
-        let mut star = |at: &mut usize, out: &mut Vec<u8>, complaint: &[u8]| -> Option<i64> {
+        let mut star = |at: &mut usize| -> Option<i64> {
             *at += 1;
             let value = values.get(used);
             used += 1;
             match value {
                 Some(Value::Int(n)) if n.unsigned_abs() <= LARGEST_WIDTH as u64 => Some(*n),
-                _ => {
-                    out.extend_from_slice(complaint);
-                    None
-                }
+                _ => None,
             }
         };
         if format.get(at) == Some(&b'*') {
-            if let Some(width) = star(&mut at, &mut out, b"%!(BADWIDTH)") {
+            if let Some(width) = star(&mut at) {
                 if width < 0 {
                     spec.minus = true;
                     spec.zero = false;
                 }
                 spec.width = usize::try_from(width.unsigned_abs()).ok();
+            } else {
+                out.push(b"%!(BADWIDTH)")?;
             }
         } else {
             spec.width = number(format, &mut at);
@@ -53,9 +59,10 @@ pub(super) fn sprintf(format: &[u8], values: &[Value], limit: usize) -> Vec<u8> 
         if format.get(at) == Some(&b'.') {
             at += 1;
             if format.get(at) == Some(&b'*') {
-                match star(&mut at, &mut out, b"%!(BADPREC)") {
-                    Some(precision) => spec.precision = usize::try_from(precision).ok(),
-                    None => spec.precision = None,
+                if let Some(precision) = star(&mut at) {
+                    spec.precision = usize::try_from(precision).ok();
+                } else {
+                    out.push(b"%!(BADPREC)")?;
                 }
             } else {
                 spec.precision = Some(number(format, &mut at).unwrap_or(0));
@@ -77,26 +84,27 @@ pub(super) fn sprintf(format: &[u8], values: &[Value], limit: usize) -> Vec<u8> 
             }
         }
         let Some(verb) = first_char(&format[at..]) else {
-            out.extend_from_slice(b"%!(NOVERB)");
+            out.push(b"%!(NOVERB)")?;
             break;
         };
         at += verb.len_utf8();
         spec.verb = verb;
+        out.meter.work(VERB)?;
         if verb == '%' {
-            out.push(b'%');
+            out.push(b"%")?;
         } else if bad_index {
-            out.extend_from_slice(format!("%!{verb}(BADINDEX)").as_bytes());
+            complain(out, verb, "(BADINDEX)")?;
         } else if let Some(value) = values.get(used) {
             used += 1;
-            write(&mut out, value, &spec, Depth::Top);
+            write(out, value, &spec, Depth::Top)?;
         } else {
-            out.extend_from_slice(format!("%!{verb}(MISSING)").as_bytes());
+            complain(out, verb, "(MISSING)")?;
         }
     }
     if !reordered && used < values.len() {
-        extra(&mut out, &values[used..]);
+        extra(out, &values[used..])?;
     }
-    out
+    Ok(())
 }
 
 fn number(format: &[u8], at: &mut usize) -> Option<usize> {
@@ -111,14 +119,14 @@ fn number(format: &[u8], at: &mut usize) -> Option<usize> {
 
 /// The index in `[2]`, counted from 0, and the length of the whole.
 fn explicit(format: &[u8]) -> Option<(usize, usize)> {
-    let end = format.iter().position(|b| *b == b']')?;
     let mut at = 1;
     let index = number(format, &mut at)?.checked_sub(1)?;
-    (at == end).then_some((index, end + 1))
+    (format.get(at) == Some(&b']')).then_some((index, at + 1))
 }
 
 fn first_char(bytes: &[u8]) -> Option<char> {
-    let chunk = bytes.utf8_chunks().next()?;
+    // No character is longer.
+    let chunk = bytes[..bytes.len().min(4)].utf8_chunks().next()?;
     chunk.valid().chars().next().or(Some('\u{fffd}'))
 }
 
@@ -138,20 +146,27 @@ fn flags(format: &[u8], at: &mut usize) -> Spec {
     }
 }
 
+/// The complaint about a verb.
+fn complain(out: &mut Sink<'_>, verb: char, what: &str) -> Written {
+    out.push(b"%!")?;
+    out.push_str(verb.encode_utf8(&mut [0; 4]))?;
+    out.push_str(what)
+}
+
 /// The complaint about operands that no verb took.
-fn extra(out: &mut Vec<u8>, values: &[Value]) {
-    out.extend_from_slice(b"%!(EXTRA ");
+fn extra(out: &mut Sink<'_>, values: &[Value]) -> Written {
+    out.push(b"%!(EXTRA ")?;
     for (i, value) in values.iter().enumerate() {
         if i > 0 {
-            out.extend_from_slice(b", ");
+            out.push(b", ")?;
         }
         if matches!(value, Value::Nil | Value::Absent) {
-            out.extend_from_slice(b"<nil>");
+            out.push(b"<nil>")?;
         } else {
-            out.extend_from_slice(value.type_name().as_bytes());
-            out.push(b'=');
-            write(out, value, &Spec::plain('v'), Depth::Top);
+            out.push_str(value.type_name())?;
+            out.push(b"=")?;
+            write(out, value, &Spec::plain('v'), Depth::Top)?;
         }
     }
-    out.push(b')');
+    out.push(b")")
 }

@@ -10,8 +10,16 @@
 use super::refusal::Refusal;
 use crate::outcome::Limit;
 
-/// Branches of one `if`, which gotmpl parses one inside the other.
-const LONGEST_CHAIN: usize = 500;
+/// Blocks and branches of blocks that may be open at a time. gotmpl parses the branches
+/// of one `if` one inside the other, and its own bound on nesting does not count them.
+const MOST_OPEN: usize = 500;
+
+/// Tokens that a template may have: the tree that is made of them is much larger than
+/// they are. The longest honest templates have a hundredth of that.
+const MOST_TOKENS: usize = 250_000;
+
+/// Bytes of a name that count as one more token: it is looked at again and again.
+const LONG_NAME: usize = 16;
 
 /// Checks a source and writes it so that gotmpl reads it as Go does.
 pub(super) fn prepare(source: &str) -> Result<String, Refusal> {
@@ -21,6 +29,8 @@ pub(super) fn prepare(source: &str) -> Result<String, Refusal> {
         out: String::with_capacity(source.len()),
         lost_lines: 0,
         open: Vec::new(),
+        branches: 0,
+        tokens: 0,
     };
     let refused = scanner.run();
     let line = 1 + source[..scanner.at].bytes().filter(|b| *b == b'\n').count();
@@ -35,6 +45,9 @@ struct Scanner<'s> {
     /// Line breaks that trimming and comments took away since the last action.
     lost_lines: usize,
     open: Vec<Block>,
+    /// Of all open blocks.
+    branches: usize,
+    tokens: usize,
 }
 
 /// A block that waits for its `{{end}}`.
@@ -102,6 +115,8 @@ impl<'s> Scanner<'s> {
             };
             let behind = &rest[length + 2..];
             let trims = behind.starts_with('-') && behind[1..].starts_with(is_space);
+            // The text before it and what opens and closes it.
+            self.count(3)?;
             self.text(&rest[..length], trim_start, trims, false);
             self.at += length + if trims { 4 } else { 2 };
             trim_start = if self.rest().starts_with("/*") {
@@ -172,6 +187,10 @@ impl<'s> Scanner<'s> {
                 break trims;
             }
             let (token, length) = token(rest)?;
+            self.count(match token {
+                Token::Literal => 1,
+                _ => 1 + length / LONG_NAME,
+            })?;
             let text = &rest[..length];
             let unexpected = |place: &str| Refusal::new(format!("unexpected {text:?} in {place}"));
             match token {
@@ -227,6 +246,24 @@ impl<'s> Scanner<'s> {
         self.at += length;
     }
 
+    /// Counts tokens.
+    fn count(&mut self, tokens: usize) -> Result<(), Refusal> {
+        self.tokens += tokens;
+        if self.tokens > MOST_TOKENS {
+            return Err(Refusal::Limit(Limit::Fuel));
+        }
+        Ok(())
+    }
+
+    /// Counts one more branch that is open.
+    fn nest(&mut self) -> Result<(), Refusal> {
+        self.branches += 1;
+        if self.branches > MOST_OPEN {
+            return Err(Refusal::Limit(Limit::Recursion));
+        }
+        Ok(())
+    }
+
     /// Follows the blocks: what opens, what closes.
     fn block(&mut self, tokens: &[Token<'_>]) -> Result<(), Refusal> {
         let keyword = match tokens {
@@ -236,7 +273,8 @@ impl<'s> Scanner<'s> {
         match keyword.copied() {
             Some("end") => {
                 let opened = self.open.pop();
-                opened.ok_or_else(|| Refusal::new("unexpected {{end}}"))?;
+                let opened = opened.ok_or_else(|| Refusal::new("unexpected {{end}}"))?;
+                self.branches -= opened.branches;
             }
             Some("else") => {
                 let Some(block) = self.open.last_mut() else {
@@ -257,9 +295,7 @@ impl<'s> Scanner<'s> {
                             return Err(Refusal::new(format!("unexpected \"<{word}>\" in input")));
                         }
                         block.branches += 1;
-                        if block.branches > LONGEST_CHAIN {
-                            return Err(Refusal::Limit(Limit::Recursion));
-                        }
+                        self.nest()?;
                     }
                     Some(_) => return Err(Refusal::new("unexpected token in else")),
                     None => block.has_else = true,
@@ -274,6 +310,7 @@ impl<'s> Scanner<'s> {
                     has_else: false,
                     branches: 1,
                 });
+                self.nest()?;
             }
             Some(keyword @ ("break" | "continue")) => {
                 // A range's else is outside of it, and a block is a template of its own.
@@ -414,8 +451,11 @@ fn quoted<'t>(
         match c {
             '\\' => match chars.next() {
                 Some((_, '\n')) | None => break,
-                Some((_, c)) if c == quote || "abfnrtv\\01234567xuU".contains(c) => {}
-                Some(_) => return Err(Refusal::new("invalid syntax")),
+                Some((at, kind)) => {
+                    if !is_escape(&text[at..], kind, quote) {
+                        return Err(Refusal::new("invalid syntax"));
+                    }
+                }
             },
             '\n' => break,
             c if c == quote => return Ok((Token::Literal, at + 1)),
@@ -423,6 +463,23 @@ fn quoted<'t>(
         }
     }
     Err(Refusal::new(unterminated))
+}
+
+/// Whether Go knows what stands behind a backslash: strconv, `UnquoteChar`.
+fn is_escape(text: &str, kind: char, quote: char) -> bool {
+    let code = |from: usize, digits: usize, radix: u32| {
+        let digits = text.get(from..from + digits)?;
+        let is_number = digits.chars().all(|c| c.is_digit(radix));
+        is_number.then(|| u32::from_str_radix(digits, radix).ok())?
+    };
+    match kind {
+        'a' | 'b' | 'f' | 'n' | 'r' | 't' | 'v' | '\\' => true,
+        '0'..='7' => code(0, 3, 8).is_some_and(|code| code < 256),
+        'x' => code(1, 2, 16).is_some(),
+        'u' => code(1, 4, 16).and_then(char::from_u32).is_some(),
+        'U' => code(1, 8, 16).and_then(char::from_u32).is_some(),
+        kind => kind == quote,
+    }
 }
 
 fn lines(text: &str) -> usize {
@@ -464,6 +521,11 @@ mod tests {
             ("{{ /* x */ }}", "1: unexpected bad character U+002F '/'"),
             ("{{(1}}", "1: unclosed left paren"),
             ("{{\"a\nb\"}}", "1: unterminated quoted string"),
+            (r#"{{"\xz0"}}"#, "1: invalid syntax"),
+            (r#"{{"\400"}}"#, "1: invalid syntax"),
+            (r#"{{"\ud800"}}"#, "1: invalid syntax"),
+            (r"{{'\U00110000'}}", "1: invalid syntax"),
+            (r#"{{"\'"}}"#, "1: invalid syntax"),
         ] {
             assert_eq!(refused(source), expected, "{source}");
         }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use super::meter::{Meter, Sink, Written};
 use super::read;
 use super::refusal::Refusal;
 use super::values::{ListKind, MapKind, Record, RecordKind, Text, Value};
@@ -180,45 +181,60 @@ pub(super) fn empty_property() -> Value {
     )
 }
 
-/// A property's type in TypeScript's words: api/types.go, `ToTypeScriptType`.
-pub(super) fn typescript(property: &Record) -> String {
+/// Work that it takes to look at one property.
+const PROPERTY: usize = 300;
+
+/// Writes a property's type in TypeScript's words: api/types.go, `ToTypeScriptType`.
+pub(super) fn typescript(out: &mut Sink<'_>, property: &Record) -> Written {
+    out.meter.work(PROPERTY)?;
     let items = |name| match property.get(name) {
         Some(Value::List(list)) => list.items(),
         _ => &[],
     };
-    let mut names: Vec<String> = Vec::new();
-    for one in items("AnyOf") {
-        if let Value::Record(record) = one {
-            names.push(typescript(record));
+    let mut is_first = true;
+    let mut begin = |out: &mut Sink<'_>| {
+        if std::mem::take(&mut is_first) {
+            return Ok(());
         }
-    }
-    if names.is_empty() {
+        out.push(b" | ")
+    };
+    let any_of = items("AnyOf");
+    if any_of.is_empty() {
         for one in items("Type") {
             let Value::Text(one) = one else { continue };
-            let name = match &**one {
-                b"string" => "string",
-                b"number" | b"integer" => "number",
-                b"boolean" => "boolean",
-                b"array" => "any[]",
-                b"object" => "Record<string, any>",
-                b"null" => "null",
-                _ => "any",
-            };
-            names.push(name.to_owned());
+            begin(out)?;
+            out.push(match &**one {
+                b"string" => b"string",
+                b"number" | b"integer" => b"number",
+                b"boolean" => b"boolean",
+                b"array" => b"any[]",
+                b"object" => b"Record<string, any>",
+                b"null" => b"null",
+                _ => b"any",
+            })?;
         }
     }
-    if names.is_empty() {
-        return "any".to_owned();
+    for one in any_of {
+        if let Value::Record(record) = one {
+            begin(out)?;
+            typescript(out, record)?;
+        }
     }
-    names.join(" | ")
+    if is_first { out.push(b"any") } else { Ok(()) }
 }
 
 /// Properties without their order: `ToMap`.
-pub(super) fn to_map(properties: Option<&[(Text, Value)]>) -> Value {
+pub(super) fn to_map(
+    properties: Option<&[(Text, Value)]>,
+    meter: &mut Meter,
+) -> Result<Value, Refusal> {
+    let count = properties.map_or(0, <[_]>::len);
+    meter.produce(count.saturating_mul(size_of::<(Text, Value)>()))?;
+    meter.work(count.saturating_mul(PROPERTY))?;
     let entries: Option<BTreeMap<Text, Value>> =
         properties.map(|properties| properties.iter().cloned().collect());
-    Value::Map(super::values::Map {
+    Ok(Value::Map(super::values::Map {
         kind: MapKind::PlainProperties,
         entries: entries.map(Arc::new),
-    })
+    }))
 }

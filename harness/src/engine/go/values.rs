@@ -19,6 +19,8 @@ pub(super) enum Value {
     Byte(u8),
     Float(f64),
     Text(Text),
+    /// `api.ImageData`, which is a `[]byte`.
+    Bytes(Text),
     List(List),
     Map(Map),
     Record(Arc<Record>),
@@ -39,8 +41,6 @@ pub(super) struct List {
 pub(super) enum ListKind {
     Messages,
     Images,
-    /// `api.ImageData`, which is a `[]byte`.
-    Bytes,
     ToolCalls,
     Tools,
     Strings,
@@ -250,7 +250,7 @@ impl Value {
             Value::Int(value) => *value != 0,
             Value::Byte(value) => *value != 0,
             Value::Float(value) => *value != 0.0,
-            Value::Text(text) => !text.is_empty(),
+            Value::Text(text) | Value::Bytes(text) => !text.is_empty(),
             Value::List(list) => !list.items().is_empty(),
             Value::Map(map) => map.len() > 0,
             Value::Record(_) => true,
@@ -268,10 +268,10 @@ impl Value {
             Value::Byte(_) => "uint8",
             Value::Float(_) => "float64",
             Value::Text(_) => "string",
+            Value::Bytes(_) => "api.ImageData",
             Value::List(list) => match list.kind {
                 ListKind::Messages => "[]*template.templateMessage",
                 ListKind::Images => "[]api.ImageData",
-                ListKind::Bytes => "api.ImageData",
                 ListKind::ToolCalls => "[]template.templateToolCall",
                 ListKind::Tools => "template.templateTools",
                 ListKind::Strings => "[]string",
