@@ -1,5 +1,6 @@
 //! Cases: named conversations with their rendering options.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +11,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::clock::Moment;
+use crate::file::{MOST_NAME, is_portable, is_there, read_text};
 use crate::json::{self, Document};
-use crate::problem::{Problem, closest, read_text};
+use crate::problem::{Problem, closest};
+use crate::root::Root;
 use crate::template::Dialect;
 
 /// A case's name: `family/name`, such as `bad-roles/unknown-role`.
@@ -144,7 +147,7 @@ impl std::str::FromStr for CaseId {
 
     fn from_str(text: &str) -> Result<CaseId, InvalidCaseId> {
         match text.split_once('/') {
-            Some((family, name)) if is_slug(family) && is_slug(name) => {
+            Some((family, name)) if is_name(family) && is_name(name) => {
                 Ok(CaseId::new(family, name))
             }
             _ => Err(InvalidCaseId(text.to_owned())),
@@ -183,17 +186,20 @@ pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
         Err(problem) => return Family::broken(problem),
     };
     let family = path.file_stem().unwrap_or_default().to_string_lossy();
-    if !is_slug(&family) {
+    if !is_name(&family) || !is_portable(&family) {
         return Family::broken(
-            Problem::new(path, format!("`{family}` is no family name")).help(
-                "a family is named by its file: lower-case letters, digits and single dashes",
-            ),
+            Problem::new(path, format!("`{family}` is no family name")).help(format!(
+                "a family is named by its file: {}, and no device of Windows",
+                name_rule()
+            )),
         );
     }
     let mut reader = Reader {
         path,
         family: &family,
         tool_folders,
+        tools: HashMap::new(),
+        keys: json::keys::<CaseEntry>(),
         found: Family::default(),
     };
     let examined = json::examine(path, &text, |document, root| reader.file(document, root));
@@ -216,6 +222,10 @@ struct Reader<'r> {
     path: &'r Path,
     family: &'r str,
     tool_folders: &'r [PathBuf],
+    /// The tool files that were read, by name.
+    tools: HashMap<String, Option<Value>>,
+    /// The keys of a case.
+    keys: Vec<String>,
     found: Family,
 }
 
@@ -233,11 +243,11 @@ impl Reader<'_> {
             return about;
         };
         for (name, property) in document.entries(cases, "`cases`")? {
-            if !is_slug(name) {
+            if !is_name(name) {
                 document.problem_with(
                     &property.name,
                     format!("`{name}` is no case name"),
-                    Some("use lower-case letters, digits and single dashes".to_owned()),
+                    Some(format!("use {}", name_rule())),
                 );
                 continue;
             }
@@ -258,7 +268,7 @@ impl Reader<'_> {
         value: &ast::Value<'_>,
     ) -> Option<Case> {
         let what = format!("case `{name}`");
-        let fields = document.fields(value, &what, &json::keys::<CaseEntry>())?;
+        let fields = document.fields(value, &what, &self.keys)?;
         let about = fields
             .get("about")
             .and_then(|value| document.string(value, "`about`"));
@@ -345,12 +355,18 @@ impl Reader<'_> {
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        if let Some(known) = self.tools.get(name).filter(|_| is_plain) {
+            if known.is_none() {
+                document.problem(at, format!("tool file `{name}` cannot be used"));
+            }
+            return known.clone();
+        }
         let file = self
             .tool_folders
             .iter()
-            .map(|folder| folder.join(format!("{name}.json")))
-            .find(|file| is_plain && file.is_file());
-        let Some(file) = file else {
+            .map(|folder| (folder, folder.join(format!("{name}.json"))))
+            .find(|(_, file)| is_plain && is_there(file));
+        let Some((folder, file)) = file else {
             let known = known_tools(self.tool_folders);
             let listed = match known.as_slice() {
                 [] => "there are no tool files".to_owned(),
@@ -362,19 +378,19 @@ impl Reader<'_> {
             return None;
         };
         self.found.tool_files.push(file.clone());
-        match read_tool(&file) {
+        let inside = Root::new(folder).and_then(|root| root.has(&file));
+        let read = inside.map_err(|problem| vec![problem]);
+        let tool = match read.and_then(|_| read_tool(&file)) {
             Ok(tool) => Some(tool),
             Err(problems) => {
-                for problem in problems {
-                    // A tool that several cases name is reported once.
-                    if !self.found.problems.contains(&problem) {
-                        self.found.problems.push(problem);
-                    }
-                }
+                // What several cases name is reported once.
+                self.found.problems.extend(problems);
                 document.problem(at, format!("tool file `{name}` cannot be used"));
                 None
             }
-        }
+        };
+        self.tools.insert(name.to_owned(), tool.clone());
+        tool
     }
 }
 
@@ -430,6 +446,15 @@ fn dialects(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Vec<D
 fn all<T>(elements: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     let elements: Vec<Option<T>> = elements.collect();
     elements.into_iter().collect()
+}
+
+/// Whether a case or a family may have a name: it becomes a file or a folder of snapshots.
+fn is_name(name: &str) -> bool {
+    is_slug(name) && name.len() <= MOST_NAME
+}
+
+fn name_rule() -> String {
+    format!("at most {MOST_NAME} lower-case letters, digits and single dashes")
 }
 
 /// Lower-case letters and digits, in words that single dashes join.
@@ -535,6 +560,54 @@ mod tests {
         assert!(problems("\u{FEFF}{}")[0].contains("byte order mark"));
         assert!(problems(r#"{"about": "\ud800"}"#)[0].contains("not JSON"));
         assert!(problems("// c\n{}")[0].contains("not JSON"));
+    }
+
+    /// Names become files: none leads anywhere else, on any system.
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let long = "x".repeat(300);
+        for name in [
+            "../../x",
+            "/etc/passwd",
+            "a/b",
+            "a\\\\b",
+            "",
+            ".",
+            "..",
+            "A",
+            "a b",
+            "e\\u0301",
+            "\\u00e9",
+            "\\u0000",
+            "a\\n",
+            "\\u202ea",
+            &long,
+        ] {
+            let found = problems(&format!(
+                r#"{{"about": "x", "cases": {{"{name}": {{"messages": []}}}}}}"#
+            ));
+            assert_eq!(found.len(), 1, "{name}: {found:?}");
+            assert!(found[0].contains("f.json:1:26: `"), "{}", found[0]);
+            assert!(
+                found[0].contains("is no case name\n  use at most 64"),
+                "{}",
+                found[0]
+            );
+        }
+        for name in [
+            "../../etc/passwd",
+            "/etc/passwd",
+            "",
+            ".",
+            "a\\\\b",
+            "\\u0000",
+        ] {
+            let found = problems(&format!(
+                r#"{{"about": "x", "cases": {{"a": {{"messages": [], "tools": ["{name}"]}}}}}}"#
+            ));
+            assert_eq!(found.len(), 1, "{name}: {found:?}");
+            assert!(found[0].contains("no tool file is named"), "{}", found[0]);
+        }
     }
 
     #[test]

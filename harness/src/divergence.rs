@@ -14,7 +14,8 @@ use serde_json::json;
 
 use crate::fingerprint::Fingerprint;
 use crate::json::{self, Document};
-use crate::problem::{Position, Problem, read_text};
+use crate::problem::{Position, Problem};
+use crate::root::text_beside;
 use crate::suite::{Pair, Suite};
 
 /// What is known to differ.
@@ -69,10 +70,9 @@ pub fn pair_name(pair: &Pair<'_>) -> String {
 impl Divergences {
     /// Reads `snapshots/divergences.json`; without the file nothing is known to differ.
     pub fn read(path: &Path) -> Result<Divergences, Vec<Problem>> {
-        if !path.exists() {
+        let Some(text) = text_beside(path).map_err(|problem| vec![problem])? else {
             return Ok(Divergences::default());
-        }
-        let text = read_text(path).map_err(|problem| vec![problem])?;
+        };
         let examined = json::examine(path, &text, |document, root| {
             let entries = document.array(root, "the list of divergences")?;
             let read = |entry: &ast::Value<'_>| {

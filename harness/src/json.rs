@@ -4,6 +4,7 @@
 //! value stands, so that every problem in a file is reported with its place, not
 //! only the first. Numbers keep their digits and objects the order of their keys.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast;
@@ -13,11 +14,17 @@ use serde_json::{Map, Value};
 
 use crate::problem::{Position, Problem, closest};
 
+/// How many problems of one file are told. More help nobody, and finding the place of
+/// each takes as long as the file is.
+const MOST_PROBLEMS: usize = 100;
+
 /// A JSON document under examination: its text, and what is wrong with it so far.
 pub struct Document<'t> {
     path: PathBuf,
     text: &'t str,
     problems: Vec<Problem>,
+    /// Problems beyond those that are told.
+    untold: usize,
 }
 
 /// An object whose keys are checked while they are taken out.
@@ -47,8 +54,8 @@ pub fn examine<T>(
         value: None,
         problems: vec![problem],
     };
-    // serde_json is strict and bounds the depth of nesting; the syntax tree after it
-    // is only needed for positions.
+    // serde_json is strict; the parser of the syntax tree, which is only needed for
+    // positions, bounds the depth of nesting, to 512.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         return broken(syntax_problem(path, text, &error));
     }
@@ -78,15 +85,21 @@ pub fn examine<T>(
         path: path.to_path_buf(),
         text,
         problems: Vec::new(),
+        untold: 0,
     };
     let value = take_apart(&mut document, &root);
+    if document.untold > 0 {
+        let message = format!("{} more problems in this file", document.untold);
+        document.problems.push(Problem::new(path, message));
+    }
     Examined {
         value,
         problems: document.problems,
     }
 }
 
-fn syntax_problem(path: &Path, text: &str, error: &serde_json::Error) -> Problem {
+/// What is wrong with a text that `serde_json` cannot read.
+pub(crate) fn syntax_problem(path: &Path, text: &str, error: &serde_json::Error) -> Problem {
     let message = error.to_string();
     let message = message
         .rsplit_once(" at line ")
@@ -113,7 +126,7 @@ fn syntax_problem(path: &Path, text: &str, error: &serde_json::Error) -> Problem
 impl Document<'_> {
     /// How many problems were reported so far.
     pub fn problem_count(&self) -> usize {
-        self.problems.len()
+        self.problems.len() + self.untold
     }
 
     /// Reports a problem at a value.
@@ -128,6 +141,10 @@ impl Document<'_> {
         message: impl Into<String>,
         help: Option<String>,
     ) {
+        if self.problems.len() == MOST_PROBLEMS {
+            self.untold += 1;
+            return;
+        }
         self.problems.push(Problem {
             path: self.path.clone(),
             position: Some(Position::of(self.text, at.start()).into()),
@@ -173,15 +190,21 @@ impl Document<'_> {
             return None;
         };
         let mut entries: Vec<(&str, &ast::ObjectProp<'_>)> = Vec::new();
+        let mut seen: HashMap<&str, usize> = HashMap::new();
         for property in &object.properties {
             let name = property.name.as_str();
-            if let Some((_, first)) = entries.iter().find(|(known, _)| *known == name) {
-                let first = Position::of(self.text, first.start());
+            if let Some(first) = seen.get(name) {
+                // A file of nothing else would take forever.
+                let first = match self.problems.len() {
+                    MOST_PROBLEMS => String::new(),
+                    _ => format!(", first at {}", Position::of(self.text, *first)),
+                };
                 self.problem(
                     &property.name,
-                    format!("`{name}` stands twice in {what}, first at {first}"),
+                    format!("`{name}` stands twice in {what}{first}"),
                 );
             } else {
+                seen.insert(name, property.start());
                 entries.push((name, property));
             }
         }

@@ -14,7 +14,10 @@ pub mod invisible;
 pub mod outcome;
 pub mod problem;
 
+pub mod file;
+
 pub mod json;
+mod root;
 
 pub mod template;
 

@@ -1,18 +1,19 @@
 //! The suite itself: whether everything in it has a use and a reason.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::case::{CaseId, is_slug};
 use crate::divergence::Divergences;
 use crate::engine::Engines;
+use crate::file::{is_there, read_text, write_below};
 use crate::fingerprint::Fingerprint;
-use crate::problem::{Problem, write_whole};
+use crate::problem::Problem;
 use crate::record::{Record, Records};
 use crate::schema;
 use crate::snapshot::Snapshots;
 use crate::suite::{Layout, Suite};
-use crate::template::Template;
+use crate::template::{Template, sidecar};
 
 /// Everything that is wrong with the suite as a suite, sorted by path. What is wrong with
 /// single files is in [`Suite::problems`].
@@ -31,6 +32,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     templates(suite, &mut findings);
     cases(suite, &mut findings);
     tools(layout, suite, &mut findings);
+    strays(layout, suite, &mut findings);
     schemas(layout, &mut findings);
     findings.sort_by(|a, b| a.path.cmp(&b.path));
     findings
@@ -50,12 +52,13 @@ fn snapshots(
                 .help("delete it, or bring back the template, case or divergence it was for"),
         );
     }
+    findings.extend(survey.strange);
     for path in survey.pending {
         findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
     }
     for template in &suite.templates {
         let path = snapshots.card(template);
-        if !path.is_file() {
+        if !is_there(&path) {
             findings.push(
                 Problem::new(
                     path,
@@ -67,7 +70,7 @@ fn snapshots(
     }
     for pair in suite.pairs() {
         let path = snapshots.file(&pair);
-        if !path.is_file() {
+        if !is_there(&path) {
             findings.push(
                 Problem::new(path, "missing: the pair was never accepted")
                     .help("run `cargo test`, then `cargo insta review`"),
@@ -95,12 +98,12 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         let mut complain = |message: String| {
             findings.push(Problem::new(&path, message).help(update(template)));
         };
-        if !path.exists() {
-            complain("missing: the template has no reference records".to_owned());
-            continue;
-        }
-        let record = match Record::read(&path) {
-            Ok(record) => record,
+        let record = match Record::of(layout, &template.name) {
+            Ok(Some(record)) => record,
+            Ok(None) => {
+                complain("missing: the template has no reference records".to_owned());
+                continue;
+            }
             Err(problem) => {
                 findings.push(problem);
                 continue;
@@ -110,7 +113,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
             complain(format!("stale: {why}"));
             continue;
         }
-        if std::fs::read_to_string(&path).ok() != Some(record.text()) {
+        if read_text(&path).ok() != Some(record.text()) {
             complain("not as it was written: someone has edited it".to_owned());
         }
         let cases: Vec<_> = suite
@@ -124,6 +127,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
             .filter(|id| record.cases.get(**id).map(|entry| &entry.input) != inputs.get(**id))
             .map(ToString::to_string)
             .collect();
+        let cases: HashSet<_> = cases.into_iter().collect();
         if !stale.is_empty() {
             complain(format!(
                 "without a record, or changed since: {}",
@@ -133,7 +137,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         let gone: Vec<_> = record
             .cases
             .keys()
-            .filter(|id| !cases.contains(id))
+            .filter(|id| !cases.contains(*id))
             .map(ToString::to_string)
             .collect();
         if !gone.is_empty() {
@@ -179,18 +183,9 @@ fn divergences(
 
 fn templates(suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
-        if !template.name.is_plain() {
-            findings.push(
-                Problem::new(
-                    &template.path,
-                    "the name cannot be a folder on every system",
-                )
-                .help("use lower-case letters, digits, dots, dashes and underscores"),
-            );
-        }
         for (key, value) in [("about", &template.about), ("origin", &template.origin)] {
             if value.is_none() {
-                let sidecar = template.path.with_extension("json");
+                let sidecar = sidecar(&template.path);
                 findings.push(
                     Problem::new(sidecar, format!("the template has no `{key}`"))
                         .help("say in the sidecar what it is and where it came from"),
@@ -249,10 +244,38 @@ fn tools(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
+/// What stands beside case files or templates and is read by nobody.
+fn strays(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let entries = |folder| {
+        let paths = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        paths.map(|entry| entry.path()).filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            !name.starts_with('.')
+        })
+    };
+    let is_read = |path: &Path| {
+        let is_of_template = |template: &Template| {
+            template.path == path || (is_json(path) && sidecar(&template.path) == path)
+        };
+        // What is wrong with a file is told already.
+        suite.templates.iter().any(is_of_template)
+            || suite.problems.iter().any(|problem| {
+                problem.path == path || (is_json(path) && sidecar(&problem.path) == path)
+            })
+    };
+    let of_cases = entries(layout.conversations()).filter(|path| path.is_dir() || !is_json(path));
+    let of_templates = entries(layout.templates()).filter(|path| !is_read(path));
+    for path in of_cases.chain(of_templates) {
+        findings.push(Problem::new(path, "nothing reads this").help(
+            "cases are in <family>.json, templates in <name>.jinja or <name>.gotmpl with <name>.json, and in no folders below",
+        ));
+    }
+}
+
 fn schemas(layout: &Layout, findings: &mut Vec<Problem>) {
     for file in schema::files() {
         let path = layout.cases().join(&file.path);
-        if std::fs::read_to_string(&path).ok().as_deref() != Some(&file.text) {
+        if read_text(&path).ok().as_deref() != Some(&file.text) {
             findings.push(
                 Problem::new(path, "not the schema that the harness reads by")
                     .help("run `cargo run --release -- lint --fix`"),
@@ -266,10 +289,10 @@ pub fn fix(layout: &Layout) -> Result<Vec<std::path::PathBuf>, Problem> {
     let mut written = Vec::new();
     for file in schema::files() {
         let path = layout.cases().join(&file.path);
-        if std::fs::read_to_string(&path).ok().as_deref() == Some(&file.text) {
+        if read_text(&path).ok().as_deref() == Some(&file.text) {
             continue;
         }
-        write_whole(&path, &file.text)?;
+        write_below(&layout.cases(), &path, &file.text)?;
         written.push(path);
     }
     Ok(written)

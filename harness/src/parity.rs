@@ -14,7 +14,8 @@ use jsonc_parser::ast;
 use crate::case::{Case, CaseId};
 use crate::json::{self, Document};
 use crate::outcome::{Outcome, OutcomeKind};
-use crate::problem::{Problem, read_text};
+use crate::problem::Problem;
+use crate::root::text_beside;
 use crate::run::Rendered;
 use crate::suite::{Pair, Suite};
 use crate::template::{Template, TemplateName};
@@ -168,10 +169,9 @@ pub fn compare<'s>(
 impl Explanations {
     /// Reads `snapshots/parity.json`; without the file nothing is explained.
     pub fn read(path: &Path) -> Result<Explanations, Vec<Problem>> {
-        if !path.exists() {
+        let Some(text) = text_beside(path).map_err(|problem| vec![problem])? else {
             return Ok(Explanations::default());
-        }
-        let text = read_text(path).map_err(|problem| vec![problem])?;
+        };
         let examined = json::examine(path, &text, |document, root| {
             let entries = document.array(root, "the list of differences")?;
             let entries: Vec<_> = entries.iter().map(|entry| read(document, entry)).collect();

@@ -1,12 +1,12 @@
 //! What is wrong with an input file, and where.
 
-use std::fmt;
-use std::io::Read as _;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The largest text file that is read: templates, cases, configurations. What is larger
-/// is something else.
-pub const MOST_TEXT: u64 = 16 << 20;
+use crate::invisible::is_invisible;
+
+/// The most characters of a message that are shown: names in it may be of any length.
+const MOST_SHOWN: usize = 2000;
 
 /// One thing that is wrong with one input file or request.
 ///
@@ -124,19 +124,19 @@ impl fmt::Display for Place {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.message)
+        write!(f, "{}: {}", shown_path(&self.path), shown(&self.message))
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
+        f.write_str(&shown_path(&self.path))?;
         if let Some(place) = self.position {
             write!(f, "{place}")?;
         }
-        write!(f, ": {}", self.message)?;
+        write!(f, ": {}", shown(&self.message))?;
         if let Some(help) = &self.help {
-            write!(f, "\n  {help}")?;
+            write!(f, "\n  {}", shown(help))?;
         }
         Ok(())
     }
@@ -144,75 +144,37 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Reads a file as UTF-8, or says what is wrong with it. Files above [`MOST_TEXT`], and
-/// what is no file, are refused before anything of them is read.
-pub fn read_text(path: &Path) -> Result<String, Problem> {
-    let bytes = read_bytes(path, MOST_TEXT)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let bytes = error.as_bytes();
-        let before = String::from_utf8_lossy(&bytes[..valid]);
-        Problem::new(
-            path,
-            format!("not UTF-8: byte 0x{:02X} at offset {valid}", bytes[valid]),
-        )
-        .at(Position::of(&before, valid))
-        .help("save the file as UTF-8")
-    })
-}
-
-/// Writes a file whole, or leaves the old one as it is: another name first, then the
-/// real one. Folders that are missing are made.
-pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(".draft");
-    let write = || {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
+/// A text as a terminal shall show it: in one line, what cannot be seen as its code
+/// point, and not longer than anyone reads.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len().min(MOST_SHOWN));
+    for (count, c) in text.chars().enumerate() {
+        if count == MOST_SHOWN {
+            shown.push('…');
+            break;
         }
-        std::fs::write(&draft, &text)?;
-        std::fs::rename(&draft, path)
-    };
-    write().map_err(|error| {
-        // What could not be finished is of no use to anyone.
-        let _ = std::fs::remove_file(&draft);
-        Problem::new(path, format!("cannot be written: {error}"))
-    })
+        if is_invisible(c) {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "⟦U+{:04X}⟧", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
-/// Reads a file of at most so many bytes.
-pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
-    let unreadable = |error: std::io::Error| Problem::new(path, format!("cannot be read: {error}"));
-    // Opening a pipe would wait for someone to write to it.
-    let metadata = std::fs::metadata(path).map_err(unreadable)?;
-    if !metadata.is_file() {
-        let message = if metadata.is_dir() {
-            "a folder, where a file is expected"
-        } else {
-            "not a regular file"
-        };
-        return Err(Problem::new(path, message));
-    }
-    let too_large = |bytes: u64| {
-        let message = format!("too large: {bytes} bytes, where at most {most} are expected");
-        Problem::new(path, message)
-    };
-    if metadata.len() > most {
-        return Err(too_large(metadata.len()));
-    }
-    // The file may grow while it is read, and some that are no files say that they are empty.
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > most {
-        return Err(too_large(bytes.len() as u64));
-    }
-    Ok(bytes)
+/// A path as a terminal shall show it.
+pub fn shown_path(path: &Path) -> String {
+    shown(&path.to_string_lossy())
 }
 
 /// The candidate that a misspelt word was probably meant to be.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// No name is longer, and comparing takes time and memory by the length.
+    const LONGEST: usize = 200;
+    if word.len() > LONGEST {
+        return None;
+    }
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
@@ -246,20 +208,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_or_no_file_is_not_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("large.jinja");
-        let file = std::fs::File::create(&path).unwrap();
-        file.set_len(10 << 30).unwrap();
-        let problem = read_text(&path).unwrap_err();
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        let name = "a\u{1b}[31m\n\u{202e}b";
+        let problem = Problem::new(name, format!("unknown key `{name}`")).at(Place::Byte(96));
         assert_eq!(
-            problem.message,
-            "too large: 10737418240 bytes, where at most 16777216 are expected"
+            problem.to_string(),
+            "a⟦U+001B⟧[31m⟦U+000A⟧⟦U+202E⟧b, byte 96: unknown key `a⟦U+001B⟧[31m⟦U+000A⟧⟦U+202E⟧b`"
         );
-        let problem = read_text(folder.path()).unwrap_err();
-        assert_eq!(problem.message, "a folder, where a file is expected");
-        let problem = Problem::new("model.gguf", "cut off").at(Place::Byte(96));
-        assert_eq!(problem.to_string(), "model.gguf, byte 96: cut off");
+        let problem = Problem::new("x", "y".repeat(1 << 20));
+        assert_eq!(
+            problem.to_string().chars().count(),
+            "x: …".len() - 2 + MOST_SHOWN
+        );
     }
 
     #[test]

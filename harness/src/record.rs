@@ -14,10 +14,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::case::CaseId;
+use crate::file::{read_text, write_whole};
 use crate::fingerprint::Fingerprint;
+use crate::json::syntax_problem;
 use crate::outcome::{Limit, Outcome, OutcomeKind, Stage};
-use crate::problem::{Position, Problem, read_text, write_whole};
+use crate::problem::{Position, Problem};
 use crate::reference::{Identity, Reference};
+use crate::root::text_below;
 use crate::suite::{Layout, Pair};
 use crate::template::{Template, TemplateName};
 
@@ -176,10 +179,29 @@ impl Record {
         }
     }
 
+    /// The record of a template of a suite, if there is one.
+    pub fn of(layout: &Layout, template: &TemplateName) -> Result<Option<Record>, Problem> {
+        let snapshots = layout.snapshots();
+        let path = Records::file(&snapshots, template);
+        let text = text_below(&snapshots, &path)?;
+        text.map(|text| Record::parse(&path, &text)).transpose()
+    }
+
     /// Reads a record.
     pub fn read(path: &Path) -> Result<Record, Problem> {
-        let text = read_text(path)?;
-        serde_json::from_str(&text).map_err(|error| {
+        Record::parse(path, &read_text(path)?)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Record, Problem> {
+        let help = "it is written by `cargo run --release -- reference update`, never by hand";
+        serde_json::from_str(text).map_err(|error: serde_json::Error| {
+            if !error.is_data() {
+                let problem = syntax_problem(path, text, &error);
+                return match problem.help {
+                    Some(_) => problem,
+                    None => problem.help(help),
+                };
+            }
             let message = error.to_string();
             let message = message
                 .rsplit_once(" at line ")
@@ -189,7 +211,7 @@ impl Record {
                     line: error.line().max(1),
                     column: error.column().max(1),
                 })
-                .help("it is written by `cargo run --release -- reference update`, never by hand")
+                .help(help)
         })
     }
 
@@ -290,12 +312,9 @@ impl Records {
     pub fn read<'t>(layout: &Layout, templates: impl IntoIterator<Item = &'t Template>) -> Records {
         let mut records = Records::default();
         for template in templates {
-            let path = Records::file(&layout.snapshots(), &template.name);
-            if !path.exists() {
-                continue;
-            }
-            match Record::read(&path) {
-                Ok(record) => {
+            match Record::of(layout, &template.name) {
+                Ok(None) => {}
+                Ok(Some(record)) => {
                     let stale = record.staleness(template);
                     let known = Known { record, stale };
                     records.templates.insert(template.name.clone(), known);

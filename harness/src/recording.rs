@@ -1,12 +1,13 @@
 //! Recording: what the references do with pairs, written down or compared with what was.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::case::CaseId;
 use crate::divergence::Divergences;
+use crate::file::{hold_below, read_text};
 use crate::fingerprint::Fingerprint;
-use crate::problem::{Problem, read_text};
+use crate::problem::Problem;
 use crate::record::{Answer, Entry, Record, Records, Unverified};
 use crate::reference::Reference;
 use crate::run::Rendered;
@@ -30,6 +31,10 @@ pub struct Update<'s> {
     pub same: usize,
     /// Cases on which the reference crashed: they have no record.
     pub crashed: Vec<(CaseId, String)>,
+    /// What is wrong with the old record, if it cannot be read: nothing of it is kept.
+    pub broken: Option<Problem>,
+    /// The folder of snapshots.
+    root: PathBuf,
     path: PathBuf,
     record: Record,
 }
@@ -76,7 +81,8 @@ fn update<'s>(
     rendered: &[&Rendered<'s>],
 ) -> Update<'s> {
     let path = Records::file(&layout.snapshots(), &template.name);
-    let old = Record::read(&path).ok();
+    let old = Record::of(layout, &template.name);
+    let broken = old.as_ref().err().cloned();
     let reference = Reference::of(template.dialect).identity();
     let mut update = Update {
         template,
@@ -85,9 +91,11 @@ fn update<'s>(
         removed: Vec::new(),
         same: 0,
         crashed: Vec::new(),
+        broken,
+        root: layout.snapshots(),
         path,
         record: match old {
-            Some(old) if old.staleness(template).is_none() => old,
+            Ok(Some(old)) if old.staleness(template).is_none() => old,
             _ => Record::new(reference, template),
         },
     };
@@ -139,33 +147,45 @@ impl Update<'_> {
         if read_text(&self.path).ok().as_ref() == Some(&text) {
             return Ok(false);
         }
+        hold_below(&self.root, &self.path)?;
         self.record.write(&self.path).map(|()| true)
     }
 }
 
 /// Keeps the reference's own transcripts where a divergence is listed, and nowhere else.
-/// Returns the files that were written or removed.
+/// Returns the files that were written or removed, and what stood in the way of others.
 pub fn keep_transcripts(
     snapshots: &Snapshots,
     divergences: &Divergences,
     rendered: &[Rendered<'_>],
-) -> Result<Vec<PathBuf>, Problem> {
+) -> (Vec<PathBuf>, Vec<Problem>) {
     let mut touched = Vec::new();
+    let mut problems = Vec::new();
     for Rendered { pair, outcome, .. } in rendered {
         let path = snapshots.reference_file(pair);
         let answer = Answer::of(outcome);
-        if !divergences.has_seen_any(pair) {
-            if path.is_file() {
-                std::fs::remove_file(&path)
-                    .map_err(|error| Problem::new(&path, format!("cannot be removed: {error}")))?;
-                touched.push(path);
+        let done = if !divergences.has_seen_any(pair) {
+            if !path.is_file() {
+                continue;
             }
+            remove_below(snapshots.root(), &path)
         } else if answer.is_some_and(|answer| !snapshots.is_of_reference(pair, &answer)) {
-            snapshots.write_reference(pair, outcome)?;
-            touched.push(path);
+            snapshots.write_reference(pair, outcome)
+        } else {
+            continue;
+        };
+        match done {
+            Ok(()) => touched.push(path),
+            Err(problem) => problems.push(problem),
         }
     }
-    Ok(touched)
+    (touched, problems)
+}
+
+fn remove_below(root: &Path, path: &Path) -> Result<(), Problem> {
+    hold_below(root, path)?;
+    std::fs::remove_file(path)
+        .map_err(|error| Problem::new(path, format!("cannot be removed: {error}")))
 }
 
 /// How the record of a pair stands to what the reference did just now.

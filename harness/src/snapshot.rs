@@ -7,13 +7,14 @@
 //! accepted it.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+use crate::file::{MOST_TEXT, is_draft, read_text, write_below};
 use crate::outcome::Outcome;
-use crate::problem::{Problem, write_whole};
+use crate::problem::Problem;
 use crate::record::{Answer, Records};
 use crate::reference::Reference;
 use crate::suite::{Layout, Pair, Suite};
@@ -101,17 +102,18 @@ impl Snapshots {
     pub fn write_reference(&self, pair: &Pair<'_>, outcome: &Outcome) -> Result<(), Problem> {
         let header = format!("reference: {}", Reference::of(pair.template.dialect).name);
         let text = format!("---\n{header}\n---\n{}\n", transcript::encode(outcome));
-        write_whole(&self.reference_file(pair), &text)
+        write_below(&self.root, &self.reference_file(pair), &text)
     }
 
     /// Compares a transcript with what was accepted.
     pub fn compare(&self, pair: &Pair<'_>, transcript: &str) -> Comparison {
-        let mut bytes = Vec::with_capacity(transcript.len() + 1024);
-        match read_into(&self.file(pair), &mut bytes) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Comparison::New,
-            Err(error) => return Comparison::Unreadable(error.to_string()),
-        }
+        // A longer one can only be another one; that far it is shown what it says.
+        let most = MOST_TEXT.max(transcript.len() as u64 + (64 << 10));
+        let bytes = match read_own(&self.file(pair), most) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Comparison::New,
+            Err(why) => return Comparison::Unreadable(why),
+        };
         let Ok(text) = std::str::from_utf8(&bytes) else {
             return Comparison::Unreadable("the file is not UTF-8".to_owned());
         };
@@ -142,17 +144,34 @@ impl Snapshots {
         }
         let mut survey = Survey::default();
         for entry in WalkDir::new(&self.root).sort_by_file_name() {
-            let Ok(entry) = entry else { continue };
-            if !entry.file_type().is_file() {
-                continue;
-            }
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let path = error.path().unwrap_or(&self.root);
+                    let message = format!("cannot be looked at: {error}");
+                    survey.strange.push(Problem::new(path, message));
+                    continue;
+                }
+            };
+            let kind = entry.file_type();
             let path = entry.into_path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.ends_with(".snap.new") {
+            if kind.is_dir() {
+                if expected.contains(&path) {
+                    let problem = Problem::new(&path, "a folder, where a file is expected");
+                    survey.strange.push(problem);
+                }
+            } else if !kind.is_file() {
+                let message = "neither a file nor a folder: nothing else is read or written here";
+                let problem = Problem::new(&path, message).help("remove it");
+                survey.strange.push(problem);
+            } else if is_draft(&name) {
+                let message = "left over from a command that was interrupted";
+                let problem = Problem::new(&path, message).help("delete it");
+                survey.strange.push(problem);
+            } else if name.ends_with(".snap.new") {
                 survey.pending.push(path);
-            } else if (name.ends_with(".snap")
-                || name == "reference.json"
-                || name.ends_with(".draft"))
+            } else if (name.ends_with(".snap") || name == "reference.json")
                 && !expected.contains(&path)
             {
                 survey.orphans.push(path);
@@ -164,33 +183,61 @@ impl Snapshots {
 
 /// The transcript in a file, if it agrees with what the reference did.
 fn agreeing(path: &Path, answer: &Answer) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = read_text(path).ok()?;
     let transcript = contents(&text)?;
     let outcome = transcript::decode(transcript).ok()?;
     answer.agrees(&outcome).then(|| transcript.to_owned())
 }
 
-/// Reads a file in as few system calls as there can be: there are thousands of them.
-/// The buffer has room for what is expected, so nobody asks for the file's size, and a
-/// read that leaves room free has reached the end.
-fn read_into(path: &Path, bytes: &mut Vec<u8>) -> std::io::Result<()> {
-    let mut file = std::fs::File::open(path)?;
-    bytes.resize(bytes.capacity(), 0);
-    let read = file.read(bytes)?;
-    let is_end = read < bytes.len();
-    bytes.truncate(read);
-    if !is_end {
-        file.read_to_end(bytes)?;
+/// Reads a file of the snapshots, if it is there: a regular one, of at most so many bytes,
+/// or why it cannot be read.
+///
+/// There are thousands of them, so this takes as few system calls as there can be: what a
+/// link leads to is not asked for, and a read that leaves room free has reached the end.
+fn read_own(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot be read: {error}")),
+    };
+    // Opening a pipe would wait for someone to write to it.
+    let kind = metadata.file_type();
+    if kind.is_symlink() {
+        return Err("a link, where a file is expected".to_owned());
     }
-    Ok(())
+    if kind.is_dir() {
+        return Err("a folder, where a file is expected".to_owned());
+    }
+    if !kind.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    let size = metadata.len();
+    if size > most {
+        return Err(format!("too large: {size} bytes"));
+    }
+    let read = || {
+        let mut file = std::fs::File::open(path)?;
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX) + 1];
+        let read = file.read(&mut bytes)?;
+        let is_end = read < bytes.len();
+        bytes.truncate(read);
+        if !is_end {
+            file.take(most).read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    };
+    read()
+        .map(Some)
+        .map_err(|error: io::Error| format!("cannot be read: {error}"))
 }
 
 /// What stands in the snapshot folder besides the accepted transcripts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Snapshots and records whose template, case or divergence is gone, and files that
-    /// were never finished.
+    /// Snapshots and records whose template, case or divergence is gone.
     pub orphans: Vec<PathBuf>,
+    /// What does not belong into the folder: links, pipes, files that were never finished.
+    pub strange: Vec<Problem>,
     /// `.snap.new` files that wait for `cargo insta review`.
     pub pending: Vec<PathBuf>,
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
-
 use crate::case::{Case, read_family};
+use crate::file::is_there;
 use crate::problem::{Note, Problem};
+use crate::root::Root;
 use crate::source;
 use crate::template::{Part, Template, TemplateName};
 
@@ -118,13 +118,18 @@ impl Suite {
         suite
     }
 
-    /// Loads the suite of a layout.
+    /// Loads the suite of a layout. Its templates have folders of snapshots: one whose
+    /// name cannot be a folder everywhere is a problem.
     pub fn load_layout(layout: &Layout) -> Suite {
-        Suite::load(
+        let mut suite = Suite::load(
             &[layout.templates()],
             &[layout.conversations()],
             &[layout.tools()],
-        )
+        );
+        let problems = suite.templates.iter().filter_map(Template::name_problem);
+        suite.problems.extend(problems);
+        suite.templates.retain(|template| template.name.is_plain());
+        suite
     }
 
     /// Every template with every case that is for its dialect, template by template.
@@ -170,12 +175,18 @@ impl Suite {
     }
 
     fn load_cases(&mut self, path: &Path, tools: &[PathBuf]) {
+        let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         for file in self.files(path, &["json"], "case file (.json)") {
             // Tools of a case file outside the suite stand beside its folder, as in it.
             let beside = file
                 .parent()
                 .map(|folder| folder.join("../tools"))
-                .filter(|folder| folder.is_dir());
+                .filter(|folder| folder.is_dir())
+                .filter(|folder| {
+                    tools
+                        .iter()
+                        .all(|known| canonical(known) != canonical(folder))
+                });
             let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
             let family = read_family(&file, &folders);
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -184,7 +195,6 @@ impl Suite {
             }
             self.cases.extend(family.cases);
             self.problems.extend(family.problems);
-            let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
             self.used_tools
                 .extend(family.tool_files.iter().map(canonical));
         }
@@ -197,21 +207,27 @@ impl Suite {
                 .and_then(|extension| extension.to_str())
                 .is_some_and(|extension| extensions.contains(&extension))
         };
-        if path.is_file() {
-            return vec![path.to_path_buf()];
-        }
-        if !path.is_dir() {
+        if !is_there(path) {
             self.problems
                 .push(Problem::new(path, "no such file or folder"));
             return Vec::new();
         }
+        if !path.is_dir() {
+            return vec![path.to_path_buf()];
+        }
+        let paths = Root::new(path).and_then(|root| Ok((root.entries(path)?, root)));
+        let (paths, root) = match paths {
+            Ok(found) => found,
+            Err(problem) => {
+                self.problems.push(problem);
+                return Vec::new();
+            }
+        };
         let mut files = Vec::new();
-        for entry in WalkDir::new(path).max_depth(1).sort_by_file_name() {
-            match entry {
-                Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) if has_extension(entry.path()) => files.push(entry.into_path()),
-                Ok(_) => {}
-                Err(error) => self.problems.push(Problem::new(path, error.to_string())),
+        for path in paths.into_iter().filter(|path| has_extension(path)) {
+            match root.has(&path) {
+                Ok(_) => files.push(path),
+                Err(problem) => self.problems.push(problem),
             }
         }
         if files.is_empty() {

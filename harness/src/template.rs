@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::file::{MOST_NAME, is_portable, read_text, read_text_if_there};
 use crate::json::{self, Document};
-use crate::problem::{Problem, read_text};
+use crate::problem::{Problem, shown, shown_path};
 
 /// The language that a template is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
@@ -150,12 +151,19 @@ impl TemplateName {
     }
 
     /// Whether the name can be a folder of snapshots on every system: lower-case
-    /// letters, digits, dots, dashes and underscores, the first a letter or a digit.
+    /// letters, digits, dots, dashes and underscores, the first a letter or a digit, not
+    /// too many of them, and no device name of Windows.
     pub fn is_plain(&self) -> bool {
         self.0
             .bytes()
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b))
             && self.0.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && is_portable(&self.0)
+    }
+
+    /// The name of a file without its extension, as a terminal may show it.
+    fn of_file(stem: &str) -> TemplateName {
+        TemplateName(shown(stem).into())
     }
 }
 
@@ -208,12 +216,24 @@ impl Template {
         }
     }
 
+    /// What is wrong with its name as that of a template of the suite.
+    pub fn name_problem(&self) -> Option<Problem> {
+        let message = format!(
+            "`{}` cannot be a folder on every system, where its snapshots would lie",
+            self.name
+        );
+        let help = format!(
+            "name the template with at most {MOST_NAME} lower-case letters, digits, dots, dashes and underscores"
+        );
+        (!self.name.is_plain()).then(|| Problem::new(&self.path, message).help(help))
+    }
+
     /// Where the template stands, or a line of it: `path:line`, and the key where it is
     /// the value of one.
     pub fn place(&self, line: Option<usize>) -> String {
-        let path = self.path.display();
+        let path = shown_path(&self.path);
         match (&self.part, line) {
-            (Part::Whole, None) => path.to_string(),
+            (Part::Whole, None) => path,
             (Part::Whole, Some(line)) => format!("{path}:{line}"),
             (Part::Line(first), line) => {
                 format!("{path}:{}", first + line.unwrap_or(1).saturating_sub(1))
@@ -243,17 +263,12 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
     let source = read_text(path)
         .map_err(|problem| problems.push(problem))
         .ok();
-    let sidecar_path = path.with_extension("json");
-    let sidecar = if sidecar_path.exists() && !is_legacy_template(&sidecar_path) {
-        read_sidecar(&sidecar_path)
-            .map_err(|found| problems.extend(found))
-            .ok()
-    } else {
-        Some(SidecarContent::default())
-    };
+    let sidecar = read_sidecar(&sidecar(path))
+        .map_err(|found| problems.extend(found))
+        .ok();
     match (source, sidecar) {
         (Some(source), Some(sidecar)) => Ok(Template {
-            name: TemplateName::new(name),
+            name: TemplateName::of_file(name),
             path: path.to_path_buf(),
             part: Part::Whole,
             dialect,
@@ -279,19 +294,29 @@ struct SidecarContent {
     broken: Vec<(String, String)>,
 }
 
+/// The file where the sidecar of a template stands, if it has one.
+pub(crate) fn sidecar(template: &Path) -> PathBuf {
+    // `with_extension` would leave the folder for a file named `...jinja`.
+    let mut name = template.file_stem().unwrap_or_default().to_owned();
+    name.push(".json");
+    template.with_file_name(name)
+}
+
 /// Whether a file that stands where a sidecar would is transformers' own
 /// `chat_template.json`, in which processors keep a template.
-fn is_legacy_template(path: &Path) -> bool {
+fn is_legacy_template(path: &Path, text: &str) -> bool {
     path.file_name()
         .is_some_and(|name| name == "chat_template.json")
-        && read_text(path)
-            .ok()
-            .and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok())
-            .is_some_and(|object| object.contains_key("chat_template"))
+        && serde_json::from_str::<Map<String, Value>>(text)
+            .is_ok_and(|object| object.contains_key("chat_template"))
 }
 
 fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
-    let text = read_text(path).map_err(|problem| vec![problem])?;
+    let text = match read_text_if_there(path) {
+        Ok(Some(text)) if !is_legacy_template(path, &text) => text,
+        Ok(_) => return Ok(SidecarContent::default()),
+        Err(problem) => return Err(vec![problem]),
+    };
     let examined = json::examine(path, &text, |document, root| {
         let fields = document.fields(root, "the sidecar", &json::keys::<Sidecar>())?;
         let mut content = SidecarContent::default();
@@ -442,7 +467,25 @@ mod tests {
     fn plain_names() {
         assert!(TemplateName::new("qwen2.5").is_plain());
         assert!(TemplateName::new("gemma-3-t1").is_plain());
-        for bad in ["", "..", ".hidden", "a/b", "Qwen", "a b"] {
+        for bad in [
+            "",
+            ".",
+            "..",
+            ".hidden",
+            "-a",
+            "a/b",
+            "a\\b",
+            "Qwen",
+            "a b",
+            "a\0",
+            "a\n",
+            "\u{202e}a",
+            "é",
+            "con",
+            "nul.x",
+            "a.",
+            &"x".repeat(300),
+        ] {
             assert!(!TemplateName::new(bad).is_plain(), "{bad}");
         }
     }

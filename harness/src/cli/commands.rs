@@ -7,11 +7,12 @@ use std::path::Path;
 use rolecall::diff::Diff;
 use rolecall::divergence::{Divergences, pair_name};
 use rolecall::engine::{Engine, Engines};
+use rolecall::file::write_whole;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::lint;
 use rolecall::outcome::Outcome;
 use rolecall::parity::{self, Explanations};
-use rolecall::problem::{Problem, closest, write_whole};
+use rolecall::problem::{Problem, closest};
 use rolecall::record::Answer;
 use rolecall::reference::Reference;
 use rolecall::report::progress::Progress;
@@ -443,9 +444,13 @@ fn compare_twins(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Sta
 }
 
 fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let suite = || -> Result<Suite, Failure> {
+    let mut status = Status::Fine;
+    let mut suite = || -> Result<Suite, Failure> {
         let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
         report_problems(&suite.problems)?;
+        if !suite.problems.is_empty() {
+            status = Status::BadInput;
+        }
         Ok(suite)
     };
     let listing = match arguments.what {
@@ -461,7 +466,7 @@ fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failur
         ListFormat::Human => listing.write(out)?,
         ListFormat::Json => listing.write_json(out)?,
     }
-    Ok(Status::Fine)
+    Ok(status)
 }
 
 fn check_suite(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {

@@ -98,6 +98,12 @@ fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
         });
     }
     let layout = layout()?;
+    if arguments.templates.is_empty() && arguments.cases.is_empty() {
+        return Ok(Inputs {
+            suite: Suite::load_layout(&layout),
+            layout: Some(layout),
+        });
+    }
     let or_own = |given: &[PathBuf], own: PathBuf| match given {
         [] => vec![own],
         given => given.to_vec(),
@@ -107,9 +113,8 @@ fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
         &or_own(&arguments.cases, layout.conversations()),
         &[layout.tools()],
     );
-    let is_whole = arguments.templates.is_empty() && arguments.cases.is_empty();
     Ok(Inputs {
         suite,
-        layout: is_whole.then_some(layout),
+        layout: None,
     })
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use rolecall::divergence::Divergences;
 use rolecall::engine::{Engine, Engines, ProtocolEngine};
+use rolecall::problem::Problem;
 use rolecall::record::Records;
 use rolecall::recording::{keep_transcripts, standing, updates};
 use rolecall::reference::{Identity, Reference};
@@ -18,7 +19,7 @@ use rolecall::transcript;
 use rolecall::verdict::by_outcome;
 
 use super::args::{ReferenceArguments, ReferenceCommand};
-use super::{Failure, Status, engines, inputs, report_problems};
+use super::{Failure, Status, engines, inputs, report_problems, tell};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
     match command {
@@ -95,12 +96,24 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let run = ask(&pairs, &programs, &engines, arguments)?;
     // Everything is known before the first file is written.
     let updates = updates(&layout, &suite, &run.results);
+    let broken: Vec<Problem> = updates.iter().filter_map(|u| u.broken.clone()).collect();
+    report_problems(&broken)?;
+    if !broken.is_empty() {
+        tell("nothing is kept of records that cannot be read");
+    }
+    // What stands in the way of one file leaves the others.
     let mut written = 0;
+    let mut problems = Vec::new();
     for update in &updates {
-        written += usize::from(update.write()?);
+        match update.write() {
+            Ok(is_new) => written += usize::from(is_new),
+            Err(problem) => problems.push(problem),
+        }
     }
     let snapshots = Snapshots::of(&layout);
-    let kept = keep_transcripts(&snapshots, &divergences, &run.results)?;
+    let (kept, in_the_way) = keep_transcripts(&snapshots, &divergences, &run.results);
+    problems.extend(in_the_way);
+    report_problems(&problems)?;
     references::write_updates(out, &updates)?;
     for path in &kept {
         writeln!(out, "{}", path.display())?;
@@ -114,7 +127,9 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         counted(written, "file", "files"),
     )?;
     let crashed = updates.iter().any(|update| !update.crashed.is_empty());
-    Ok(if crashed {
+    Ok(if !problems.is_empty() {
+        Status::BadInput
+    } else if crashed {
         Status::Nonconforming
     } else {
         Status::Fine

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::root::Root;
 use super::{
     Found, Kind, gguf, huggingface, is_same_template, kind_of_file, modelfile, name_of, ollama,
     read_file,
 };
 use crate::problem::{Note, Problem};
-use crate::template::{Dialect, Part, TemplateName};
+use crate::root::Root;
+use crate::template::{Dialect, Part, TemplateName, sidecar};
 
 /// How many folders deep models are looked for, as in `models/<publisher>/<model>`.
 const DEPTH: usize = 3;
@@ -55,7 +55,15 @@ pub(super) fn gather(root: &Root, folder: &Path, name: &str, depth: usize) -> Fo
         found.add(huggingface::read(root, folder, name));
     }
     let mut ignored = Vec::new();
-    for path in entries.iter().filter(|path| !path.is_dir()) {
+    for path in &entries {
+        if path.is_dir() {
+            let kind = kind_of_file(path);
+            if matches!(kind, Some(Kind::Template | Kind::Modelfile)) && !is_model {
+                let message = "a folder, where its name promises a template";
+                found.problems.push(Problem::new(path, message));
+            }
+            continue;
+        }
         let Some(kind) = kind_of_file(path) else {
             continue;
         };
@@ -85,7 +93,7 @@ pub(super) fn gather(root: &Root, folder: &Path, name: &str, depth: usize) -> Fo
 
 fn read_inside(root: &Root, path: &Path, kind: Kind) -> Found {
     // Of a sidecar that is a link the same holds as of the template.
-    let sidecar = (kind == Kind::Template).then(|| path.with_extension("json"));
+    let sidecar = (kind == Kind::Template).then(|| sidecar(path));
     for path in std::iter::once(path).chain(sidecar.as_deref()) {
         if let Err(problem) = root.has(path) {
             return Found::problem(problem);

@@ -28,7 +28,6 @@ mod huggingface;
 mod modelfile;
 mod object;
 mod ollama;
-mod root;
 
 use std::path::Path;
 
@@ -82,6 +81,9 @@ pub fn read(path: &Path) -> Found {
     }
     match path.try_exists() {
         Ok(true) => {}
+        Ok(false) if path.is_symlink() => {
+            return Found::problem(Problem::new(path, "a link that leads nowhere"));
+        }
         Ok(false) => {
             return ollama::read_model(path)
                 .unwrap_or_else(|| Found::problem(Problem::new(path, "no such file or folder")));
@@ -136,6 +138,12 @@ fn read_one(path: &Path) -> Found {
         }
     };
     let mut notes = byte_order_mark(&template).into_iter().collect::<Vec<_>>();
+    if template.source.trim().is_empty() {
+        notes.push(Note::new(
+            path,
+            "there is nothing in it: every prompt is as empty",
+        ));
+    }
     let is_of_a_model = path
         .file_name()
         .is_some_and(|name| name == huggingface::TEMPLATE_FILE)

@@ -13,7 +13,8 @@ use std::path::Path;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::{Found, byte_order_mark, name_of};
-use crate::problem::{MOST_TEXT, Note, Position, Problem, read_bytes};
+use crate::file::{MOST_TEXT, read_bytes};
+use crate::problem::{Note, Position, Problem};
 use crate::template::{Dialect, Part, Template, TemplateName};
 
 const INSTRUCTIONS: [&str; 11] = [

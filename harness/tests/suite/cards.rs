@@ -8,6 +8,7 @@ use std::path::Path;
 use rolecall::card;
 use rolecall::contract;
 use rolecall::engine::Engines;
+use rolecall::file::read_text_if_there;
 use rolecall::report::card::{Detail, write};
 use rolecall::snapshot::{Snapshots, contents};
 use rolecall::suite::Layout;
@@ -27,6 +28,10 @@ fn template(path: &Path) -> datatest_stable::Result<()> {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         Report(problems.join("\n"))
     })?;
+    // Its name becomes a folder.
+    if let Some(problem) = template.name_problem() {
+        return Err(Box::new(Report(problem.to_string())));
+    }
     let engines = Engines::default();
     let engine = engines
         .for_dialect(template.dialect)
@@ -58,7 +63,9 @@ fn template(path: &Path) -> datatest_stable::Result<()> {
     let text = anstream::adapter::strip_str(&String::from_utf8(text)?).to_string();
     let snapshots = Snapshots::of(&Layout::new(env!("CARGO_MANIFEST_DIR")));
     let file = snapshots.card(&template);
-    let accepted = std::fs::read_to_string(&file).unwrap_or_default();
+    let accepted = read_text_if_there(&file)
+        .map_err(|problem| Report(problem.to_string()))?
+        .unwrap_or_default();
     let is_accepted = contents(&accepted) == Some(text.trim_end());
     if !is_accepted || file.with_extension("snap.new").exists() {
         let mut settings = insta::Settings::new();

@@ -44,18 +44,18 @@ pub(super) fn read(path: &Path, model: &str) -> Found {
             None => problem,
         }
     };
-    let opened = path
-        .metadata()
-        .and_then(|metadata| Ok((File::open(path)?, metadata)));
-    let read = match opened {
-        Ok((_, metadata)) if !metadata.is_file() => {
-            return Found::problem(Problem::new(path, "not a regular file"));
-        }
-        Ok((file, metadata)) => Metadata::read(file, metadata.len()),
-        Err(error) => {
-            let message = format!("cannot be read: {error}");
-            return Found::problem(Problem::new(path, message));
-        }
+    let unreadable = |error: std::io::Error| {
+        Found::problem(Problem::new(path, format!("cannot be read: {error}")))
+    };
+    // Opening a pipe would wait for someone to write to it.
+    let metadata = match path.metadata() {
+        Ok(metadata) if metadata.is_file() => metadata,
+        Ok(_) => return Found::problem(Problem::new(path, "not a regular file")),
+        Err(error) => return unreadable(error),
+    };
+    let read = match File::open(path) {
+        Ok(file) => Metadata::read(file, metadata.len()),
+        Err(error) => return unreadable(error),
     };
     match read {
         Ok(metadata) => templates(path, model, metadata),

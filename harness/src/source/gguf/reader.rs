@@ -20,7 +20,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use serde_json::{Map, Value};
 
-use crate::problem::MOST_TEXT;
+use crate::file::MOST_TEXT;
 
 /// How every GGUF file begins.
 pub(super) const MAGIC: [u8; 4] = *b"GGUF";

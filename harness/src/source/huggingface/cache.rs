@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::root::Root;
 use super::super::{Found, folder, name_of};
 use crate::problem::Problem;
+use crate::root::Root;
 
 /// Reads a repository of the cache or one of its snapshots, if the path is one of them.
 pub(in crate::source) fn read(path: &Path) -> Option<Found> {

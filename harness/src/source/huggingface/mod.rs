@@ -25,9 +25,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::root::Root;
 use super::{Found, byte_order_mark, is_same_template, missing_tokens, object, stem};
 use crate::problem::{Note, Problem};
+use crate::root::Root;
 use crate::template::{Dialect, Part, Template, TemplateName};
 use named::{Named, Source};
 use tokens::Tokens;

@@ -25,10 +25,11 @@ use std::path::{Path, PathBuf};
 use jsonc_parser::ast::{self, Object};
 
 use super::object::{Document, read_object, string, value};
-use super::root::Root;
 use super::{Found, byte_order_mark, gguf};
+use crate::file::{is_there, read_text};
 use crate::fingerprint::Fingerprint;
-use crate::problem::{Note, Problem, closest, read_text};
+use crate::problem::{Note, Problem, closest};
+use crate::root::Root;
 use crate::template::{Dialect, Part, Template, TemplateName};
 use name::ModelName;
 
@@ -72,7 +73,7 @@ pub(super) fn read_model(path: &Path) -> Option<Found> {
     let text = path.strip_prefix(start).ok()?.to_str()?;
     Some(
         Store::open(&store).map_or_else(Found::problem, |store| match ModelName::parse(text) {
-            Some(name) if store.manifest(&name).is_file() => store.read_alone(&name),
+            Some(name) if is_there(&store.manifest(&name)) => store.read_alone(&name),
             _ => Found::problem(store.unknown(path, text)),
         }),
     )
@@ -160,7 +161,8 @@ impl Store {
             for path in self.root.entries(&folder)? {
                 if path.is_dir() && depth < 3 {
                     folders.push(path);
-                } else if path.is_file() {
+                } else {
+                    // What is no file is a problem of that model.
                     names.extend(
                         below_manifests(self.root.path(), &path)
                             .and_then(|below| ModelName::of_path(&below)),

@@ -2,18 +2,34 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::problem::{Problem, read_text};
+use crate::file::{is_there, read_text};
+use crate::problem::Problem;
 
 /// A folder that the user named, or that holds what the user named.
 #[derive(Debug, Clone)]
-pub(super) struct Root {
+pub(crate) struct Root {
     shown: PathBuf,
     real: PathBuf,
 }
 
+/// The text of a file below a folder, if it is there. A link may lead elsewhere in the
+/// folder, but not outside.
+pub(crate) fn text_below(folder: &Path, path: &Path) -> Result<Option<String>, Problem> {
+    if is_there(path) {
+        Root::new(folder)?.text(path)
+    } else {
+        Ok(None)
+    }
+}
+
+/// The text of a file, as [`text_below`] the folder that it stands in.
+pub(crate) fn text_beside(path: &Path) -> Result<Option<String>, Problem> {
+    text_below(path.parent().unwrap_or(Path::new("")), path)
+}
+
 impl Root {
     /// The folder at a path.
-    pub(super) fn new(path: &Path) -> Result<Root, Problem> {
+    pub(crate) fn new(path: &Path) -> Result<Root, Problem> {
         let real = path
             .canonicalize()
             .map_err(|error| Problem::new(path, format!("cannot be read: {error}")))?;
@@ -24,13 +40,13 @@ impl Root {
     }
 
     /// The folder as the user wrote it.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.shown
     }
 
     /// Whether something is there that may be read. What a link leads to outside of the
     /// folder, or nowhere, is a problem.
-    pub(super) fn has(&self, path: &Path) -> Result<bool, Problem> {
+    pub(crate) fn has(&self, path: &Path) -> Result<bool, Problem> {
         let real = match path.canonicalize() {
             Ok(real) => real,
             Err(_) if path.is_symlink() => {
@@ -48,7 +64,7 @@ impl Root {
     }
 
     /// The text of a file, if it is there.
-    pub(super) fn text(&self, path: &Path) -> Result<Option<String>, Problem> {
+    pub(crate) fn text(&self, path: &Path) -> Result<Option<String>, Problem> {
         if self.has(path)? {
             read_text(path).map(Some)
         } else {
@@ -57,7 +73,7 @@ impl Root {
     }
 
     /// What is in a folder, by name. A folder that is not there is empty.
-    pub(super) fn entries(&self, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    pub(crate) fn entries(&self, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
         if !self.has(folder)? || !folder.is_dir() {
             return Ok(Vec::new());
         }

@@ -1,0 +1,304 @@
+//! What is written: whole or not at all, and never outside.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Folder, clear, contents, ended, has, install_reference, link, pipe};
+
+fn drafts(folder: &Folder) -> Vec<PathBuf> {
+    let all = contents(&folder.path(""));
+    let paths = all.into_iter().map(|(path, _)| path);
+    paths
+        .filter(|path| path.to_string_lossy().contains(".rolecall-"))
+        .collect()
+}
+
+/// Many templates, so that writing their records takes its time.
+fn many() -> (Folder, Vec<PathBuf>) {
+    let folder = Folder::empty();
+    folder.write(
+        "cases/conversations/words.json",
+        r#"{"about": "Words.", "cases": {"one": {"about": "x", "messages": []}}}"#,
+    );
+    let names: Vec<String> = (100..250).map(|n| format!("t{n}")).collect();
+    for name in &names {
+        folder.write(&format!("cases/templates/{name}.jinja"), "{{ 1 }}");
+    }
+    let records = names
+        .iter()
+        .map(|name| folder.path(&format!("snapshots/{name}/reference.json")));
+    let records = records.collect();
+    (folder, records)
+}
+
+/// An update that is killed while it writes leaves each record as it was or as it will
+/// be, byte for byte; the next update is none the wiser.
+#[test]
+fn an_update_that_is_killed_leaves_each_record_old_or_new() {
+    let (folder, records) = many();
+    let texts = ["old", "new"].map(|word| {
+        install_reference(&folder, word);
+        assert_eq!(ended(&folder.rolecall(&["reference", "update"])), 0);
+        let read = |path: &PathBuf| fs::read(path).unwrap();
+        records.iter().map(read).collect::<Vec<_>>()
+    });
+    let mut torn = 0;
+    for round in 0..24_u32 {
+        let before: Vec<_> = records.iter().map(|path| fs::read(path).unwrap()).collect();
+        let is_old = before[0] == texts[0][0];
+        install_reference(&folder, if is_old { "new" } else { "old" });
+        let mut running = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+            .args(["reference", "update"])
+            .current_dir(folder.path(""))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // From the moment at which the first record changes on, a little later each time.
+        let start = Instant::now();
+        while fs::read(&records[0]).unwrap() == before[0]
+            && running.try_wait().unwrap().is_none()
+            && start.elapsed() < Duration::from_mins(1)
+        {
+            std::hint::spin_loop();
+        }
+        std::thread::sleep(Duration::from_micros(u64::from(round) * 300));
+        running.kill().unwrap();
+        running.wait().unwrap();
+        let mut seen = [0, 0];
+        for (index, path) in records.iter().enumerate() {
+            let found = fs::read(path).unwrap();
+            let which = texts.iter().position(|texts| texts[index] == found);
+            let which = which.unwrap_or_else(|| panic!("{}: {found:?}", path.display()));
+            seen[which] += 1;
+        }
+        torn += u32::from(seen[0] > 0 && seen[1] > 0);
+    }
+    assert!(torn > 0, "no kill came while records were written");
+    // Drafts that are left over are found, and in nobody's way.
+    let left = drafts(&folder);
+    let lint = folder.rolecall(&["lint"]).stdout();
+    assert_eq!(
+        lint.matches("left over from a command").count(),
+        left.len(),
+        "{lint}"
+    );
+    install_reference(&folder, "old");
+    assert_eq!(ended(&folder.rolecall(&["reference", "update"])), 0);
+    for (path, text) in records.iter().zip(&texts[0]) {
+        assert!(fs::read(path).unwrap() == *text, "{}", path.display());
+    }
+}
+
+/// A page that cannot be written to its end, as on a full disk.
+#[test]
+fn a_page_that_does_not_fit_leaves_the_old_one() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let page = folder.write("page.html", "old");
+    let run = |before: &str| {
+        let program = env!("CARGO_BIN_EXE_rolecall");
+        Command::new("sh")
+            .args([
+                "-c",
+                &format!("{before} ulimit -f 8; exec '{program}' run --html page.html"),
+            ])
+            .current_dir(folder.path(""))
+            .output()
+            .unwrap()
+    };
+    let output = run("trap '' XFSZ;");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    has(
+        &String::from_utf8(output.stderr).unwrap(),
+        &["page.html: cannot be written: File too large"],
+    );
+    assert_eq!(fs::read(&page).unwrap(), b"old");
+    assert!(drafts(&folder).is_empty());
+
+    // The same limit kills who does not expect it: a kill in the middle of a file.
+    let output = run("");
+    assert!(output.status.signal().is_some(), "{output:?}");
+    assert_eq!(fs::read(&page).unwrap(), b"old");
+    assert_eq!(drafts(&folder).len(), 1);
+    assert_eq!(ended(&folder.rolecall(&["run", "--html", "page.html"])), 0);
+    assert!(fs::read_to_string(&page).unwrap().ends_with("</html>\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_printed_is_an_error() {
+    let folder = Folder::new();
+    folder.accept_all();
+    for command in [
+        &["run"][..],
+        &["render", "--format", "jsonl"],
+        &["list", "cases"],
+        &["lint"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+            .args(command)
+            .current_dir(folder.path(""))
+            .stdout(fs::File::options().write(true).open("/dev/full").unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?} {output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.contains("cannot write the report: "),
+            "{command:?} {said}"
+        );
+    }
+}
+
+/// A page goes where the user said, into a file; over nothing else.
+#[test]
+fn what_is_no_file_is_not_written_over() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let target = folder.write("target.html", "old");
+    let page = folder.path("page.html");
+    let is_left = |expected: &str| {
+        let before = contents(&folder.path(""));
+        for command in [
+            &["run", "--html", "page.html"][..],
+            &["check", "cases/templates/chat.jinja", "--html", "page.html"],
+        ] {
+            let ran = folder.rolecall(command);
+            assert_eq!(ended(&ran), 2, "{command:?}");
+            has(&ran.stderr(), &[&format!("page.html: {expected}")]);
+            assert!(contents(&folder.path("")) == before, "{expected}");
+        }
+        clear(&page);
+    };
+    link(&target, &page);
+    is_left("a link, and nothing is written through it\n  remove the link");
+    link("nowhere", &page);
+    is_left("a link, and nothing is written through it");
+    fs::create_dir(&page).unwrap();
+    is_left("a folder, where a file is to be written\n  remove the folder");
+    pipe(&page);
+    is_left("not a regular file: it is left alone");
+    fs::write(&page, "old").unwrap();
+    fs::set_permissions(&page, fs::Permissions::from_mode(0o444)).unwrap();
+    is_left("the file is read-only: it is left alone\n  make it writable");
+    assert_eq!(fs::read(&target).unwrap(), b"old");
+    // Folders that are missing are made.
+    let ran = folder.rolecall(&["run", "--html", "new/folders/page.html"]);
+    assert_eq!(ended(&ran), 0, "{}", ran.stderr());
+    assert!(folder.path("new/folders/page.html").is_file());
+}
+
+/// A folder that its mode closes. To root nothing is closed: then the page is written.
+#[test]
+fn a_folder_that_may_not_be_written_to_is_told() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let closed = folder.path("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
+    let is_open = fs::File::create(closed.join("probe")).is_ok();
+    let ran = folder.rolecall(&["run", "--html", "closed/page.html"]);
+    if is_open {
+        assert_eq!(ended(&ran), 0, "{}", ran.stderr());
+    } else {
+        assert_eq!(ended(&ran), 2);
+        has(
+            &ran.stderr(),
+            &["closed/page.html: cannot be written: Permission denied"],
+        );
+        assert!(contents(&closed).is_empty());
+    }
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Links in the folder of snapshots lead no record elsewhere, and what stands in the way
+/// of one leaves the others.
+#[test]
+fn records_are_not_written_outside() {
+    let (folder, records) = many();
+    install_reference(&folder, "word");
+    let outside = folder.write("outside/file", "old");
+    fs::create_dir_all(folder.path("snapshots/t101")).unwrap();
+    fs::create_dir_all(folder.path("snapshots/t102/reference.json")).unwrap();
+    fs::create_dir_all(folder.path("snapshots/t103")).unwrap();
+    link("../outside", &folder.path("snapshots/t100"));
+    link("../../outside/file", &records[1]);
+    pipe(&records[3]);
+    folder.write("snapshots/t104", "a file in place of the folder");
+    let ran = folder.rolecall(&["reference", "update"]);
+    assert_eq!(ended(&ran), 2);
+    has(
+        &ran.stderr(),
+        &[
+            "snapshots/t100: a link, which may lead outside of snapshots\n  put a folder in its place",
+            "snapshots/t101/reference.json: a link that leads outside of snapshots",
+            "snapshots/t101/reference.json: a link, and nothing is written through it",
+            "snapshots/t102/reference.json: a folder, where a file is to be written",
+            "snapshots/t103/reference.json: not a regular file",
+            "snapshots/t104",
+        ],
+    );
+    assert_eq!(
+        contents(&folder.path("outside")),
+        [(outside, b"old".to_vec())]
+    );
+    assert!(drafts(&folder).is_empty());
+    assert!(records[5..].iter().all(|path| path.is_file()));
+    has(&ran.stdout(), &["; 145 files written"]);
+}
+
+/// Nothing of a record that cannot be read is kept, and that is told, with or without a
+/// filter.
+#[test]
+fn a_record_that_cannot_be_read_is_told_before_it_is_replaced() {
+    let folder = Folder::new();
+    install_reference(&folder, "word");
+    folder.write("snapshots/chat/reference.json", "{");
+    let ran = folder.rolecall(&["reference", "update", "chat:plain/user"]);
+    assert_eq!(ended(&ran), 0, "{}", ran.stderr());
+    has(
+        &ran.stderr(),
+        &[
+            "snapshots/chat/reference.json:1:1: not JSON: EOF while parsing an object\n",
+            "nothing is kept of records that cannot be read\n",
+        ],
+    );
+}
+
+/// A transcript of the reference whose divergence is gone is removed: that file, and not
+/// one that a link leads to.
+#[test]
+fn nothing_is_removed_outside() {
+    let folder = Folder::new();
+    install_reference(&folder, "word");
+    let gone = folder.write("snapshots/chat/plain/user.reference.snap", "x");
+    let kept = folder.write("outside/user.reference.snap", "x");
+    fs::create_dir_all(folder.path("snapshots/strict")).unwrap();
+    link("../../outside", &folder.path("snapshots/strict/plain"));
+    let ran = folder.rolecall(&["reference", "update"]);
+    assert_eq!(ended(&ran), 2);
+    has(
+        &ran.stderr(),
+        &["snapshots/strict/plain: a link, which may lead outside of snapshots"],
+    );
+    assert!(!gone.exists() && kept.exists());
+}
+
+#[test]
+fn schemas_are_not_written_outside() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("outside")).unwrap();
+    link("../outside", &folder.path("cases/schema"));
+    let ran = folder.rolecall(&["lint", "--fix"]);
+    assert_eq!(ended(&ran), 2);
+    has(
+        &ran.stderr(),
+        &["cases/schema: a link, which may lead outside of cases"],
+    );
+    assert_eq!(contents(&folder.path("outside")), []);
+}
