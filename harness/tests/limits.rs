@@ -143,7 +143,7 @@ const HOSTILE: &[(&str, Limit, &str)] = &[
     (
         "a list of nothing, often",
         Limit::Output,
-        "{{ [] * 99999999999999999999 }}{{ [1] * 99999999999999999999 }}",
+        "{{ [] * 999999999999999999 }}{{ [1] * 999999999999999999 }}",
     ),
     (
         "a printf format with a field as wide as a value says",

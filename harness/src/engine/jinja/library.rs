@@ -16,7 +16,7 @@ use super::generation;
 use super::helpers;
 use super::meter::{now, produce};
 use super::methods;
-use super::numbers::{Number, number};
+use super::numbers::{Number, number, size};
 use super::operators::private_attribute;
 use super::pytext;
 use super::refusal::Raised;
@@ -173,7 +173,7 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
         let width = match (indent.as_str(), number(&indent)) {
             (Some(text), _) => text.to_owned(),
             (None, Some(Number::Int(width))) => {
-                let width = usize::try_from(width.max(0)).unwrap_or(usize::MAX);
+                let width = size(width)?;
                 produce(width)?;
                 " ".repeat(width)
             }
