@@ -72,15 +72,11 @@ pub(super) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
         if format.get(at) == Some(&b'[') {
             // `%[2]d` takes the second operand, and those that follow go on from there.
             reordered = true;
-            if let Some((index, length)) = explicit(&format[at..]) {
-                at += length;
-                bad_index = index >= values.len();
-                if !bad_index {
-                    used = index;
-                }
-            } else {
-                bad_index = true;
-                at += 1;
+            let (index, length) = explicit(&format[at..]);
+            at += length;
+            match index {
+                Some(index) if index < values.len() => used = index,
+                _ => bad_index = true,
             }
         }
         let Some(verb) = first_char(&format[at..]) else {
@@ -107,21 +103,31 @@ pub(super) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
     Ok(())
 }
 
+/// The number at a place. After one that is too large Go reads nothing any more: that is
+/// told by a digit that follows what is too large already (`parsenum`).
 fn number(format: &[u8], at: &mut usize) -> Option<usize> {
-    let digits = format[*at..]
-        .iter()
-        .take_while(|b| b.is_ascii_digit())
-        .count();
-    let text = std::str::from_utf8(&format[*at..*at + digits]).ok()?;
-    *at += digits;
-    text.parse().ok().filter(|width| *width <= LARGEST_WIDTH)
+    let mut number = None;
+    while let Some(digit @ b'0'..=b'9') = format.get(*at) {
+        let before = number.unwrap_or(0);
+        if before > LARGEST_WIDTH {
+            *at = format.len();
+            return None;
+        }
+        number = Some(before * 10 + usize::from(digit - b'0'));
+        *at += 1;
+    }
+    number
 }
 
-/// The index in `[2]`, counted from 0, and the length of the whole.
-fn explicit(format: &[u8]) -> Option<(usize, usize)> {
+/// The index in `[2]`, counted from 0, if there is one, and the length of the whole
+/// (`parseArgNumber`).
+fn explicit(format: &[u8]) -> (Option<usize>, usize) {
+    let Some(end) = format.iter().position(|b| *b == b']') else {
+        return (None, 1);
+    };
     let mut at = 1;
-    let index = number(format, &mut at)?.checked_sub(1)?;
-    (format.get(at) == Some(&b']')).then_some((index, at + 1))
+    let index = number(&format[..end], &mut at).filter(|_| at == end);
+    (index.and_then(|index| index.checked_sub(1)), end + 1)
 }
 
 fn first_char(bytes: &[u8]) -> Option<char> {

@@ -541,7 +541,9 @@ fn with_spec(value: &Value, spec: &str) -> Result<String, Error> {
     }
     for digits in spec.split(|c: char| !c.is_ascii_digit()) {
         if !digits.is_empty() {
-            produce(digits.parse().unwrap_or(usize::MAX))?;
+            let digits = digits.parse::<i64>().ok();
+            let width = digits.ok_or_else(|| invalid("too many digits in the format"))?;
+            produce(usize::try_from(width).unwrap_or(usize::MAX))?;
         }
     }
     let Some(text) = value.as_str() else {

@@ -17,7 +17,7 @@ use super::helpers;
 use super::meter::{ENTRY, ITEM, OBJECT, SLOT, now, produce, work};
 use super::methods;
 use super::namespaces;
-use super::numbers::{Number, number};
+use super::numbers::{Number, number, size};
 use super::pytext;
 use super::refusal::Raised;
 use super::sequences::hashable;
@@ -185,7 +185,7 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
         let width = match (indent.as_str(), number(&indent)) {
             (Some(text), _) => text.to_owned(),
             (None, Some(Number::Int(width))) => {
-                let width = usize::try_from(width.max(0)).unwrap_or(usize::MAX);
+                let width = size(width)?;
                 produce(width)?;
                 " ".repeat(width)
             }

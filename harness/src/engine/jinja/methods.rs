@@ -181,9 +181,42 @@ const TEXT_METHODS: [&str; 47] = [
     "zfill",
 ];
 
+/// What every object of Python has, and the sandbox hides: the name gives nothing, of a
+/// value that is not there and of a dictionary with such a key too.
+const HIDDEN_ATTRIBUTES: [&str; 27] = [
+    "__class__",
+    "__delattr__",
+    "__dir__",
+    "__doc__",
+    "__eq__",
+    "__format__",
+    "__ge__",
+    "__getattribute__",
+    "__getitem__",
+    "__getstate__",
+    "__gt__",
+    "__hash__",
+    "__init__",
+    "__init_subclass__",
+    "__iter__",
+    "__le__",
+    "__len__",
+    "__lt__",
+    "__ne__",
+    "__new__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__repr__",
+    "__setattr__",
+    "__sizeof__",
+    "__str__",
+    "__subclasshook__",
+];
+
 /// Whether `value.name` may mean a method of one of Python's types.
 pub(super) fn is_method(name: &str) -> bool {
-    DICT_METHODS.contains(&name)
+    HIDDEN_ATTRIBUTES.contains(&name)
+        || DICT_METHODS.contains(&name)
         || HIDDEN_DICT_METHODS.contains(&name)
         || LIST_METHODS.contains(&name)
         || TEXT_METHODS.contains(&name)
@@ -210,7 +243,7 @@ pub(super) fn attribute(value: &Value, name: &str) -> Result<Value, Error> {
             name: name.to_owned(),
         }));
     }
-    if hidden.contains(&name) {
+    if hidden.contains(&name) || HIDDEN_ATTRIBUTES.contains(&name) {
         return Ok(Value::UNDEFINED);
     }
     value.get_attr(name)

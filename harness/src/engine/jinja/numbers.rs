@@ -76,6 +76,14 @@ fn by_zero() -> Error {
     Error::new(ErrorKind::InvalidOperation, "division by zero")
 }
 
+/// A size or a count: nothing below zero, and an error, as in Python, where the machine
+/// could not count so far. Whether it is allowed is another question.
+pub(super) fn size(int: i128) -> Result<usize, Error> {
+    i64::try_from(int)
+        .map(|size| usize::try_from(size).unwrap_or(0))
+        .map_err(|_| Error::new(ErrorKind::InvalidOperation, "the number is too large"))
+}
+
 /// `a + b`
 pub(super) fn add(a: Number, b: Number) -> Result<Value, Error> {
     match (a, b) {

@@ -466,7 +466,7 @@ fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
 }
 
 fn repeat(value: &Value, times: i128, other: &Value) -> Result<Value, Error> {
-    let times = usize::try_from(times.max(0)).unwrap_or(usize::MAX);
+    let times = numbers::size(times)?;
     if let Some(text) = value.as_str() {
         produce(text.len().saturating_mul(times))?;
         return Ok(Value::from(text.repeat(times)));

@@ -145,8 +145,11 @@ fn attribute(value: &Value, name: &str) -> Result<Value, Error> {
     if is_dictionary(value) && !methods::is_method(name) {
         return Ok(Value::UNDEFINED);
     }
-    if value.is_undefined() {
+    if value.is_undefined() && !name.starts_with("__") {
         return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    if value.is_undefined() {
+        return Ok(Value::UNDEFINED);
     }
     methods::attribute(value, name)
 }

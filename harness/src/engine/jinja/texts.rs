@@ -11,7 +11,7 @@ use super::comparisons::equal;
 use super::formats::printf;
 use super::markup::{self, escaped};
 use super::meter::{CHARACTER, LETTER, OBJECT, produce, work};
-use super::numbers::{Number, number};
+use super::numbers::{Number, number, size};
 use super::pytext;
 use super::strings::{self, replaced, trim, trimmed};
 use super::vocabulary;
@@ -93,7 +93,10 @@ fn title(text: &str) -> String {
 
 fn center(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["width"], &args, &kwargs)?;
-    let width = Value::from(args.int(0, 80)?);
+    let width = Value::from(match args.get(0).and_then(number) {
+        Some(Number::Int(width)) => size(width)?,
+        _ => usize::try_from(args.int(0, 80)?).unwrap_or(0),
+    });
     strings::call(&pytext::str(value), "center", &[width])
         .unwrap_or_else(|| Err(Error::from(ErrorKind::UnknownMethod)))
         .map(|text| pytext::like(value, pytext::str(&text)))
@@ -142,7 +145,7 @@ fn indent(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
         Some(width) => match (width.as_str(), number(width)) {
             (Some(text), _) => text.to_owned(),
             (None, Some(Number::Int(width))) => {
-                let width = usize::try_from(width.max(0)).unwrap_or(usize::MAX);
+                let width = size(width)?;
                 produce(width)?;
                 " ".repeat(width)
             }
