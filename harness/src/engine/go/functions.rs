@@ -248,7 +248,7 @@ fn same(first: &Value, other: &Value) -> Result<bool, Refusal> {
     };
     let is_nil = |value: &Value| match value {
         Value::Absent | Value::Nil | Value::Ordered(None) => true,
-        Value::List(list) => list.items.is_none(),
+        Value::List(list) => list.is_nil(),
         Value::Map(map) => map.entries.is_none(),
         _ => false,
     };
@@ -433,14 +433,7 @@ fn slice(item: &Value, indexes: &[Value], meter: &mut Meter) -> Result<Value, Re
             meter.produce(to - from)?;
             Value::Bytes(Text::from(&bytes[from..to]))
         }
-        Value::List(list) => {
-            meter.produce((to - from) * size_of::<Value>())?;
-            let mut part = list.clone();
-            if let Some(items) = &list.items {
-                part.items = Some(items[from..to].into());
-            }
-            Value::List(part)
-        }
+        Value::List(list) => Value::List(list.part(from, to)),
         other => other.clone(),
     })
 }

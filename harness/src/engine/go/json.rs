@@ -32,10 +32,10 @@ pub(super) fn marshal(out: &mut Sink<'_>, value: &Value) -> Written {
             base64::encode(out, bytes)?;
             out.push(b"\"")
         }
-        Value::List(list) => match (&list.items, list.kind) {
-            (None, _) => out.push(b"null"),
-            (Some(items), ListKind::PropertyType) if items.len() == 1 => marshal(out, &items[0]),
-            (Some(items), _) => {
+        Value::List(list) if list.is_nil() => out.push(b"null"),
+        Value::List(list) => match (list.items(), list.kind) {
+            ([one], ListKind::PropertyType) => marshal(out, one),
+            (items, _) => {
                 out.push(b"[")?;
                 for (i, item) in items.iter().enumerate() {
                     if i > 0 {

@@ -33,7 +33,10 @@ pub(super) enum Value {
 pub(super) struct List {
     pub(super) kind: ListKind,
     /// None for a nil slice.
-    pub(super) items: Option<Arc<[Value]>>,
+    items: Option<Arc<[Value]>>,
+    /// The part of the items that it shows. Like Go's, a slice of a slice shares its
+    /// items: templates often ask for what is left of the messages at each of them.
+    shown: (usize, usize),
 }
 
 /// The types of slices.
@@ -180,7 +183,23 @@ impl Record {
 impl List {
     /// The items; none of a nil slice.
     pub(super) fn items(&self) -> &[Value] {
-        self.items.as_deref().unwrap_or_default()
+        let (from, to) = self.shown;
+        self.items.as_deref().map_or(&[], |items| &items[from..to])
+    }
+
+    /// Whether it is a nil slice.
+    pub(super) fn is_nil(&self) -> bool {
+        self.items.is_none()
+    }
+
+    /// A part of it, which has to be within it.
+    pub(super) fn part(&self, from: usize, to: usize) -> List {
+        let first = self.shown.0;
+        List {
+            kind: self.kind,
+            items: self.items.clone(),
+            shown: (first + from, first + to),
+        }
     }
 }
 
@@ -220,13 +239,18 @@ impl Value {
     pub(super) fn list(kind: ListKind, items: Vec<Value>) -> Value {
         Value::List(List {
             kind,
+            shown: (0, items.len()),
             items: Some(items.into()),
         })
     }
 
     /// A nil slice.
     pub(super) fn nil_list(kind: ListKind) -> Value {
-        Value::List(List { kind, items: None })
+        Value::List(List {
+            kind,
+            items: None,
+            shown: (0, 0),
+        })
     }
 
     /// A map.
