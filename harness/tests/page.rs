@@ -8,7 +8,6 @@
 
 mod folder;
 
-use std::path::Path;
 use std::process::Command;
 
 use folder::Folder;
