@@ -199,7 +199,6 @@ pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
         family: &family,
         tool_folders,
         tools: HashMap::new(),
-        keys: json::keys::<CaseEntry>(),
         found: Family::default(),
     };
     let examined = json::examine(path, &text, |document, root| reader.file(document, root));
@@ -227,8 +226,6 @@ struct Reader<'r> {
     tool_folders: &'r [PathBuf],
     /// The tool files that were read, by name.
     tools: HashMap<String, Option<Value>>,
-    /// The keys of a case.
-    keys: Vec<String>,
     found: Family,
 }
 

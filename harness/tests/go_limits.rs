@@ -10,7 +10,7 @@ mod measure;
 use rolecall::case::Case;
 use rolecall::engine::{Conversation, Gotmpl, Limits, load};
 use rolecall::outcome::{Limit, Outcome};
-use rolecall::problem::MOST_TEXT;
+use rolecall::file::MOST_TEXT;
 use rolecall::template::{Dialect, Template};
 
 fn case() -> Case {

@@ -17,10 +17,11 @@ pub(super) struct ChosenLimits {
 }
 
 /// What can be limited, as the outcome `exceeded` names it where it has a name for it.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "fuel",
     "work",
     "output",
+    "prompt",
     "recursion",
     "time",
     "start",
@@ -39,9 +40,10 @@ impl ChosenLimits {
             fuel,
             work,
             output,
+            prompt,
             recursion,
         } = self.render;
-        format!("fuel={fuel},work={work},output={output},recursion={recursion}")
+        format!("fuel={fuel},work={work},output={output},prompt={prompt},recursion={recursion}")
     }
 }
 
@@ -64,6 +66,7 @@ impl FromStr for ChosenLimits {
                 "fuel" => limits.render.fuel = count(name, value)?,
                 "work" => limits.render.work = bytes(name, value)?,
                 "output" => limits.render.output = size(name, value)?,
+                "prompt" => limits.render.prompt = size(name, value)?,
                 "recursion" => limits.render.recursion = depth(value)?,
                 "time" => limits.program.time = time(name, value)?,
                 "start" => limits.program.start = time(name, value)?,

@@ -32,6 +32,9 @@ pub struct Limits {
     /// their size in memory, more or less, and at least 512 bytes each. A template that
     /// gathers its prompt in a variable copies it at every step, and each copy counts.
     pub output: usize,
+    /// Bytes that a prompt may have: 16 MiB unless said, as much as the largest file that is
+    /// read. Running out of it counts as running out of output.
+    pub prompt: usize,
     /// How deeply calls may nest, of macros, loops and named templates: 500 unless said,
     /// and never more than [`Limits::DEEPEST`]. How deeply a value may be nested that is
     /// printed, compared or otherwise gone through is not a limit: it fails where Python
@@ -50,6 +53,7 @@ impl Default for Limits {
             fuel: 5_000_000,
             work: 1 << 30,
             output: 64 << 20,
+            prompt: 16 << 20,
             recursion: Limits::DEEPEST,
         }
     }

@@ -217,7 +217,11 @@ impl Compiled {
                 execution.execute(cut, &root(fields(last), think))?;
             }
         }
-        exec::text(execution.out, &mut execution.meter)
+        let text = exec::text(execution.out, &mut execution.meter)?;
+        if text.len() > self.limits.prompt {
+            return Err(Refusal::Limit(Limit::Output));
+        }
+        Ok(text)
     }
 }
 

@@ -65,7 +65,7 @@ use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
 pub(in crate::engine) use context::tools_json;
 
 use crate::engine::{Conversation, Engine, Limits, Program, Tracked};
-use crate::outcome::{Outcome, Stage};
+use crate::outcome::{Limit, Outcome, Stage};
 use crate::template::{Dialect, Template};
 
 use tree::Writing;
@@ -295,6 +295,9 @@ impl Jinja<'_> {
                 AutoEscape::None,
             )?;
             drop(output);
+            if text.len() > self.engine.limits.prompt {
+                return Err(meter::exceeded(Limit::Output));
+            }
             Ok(text)
         })
     }
