@@ -65,6 +65,26 @@ impl Card {
             .filter(|finding| finding.deliberate.is_some() && !finding.is_broken())
     }
 
+    /// What the template's sidecar says about contracts, and is not so: one that there is
+    /// not, one that is broken without a reason, one that is not broken.
+    pub fn complaints(&self, template: &Template) -> Vec<String> {
+        let strange = template
+            .broken
+            .iter()
+            .filter(|(id, _)| contract::by_id(id).is_none())
+            .map(|(id, _)| format!("the sidecar explains `{id}`, which is no contract"));
+        let unexplained = self.unexplained().map(|finding| {
+            let what = finding.evidence().first().map_or("", |first| &first.what);
+            let id = finding.contract.id;
+            format!("`{id}` is broken, and the sidecar does not say why: {what}")
+        });
+        let overexplained = self.overexplained().map(|finding| {
+            let id = finding.contract.id;
+            format!("the sidecar says why `{id}` is broken, but it is not")
+        });
+        strange.chain(unexplained).chain(overexplained).collect()
+    }
+
     /// How many broken contracts there are of a severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.broken()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jsonc_parser::ast;
 use schemars::JsonSchema;
@@ -212,6 +212,9 @@ impl Family {
     }
 }
 
+static FILE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CaseFile>);
+static ENTRY_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CaseEntry>);
+
 struct Reader<'r> {
     path: &'r Path,
     family: &'r str,
@@ -221,7 +224,7 @@ struct Reader<'r> {
 
 impl Reader<'_> {
     fn file(&mut self, document: &mut Document<'_>, root: &ast::Value<'_>) -> Option<String> {
-        let fields = document.fields(root, "the case file", &json::keys::<CaseFile>())?;
+        let fields = document.fields(root, "the case file", &FILE_KEYS)?;
         let about = if let Some(value) = fields.get("about") {
             document.string(value, "`about`")
         } else {
@@ -258,7 +261,7 @@ impl Reader<'_> {
         value: &ast::Value<'_>,
     ) -> Option<Case> {
         let what = format!("case `{name}`");
-        let fields = document.fields(value, &what, &json::keys::<CaseEntry>())?;
+        let fields = document.fields(value, &what, &ENTRY_KEYS)?;
         let about = fields
             .get("about")
             .and_then(|value| document.string(value, "`about`"));

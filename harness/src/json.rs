@@ -298,7 +298,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The keys that a document type has, as its JSON Schema lists them.
+/// The keys that a document type has, as its JSON Schema lists them. To be kept: a schema
+/// takes longer to make than a document to read.
 pub fn keys<T: schemars::JsonSchema>() -> Vec<String> {
     schemars::schema_for!(T)
         .get("properties")

@@ -1,7 +1,9 @@
 //! The suite itself: whether everything in it has a use and a reason.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 use crate::case::{CaseId, is_slug};
 use crate::divergence::Divergences;
@@ -10,7 +12,7 @@ use crate::fingerprint::Fingerprint;
 use crate::problem::{Problem, write_whole};
 use crate::record::{Record, Records};
 use crate::schema;
-use crate::snapshot::Snapshots;
+use crate::snapshot::{Snapshots, is_as_written};
 use crate::suite::{Layout, Suite};
 use crate::template::Template;
 
@@ -31,7 +33,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     templates(suite, &mut findings);
     cases(suite, &mut findings);
     tools(layout, suite, &mut findings);
-    schemas(layout, &mut findings);
+    schemas(layout, suite, &mut findings);
     findings.sort_by(|a, b| a.path.cmp(&b.path));
     findings
 }
@@ -54,26 +56,28 @@ fn snapshots(
         findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
     }
     for template in &suite.templates {
-        let path = snapshots.card(template);
-        if !path.is_file() {
-            findings.push(
-                Problem::new(
-                    path,
-                    "missing: the template's report card was never accepted",
-                )
-                .help("run `cargo test`, then `cargo insta review`"),
-            );
-        }
+        let written = |text: &str| Snapshots::card_text(template, text);
+        findings.extend(accepted(snapshots.card(template), "report card", written));
     }
     for pair in suite.pairs() {
-        let path = snapshots.file(&pair);
-        if !path.is_file() {
-            findings.push(
-                Problem::new(path, "missing: the pair was never accepted")
-                    .help("run `cargo test`, then `cargo insta review`"),
-            );
-        }
+        let written = |text: &str| Snapshots::text(&pair, text);
+        findings.extend(accepted(snapshots.file(&pair), "pair", written));
     }
+}
+
+/// What is wrong with an accepted file: that it is not there, or not as insta writes it.
+/// Whether the right thing was accepted is not asked here.
+fn accepted(path: PathBuf, what: &str, written: impl Fn(&str) -> String) -> Option<Problem> {
+    let Ok(bytes) = std::fs::read(&path) else {
+        return Some(
+            Problem::new(path, format!("missing: the {what} was never accepted"))
+                .help("run `cargo test`, then `cargo insta review`"),
+        );
+    };
+    (!is_as_written(&bytes, written)).then(|| {
+        Problem::new(path, "not as insta writes it: someone has edited it")
+            .help("delete it, run `cargo test`, then `cargo insta review`")
+    })
 }
 
 /// How to make the records of a template current.
@@ -197,6 +201,18 @@ fn templates(suite: &Suite, findings: &mut Vec<Problem>) {
                 );
             }
         }
+        if let Some(family) = &template.family
+            && !suite
+                .templates
+                .iter()
+                .any(|other| other.name != template.name && other.family.as_ref() == Some(family))
+        {
+            let message = format!("no other template is of the family `{family}`");
+            findings.push(
+                Problem::new(template.path.with_extension("json"), message)
+                    .help("twins name the same `family` in their sidecars"),
+            );
+        }
     }
 }
 
@@ -249,7 +265,30 @@ fn tools(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-fn schemas(layout: &Layout, findings: &mut Vec<Problem>) {
+/// Schema files that are not as they should be, and files that name another schema than
+/// theirs, so that an editor would check nothing.
+fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let cases: BTreeSet<PathBuf> = suite.cases.iter().map(|case| case.path.clone()).collect();
+    let sidecars = suite
+        .templates
+        .iter()
+        .map(|template| template.path.with_extension("json"));
+    let named = cases
+        .into_iter()
+        .map(|path| (path, "../schema/cases.schema.json"))
+        .chain(sidecars.map(|path| (path, "../schema/template.schema.json")));
+    for (path, schema) in named {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let named = serde_json::from_str::<Value>(&text)
+            .ok()
+            .and_then(|value| value.get("$schema").cloned());
+        if named.is_some_and(|named| named != schema) {
+            findings.push(
+                Problem::new(path, "`$schema` names another schema than this file's")
+                    .help(format!("it is {schema}")),
+            );
+        }
+    }
     for file in schema::files() {
         let path = layout.cases().join(&file.path);
         if std::fs::read_to_string(&path).ok().as_deref() != Some(&file.text) {
@@ -262,7 +301,7 @@ fn schemas(layout: &Layout, findings: &mut Vec<Problem>) {
 }
 
 /// Mends what needs no thought: writes the schema files. Returns what was written.
-pub fn fix(layout: &Layout) -> Result<Vec<std::path::PathBuf>, Problem> {
+pub fn fix(layout: &Layout) -> Result<Vec<PathBuf>, Problem> {
     let mut written = Vec::new();
     for file in schema::files() {
         let path = layout.cases().join(&file.path);

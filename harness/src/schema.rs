@@ -1,6 +1,7 @@
 //! The JSON Schemas of the input files, generated from the types that read them.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use schemars::generate::SchemaSettings;
 
@@ -17,11 +18,14 @@ pub struct SchemaFile {
 }
 
 /// The schema files, as they should be.
-pub fn files() -> Vec<SchemaFile> {
-    vec![
-        file::<CaseFile>("schema/cases.schema.json"),
-        file::<Sidecar>("schema/template.schema.json"),
-    ]
+pub fn files() -> &'static [SchemaFile] {
+    static FILES: LazyLock<[SchemaFile; 2]> = LazyLock::new(|| {
+        [
+            file::<CaseFile>("schema/cases.schema.json"),
+            file::<Sidecar>("schema/template.schema.json"),
+        ]
+    });
+    &*FILES
 }
 
 fn file<T: schemars::JsonSchema>(path: &str) -> SchemaFile {

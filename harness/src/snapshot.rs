@@ -81,6 +81,20 @@ impl Snapshots {
         self.folder_of(template).join("card.snap")
     }
 
+    /// The text of a pair's file, as insta writes it for the test that compares pairs.
+    pub fn text(pair: &Pair<'_>, transcript: &str) -> String {
+        let family = pair.case.id.family();
+        let input = format!("cases/conversations/{family}.json");
+        written(CONFORMANCE, &input, transcript)
+    }
+
+    /// The text of a card's file, as insta writes it for the test of the cards.
+    pub fn card_text(template: &Template, card: &str) -> String {
+        let name = template.path.file_name().unwrap_or_default();
+        let input = format!("cases/templates/{}", name.to_string_lossy());
+        written(CARDS, &input, card)
+    }
+
     /// The reference's transcript, if it is known in whole: from its words, from the
     /// accepted snapshot where that agrees with it, or from the file of a divergence.
     pub fn reference(&self, pair: &Pair<'_>, answer: &Answer) -> Option<String> {
@@ -92,16 +106,21 @@ impl Snapshots {
             .find_map(|path| agreeing(path, answer))
     }
 
-    /// Whether the file of a divergence holds what the reference did.
+    /// Whether the file of a divergence holds what the reference did, in its words.
     pub fn is_of_reference(&self, pair: &Pair<'_>, answer: &Answer) -> bool {
-        agreeing(&self.reference_file(pair), answer).is_some()
+        let path = self.reference_file(pair);
+        let is_of = |outcome: Outcome| {
+            let known = answer.outcome().unwrap_or_else(|| outcome.clone());
+            known == outcome && is_text(&path, &reference_text(pair, &outcome))
+        };
+        agreeing(&path, answer)
+            .and_then(|transcript| transcript::decode(&transcript).ok())
+            .is_some_and(is_of)
     }
 
     /// Keeps the reference's own transcript beside the snapshot.
     pub fn write_reference(&self, pair: &Pair<'_>, outcome: &Outcome) -> Result<(), Problem> {
-        let header = format!("reference: {}", Reference::of(pair.template.dialect).name);
-        let text = format!("---\n{header}\n---\n{}\n", transcript::encode(outcome));
-        write_whole(&self.reference_file(pair), &text)
+        write_whole(&self.reference_file(pair), reference_text(pair, outcome))
     }
 
     /// Compares a transcript with what was accepted.
@@ -112,17 +131,12 @@ impl Snapshots {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Comparison::New,
             Err(error) => return Comparison::Unreadable(error.to_string()),
         }
-        let Ok(text) = std::str::from_utf8(&bytes) else {
-            return Comparison::Unreadable("the file is not UTF-8".to_owned());
-        };
-        match contents(text) {
-            Some(accepted) if accepted == transcript => Comparison::Same,
-            Some(accepted) => match transcript::decode(accepted) {
-                Ok(_) => Comparison::Changed(accepted.to_owned()),
-                Err(error) => Comparison::Unreadable(error.to_string()),
-            },
-            None => Comparison::Unreadable("the file has no insta header".to_owned()),
-        }
+        Comparison::of(&bytes, transcript)
+    }
+
+    /// Whether a report card is the accepted one, byte for byte.
+    pub fn has_card(&self, template: &Template, card: &str) -> bool {
+        std::fs::read_to_string(self.card(template)).is_ok_and(|file| is_card(&file, card))
     }
 
     /// Files below the snapshot folder that belong to no pair of the suite, and reviews
@@ -160,6 +174,57 @@ impl Snapshots {
         }
         survey
     }
+}
+
+impl Comparison {
+    /// Compares a transcript with the bytes of a file that was accepted.
+    pub fn of(file: &[u8], transcript: &str) -> Comparison {
+        let Ok(text) = std::str::from_utf8(file) else {
+            return Comparison::Unreadable("the file is not UTF-8".to_owned());
+        };
+        match contents(text) {
+            Some(accepted) if accepted == transcript => Comparison::Same,
+            Some(accepted) => match transcript::decode(accepted) {
+                Ok(_) => Comparison::Changed(accepted.to_owned()),
+                Err(error) => Comparison::Unreadable(error.to_string()),
+            },
+            None => Comparison::Unreadable("the file has no insta header".to_owned()),
+        }
+    }
+}
+
+/// The tests of the suite that accept snapshots: insta names them in the headers.
+const CONFORMANCE: &str = "harness/tests/suite/conformance.rs";
+const CARDS: &str = "harness/tests/suite/cards.rs";
+
+/// What insta writes: which test it was, which input, the text, and a line break.
+fn written(source: &str, input: &str, text: &str) -> String {
+    format!("---\nsource: {source}\ninput_file: {input}\n---\n{text}\n")
+}
+
+/// Whether a file holds a report card as it is accepted.
+pub fn is_card(file: &str, card: &str) -> bool {
+    contents(file) == Some(card)
+}
+
+/// Whether a file is as insta writes it, whatever was accepted: `written` gives the text of
+/// the file for its contents.
+pub fn is_as_written(file: &[u8], written: impl Fn(&str) -> String) -> bool {
+    std::str::from_utf8(file)
+        .ok()
+        .and_then(contents)
+        .is_some_and(|contents| written(contents).as_bytes() == file)
+}
+
+/// What stands beside the snapshot of a divergence.
+fn reference_text(pair: &Pair<'_>, outcome: &Outcome) -> String {
+    let header = format!("reference: {}", Reference::of(pair.template.dialect).name);
+    format!("---\n{header}\n---\n{}\n", transcript::encode(outcome))
+}
+
+/// Whether a file holds a text and nothing else.
+fn is_text(path: &Path, text: &str) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
 }
 
 /// The transcript in a file, if it agrees with what the reference did.

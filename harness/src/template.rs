@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jsonc_parser::ast;
 use schemars::JsonSchema;
@@ -290,10 +290,12 @@ fn is_legacy_template(path: &Path) -> bool {
             .is_some_and(|object| object.contains_key("chat_template"))
 }
 
+static SIDECAR_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Sidecar>);
+
 fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
     let text = read_text(path).map_err(|problem| vec![problem])?;
     let examined = json::examine(path, &text, |document, root| {
-        let fields = document.fields(root, "the sidecar", &json::keys::<Sidecar>())?;
+        let fields = document.fields(root, "the sidecar", &SIDECAR_KEYS)?;
         let mut content = SidecarContent::default();
         if let Some(value) = fields.get("about") {
             content.about = document.string(value, "`about`");

@@ -206,6 +206,37 @@ fn templates_from_elsewhere_are_unverified_and_that_is_no_failure() {
 }
 
 #[test]
+fn lint_finds_what_someone_has_edited() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let name = "snapshots/chat/plain/user.snap";
+    let accepted = std::fs::read_to_string(folder.path(name)).unwrap();
+    let edited = "not as insta writes it";
+    for changed in [
+        accepted.trim_end().to_owned(),
+        accepted.replace("source: harness", "source: Harness"),
+        accepted.replace("plain.json", "other.json"),
+    ] {
+        folder.write(name, &changed);
+        let out = folder.rolecall(&["lint"]).stdout();
+        assert!(out.contains(&format!("{name}: {edited}")), "{changed}");
+    }
+    folder.write(name, &accepted);
+    folder.write(
+        "cases/templates/strict.json",
+        r#"{"$schema": "../schema/cases.schema.json", "family": "alone"}"#,
+    );
+    let out = folder.rolecall(&["lint"]).stdout();
+    assert!(!out.contains(edited), "{out}");
+    for expected in [
+        "strict.json: `$schema` names another schema than this file's",
+        "strict.json: no other template is of the family `alone`",
+    ] {
+        assert!(out.contains(expected), "{out}");
+    }
+}
+
+#[test]
 fn lint_finds_what_has_no_use_or_no_words() {
     let folder = Folder::new();
     folder.accept_all();

@@ -40,6 +40,15 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
     write_capabilities(out, &card.capabilities)
 }
 
+/// A card as it is accepted: in brief, without colours, without a line break at the end.
+pub fn plain(card: &Card) -> io::Result<String> {
+    let mut text = Vec::new();
+    write(&mut text, card, Detail::Brief)?;
+    let text = anstream::adapter::strip_bytes(&text).into_vec();
+    let text = String::from_utf8(text).map_err(io::Error::other)?;
+    Ok(text.trim_end().to_owned())
+}
+
 /// Writes a broken contract with what shows it.
 pub(super) fn write_broken(
     out: &mut dyn Write,

@@ -13,6 +13,7 @@ use rolecall::outcome::Outcome;
 use rolecall::record::{Answer, Entry, Record, Records};
 use rolecall::reference::Reference;
 use rolecall::run::{Rendered, Runner};
+use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::transcript;
 use serde_json::Value;
@@ -68,7 +69,7 @@ impl Folder {
     /// Accepts what every pair gives now, as insta would write it.
     pub fn accept_snapshots(&self) {
         self.each_pair(|pair, outcome| {
-            let text = format!("---\nsource: test\n---\n{}\n", transcript::encode(outcome));
+            let text = Snapshots::text(pair, &transcript::encode(outcome));
             let name = format!("snapshots/{}/{}.snap", pair.template.name, pair.case.id);
             self.write(&name, &text);
         });
