@@ -213,7 +213,6 @@ fn lint_finds_what_someone_has_edited() {
     let accepted = std::fs::read_to_string(folder.path(name)).unwrap();
     let edited = "not as insta writes it";
     for changed in [
-        accepted.clone() + "\n",
         accepted.trim_end().to_owned(),
         accepted.replace("source: harness", "source: Harness"),
         accepted.replace("plain.json", "other.json"),
