@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 /// What one render in this process may use up. No honest template comes near the defaults:
-/// the most that one of several hundred published templates takes of any of them, with any
-/// case of the suite, is a hundredth, and a conversation may have thousands of messages.
+/// the most that published templates take of fuel, work or output, with any case of the
+/// suite, is a hundredth, and a conversation may have thousands of messages.
 ///
 /// None of them looks at a clock: what is exceeded here is exceeded on every machine, so
 /// that it can stand in a snapshot. The defaults are such that a pair takes less than a

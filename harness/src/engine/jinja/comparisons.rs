@@ -53,7 +53,9 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
             if is_tuple(a) != is_tuple(b) || is_range(a) != is_range(b) || a.len() != b.len() {
                 return false;
             }
+            // To begin with a list takes as long as to look at an item.
             let are_equal = nested(|| match (a.try_iter(), b.try_iter()) {
+                _ if work(ITEM).is_err() => false,
                 (Ok(a), Ok(b)) => a.zip(b).all(|(a, b)| is_item(&a, &b).unwrap_or(false)),
                 _ => false,
             });
@@ -151,6 +153,7 @@ pub(super) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ord
         return Err(unsupported(operator, a, b));
     }
     nested(|| {
+        work(ITEM)?;
         let (mut left, mut right) = (a.try_iter()?, b.try_iter()?);
         loop {
             return Ok(match (left.next(), right.next()) {

@@ -111,7 +111,7 @@ impl Writer<'_> {
 
     /// What holds itself is written once, as Python does it (`Py_ReprEnter`).
     fn object(&mut self, value: &Value) -> Result<(), Error> {
-        work(self.within.len())?;
+        work(ITEM + self.within.len())?;
         let is_within =
             self.namespaces > 0 && self.within.iter().any(|outer| is_sameas(outer, value));
         if is_within {
