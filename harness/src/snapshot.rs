@@ -121,7 +121,11 @@ impl Snapshots {
 
     /// Keeps the reference's own transcript beside the snapshot.
     pub fn write_reference(&self, pair: &Pair<'_>, outcome: &Outcome) -> Result<(), Problem> {
-        write_below(&self.root, &self.reference_file(pair), reference_text(pair, outcome))
+        write_below(
+            &self.root,
+            &self.reference_file(pair),
+            reference_text(pair, outcome),
+        )
     }
 
     /// Compares a transcript with what was accepted.

@@ -9,8 +9,8 @@ mod measure;
 
 use rolecall::case::Case;
 use rolecall::engine::{Conversation, Gotmpl, Limits, load};
-use rolecall::outcome::{Limit, Outcome};
 use rolecall::file::MOST_TEXT;
+use rolecall::outcome::{Limit, Outcome};
 use rolecall::template::{Dialect, Template};
 
 fn case() -> Case {

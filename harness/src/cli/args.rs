@@ -257,8 +257,8 @@ pub(super) struct RenderingArguments {
 #[derive(Debug, Args)]
 pub(super) struct LimitsArguments {
     /// What a render may use up, where it is not the default: of a template fuel=STEPS,
-    /// work=UNITS, output=BYTES, prompt=BYTES, recursion=DEPTH; of an engine that is a program time=TIME and
-    /// answer=BYTES for one answer, start=TIME for the first
+    /// work=UNITS, output=BYTES, prompt=BYTES, recursion=DEPTH; of an engine that is a program
+    /// time=TIME and answer=BYTES for one answer, start=TIME for the first
     #[arg(long, value_name = "NAME=VALUE,…")]
     limits: Option<ChosenLimits>,
 }

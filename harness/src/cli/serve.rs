@@ -8,10 +8,11 @@ use super::args::ServeArguments;
 use super::engines::unknown;
 use super::{Failure, Status};
 
-/// Bytes of address space that a served engine may take, its code and its stack included,
-/// where the system keeps to it (Unix). An engine that asks for more ends.
+/// Bytes of address space that a served engine may take, where the system keeps to it
+/// (Unix): 256 MiB for its stack, which it hardly ever uses, as much for a render, and some
+/// for its code. An engine that asks for more ends.
 #[cfg(unix)]
-const MOST_MEMORY: u64 = 320 << 20;
+const MOST_MEMORY: u64 = 576 << 20;
 
 pub(super) fn execute(arguments: &ServeArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let engines = arguments.limits.chosen().engines();
