@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::case::{CaseId, is_slug};
 use crate::divergence::Divergences;
 use crate::engine::Engines;
-use crate::file::{read_text, write_below};
+use crate::file::{MOST_TEXT, is_there, read_bytes, read_text, write_below};
 use crate::fingerprint::Fingerprint;
 use crate::problem::Problem;
 use crate::record::{Record, Records};
@@ -54,28 +54,36 @@ fn snapshots(
                 .help("delete it, or bring back the template, case or divergence it was for"),
         );
     }
+    let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
+    let is_told = |problem: &Problem| strange.contains(&problem.path);
     findings.extend(survey.strange);
     for path in survey.pending {
         findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
     }
     for template in &suite.templates {
         let written = |text: &str| Snapshots::card_text(template, text);
-        findings.extend(accepted(snapshots.card(template), "report card", written));
+        let finding = accepted(snapshots.card(template), "report card", written);
+        findings.extend(finding.filter(|finding| !is_told(finding)));
     }
     for pair in suite.pairs() {
         let written = |text: &str| Snapshots::text(&pair, text);
-        findings.extend(accepted(snapshots.file(&pair), "pair", written));
+        let finding = accepted(snapshots.file(&pair), "pair", written);
+        findings.extend(finding.filter(|finding| !is_told(finding)));
     }
 }
 
 /// What is wrong with an accepted file: that it is not there, or not as insta writes it.
 /// Whether the right thing was accepted is not asked here.
 fn accepted(path: PathBuf, what: &str, written: impl Fn(&str) -> String) -> Option<Problem> {
-    let Ok(bytes) = std::fs::read(&path) else {
+    if !is_there(&path) {
         return Some(
             Problem::new(path, format!("missing: the {what} was never accepted"))
                 .help("run `cargo test`, then `cargo insta review`"),
         );
+    }
+    let bytes = match read_bytes(&path, MOST_TEXT) {
+        Ok(bytes) => bytes,
+        Err(problem) => return Some(problem),
     };
     (!is_as_written(&bytes, written)).then(|| {
         Problem::new(path, "not as insta writes it: someone has edited it")
@@ -301,7 +309,7 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         .map(|path| (path, "../schema/cases.schema.json"))
         .chain(sidecars.map(|path| (path, "../schema/template.schema.json")));
     for (path, schema) in named {
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let text = read_text(&path).unwrap_or_default();
         let named = serde_json::from_str::<Value>(&text)
             .ok()
             .and_then(|value| value.get("$schema").cloned());

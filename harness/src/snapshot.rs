@@ -246,7 +246,7 @@ fn reference_text(pair: &Pair<'_>, outcome: &Outcome) -> String {
 
 /// Whether a file holds a text and nothing else.
 fn is_text(path: &Path, text: &str) -> bool {
-    std::fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
+    read_text(path).is_ok_and(|found| found == text)
 }
 
 /// The transcript in a file, if it agrees with what the reference did.

@@ -37,13 +37,17 @@ fn fuzz(target: &str) {
         let result = std::panic::catch_unwind(|| run(&input));
         assert!(result.is_ok(), "{} fails again", path.display());
     }
-    let seeds = seeds::of(target);
+    let mut seeds = seeds::of(target);
     assert!(!seeds.is_empty());
+    let seconds = std::env::var("ROLECALL_FUZZ_SECONDS");
+    if seconds.is_ok() {
+        seeds.extend(seeds::hostile(target));
+    }
     for seed in &seeds {
         run(seed);
     }
     let inputs = mutations::inputs(seeds, seeds::words(target));
-    match std::env::var("ROLECALL_FUZZ_SECONDS") {
+    match seconds {
         Err(_) => {
             let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
             try_inputs(target, *run, &inputs, FEW, rng);
@@ -170,7 +174,8 @@ fn write_seeds() {
         let inputs = folder.join(target);
         fs::create_dir_all(&inputs).unwrap();
         let found = regressions(target).into_iter().map(|(_, input)| input);
-        for (number, input) in seeds::of(target).into_iter().chain(found).enumerate() {
+        let seeds = seeds::of(target).into_iter().chain(seeds::hostile(target));
+        for (number, input) in seeds.chain(found).enumerate() {
             fs::write(inputs.join(format!("seed-{number:04}")), input).unwrap();
         }
         let mut words = String::new();

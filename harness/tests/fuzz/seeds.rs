@@ -8,6 +8,20 @@ use rolecall::suite::Layout;
 
 use crate::targets::{BETWEEN, CASE_KINDS, MODEL_KINDS};
 
+/// Hostile templates for a target, which take their time.
+pub(super) fn hostile(target: &str) -> Vec<Vec<u8>> {
+    let extension = match target {
+        "jinja" => "jinja",
+        "go" => "gotmpl",
+        _ => return Vec::new(),
+    };
+    files(&package().join("tests/data/hostile"))
+        .into_iter()
+        .filter(|path| is(path, extension))
+        .map(|path| fs::read(path).unwrap())
+        .collect()
+}
+
 /// The inputs that a target starts from.
 pub(super) fn of(target: &str) -> Vec<Vec<u8>> {
     match target {
@@ -72,8 +86,7 @@ fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.join(&BETWEEN)
 }
 
-/// The suite's templates and hostile ones, each with a case of the suite; rows of a table
-/// of small ones.
+/// The suite's templates, each with a case of the suite; rows of a table of small ones.
 fn templates(extension: &str, table: &str) -> Vec<Vec<u8>> {
     let mut bodies: Vec<String> = Vec::new();
     for path in files(&layout().conversations()) {
@@ -89,7 +102,6 @@ fn templates(extension: &str, table: &str) -> Vec<Vec<u8>> {
     }
     let mut sources: Vec<Vec<u8>> = files(&layout().templates())
         .into_iter()
-        .chain(files(&package().join("tests/data/hostile")))
         .filter(|path| is(path, extension))
         .map(|path| fs::read(path).unwrap())
         .collect();

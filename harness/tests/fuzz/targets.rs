@@ -16,7 +16,7 @@ use peak_alloc::PeakAlloc;
 use rolecall::case::{self, Case};
 use rolecall::divergence::Divergences;
 use rolecall::engine::protocol::{read_answer, serve};
-use rolecall::engine::{Conversation, Engines, load};
+use rolecall::engine::{Conversation, Engines, Limits, load};
 use rolecall::outcome::Outcome;
 use rolecall::parity::Explanations;
 use rolecall::problem::{Place, Problem};
@@ -28,10 +28,10 @@ use serde_json::json;
 use tempfile::TempDir;
 
 /// One input may take this much computing time and no more.
-const LONGEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_millis(500);
 
 /// One input may take this many bytes of the heap and no more.
-const LARGEST: usize = 256 << 20;
+const LARGEST: usize = 128 << 20;
 
 /// Parts the halves of an input that has two: a template's source and a case, a
 /// configuration and what lies beside it.
@@ -40,7 +40,18 @@ pub const BETWEEN: u8 = 0x1e;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+/// Within a twentieth of the usual limits, for many inputs a second: what a fuzzer puts into
+/// the code to see where it goes makes it several times slower. What is not counted takes
+/// too long all the same.
+static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
+    let limits = Limits::default();
+    Engines::with_limits(&Limits {
+        fuel: limits.fuel / 20,
+        work: limits.work / 20,
+        output: limits.output / 4,
+        ..limits
+    })
+});
 
 /// A target by its name.
 pub type Target = fn(&[u8]);

@@ -22,6 +22,8 @@ pub(super) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
     let mut used = 0;
     let mut reordered = false;
     let mut at = 0;
+    // Behind it no index ends: nobody has to look for its end again and again.
+    let last_bracket = format.iter().rposition(|b| *b == b']').unwrap_or(0);
     while at < format.len() {
         let literal = format[at..]
             .iter()
@@ -72,7 +74,7 @@ pub(super) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
         if format.get(at) == Some(&b'[') {
             // `%[2]d` takes the second operand, and those that follow go on from there.
             reordered = true;
-            let (index, length) = explicit(&format[at..]);
+            let (index, length) = explicit(&format[at..], at < last_bracket);
             at += length;
             match index {
                 Some(index) if index < values.len() => used = index,
@@ -120,9 +122,10 @@ fn number(format: &[u8], at: &mut usize) -> Option<usize> {
 }
 
 /// The index in `[2]`, counted from 0, if there is one, and the length of the whole
-/// (`parseArgNumber`).
-fn explicit(format: &[u8]) -> (Option<usize>, usize) {
-    let Some(end) = format.iter().position(|b| *b == b']') else {
+/// (`parseArgNumber`). `has_end` says whether there is a bracket that ends one.
+fn explicit(format: &[u8], has_end: bool) -> (Option<usize>, usize) {
+    let end = has_end.then(|| format.iter().position(|b| *b == b']'));
+    let Some(end) = end.flatten() else {
         return (None, 1);
     };
     let mut at = 1;
