@@ -349,10 +349,7 @@ fn no_program_outlives_the_engine() {
 fn an_engine_that_is_not_ours_crashes_alone() {
     let folder = tempfile::tempdir().unwrap();
     for (name, source) in [
-        (
-            "deep",
-            "{% set n = namespace(x=[]) %}{% for i in range(99999) %}{% for j in range(4) %}{% set n.x = [n.x] %}{% endfor %}{% endfor %}",
-        ),
+        ("deep", "{% set n = namespace() %}{% set n.x = n %}{{ n }}"),
         ("fine", "{{ messages[0].content }}"),
         (
             "large",
@@ -401,7 +398,12 @@ fn an_engine_that_is_not_ours_crashes_alone() {
         ],
         "{text}"
     );
-    assert!(outcomes[0].1.contains("overflow"), "{}", outcomes[0].1);
+    // How an overflow of the stack looks is the system's matter.
+    assert!(
+        outcomes[0].1.contains("instead of answering"),
+        "{}",
+        outcomes[0].1
+    );
     assert_eq!(outcomes[3].1, "2");
     assert!(outcomes[4].1.contains("memory"), "{}", outcomes[4].1);
     assert!(outcomes[6].1.contains("minijinja") || outcomes[6].1.contains("ops.rs"));

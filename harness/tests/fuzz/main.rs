@@ -26,7 +26,7 @@ use seeds::package;
 use targets::{TARGETS, Target};
 
 /// Inputs for each target in `cargo test`.
-const FEW: u32 = 400;
+const FEW: u32 = 1500;
 
 /// Inputs between two looks at the clock, where there is a time to fill.
 const ROUND: u32 = 200;

@@ -262,7 +262,7 @@ pub fn models(input: &[u8]) {
         assert_printable(&template.place(Some(1)));
     }
     for note in &found.notes {
-        assert_printable(&note.message);
+        assert_printable(&note.to_string());
     }
     assert_clear(&found.problems, &[]);
 }
@@ -338,8 +338,7 @@ fn assert_clear(problems: &[Problem], text: &[u8]) {
     let lines = text.split(|byte| *byte == b'\n').count();
     for problem in problems {
         assert!(!problem.message.is_empty());
-        assert_printable(&problem.message);
-        assert_printable(problem.help.as_deref().unwrap_or_default());
+        assert_printable(&problem.to_string());
         if let Some(Place::Text(position)) = problem.position {
             assert!(position.line >= 1 && position.column >= 1, "{position:?}");
             assert!(text.is_empty() || position.line <= lines, "{problem}");
