@@ -14,9 +14,10 @@ mod clock;
 mod measure;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rolecall::case::Case;
-use rolecall::engine::{Engines, Limits};
+use rolecall::engine::{Engines, Limits, load};
 use rolecall::run::Runner;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::template::{Dialect, Template};
@@ -118,6 +119,22 @@ fn a_hostile_template_ends_in_time_and_in_memory() {
         }
     }
     println!("at most {:?} and {} MiB", most.time, most.peak >> 20);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A report card asks for more than prompts.
+#[test]
+fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
+    let _alone = measure::alone();
+    let engines = Engines::default();
+    let mut wrong = Vec::new();
+    for (_, template) in templates() {
+        let engine = engines.for_dialect(template.dialect).unwrap();
+        let (_, taken) = measure::measured(|| load(engine, &template).variables());
+        if taken.time > Duration::from_secs(1) || taken.peak > 256 << 20 {
+            wrong.push(format!("{}: {taken:?}", template.name));
+        }
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

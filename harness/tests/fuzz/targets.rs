@@ -122,7 +122,7 @@ fn template(dialect: Dialect, input: &[u8]) {
         first == program.render(&conversation),
         "two renders, two outcomes: {first:?}"
     );
-    program.variables();
+    within_limits(|| program.variables());
     if let (Some(tracked), Outcome::Rendered { text }) =
         (program.render_tracked(&conversation), &first)
     {

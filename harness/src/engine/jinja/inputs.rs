@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use minijinja::Environment;
-use minijinja::machinery::{Token, tokenize};
+use minijinja::machinery::{Span, Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
 use super::library;
@@ -14,13 +14,15 @@ use super::library;
 /// stays. So a name that the template sets somewhere counts only where the template also
 /// asks whether it is there: `{% if date is not defined %}{% set date = … %}`.
 pub(super) fn variables(source: &str, syntax: SyntaxConfig) -> BTreeSet<String> {
+    let placed: Vec<(Token<'_>, Span)> = tokenize(source, false, syntax)
+        .map_while(Result::ok)
+        .collect();
     let environment = Environment::new();
-    let Ok(template) = environment.template_from_str(source) else {
+    let source = without_constants(source, &placed);
+    let Ok(template) = environment.template_from_str(&source) else {
         return BTreeSet::new();
     };
-    let tokens: Vec<Token<'_>> = tokenize(source, false, syntax)
-        .map_while(|token| token.ok().map(|(token, _)| token))
-        .collect();
+    let tokens: Vec<Token<'_>> = placed.into_iter().map(|(token, _)| token).collect();
     let set: BTreeSet<&str> = tokens
         .windows(3)
         .filter_map(|window| match window {
@@ -62,6 +64,29 @@ pub(super) fn variables(source: &str, syntax: SyntaxConfig) -> BTreeSet<String> 
         .collect()
 }
 
+/// The source with other constants, all of them small: minijinja works out at once what has
+/// no variables, whatever memory that takes.
+fn without_constants(source: &str, tokens: &[(Token<'_>, Span)]) -> String {
+    let mut plain = String::with_capacity(source.len());
+    let mut at = 0;
+    for (token, span) in tokens {
+        let instead = match token {
+            Token::Str(_) | Token::String(_) => "''",
+            Token::Int(_) | Token::Int128(_) | Token::Float(_) => "0",
+            _ => continue,
+        };
+        let (begin, end) = (span.start_offset as usize, span.end_offset as usize);
+        let Some(before) = source.get(at..begin) else {
+            continue;
+        };
+        plain.push_str(before);
+        plain.push_str(instead);
+        at = end;
+    }
+    plain.push_str(source.get(at..).unwrap_or_default());
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +106,8 @@ mod tests {
         let filtered = "{% if not a %}{% set date = 'x' %}{% endif %}{{ date | default('y') }}";
         assert_eq!(of(filtered), ["a", "date"]);
         assert_eq!(of("{% set ns = namespace(x=1) %}{{ ns.x }}"), [""; 0]);
+        // Constants, which are not worked out, and what stands beside them.
+        let constants = "a 1 'b' {{ c['d\\'' ~ \"e\"] + 0x1f*f-1.5e3 }}{{ ('x' * 99999999) ~ ('x' * 99999999) }}{{g.0}} 'h'";
+        assert_eq!(of(constants), ["c", "f", "g"]);
     }
 }
