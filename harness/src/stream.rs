@@ -12,8 +12,8 @@ const MOST_WAITING: usize = 64 << 20;
 /// Bytes of results after which a worker hands them on.
 const MOST_GATHERED: usize = 1 << 20;
 
-/// Pieces of work that a worker takes at a time.
-const TAKEN: usize = 16;
+/// Pieces of work that a worker takes at a time, at most: each time costs a little.
+const MOST_TAKEN: usize = 64;
 
 /// Results on their way.
 struct Waiting<T> {
@@ -57,6 +57,8 @@ pub(crate) fn ordered<T: Send>(
     mut take: impl FnMut(T),
 ) {
     let next = AtomicUsize::new(0);
+    // Of a few slow pieces everybody gets some.
+    let taken = (count / (8 * pool.current_num_threads().max(1))).clamp(1, MOST_TAKEN);
     let shared = Shared {
         waiting: Mutex::new(Waiting {
             results: BTreeMap::new(),
@@ -74,11 +76,11 @@ pub(crate) fn ordered<T: Send>(
                     is_off: false,
                 };
                 loop {
-                    let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
+                    let begin = next.fetch_add(taken, Ordering::Relaxed);
                     if begin >= count {
                         break;
                     }
-                    let range = begin..(begin + TAKEN).min(count);
+                    let range = begin..(begin + taken).min(count);
                     shared.do_range(range, &work, &weigh);
                 }
                 alarm.is_off = true;
