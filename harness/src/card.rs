@@ -28,9 +28,6 @@ pub struct Card {
 
 /// Examines a template. It is compiled a handful of times, and rendered about a hundred
 /// times.
-///
-/// A template may recurse as deeply as its engine lets it: call this on a thread with a
-/// large stack, as those of the runner are.
 pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
     let prober = Prober::new(engine, template);
     let capabilities = capability::explore(&prober);

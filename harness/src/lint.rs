@@ -212,7 +212,7 @@ fn templates(suite: &Suite, findings: &mut Vec<Problem>) {
         {
             let message = format!("no other template is of the family `{family}`");
             findings.push(
-                Problem::new(template.path.with_extension("json"), message)
+                Problem::new(sidecar(&template.path), message)
                     .help("twins name the same `family` in their sidecars"),
             );
         }
@@ -303,7 +303,7 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let sidecars = suite
         .templates
         .iter()
-        .map(|template| template.path.with_extension("json"));
+        .map(|template| sidecar(&template.path));
     let named = cases
         .into_iter()
         .map(|path| (path, "../schema/cases.schema.json"))

@@ -97,9 +97,7 @@ impl Outcome {
             Outcome::Exceeded { limit } => limit.name(),
         }
     }
-}
 
-impl Outcome {
     /// The text that the outcome carries, to be changed; a limit carries none.
     pub(crate) fn text_mut(&mut self) -> Option<&mut String> {
         match self {

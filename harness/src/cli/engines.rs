@@ -1,6 +1,6 @@
 //! Finds the engines that the arguments name.
 
-use rolecall::engine::{Engine, Engines, ProtocolEngine, ProtocolLimits};
+use rolecall::engine::{Engine, Engines, Minijinja, ProtocolEngine, ProtocolLimits};
 use rolecall::problem::closest;
 use rolecall::reference::Reference;
 
@@ -31,9 +31,6 @@ impl Choice<'_> {
     }
 }
 
-/// The engine that does not count all that it takes: it runs in a process of its own.
-const PLAIN: &str = "minijinja-plain";
-
 /// An engine by name, or the program of a command line.
 pub(super) fn open<'e>(
     engines: &'e Engines,
@@ -41,7 +38,8 @@ pub(super) fn open<'e>(
     arguments: &RenderingArguments,
 ) -> Result<Choice<'e>, Failure> {
     let limits = arguments.limits.chosen();
-    if name == PLAIN {
+    // This one does not count all that it takes.
+    if name == Minijinja::PLAIN {
         return apart(name, &limits).map(|program| Choice::Program(Box::new(program)));
     }
     if let Some(engine) = engines.by_name(name) {

@@ -47,7 +47,7 @@ enum Failure {
     #[error(transparent)]
     Engine(#[from] ProtocolError),
     /// Serving an engine ended early.
-    #[error("{0}")]
+    #[error(transparent)]
     Serve(#[from] ServeError),
     /// A reference cannot be asked.
     #[error(transparent)]

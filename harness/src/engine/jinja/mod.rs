@@ -105,6 +105,9 @@ impl std::fmt::Debug for Minijinja {
 }
 
 impl Minijinja {
+    /// The name of minijinja as it is.
+    pub const PLAIN: &str = "minijinja-plain";
+
     /// With Python's semantics: the harness's engine for Jinja templates.
     pub fn new() -> Minijinja {
         Minijinja::with_limits(Limits::default())
@@ -118,7 +121,7 @@ impl Minijinja {
     /// minijinja as it is, in transformers' settings and nothing more: what a server
     /// that uses it plainly gives. Only fuel and recursion are limited.
     pub fn plain(limits: Limits) -> Minijinja {
-        Minijinja::build("minijinja-plain", Semantics::Own, limits)
+        Minijinja::build(Minijinja::PLAIN, Semantics::Own, limits)
     }
 
     fn build(name: &'static str, semantics: Semantics, limits: Limits) -> Minijinja {
