@@ -19,6 +19,9 @@ use crate::template::{Dialect, Template};
 use crate::transcript;
 use crate::verdict::{Truth, Verdict, by_outcome, by_record};
 
+/// Bytes of a text that are kept to be compared with another: 256 KiB.
+pub const MOST_OF_DIFFERENCE: usize = 256 << 10;
+
 /// What rendering needs besides the pairs.
 pub struct Runner<'r> {
     engines: &'r Engines,
@@ -266,6 +269,17 @@ fn gathered<T>(run: impl FnOnce(&mut Vec<T>) -> Duration) -> Timed<T> {
     Timed { results, elapsed }
 }
 
+impl Rendered<'_> {
+    /// Cuts the text to its beginning of at most so many bytes, so that many results can be
+    /// kept. What is cut ends with its length and its fingerprint: two texts that differ
+    /// still do.
+    pub fn shorten(&mut self, most: usize) {
+        if let Some(text) = self.outcome.text_mut() {
+            cut(text, most);
+        }
+    }
+}
+
 impl<'s> Compared<'s> {
     /// A pair with how it stands.
     pub fn new(
@@ -300,11 +314,9 @@ impl<'s> Compared<'s> {
             .unwrap_or_else(|| Fingerprint::of(transcript::encode(&self.rendered.outcome)))
     }
 
-    /// Cuts texts to their beginnings, so that many results can be kept: those of a pair
-    /// that is as expected to `most` bytes, those of any other to 256 KiB. What is cut
-    /// ends with its length and its fingerprint: two texts that differ still do.
+    /// Cuts texts as [`Rendered::shorten`] does: those of a pair that is as expected to
+    /// `most` bytes, those of any other to [`MOST_OF_DIFFERENCE`].
     pub fn shorten(&mut self, most: usize) {
-        const MOST_OF_DIFFERENCE: usize = 256 << 10;
         let is_as_expected = matches!(self.comparison, None | Some(Comparison::Same))
             && !matches!(self.verdict, Verdict::Differs(_));
         let most = if is_as_expected {
@@ -312,14 +324,10 @@ impl<'s> Compared<'s> {
         } else {
             MOST_OF_DIFFERENCE
         };
-        if self.rendered.outcome.text().len() > most {
-            if !is_as_expected {
-                self.observed = Some(self.observed());
-            }
-            if let Some(text) = self.rendered.outcome.text_mut() {
-                cut(text, most);
-            }
+        if !is_as_expected && self.rendered.outcome.text().len() > most {
+            self.observed = Some(self.observed());
         }
+        self.rendered.shorten(most);
         if let Some(Comparison::Changed(accepted)) = &mut self.comparison {
             cut(accepted, most);
         }

@@ -11,7 +11,7 @@ use rolecall::run::Expected;
 use rolecall::suite::Pair;
 
 use super::args::{CheckArguments, CheckFormat};
-use super::commands::{report_input, runner, write_page};
+use super::commands::{MOST_ON_PAGE, report_input, runner, write_page};
 use super::{Failure, Status, engines, inputs};
 
 /// As many cards as are read one after the other; of more there is a table.
@@ -35,7 +35,11 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.html {
         let runner = self::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-        let results = runner.compare(&pairs, &Expected::default()).results;
+        let mut results = Vec::new();
+        runner.compare_each(&pairs, &Expected::default(), |mut compared| {
+            compared.shorten(MOST_ON_PAGE);
+            results.push(compared);
+        });
         let cards = cards
             .iter()
             .map(|card| (card.template.clone(), html::card(card)))

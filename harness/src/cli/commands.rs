@@ -20,7 +20,7 @@ use rolecall::report::{
     self, counted, difference, grid, html, jsonl, listing::Listing, problems, summary, thousands,
     transcripts,
 };
-use rolecall::run::{Compared, Expected, Runner, Timed, agreeing_again};
+use rolecall::run::{Compared, Expected, MOST_OF_DIFFERENCE, Runner, Timed, agreeing_again};
 use rolecall::selection::select;
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
@@ -39,7 +39,7 @@ use super::{Failure, Status, check, engines, references, report_problems, serve,
 const MOST_AS_EXPECTED: usize = 4 << 10;
 
 /// Bytes of a text that a page shows.
-const MOST_ON_PAGE: usize = 64 << 10;
+pub(super) const MOST_ON_PAGE: usize = 64 << 10;
 
 /// Carries a command out; its result goes to `out`.
 pub(super) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -429,8 +429,12 @@ fn compare_twins(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Sta
         }
         _ => Explanations::default(),
     };
-    let run = runner.render(&parity::pairs(&suite, &families));
-    let parities = parity::compare(&suite, &families, &run.results);
+    let mut rendered = Vec::new();
+    runner.render_each(&parity::pairs(&suite, &families), |mut one| {
+        one.shorten(MOST_OF_DIFFERENCE);
+        rendered.push(one);
+    });
+    let parities = parity::compare(&suite, &families, &rendered);
     // Only what was compared can be stale.
     let explanations = explanations.about(&families);
     let unexplained = report::parity::write(out, &parities, &explanations, arguments.all)?;
