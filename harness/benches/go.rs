@@ -15,11 +15,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use gotmpl::{MissingKey, Template, Value};
-use rolecall::case::CaseId;
-use rolecall::engine::{Conversation, Engines, Loaded, load};
-use rolecall::outcome::Outcome;
+use rolecall::engines::Engines;
 use rolecall::suite::{Layout, Suite};
-use rolecall::template::Dialect;
+use rolecall_model::guard::{Loaded, load};
+use rolecall_model::{CaseId, Conversation, Dialect, Outcome};
 
 use measure::{fastest, row};
 
@@ -41,7 +40,7 @@ fn main() {
             )
         })
         .collect();
-    let templates: Vec<(Loaded<'_>, Template)> = suite
+    let templates: Vec<(Loaded, Template)> = suite
         .templates
         .iter()
         .filter(|template| template.dialect == Dialect::Go)

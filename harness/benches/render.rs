@@ -16,15 +16,14 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Rest};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 use rayon::prelude::*;
-use rolecall::case::CaseId;
 use rolecall::divergence::Divergences;
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::record::Records;
 use rolecall::run::{Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
-use rolecall::template::{Dialect, Template, Variable};
 use rolecall::verdict::Truth;
+use rolecall_model::{CaseId, Dialect, Template, Variable};
 
 use measure::{fastest, row};
 
@@ -103,7 +102,7 @@ fn bare(suite: &Suite, pairs: &[Pair<'_>]) {
     pairs.par_iter().with_min_len(16).for_each(|pair| {
         let context = context(pair, &cases[&pair.case.id]);
         // minijinja 3.0.5 panics on some of the pairs.
-        let rendered = rolecall::engine::catch(|| {
+        let rendered = rolecall_model::guard::catch(|| {
             let template = environment.get_template(pair.template.name.as_str());
             template.and_then(|template| template.render(context))
         });

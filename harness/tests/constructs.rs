@@ -13,7 +13,7 @@ use minijinja::machinery::{Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 use regex::Regex;
 use rolecall::suite::{Layout, Suite};
-use rolecall::template::Dialect;
+use rolecall_model::Dialect;
 
 /// Patterns over the tokens of a template, written one after the other with a space
 /// between: strings in single quotes, whatever quotes the template uses.
@@ -194,7 +194,7 @@ fn tokens(source: &str) -> String {
 
 #[test]
 fn every_construct_is_used() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let suite = Suite::load_layout(&Layout::new(root));
     let sources: Vec<&str> = suite
         .templates

@@ -1,10 +1,9 @@
 //! Go's template language as Ollama uses it: the table is recorded from Go's own
 //! text/template by `scripts/record-go-language.py`.
 
-use rolecall::case::Case;
-use rolecall::engine::{Conversation, Gotmpl, load};
-use rolecall::outcome::Outcome;
-use rolecall::template::{Dialect, Template};
+use rolecall_go::Gotmpl;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
 use serde_json::Value;
 
 #[test]

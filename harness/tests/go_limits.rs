@@ -7,11 +7,10 @@
 mod clock;
 mod measure;
 
-use rolecall::case::Case;
-use rolecall::engine::{Conversation, Gotmpl, Limits, load};
 use rolecall::file::MOST_TEXT;
-use rolecall::outcome::{Limit, Outcome};
-use rolecall::template::{Dialect, Template};
+use rolecall_go::Gotmpl;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
 
 fn case() -> Case {
     Case::from_messages(vec![

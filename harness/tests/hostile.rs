@@ -16,11 +16,11 @@ mod measure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rolecall::case::Case;
-use rolecall::engine::{Engines, Limits, load};
+use rolecall::engines::Engines;
 use rolecall::run::Runner;
 use rolecall::suite::{Layout, Pair, Suite};
-use rolecall::template::{Dialect, Template};
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Dialect, Limits, Template};
 use serde_json::json;
 
 /// A run may take this much memory, however many hostile templates it has.
@@ -30,7 +30,7 @@ const LARGEST_RUN: usize = 512 << 20;
 const PAIRS: usize = 3000;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hostile")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/hostile")
 }
 
 /// Every template with the folder that it is in.
@@ -48,8 +48,8 @@ fn templates() -> Vec<(String, Template)> {
     let mut templates = Vec::new();
     for path in files {
         let expected = path.parent().unwrap().file_name().unwrap();
-        let dialect =
-            Dialect::of_file(&path).unwrap_or_else(|| panic!("{} is no template", path.display()));
+        let dialect = rolecall::template_file::dialect_of(&path)
+            .unwrap_or_else(|| panic!("{} is no template", path.display()));
         let name = path.strip_prefix(folder()).unwrap().display().to_string();
         let source = std::fs::read_to_string(&path).unwrap();
         templates.push((
@@ -145,7 +145,7 @@ fn a_run_over_hostile_templates_stays_small() {
     let _alone = measure::alone();
     let templates = templates();
     let suite = Suite::load_layout(&Layout::new(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
     ));
     let cases: Vec<&Case> = suite
         .cases

@@ -4,10 +4,9 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
-use rolecall::case::Case;
-use rolecall::engine::{Conversation, Engines, load};
-use rolecall::outcome::{Outcome, OutcomeKind};
-use rolecall::template::{Dialect, Template};
+use rolecall::engines::Engines;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Dialect, Outcome, OutcomeKind, Template};
 
 /// Where the engine is known to differ, each with the reason. A row that agrees has to
 /// be taken out.

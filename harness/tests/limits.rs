@@ -8,10 +8,10 @@ mod clock;
 
 use std::time::Duration;
 
-use rolecall::case::Case;
-use rolecall::engine::{Conversation, Engines, Limits, Minijinja, load};
-use rolecall::outcome::{Limit, Outcome};
-use rolecall::template::{Dialect, Template};
+use rolecall::engines::Engines;
+use rolecall_jinja::Minijinja;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
 
 /// One pair may take this long and no longer, whatever the template does.
 const LONGEST: Duration = Duration::from_secs(1);

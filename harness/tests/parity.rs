@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::parity::{self, Explanations};
 use rolecall::report;
 use rolecall::run::Runner;
@@ -13,7 +13,7 @@ use rolecall::suite::{Layout, Suite};
 
 #[test]
 fn twins_agree_or_their_differences_are_explained() {
-    let layout = Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let layout = Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let suite = Suite::load_layout(&layout);
     let families = parity::families(&suite);
     assert!(!families.is_empty());

@@ -6,13 +6,15 @@
 
 use std::time::{Duration, Instant};
 
-use rolecall::case::{Case, CaseId};
-use rolecall::engine::protocol::ProtocolError;
-use rolecall::engine::{Conversation, Engine, Engines, ProtocolEngine, ProtocolLimits, load};
-use rolecall::outcome::{Limit, Outcome, OutcomeKind, Stage};
+use rolecall::engines::Engines;
+use rolecall::protocol::ProtocolError;
+use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
-use rolecall::template::{Dialect, Template};
+use rolecall_model::guard::load;
+use rolecall_model::{
+    Case, CaseId, Conversation, Dialect, Engine, Limit, Outcome, OutcomeKind, Stage, Template,
+};
 use serde_json::json;
 
 /// What all scripts have in common: `start` greets, `ask` reads a request into `line` and

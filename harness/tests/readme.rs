@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
-use rolecall::case::read_family;
-use rolecall::template::read_template;
+use rolecall::case_file::read_family;
+use rolecall::template_file::read_template;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn blocks(language: &str) -> Vec<String> {

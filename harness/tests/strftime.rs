@@ -1,7 +1,7 @@
 //! The frozen clock prints what `CPython` prints: the table is recorded from it by
 //! `scripts/record-strftime.py`.
 
-use rolecall::clock::Moment;
+use rolecall_model::Moment;
 
 #[test]
 fn every_format_code_is_as_in_python() {

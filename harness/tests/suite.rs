@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use rolecall::lint;
 use rolecall::reference::Reference;
 use rolecall::suite::{Layout, Suite};
-use rolecall::template::Dialect;
+use rolecall_model::Dialect;
 use sha2::{Digest, Sha256};
 
 fn layout() -> Layout {
-    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
 }
 
 /// The seed templates are other people's work, restored byte by byte: line endings and a

@@ -143,7 +143,7 @@ fn loaded(folder: &Folder) -> Vec<String> {
     let suite = suite(folder);
     assert!(
         suite
-            .template(&rolecall::template::TemplateName::new("chat"))
+            .template(&rolecall_model::TemplateName::new("chat"))
             .is_some()
     );
     assert!(suite.cases.iter().any(|case| case.id.name() == "user"));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rolecall::case::read_family;
+use rolecall::case_file::read_family;
 
 use super::{Folder, ended, has, link, pipe};
 

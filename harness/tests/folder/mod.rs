@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
-use rolecall::outcome::Outcome;
 use rolecall::record::{Answer, Entry, Record, Records};
 use rolecall::reference::Reference;
 use rolecall::run::{Rendered, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::transcript;
+use rolecall_model::Outcome;
 use serde_json::Value;
 
 /// A small suite in a folder of its own.

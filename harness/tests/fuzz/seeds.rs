@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use rolecall::suite::Layout;
 
@@ -57,9 +58,11 @@ pub(super) fn words(target: &str) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The folder of the package, in which the seeds are.
+/// The folder of the harness, in which the seeds are.
 pub(super) fn package() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    static HARNESS: LazyLock<PathBuf> =
+        LazyLock::new(|| Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    &HARNESS
 }
 
 fn layout() -> Layout {

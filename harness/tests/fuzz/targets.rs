@@ -13,17 +13,18 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use rolecall::case::{self, Case};
+use rolecall::case_file;
 use rolecall::divergence::Divergences;
-use rolecall::engine::protocol::{read_answer, serve};
-use rolecall::engine::{Conversation, Engines, Limits, load};
-use rolecall::outcome::Outcome;
+use rolecall::engines::Engines;
 use rolecall::parity::Explanations;
 use rolecall::problem::{Place, Problem};
+use rolecall::protocol::{read_answer, serve};
 use rolecall::record::Record;
 use rolecall::source;
-use rolecall::template::{Dialect, Template, read_template};
+use rolecall::template_file::{place, read_template};
 use rolecall::transcript;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, CaseId, Conversation, Dialect, Limits, Outcome, Template};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -174,13 +175,13 @@ pub fn cases(input: &[u8]) {
     fs::write(&path, text).unwrap();
     let problems = within_limits(|| match kind {
         "family.json" => {
-            let family = case::read_family(&path, &[folder.path().to_path_buf()]);
+            let family = case_file::read_family(&path, &[folder.path().to_path_buf()]);
             for case in &family.cases {
-                assert!(case::is_slug(case.id.name()), "{}", case.id);
+                assert!(CaseId::allows(case.id.name()), "{}", case.id);
             }
             family.problems
         }
-        "tool.json" => case::read_tool(&path).err().unwrap_or_default(),
+        "tool.json" => case_file::read_tool(&path).err().unwrap_or_default(),
         "sidecar.json" => {
             let template = folder.path().join("sidecar.jinja");
             fs::write(&template, "x").unwrap();
@@ -259,7 +260,7 @@ pub fn models(input: &[u8]) {
     for template in &found.templates {
         assert!(template.path.starts_with(folder.path()), "{template:?}");
         assert!(!template.name.as_str().is_empty());
-        assert_printable(&template.place(Some(1)));
+        assert_printable(&place(template, Some(1)));
     }
     for note in &found.notes {
         assert_printable(&note.to_string());

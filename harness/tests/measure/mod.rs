@@ -7,10 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use rolecall::case::Case;
-use rolecall::engine::{Conversation, Engine, load};
-use rolecall::outcome::Outcome;
-use rolecall::template::Template;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Engine, Outcome, Template};
 
 use crate::clock;
 

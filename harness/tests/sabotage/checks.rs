@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rolecall::card;
 use rolecall::divergence::Divergences;
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::lint::lint;
 use rolecall::parity::{self, Explanations};
 use rolecall::record::Records;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use globset::Glob;
+use rolecall::wildcard::Wildcard;
 use serde_json::Value;
 
 use crate::files::Kind;
@@ -94,7 +94,7 @@ impl Harmless {
             if !is_glob(path) {
                 return None;
             }
-            let glob = Glob::new(text).ok()?.compile_matcher();
+            let glob = Wildcard::new(text).ok()?;
             let reached = names.iter().filter(|name| glob.is_match(name));
             let reached: Vec<&str> = reached.map(String::as_str).collect();
             (!reached.is_empty()).then(|| reached.join(" "))

@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
 

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use globset::Glob;
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
-use rolecall::outcome::{Outcome, Stage};
 use rolecall::record::{Answer, Record, Records};
 use rolecall::run::Runner;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::transcript;
+use rolecall::wildcard::Wildcard;
+use rolecall_model::{Outcome, Stage};
 use serde_json::{Value, json};
 
 /// The suite that is sampled.
 pub(crate) fn original() -> Layout {
-    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
 }
 
 /// Twins of both dialects.
@@ -115,11 +115,11 @@ fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
     entries.retain(|entry| families.contains(entry["family"].as_str().unwrap()));
     for entry in entries.iter_mut() {
         entry["cases"].as_array_mut().unwrap().retain(|glob| {
-            let glob = Glob::new(glob.as_str().unwrap()).unwrap().compile_matcher();
+            let glob = Wildcard::new(glob.as_str().unwrap()).unwrap();
             suite
                 .cases
                 .iter()
-                .any(|case| glob.is_match(case.id.to_string()))
+                .any(|case| glob.is_match(&case.id.to_string()))
         });
     }
     entries.retain(|entry| entry["cases"] != json!([]));

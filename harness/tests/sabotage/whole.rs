@@ -9,18 +9,18 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use rolecall::card;
-use rolecall::case::{Case, CaseId, read_family, read_tool};
-use rolecall::engine::Engines;
+use rolecall::case_file::{read_family, read_tool};
+use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
-use rolecall::outcome::Outcome;
 use rolecall::parity::{self, Explanations};
 use rolecall::record::{Record, Records};
 use rolecall::report;
 use rolecall::run::{Rendered, Runner};
 use rolecall::snapshot::{Comparison, Snapshots, is_as_written, is_card};
 use rolecall::suite::{Layout, Suite};
-use rolecall::template::{Template, read_template};
+use rolecall::template_file::read_template;
 use rolecall::transcript;
+use rolecall_model::{Case, CaseId, Outcome, Template};
 use serde_json::{Value, json};
 
 use crate::changes::Extent;

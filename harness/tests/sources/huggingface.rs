@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use rolecall::source::Found;
-use rolecall::template::Template;
+use rolecall_model::Template;
 use serde_json::Value;
 
 use super::{Folder, notes, problem_in, problems, templates};

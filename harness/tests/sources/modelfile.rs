@@ -1,6 +1,6 @@
 //! Modelfiles, as Ollama's parser takes them.
 
-use rolecall::template::Dialect;
+use rolecall_model::Dialect;
 
 use super::{Folder, notes, problem_in};
 
@@ -116,7 +116,7 @@ fn what_is_not_the_template_is_told() {
     let found = folder.read("mine/Modelfile");
     let template = &found.templates[0];
     assert_eq!(template.name.as_str(), "mine");
-    assert!(template.place(Some(1)).ends_with("mine/Modelfile:5"));
+    assert!(rolecall::template_file::place(template, Some(1)).ends_with("mine/Modelfile:5"));
     let notes = notes(&found).join("\n");
     for expected in [
         "line 3: SYSTEM is not part of the template",

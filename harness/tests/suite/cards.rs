@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use rolecall::card;
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::file::read_text_if_there;
 use rolecall::report::card::plain;
 use rolecall::snapshot::{Snapshots, is_card};
 use rolecall::suite::Layout;
-use rolecall::template::read_template;
+use rolecall::template_file::read_template;
 
 mod report;
 
@@ -28,7 +28,7 @@ fn template(path: &Path) -> datatest_stable::Result<()> {
         Report(problems.join("\n"))
     })?;
     // Its name becomes a folder.
-    if let Some(problem) = template.name_problem() {
+    if let Some(problem) = rolecall::naming::problem(&template) {
         return Err(Box::new(Report(problem.to_string())));
     }
     let engines = Engines::default();
@@ -51,7 +51,7 @@ fn template(path: &Path) -> datatest_stable::Result<()> {
         settings.set_omit_expression(true);
         settings.set_input_file(&path);
         // insta panics where the card is not as accepted, and leaves it for review.
-        let same = rolecall::engine::catch(|| {
+        let same = rolecall_model::guard::catch(|| {
             settings.bind(|| insta::assert_snapshot!("card", text));
         });
         if same.is_err() {

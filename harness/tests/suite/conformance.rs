@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use rolecall::divergence::Divergences;
-use rolecall::engine::Engines;
+use rolecall::engines::Engines;
 use rolecall::file::is_there;
 use rolecall::record::Records;
 use rolecall::report::difference::{self, Extent};
@@ -110,7 +110,7 @@ fn leave_for_review(snapshots: &Snapshots, compared: &Compared<'_>) {
     let transcript = transcript::encode(&compared.rendered.outcome);
     // insta panics where a pair is not as accepted; the test reports that itself, all
     // pairs at once.
-    let _ = rolecall::engine::catch(|| {
+    let _ = rolecall_model::guard::catch(|| {
         settings.bind(|| insta::assert_snapshot!(pair.case.id.name(), transcript));
     });
 }

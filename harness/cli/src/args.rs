@@ -1,0 +1,302 @@
+//! The arguments, as they are typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rolecall::selection::Filter;
+
+use crate::limits::ChosenLimits;
+
+/// Conformance tests for LLM chat templates.
+///
+/// Renders conversation cases across chat templates and compares the results, expected
+/// error messages included, byte by byte.
+#[derive(Debug, Parser)]
+#[command(name = "rolecall", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Render every case across every template and compare with what was accepted
+    Run(RunArguments),
+    /// Render, and print the outcomes only
+    Render(RenderArguments),
+    /// The report card of a template: what it can do, and which contracts it breaks
+    Check(CheckArguments),
+    /// Print the transcript of one pair
+    Show(ShowArguments),
+    /// Compare templates that are meant to give the same prompts, such as a Jinja template
+    /// and its port to Ollama
+    Parity(ParityArguments),
+    /// List what there is
+    List(ListArguments),
+    /// Check the suite itself: orphans, pending reviews, stale records, unused tools
+    Lint(LintArguments),
+    /// Be an engine: answer the engine protocol on standard input and output
+    Serve(ServeArguments),
+    /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
+    #[command(subcommand)]
+    Reference(ReferenceCommand),
+}
+
+impl Command {
+    /// Whether the result is for a program: bytes, without any style.
+    pub(crate) fn is_exact(&self) -> bool {
+        match self {
+            Command::Run(arguments) => arguments.format == Format::Jsonl,
+            Command::Render(arguments) => arguments.format == Format::Jsonl,
+            Command::Show(arguments) => arguments.raw,
+            Command::Serve(_) => true,
+            Command::List(arguments) => arguments.format == ListFormat::Json,
+            Command::Check(arguments) => arguments.format != CheckFormat::Human,
+            Command::Parity(_) | Command::Lint(_) | Command::Reference(_) => false,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArguments,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArguments,
+    /// Take the verdicts from an engine that is asked now, not from the records: a name such
+    /// as `transformers`, or a command line (repeatable, one for each dialect)
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) against: Vec<String>,
+    /// Write a page with everything to look through, too: one file, without a network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the outcome of every pair, not only the summary
+    #[arg(long)]
+    pub(crate) pairs: bool,
+    /// Show all differences and name all pairs that share one, not only the first few
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RenderArguments {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArguments,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArguments,
+    /// How to print the outcomes
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// The template's name
+    pub(crate) template: String,
+    /// The case: family/name
+    pub(crate) case: String,
+    /// Print the exact bytes of the prompt, or of the refusal's message
+    #[arg(long, conflicts_with = "diff")]
+    pub(crate) raw: bool,
+    /// Print what the reference did instead of what the engine does
+    #[arg(long)]
+    pub(crate) reference: bool,
+    /// Print how the transcript differs from the accepted snapshot, or with --reference
+    /// from what the reference did
+    #[arg(long)]
+    pub(crate) diff: bool,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
+    /// stores; the suite's own without one
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArguments,
+    /// Print every card and all evidence, with what differs
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Let warnings fail, too
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Write a page with everything to look through, too: one file, without a network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// How to print the cards
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
+}
+
+/// How report cards are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For a person
+    Human,
+    /// One JSON array
+    Json,
+    /// XML as `JUnit` has it, for CI servers
+    Junit,
+    /// Annotations for GitHub
+    Github,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ParityArguments {
+    /// The family: the name that the twins share in their sidecars; all families without
+    /// one. Templates given with --templates that name no family are taken for twins
+    pub(crate) family: Option<String>,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArguments,
+    /// Show every difference, those that are explained too
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// What to list
+    #[arg(value_enum)]
+    pub(crate) what: Listed,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    /// How to print the list
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub(crate) format: ListFormat,
+}
+
+/// What to do with the references.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReferenceCommand {
+    /// Run them, and write down what they do
+    Update(ReferenceArguments),
+    /// Run them, and compare with what is written down and with the engines
+    Verify(ReferenceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArguments {
+    /// Which pairs; all without a filter
+    #[arg(
+        value_name = "FILTER",
+        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all pairs without one"
+    )]
+    pub(crate) filters: Vec<Filter>,
+    /// Programs to run beside each other; one a core unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// The engine: a name, see `list engines`
+    pub(crate) engine: String,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LintArguments {
+    /// Write the JSON Schemas of the input files anew first
+    #[arg(long)]
+    pub(crate) fix: bool,
+}
+
+/// Which pairs.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArguments {
+    /// Which pairs; all without a filter
+    #[arg(
+        value_name = "FILTER",
+        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all pairs without one"
+    )]
+    pub(crate) filters: Vec<Filter>,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+}
+
+/// Where templates and cases come from.
+#[derive(Debug, Args)]
+pub(crate) struct SourceArguments {
+    /// A template, a folder of templates, a model folder, a GGUF file, a Modelfile or an
+    /// Ollama store, instead of the suite's (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) templates: Vec<PathBuf>,
+    /// A case file or a folder of case files, instead of the suite's (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cases: Vec<PathBuf>,
+}
+
+/// How to render.
+#[derive(Debug, Args)]
+pub(crate) struct RenderingArguments {
+    /// The engine for templates of its dialect: a name, see `list engines`, or the command line
+    /// of a program that speaks the engine protocol
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) engine: Option<String>,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; one a core unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+/// What a render may use up.
+#[derive(Debug, Args)]
+pub(crate) struct LimitsArguments {
+    /// What a render may use up, where it is not the default: of a template fuel=STEPS,
+    /// work=UNITS, output=BYTES, prompt=BYTES, recursion=DEPTH; of an engine that is a program
+    /// time=TIME and answer=BYTES for one answer, start=TIME for the first
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    limits: Option<ChosenLimits>,
+}
+
+impl LimitsArguments {
+    /// The defaults, where nothing else was said.
+    pub(crate) fn chosen(&self) -> ChosenLimits {
+        self.limits.clone().unwrap_or_default()
+    }
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For a person
+    Human,
+    /// One JSON object a line
+    Jsonl,
+}
+
+/// How lists are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// For a person
+    Human,
+    /// One JSON array
+    Json,
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listed {
+    /// The templates
+    Templates,
+    /// The cases, by family
+    Cases,
+    /// The engines
+    Engines,
+    /// The known differences from the references
+    Divergences,
+}

@@ -1,0 +1,92 @@
+//! The command `check`.
+
+use std::io::Write;
+
+use rolecall::card::Card;
+use rolecall::contract::Severity;
+use rolecall::report::card::Detail;
+use rolecall::report::progress::Progress;
+use rolecall::report::{annotations, check, html, junit};
+use rolecall::run::Expected;
+use rolecall::suite::Pair;
+
+use crate::args::{CheckArguments, CheckFormat};
+use crate::failure::{Failure, Status};
+use crate::{engines, inputs, page, setup};
+
+/// As many cards as are read one after the other; of more there is a table.
+const MOST_CARDS: usize = 3;
+
+pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let suite = inputs::load_templates(&arguments.paths)?;
+    let engines = arguments.rendering.limits.chosen().engines();
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let progress = Progress::new(suite.templates.len(), "checking");
+    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let is_sound = setup::report_input(&runner, &suite)?;
+    if suite.templates.is_empty() {
+        return Err(Failure::Request("there is no template to check".to_owned()));
+    }
+    let run = runner
+        .with_progress(progress.step())
+        .examine(&suite.templates);
+    progress.clear();
+    let cards = &run.results;
+    if let Some(path) = &arguments.html {
+        let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+        let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+        let mut results = Vec::new();
+        runner.compare_each(&pairs, &Expected::default(), |mut compared| {
+            compared.shorten(page::MOST_SHOWN);
+            results.push(compared);
+        });
+        let cards = cards
+            .iter()
+            .map(|card| (card.template.clone(), html::card(card)))
+            .collect();
+        let page = html::Page {
+            title: "Rolecall check".to_owned(),
+            families: &suite.families,
+            templates: &suite.templates,
+            results: &results,
+            cards,
+        };
+        page::write(path, &page)?;
+    }
+    match arguments.format {
+        CheckFormat::Json => {
+            serde_json::to_writer_pretty(&mut *out, cards).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        CheckFormat::Junit => junit::write(out, cards)?,
+        CheckFormat::Github => annotations::write(out, cards, &suite.templates)?,
+        CheckFormat::Human => {
+            let detail = if arguments.all {
+                Detail::Full
+            } else {
+                Detail::Brief
+            };
+            if arguments.all || cards.len() <= MOST_CARDS {
+                for card in cards {
+                    check::write_card(out, card, detail)?;
+                    writeln!(out)?;
+                }
+            }
+            if cards.len() > 1 {
+                check::write_table(out, cards)?;
+            }
+            check::write_close(out, &run)?;
+        }
+    }
+    let fails = |card: &Card| {
+        card.unexplained()
+            .any(|finding| arguments.strict || finding.contract.severity == Severity::Error)
+    };
+    Ok(if !is_sound {
+        Status::BadInput
+    } else if cards.iter().any(fails) {
+        Status::Nonconforming
+    } else {
+        Status::Fine
+    })
+}

@@ -1,0 +1,39 @@
+//! The command `lint`: the suite itself.
+
+use std::io::Write;
+
+use rolecall::lint;
+use rolecall::report::{problems, thousands};
+use rolecall::suite::Suite;
+
+use crate::args::LintArguments;
+use crate::failure::{Failure, Status, report_problems};
+use crate::inputs;
+
+pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let layout = inputs::layout()?;
+    if arguments.fix {
+        for path in lint::fix(&layout)? {
+            writeln!(out, "wrote {}", path.display())?;
+        }
+    }
+    let suite = Suite::load_layout(&layout);
+    let findings = lint::lint(&layout, &suite);
+    report_problems(&suite.problems)?;
+    problems::write(out, &findings)?;
+    if !suite.problems.is_empty() {
+        return Ok(Status::BadInput);
+    }
+    if !findings.is_empty() {
+        return Ok(Status::Nonconforming);
+    }
+    writeln!(
+        out,
+        "{} templates, {} cases in {} families, {} snapshots: nothing to mend",
+        suite.templates.len(),
+        suite.cases.len(),
+        suite.families.len(),
+        thousands(suite.pairs().count()),
+    )?;
+    Ok(Status::Fine)
+}

@@ -1,0 +1,31 @@
+//! The commands.
+
+mod check;
+mod lint;
+mod list;
+mod parity;
+mod reference;
+mod render;
+mod run;
+mod serve;
+mod show;
+
+use std::io::Write;
+
+use crate::args::{Arguments, Command};
+use crate::failure::{Failure, Status};
+
+/// Carries a command out; its result goes to `out`.
+pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    match &arguments.command {
+        Command::Run(arguments) => run::execute(arguments, out),
+        Command::Render(arguments) => render::execute(arguments, out),
+        Command::Check(arguments) => check::execute(arguments, out),
+        Command::Show(arguments) => show::execute(arguments, out),
+        Command::Parity(arguments) => parity::execute(arguments, out),
+        Command::List(arguments) => list::execute(arguments, out),
+        Command::Lint(arguments) => lint::execute(arguments, out),
+        Command::Serve(arguments) => serve::execute(arguments, out),
+        Command::Reference(command) => reference::execute(command, out),
+    }
+}

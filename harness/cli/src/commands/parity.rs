@@ -1,0 +1,62 @@
+//! The command `parity`: templates that are meant to give the same prompts.
+
+use std::io::Write;
+
+use rolecall::parity::{self, Explanations};
+use rolecall::problem::closest;
+use rolecall::report;
+use rolecall::run::MOST_OF_DIFFERENCE;
+
+use crate::args::ParityArguments;
+use crate::failure::{Failure, Status};
+use crate::inputs::{self, Inputs};
+use crate::{engines, setup};
+
+pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
+    let engines = arguments.rendering.limits.chosen().engines();
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let is_sound = setup::report_input(&runner, &suite)?;
+    let mut families = parity::families(&suite);
+    if let Some(family) = &arguments.family {
+        let names: Vec<_> = families.iter().map(|twins| twins.family.clone()).collect();
+        families.retain(|twins| twins.family == *family);
+        if families.is_empty() {
+            let help = match closest(family, names.iter().map(String::as_str)) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
+            return Err(Failure::Request(format!(
+                "no templates share the family `{family}`\n  {help}"
+            )));
+        }
+    }
+    if families.is_empty() {
+        return Err(Failure::Request(
+            "no two templates share a `family` in their sidecars".to_owned(),
+        ));
+    }
+    let explanations = match inputs::layout() {
+        Ok(layout) if arguments.sources.templates.is_empty() => {
+            Explanations::read(&layout.parity()).map_err(Failure::Problems)?
+        }
+        _ => Explanations::default(),
+    };
+    let mut rendered = Vec::new();
+    runner.render_each(&parity::pairs(&suite, &families), |mut one| {
+        one.shorten(MOST_OF_DIFFERENCE);
+        rendered.push(one);
+    });
+    let parities = parity::compare(&suite, &families, &rendered);
+    // Only what was compared can be stale.
+    let explanations = explanations.about(&families);
+    let unexplained = report::parity::write(out, &parities, &explanations, arguments.all)?;
+    Ok(if !is_sound {
+        Status::BadInput
+    } else if unexplained == 0 {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
+}

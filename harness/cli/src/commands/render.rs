@@ -1,0 +1,44 @@
+//! The command `render`: outcomes, and no verdicts.
+
+use std::io::Write;
+
+use rolecall::report::progress::Progress;
+use rolecall::report::{jsonl, transcripts};
+use rolecall::selection::select;
+
+use crate::args::{Format, RenderArguments};
+use crate::failure::{Failure, Status};
+use crate::inputs::{self, Inputs};
+use crate::{engines, setup};
+
+pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let Inputs { suite, .. } = inputs::load(&arguments.selection.sources)?;
+    let engines = arguments.rendering.limits.chosen().engines();
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let is_sound = setup::report_input(&runner, &suite)?;
+    let pairs = select(&suite, &arguments.selection.filters)?;
+    let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program);
+    let progress = if is_slow {
+        Progress::new(pairs.len(), "rendering")
+    } else {
+        Progress::hidden()
+    };
+    let runner = runner.with_progress(progress.step());
+    let mut written = Ok(());
+    runner.render_each(&pairs, |rendered| {
+        if written.is_ok() {
+            written = match arguments.format {
+                Format::Jsonl => jsonl::write_rendered(out, &rendered),
+                Format::Human => transcripts::write_named(out, &rendered),
+            };
+        }
+    });
+    progress.clear();
+    written?;
+    Ok(if is_sound {
+        Status::Fine
+    } else {
+        Status::BadInput
+    })
+}

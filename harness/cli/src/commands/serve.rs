@@ -1,0 +1,41 @@
+//! This program as an engine for others.
+
+use std::io::{self, Write};
+
+use rolecall::protocol::serve;
+
+use crate::args::ServeArguments;
+use crate::engines::unknown;
+use crate::failure::{Failure, Status};
+
+/// Bytes of address space that a served engine may take, where the system keeps to it
+/// (Unix): 256 MiB for its stack, which it hardly ever uses, as much for a render, and some
+/// for its code. An engine that asks for more ends.
+#[cfg(unix)]
+const MOST_MEMORY: u64 = 576 << 20;
+
+pub(super) fn execute(arguments: &ServeArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let engines = arguments.limits.chosen().engines();
+    let engine = engines
+        .by_name(&arguments.engine)
+        .ok_or_else(|| unknown(&engines, &arguments.engine))?;
+    confine();
+    serve(engine, io::stdin().lock(), out)?;
+    Ok(Status::Fine)
+}
+
+/// Bounds the memory of this process: not every engine counts all that it takes.
+fn confine() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let maximum = getrlimit(Resource::As).maximum;
+        let most = maximum.map_or(MOST_MEMORY, |maximum| maximum.min(MOST_MEMORY));
+        let limit = Rlimit {
+            current: Some(most),
+            maximum,
+        };
+        // Where it cannot be set, there is one bound less.
+        let _ = setrlimit(Resource::As, limit);
+    }
+}

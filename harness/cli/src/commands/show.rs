@@ -1,0 +1,186 @@
+//! The command `show`: one pair.
+
+use std::io::Write;
+
+use rolecall::diff::Diff;
+use rolecall::divergence::pair_name;
+use rolecall::fingerprint::Fingerprint;
+use rolecall::problem::{Problem, closest};
+use rolecall::record::Answer;
+use rolecall::reference::Reference;
+use rolecall::report::{difference, transcripts};
+use rolecall::snapshot::Comparison;
+use rolecall::suite::{Pair, Suite};
+use rolecall::transcript;
+use rolecall_model::{Dialect, Outcome};
+
+use crate::args::ShowArguments;
+use crate::failure::{Failure, Status, report_problems};
+use crate::inputs::{self, Inputs};
+use crate::{engines, setup};
+
+pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let inputs = inputs::load(&arguments.sources)?;
+    let pair = find_pair(&inputs.suite, &arguments.template, &arguments.case)?;
+    let reference = if arguments.reference {
+        Some(recorded(&inputs, &pair)?)
+    } else {
+        None
+    };
+    if let Some(reference) = reference.as_ref().filter(|_| !arguments.diff) {
+        return show_outcome(arguments, &pair, reference, out);
+    }
+    let engines = arguments.rendering.limits.chosen().engines();
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let mut run = runner.render(&[pair]);
+    let Some(rendered) = run.results.pop() else {
+        return Err(Failure::Request(format!(
+            "no engine renders the dialect `{}`",
+            pair.template.dialect
+        )));
+    };
+    let outcome = &rendered.outcome;
+    if !arguments.diff {
+        return show_outcome(arguments, &pair, outcome, out);
+    }
+    let found = transcript::encode(outcome);
+    if let Some(reference) = reference {
+        if Answer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
+            let name = Reference::of(pair.template.dialect).name;
+            writeln!(out, "as {name} did it")?;
+            return Ok(Status::Fine);
+        }
+        let diff = Diff::new(&transcript::encode(&reference), &found);
+        difference::write_diff(out, &diff, "")?;
+        return Ok(Status::Nonconforming);
+    }
+    let Some(baseline) = inputs.baseline()? else {
+        return Err(Failure::Request(
+            "templates and cases from outside the suite have no snapshots to differ from"
+                .to_owned(),
+        ));
+    };
+    let path = baseline.snapshots.file(&pair);
+    match baseline.snapshots.compare(&pair, &found) {
+        Comparison::Same => {
+            writeln!(out, "as accepted in {}", path.display())?;
+            Ok(Status::Fine)
+        }
+        Comparison::New => Err(Problem::new(path, "nothing was accepted yet for this pair")
+            .help("run `cargo test`, then `cargo insta review`")
+            .into()),
+        Comparison::Unreadable(why) => Err(Problem::new(path, why).into()),
+        Comparison::Changed(accepted) => {
+            difference::write_diff(out, &Diff::new(&accepted, &found), "")?;
+            Ok(Status::Nonconforming)
+        }
+    }
+}
+
+fn show_outcome(
+    arguments: &ShowArguments,
+    pair: &Pair<'_>,
+    outcome: &Outcome,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    if arguments.raw {
+        out.write_all(outcome.text().as_bytes())?;
+        return Ok(Status::Fine);
+    }
+    transcripts::write(out, outcome)?;
+    transcripts::write_place(&mut anstream::stderr(), pair.template, outcome)?;
+    Ok(Status::Fine)
+}
+
+/// What the reference did with a pair, in whole.
+fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
+    let name = pair_name(pair);
+    let Some(baseline) = inputs.baseline()? else {
+        return Err(Failure::Request(
+            "templates and cases from outside the suite have no records; `run --against` asks \
+             the reference"
+                .to_owned(),
+        ));
+    };
+    report_problems(&baseline.records.problems)?;
+    let answer = baseline
+        .records
+        .answer(pair, Fingerprint::of_case(pair.case))
+        .map_err(|why| {
+            Failure::Request(format!(
+                "{name} is unverified: {why}\n  run `cargo run --release -- reference update {name}`"
+            ))
+        })?;
+    baseline
+        .snapshots
+        .reference(pair, answer)
+        .and_then(|text| transcript::decode(&text).ok())
+        .ok_or_else(|| {
+            Failure::Request(format!(
+                "only the SHA-256 of what the reference did with {name} is recorded, and the \
+                 snapshot is another\n  to see it: cargo run --release -- show {} {} --engine {}",
+                pair.template.name,
+                pair.case.id,
+                Reference::of(pair.template.dialect).name
+            ))
+        })
+}
+
+fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s>, Failure> {
+    let names: Vec<_> = suite
+        .templates
+        .iter()
+        .map(|known| known.name.as_str())
+        .collect();
+    let Some(template) = suite
+        .templates
+        .iter()
+        .find(|known| known.name.as_str() == template)
+    else {
+        return Err(unknown("template", template, &names, &suite.problems));
+    };
+    let ids: Vec<_> = suite
+        .cases
+        .iter()
+        .map(|known| known.id.to_string())
+        .collect();
+    let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+    let Some(found) = suite
+        .cases
+        .iter()
+        .find(|known| known.id.to_string() == case)
+    else {
+        return Err(unknown("case", case, &ids, &suite.problems));
+    };
+    if !found.is_for(template.dialect) {
+        let dialects: Vec<_> = found
+            .dialects
+            .iter()
+            .map(|dialect: &Dialect| dialect.name())
+            .collect();
+        return Err(Failure::Request(format!(
+            "case `{}` is for {} templates only",
+            found.id,
+            dialects.join(" and ")
+        )));
+    }
+    Ok(Pair {
+        template,
+        case: found,
+    })
+}
+
+fn unknown(what: &str, name: &str, known: &[&str], problems: &[Problem]) -> Failure {
+    let help = match closest(name, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("`rolecall list {what}s` names them all"),
+    };
+    // It may be there, and broken.
+    let mut broken = String::new();
+    for problem in problems {
+        broken.push('\n');
+        broken.push_str(&problem.to_string());
+    }
+    Failure::Request(format!("no {what} is named `{name}`\n  {help}{broken}"))
+}

@@ -1,0 +1,116 @@
+//! Finds the engines that the arguments name.
+
+use rolecall::engines::Engines;
+use rolecall::problem::closest;
+use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
+use rolecall::reference::Reference;
+use rolecall_jinja::Minijinja;
+use rolecall_model::Engine;
+
+use crate::args::RenderingArguments;
+use crate::failure::Failure;
+use crate::inputs;
+use crate::limits::ChosenLimits;
+
+/// An engine that was asked for.
+pub(crate) enum Choice<'e> {
+    /// One of this process.
+    InProcess(&'e dyn Engine),
+    /// Another program.
+    Program(Box<ProtocolEngine>),
+}
+
+impl Choice<'_> {
+    /// The engine.
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        match self {
+            Choice::InProcess(engine) => *engine,
+            Choice::Program(program) => program.as_ref(),
+        }
+    }
+
+    /// Whether it is another program: it takes its time.
+    pub(crate) fn is_program(&self) -> bool {
+        matches!(self, Choice::Program(_))
+    }
+}
+
+/// An engine by name, or the program of a command line.
+pub(crate) fn open<'e>(
+    engines: &'e Engines,
+    name: &str,
+    arguments: &RenderingArguments,
+) -> Result<Choice<'e>, Failure> {
+    let limits = arguments.limits.chosen();
+    // This one does not count all that it takes.
+    if name == Minijinja::PLAIN {
+        return apart(name, &limits).map(|program| Choice::Program(Box::new(program)));
+    }
+    if let Some(engine) = engines.by_name(name) {
+        return Ok(Choice::InProcess(engine));
+    }
+    if let Some(reference) = Reference::by_name(name) {
+        return reference_program(&reference, &limits.program)
+            .map(|program| Choice::Program(Box::new(program)));
+    }
+    if name.contains(char::is_whitespace) || name.contains(['/', '\\']) {
+        let program = ProtocolEngine::start(name, limits.program)?;
+        return Ok(Choice::Program(Box::new(program)));
+    }
+    Err(unknown(engines, name))
+}
+
+/// That there is no engine of a name.
+pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
+    let known: Vec<&str> = engines
+        .all()
+        .iter()
+        .map(|engine| engine.name())
+        .chain(Reference::ALL.iter().map(|reference| reference.name))
+        .collect();
+    let help = closest(name, known.iter().copied())
+        .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+    let listed: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    Failure::Request(format!(
+        "no engine is named `{name}`{help}\n  there are {}; a program is named by its command \
+         line, such as './adapter' or 'node adapter.mjs'",
+        listed.join(", ")
+    ))
+}
+
+/// The engine of `--engine`, if there is one.
+pub(crate) fn chosen<'e>(
+    engines: &'e Engines,
+    arguments: &RenderingArguments,
+) -> Result<Option<Choice<'e>>, Failure> {
+    let name = arguments.engine.as_deref();
+    name.map(|name| open(engines, name, arguments)).transpose()
+}
+
+/// An engine of this program, in a process of its own: what it takes too much of ends that
+/// process and not this one.
+fn apart(name: &str, limits: &ChosenLimits) -> Result<ProtocolEngine, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))?;
+    let words = [
+        &program.to_string_lossy(),
+        "serve",
+        name,
+        "--limits",
+        &limits.of_render(),
+    ];
+    let words = words.map(str::to_owned).to_vec();
+    Ok(ProtocolEngine::spawn(words, limits.program.clone())?)
+}
+
+/// Starts a reference, if it is installed in the versions that it should have.
+pub(crate) fn reference_program(
+    reference: &Reference,
+    limits: &ProtocolLimits,
+) -> Result<ProtocolEngine, Failure> {
+    let program = reference.program(&inputs::layout()?)?;
+    let words = vec![program.to_string_lossy().into_owned()];
+    let engine = ProtocolEngine::spawn(words, limits.clone())?;
+    reference.check(&engine)?;
+    Ok(engine)
+}

@@ -1,0 +1,25 @@
+//! Pages, as files.
+
+use std::path::Path;
+
+use bytesize::ByteSize;
+use rolecall::file::write_whole;
+use rolecall::report::html;
+
+use crate::failure::{Failure, tell};
+
+/// Bytes of a text that a page shows.
+pub(crate) const MOST_SHOWN: usize = 64 << 10;
+
+/// Writes a page, whole or not at all.
+pub(crate) fn write(path: &Path, page: &html::Page<'_, '_>) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    html::write(&mut text, page)?;
+    write_whole(path, &text)?;
+    tell(&format!(
+        "wrote {} ({})",
+        path.display(),
+        ByteSize::b(text.len() as u64).display().si()
+    ));
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! A case in the form that the templates of this dialect meet.
+//!
+//! Source: template/template.go, `collate` and `convertMessagesForTemplate`.
+
+use crate::error::Error;
+use crate::message::{self, Message};
+use crate::tools;
+use crate::values::{ListKind, Map, MapKind, RecordKind, Text, Value};
+use rolecall_model::Case;
+
+/// A case in Ollama's values.
+#[derive(Debug)]
+pub(crate) struct Form {
+    /// All system texts, joined.
+    pub(crate) system: Value,
+    pub(crate) messages: Value,
+    pub(crate) tools: Value,
+    /// Role and content of each message, for templates that know no messages.
+    pub(crate) turns: Vec<(String, Text)>,
+}
+
+impl Form {
+    /// Maps a case, or says why Ollama would refuse it.
+    pub(crate) fn new(case: &Case) -> Result<Form, Error> {
+        let mapped = message::messages(&case.messages)?;
+        let tools = tools::tools(case.tools.as_deref())?;
+        let (system, collated) = collate(mapped);
+        let turns = collated
+            .iter()
+            .map(|message| {
+                let content = Text::from(message.content.as_bytes());
+                (message.role.clone(), content)
+            })
+            .collect();
+        let messages = collated.iter().map(value).collect();
+        Ok(Form {
+            system: Value::text(&system),
+            messages: Value::list(ListKind::Messages, messages),
+            tools,
+            turns,
+        })
+    }
+}
+
+/// Joins the system texts, and neighbours of one role: of those only the first keeps
+/// anything but its content. Results of tools stay apart.
+fn collate(messages: Vec<Message>) -> (String, Vec<Message>) {
+    let system: Vec<&str> = messages
+        .iter()
+        .filter(|message| message.role == "system")
+        .map(|message| message.content.as_str())
+        .collect();
+    let system = system.join("\n\n");
+    let mut collated: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        match collated.last_mut() {
+            Some(last) if last.role == message.role && message.role != "tool" => {
+                last.content.push_str("\n\n");
+                last.content.push_str(&message.content);
+            }
+            _ => collated.push(message),
+        }
+    }
+    (system, collated)
+}
+
+fn value(message: &Message) -> Value {
+    let images = if message.images.is_empty() {
+        Value::nil_list(ListKind::Images)
+    } else {
+        let images = message.images.iter();
+        let images = images.map(|image| Value::Bytes(Text::from(image.as_slice())));
+        Value::list(ListKind::Images, images.collect())
+    };
+    let calls = if message.calls.is_empty() {
+        Value::nil_list(ListKind::ToolCalls)
+    } else {
+        let calls = message.calls.iter().map(|call| {
+            let arguments = Value::Map(Map {
+                kind: MapKind::Arguments,
+                entries: call.arguments.clone().map(std::sync::Arc::new),
+            });
+            // The endpoint does not hand the index of a call on.
+            let function = vec![Value::Int(0), Value::text(&call.name), arguments];
+            let function = Value::record(RecordKind::ToolCallFunction, function);
+            Value::record(RecordKind::ToolCall, vec![Value::text(&call.id), function])
+        });
+        Value::list(ListKind::ToolCalls, calls.collect())
+    };
+    Value::record(
+        RecordKind::Message,
+        vec![
+            Value::text(&message.role),
+            Value::text(&message.content),
+            Value::text(&message.thinking),
+            images,
+            calls,
+            Value::text(&message.tool_name),
+            Value::text(&message.tool_call_id),
+        ],
+    )
+}

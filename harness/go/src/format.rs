@@ -1,0 +1,461 @@
+//! How Go's `fmt` writes values: `print`, `printf`, and what an action prints.
+//!
+//! Source: fmt/print.go and fmt/format.go of Go 1.26.
+
+use crate::error::Error;
+use crate::json;
+use crate::meter::{Sink, Written};
+use crate::quote;
+use crate::values::{ListKind, RecordKind, Text, Value};
+
+/// Work that it takes to write one value.
+const VALUE: usize = 100;
+
+/// Work that it takes to find one digit of a number with a point.
+const DIGIT: usize = 500;
+
+/// Work that it takes to go through a byte that may be no UTF-8.
+const BROKEN: usize = 40;
+
+/// No `float64` has more digits that are not zero.
+const MOST_DIGITS: usize = 1100;
+
+/// What `{{ value }}` prints.
+pub(crate) fn print_action(out: &mut Sink<'_>, value: &Value) -> Written {
+    match value {
+        Value::Absent => out.push(b"<no value>"),
+        // text/template looks behind a pointer before it prints.
+        Value::Record(record) if record.kind == RecordKind::Message => {
+            write(out, value, &Spec::plain('v'), Depth::Inside)
+        }
+        _ => write(out, value, &Spec::plain('v'), Depth::Top),
+    }
+}
+
+/// `fmt.Sprint`: a space between operands of which neither is a string.
+pub(crate) fn sprint(out: &mut Sink<'_>, values: &[Value]) -> Written {
+    let is_text = |value: &Value| matches!(value, Value::Text(_));
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 && !is_text(value) && !is_text(&values[i - 1]) {
+            out.push(b" ")?;
+        }
+        write(out, value, &Spec::plain('v'), Depth::Top)?;
+    }
+    Ok(())
+}
+
+/// `fmt.Sprintln`.
+pub(crate) fn sprintln(out: &mut Sink<'_>, values: &[Value]) -> Written {
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 {
+            out.push(b" ")?;
+        }
+        write(out, value, &Spec::plain('v'), Depth::Top)?;
+    }
+    out.push(b"\n")
+}
+
+/// A verb with its flags.
+#[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "a flag each, as Go has them")]
+pub(crate) struct Spec {
+    pub(crate) verb: char,
+    pub(crate) plus: bool,
+    pub(crate) minus: bool,
+    pub(crate) sharp: bool,
+    pub(crate) space: bool,
+    pub(crate) zero: bool,
+    pub(crate) width: Option<usize>,
+    pub(crate) precision: Option<usize>,
+}
+
+impl Spec {
+    pub(crate) fn plain(verb: char) -> Spec {
+        Spec {
+            verb,
+            ..Spec::default()
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    Top,
+    Inside,
+}
+
+/// Writes one value with a verb.
+pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth) -> Written {
+    out.meter.work(VALUE)?;
+    if spec.verb == 'T' && depth == Depth::Top {
+        return pad(out, value.type_name().as_bytes(), spec);
+    }
+    // Verbs that are valid for strings call the String method, in the depth too.
+    if matches!(spec.verb, 'v' | 's' | 'x' | 'X' | 'q') && !spec.sharp && json::is_stringer(value) {
+        if matches!(spec.verb, 'v' | 's') && spec.width.is_none() && spec.precision.is_none() {
+            return json::string(out, value);
+        }
+        let text = out.aside(|side| json::string(side, value))?;
+        return write_text(out, &text, spec);
+    }
+    match value {
+        Value::Absent | Value::Nil if depth == Depth::Inside => pad(out, b"<nil>", spec),
+        Value::Absent | Value::Nil => match spec.verb {
+            'v' => pad(out, b"<nil>", spec),
+            verb => out.push_str(&format!("%!{verb}(<nil>)")),
+        },
+        Value::Bool(b) => match spec.verb {
+            'v' | 't' => pad(out, if *b { b"true" } else { b"false" }, spec),
+            _ => bad_verb(out, value, spec),
+        },
+        Value::Int(n) => integer(out, i128::from(*n), value, spec),
+        Value::Byte(n) => integer(out, i128::from(*n), value, spec),
+        Value::Float(number) => match spec.verb {
+            'v' | 'g' | 'G' | 'e' | 'E' | 'f' | 'F' => float(out, *number, spec),
+            _ => bad_verb(out, value, spec),
+        },
+        Value::Text(text) => match spec.verb {
+            'v' | 's' | 'q' | 'x' | 'X' => write_text(out, text, spec),
+            _ => bad_verb(out, value, spec),
+        },
+        Value::Bytes(bytes) if matches!(spec.verb, 's' | 'q' | 'x' | 'X') => {
+            write_text(out, bytes, spec)
+        }
+        Value::Bytes(bytes) => write_items(out, bytes.iter(), |out, byte| {
+            write(out, &Value::Byte(*byte), spec, Depth::Inside)
+        }),
+        Value::List(list) => write_items(out, list.items().iter(), |out, item| {
+            if list.kind == ListKind::Messages {
+                // Go prints an address here, another one each time.
+                return out.push(b"0xc000000000");
+            }
+            write(out, item, spec, Depth::Inside)
+        }),
+        Value::Map(map) => {
+            out.push(b"map")?;
+            write_items(out, map.iter(), |out, (key, item): (&Text, &Value)| {
+                write(out, &Value::Text(key.clone()), spec, Depth::Inside)?;
+                out.push(b":")?;
+                write(out, item, spec, Depth::Inside)
+            })
+        }
+        Value::Record(record) => {
+            if record.kind == RecordKind::Message && depth == Depth::Top {
+                out.push(b"&")?;
+            }
+            out.push(b"{")?;
+            for (i, (field, item)) in record.kind.fields().iter().zip(&record.fields).enumerate() {
+                if i > 0 {
+                    out.push(b" ")?;
+                }
+                if spec.plus && spec.verb == 'v' {
+                    out.push_str(field.name)?;
+                    out.push(b":")?;
+                }
+                write(out, item, spec, Depth::Inside)?;
+            }
+            out.push(b"}")
+        }
+        Value::Ordered(None) => match spec.verb {
+            'v' => pad(out, b"<nil>", spec),
+            verb => out.push_str(&format!("%!{verb}(*api.ToolPropertiesMap=<nil>)")),
+        },
+        // An address as well.
+        Value::Ordered(Some(_)) => out.push(b"0xc000000000"),
+    }
+}
+
+/// Writes the items of a slice or of a map in brackets, with spaces between them.
+fn write_items<T>(
+    out: &mut Sink<'_>,
+    items: impl Iterator<Item = T>,
+    write: impl Fn(&mut Sink<'_>, T) -> Written,
+) -> Written {
+    out.push(b"[")?;
+    for (i, item) in items.enumerate() {
+        if i > 0 {
+            out.push(b" ")?;
+        }
+        write(out, item)?;
+    }
+    out.push(b"]")
+}
+
+fn bad_verb(out: &mut Sink<'_>, value: &Value, spec: &Spec) -> Written {
+    out.push_str(&format!("%!{}({}=", spec.verb, value.type_name()))?;
+    let plain = Spec {
+        verb: 'v',
+        ..spec.clone()
+    };
+    write(out, value, &plain, Depth::Top)?;
+    out.push(b")")
+}
+
+/// Width counts characters; bytes that are no UTF-8 count as one each.
+fn pad(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+    let Some(width) = spec.width else {
+        return out.push(text);
+    };
+    let missing = width - shorter(out, text, width)?;
+    if spec.minus {
+        out.push(text)?;
+        return out.fill(b' ', missing);
+    }
+    out.fill(if spec.zero { b'0' } else { b' ' }, missing)?;
+    out.push(text)
+}
+
+/// How many characters a text has, or how many it may have if that is less.
+fn shorter(out: &mut Sink<'_>, text: &[u8], most: usize) -> Result<usize, Error> {
+    let text = truncated(out, text, most)?;
+    Ok(text
+        .utf8_chunks()
+        .map(|chunk| chunk.valid().chars().count() + chunk.invalid().len())
+        .sum())
+}
+
+fn write_text(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+    let text = match spec.precision {
+        Some(precision) if !matches!(spec.verb, 'x' | 'X') => truncated(out, text, precision)?,
+        _ => text,
+    };
+    match spec.verb {
+        'q' | 'v' if spec.verb == 'q' || spec.sharp => {
+            let is_q = spec.verb == 'q';
+            let (raw, ascii) = (is_q && spec.sharp, is_q && spec.plus);
+            if spec.width.is_none() {
+                return quote::quote(out, text, raw, ascii);
+            }
+            let quoted = out.aside(|side| quote::quote(side, text, raw, ascii))?;
+            pad(out, &quoted, spec)
+        }
+        'x' | 'X' => {
+            let text = &text[..spec.precision.unwrap_or(text.len()).min(text.len())];
+            if spec.width.is_none() {
+                return hex(out, text, spec);
+            }
+            let digits = out.aside(|side| hex(side, text, spec))?;
+            pad(out, &digits, spec)
+        }
+        _ => pad(out, text, spec),
+    }
+}
+
+fn hex(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+    let mark = [b'0', if spec.verb == 'x' { b'x' } else { b'X' }];
+    for (i, byte) in text.iter().enumerate() {
+        if spec.space && i > 0 {
+            out.push(b" ")?;
+        }
+        if spec.sharp && (i == 0 || spec.space) {
+            out.push(&mark)?;
+        }
+        out.escape(&quote::hex(*byte, spec.verb == 'X'))?;
+    }
+    Ok(())
+}
+
+/// The first characters of a text.
+fn truncated<'t>(out: &mut Sink<'_>, text: &'t [u8], characters: usize) -> Result<&'t [u8], Error> {
+    if text.len() <= characters {
+        return Ok(text);
+    }
+    // No character is longer, and none that is no UTF-8 counts more than one byte.
+    let text = &text[..characters.saturating_mul(4).min(text.len())];
+    out.meter.work(text.len().saturating_mul(BROKEN))?;
+    let mut left = characters;
+    let mut length = 0;
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if left == 0 {
+                return Ok(&text[..length]);
+            }
+            left -= 1;
+            length += c.len_utf8();
+        }
+        for _ in chunk.invalid() {
+            if left == 0 {
+                return Ok(&text[..length]);
+            }
+            left -= 1;
+            length += 1;
+        }
+    }
+    Ok(text)
+}
+
+fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Written {
+    let size = number.unsigned_abs();
+    let character = || {
+        u32::try_from(number)
+            .ok()
+            .and_then(char::from_u32)
+            .unwrap_or('\u{fffd}')
+    };
+    let digits = match spec.verb {
+        'v' | 'd' => size.to_string(),
+        'b' => format!("{size:b}"),
+        'o' | 'O' => format!("{size:o}"),
+        'x' => format!("{size:x}"),
+        'X' => format!("{size:X}"),
+        'c' => return pad(out, character().to_string().as_bytes(), spec),
+        'q' => {
+            let quoted = out.aside(|side| quote::quote_char(side, character(), spec.plus))?;
+            return pad(out, &quoted, spec);
+        }
+        'U' => return pad(out, format!("U+{size:04X}").as_bytes(), spec),
+        _ => return bad_verb(out, value, spec),
+    };
+    let prefix = match (spec.verb, spec.sharp) {
+        ('O', _) => "0o",
+        ('x', true) => "0x",
+        ('X', true) => "0X",
+        ('o', true) => "0",
+        ('b', true) => "0b",
+        _ => "",
+    };
+    let sign = sign(number < 0, spec);
+    let mut shortest = spec.precision.unwrap_or(0);
+    if spec.precision.is_none() && spec.zero && !spec.minus {
+        shortest = spec.width.unwrap_or(0).saturating_sub(sign.len());
+    }
+    let zeros = shortest.saturating_sub(digits.len());
+    let length = sign.len() + prefix.len() + zeros + digits.len();
+    let missing = spec.width.unwrap_or(0).saturating_sub(length);
+    if !spec.minus {
+        out.fill(b' ', missing)?;
+    }
+    out.push_str(sign)?;
+    out.push_str(prefix)?;
+    out.fill(b'0', zeros)?;
+    out.push_str(&digits)?;
+    if spec.minus {
+        out.fill(b' ', missing)?;
+    }
+    Ok(())
+}
+
+fn sign(is_negative: bool, spec: &Spec) -> &'static str {
+    match (is_negative, spec.plus, spec.space) {
+        (true, _, _) => "-",
+        (false, true, _) => "+",
+        (false, false, true) => " ",
+        _ => "",
+    }
+}
+
+fn float(out: &mut Sink<'_>, number: f64, spec: &Spec) -> Written {
+    let size = number.abs();
+    // Rust writes no more than 65,535 digits, and takes its time for each; those that
+    // are zero are written here.
+    let precision = spec.precision.map(|precision| precision.min(MOST_DIGITS));
+    let whole = if size >= 1e17 { 310 } else { 20 };
+    out.meter.work((precision.unwrap_or(0) + whole) * DIGIT)?;
+    let mut zeros = 0;
+    let mut text = if number.is_nan() {
+        "NaN".to_owned()
+    } else if number.is_infinite() {
+        "Inf".to_owned()
+    } else {
+        match spec.verb {
+            'f' | 'F' | 'e' | 'E' => {
+                zeros = spec.precision.unwrap_or(0).saturating_sub(MOST_DIGITS);
+                let precision = precision.unwrap_or(6);
+                if matches!(spec.verb, 'f' | 'F') {
+                    format!("{size:.precision$}")
+                } else {
+                    exponent(&format!("{size:.precision$e}"))
+                }
+            }
+            _ => match precision {
+                None => shortest(size),
+                Some(precision) => general(size, precision.max(1)),
+            },
+        }
+    };
+    if matches!(spec.verb, 'E' | 'G') {
+        text = text.replace('e', "E");
+    }
+    let (digits, power) = text.split_at(text.find(['e', 'E']).unwrap_or(text.len()));
+    let sign = sign(number.is_sign_negative(), spec);
+    let length = sign.len() + text.len() + zeros;
+    let missing = spec.width.unwrap_or(0).saturating_sub(length);
+    let is_filled = spec.zero && !spec.minus && number.is_finite();
+    if !spec.minus && !is_filled {
+        out.fill(b' ', missing)?;
+    }
+    out.push_str(sign)?;
+    if is_filled {
+        out.fill(b'0', missing)?;
+    }
+    out.push_str(digits)?;
+    out.fill(b'0', zeros)?;
+    out.push_str(power)?;
+    if spec.minus {
+        out.fill(b' ', missing)?;
+    }
+    Ok(())
+}
+
+/// `%g` with as many digits as are needed: an exponent below 1e-4 and from 1e6.
+fn shortest(size: f64) -> String {
+    let scientific = format!("{size:e}");
+    let (_, power) = split(&scientific);
+    if size != 0.0 && !(-4..6).contains(&power) {
+        return exponent(&scientific);
+    }
+    format!("{size}")
+}
+
+/// `%g` with a precision.
+fn general(size: f64, precision: usize) -> String {
+    let scientific = format!("{size:.*e}", precision - 1);
+    let (digits, power) = split(&scientific);
+    let trimmed = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    let limit = i64::try_from(precision).unwrap_or(i64::MAX);
+    if power < -4 || power >= limit {
+        return exponent(&format!("{}e{power}", trimmed(digits)));
+    }
+    let decimals = usize::try_from(limit - 1 - power).unwrap_or(0);
+    trimmed(&format!("{size:.decimals$}"))
+}
+
+fn split(scientific: &str) -> (&str, i64) {
+    match scientific.split_once('e') {
+        Some((digits, power)) => (digits, power.parse().unwrap_or(0)),
+        None => (scientific, 0),
+    }
+}
+
+/// Go writes a sign and at least two digits.
+fn exponent(scientific: &str) -> String {
+    let (digits, power) = split(scientific);
+    let sign = if power < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", power.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::tests::written;
+
+    #[test]
+    fn floats() {
+        for (number, text) in [
+            (1_000_000.0, "1e+06"),
+            (100_000.0, "100000"),
+            (0.000_01, "1e-05"),
+            (123_456_789.0, "1.23456789e+08"),
+            (2.5, "2.5"),
+        ] {
+            let out = written(|out| float(out, number, &Spec::plain('v')));
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
+}

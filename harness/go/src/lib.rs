@@ -1,0 +1,289 @@
+//! The engine for Go templates: gotmpl's syntax tree, with the semantics that Ollama 0.14
+//! and later give to Go's text/template.
+//!
+//! ```
+//! use rolecall_go::{Case, Dialect, Gotmpl, Program, Template};
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), rolecall_go::Refusal> {
+//! let source = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}{{ end }}";
+//! let template = Template::from_source("tags", Dialect::Go, source);
+//! let program = Gotmpl::new().program(&template)?;
+//!
+//! let case = Case::from_messages(vec![json!({"role": "user", "content": "Hi"})]);
+//! assert_eq!(program.prompt(&case)?, "<user>Hi");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! gotmpl parses; its own executor has values that do not know their Go type, and what
+//! a template prints depends on that type. So the tree is executed here. A program owns
+//! what it needs, and may be rendered from many threads; the stack that it needs and the
+//! panics that a defect would cause are the caller's business, for whom
+//! `rolecall_model::guard` has a wrapper.
+//!
+//! The modules are listed in the order in which they build on each other; each one uses
+//! only those above it.
+
+mod error;
+
+// What a render may use up, and what it works with.
+mod meter;
+mod values;
+
+// Values as Go's packages write them.
+mod base64_text;
+mod quote;
+
+mod json;
+
+mod format;
+
+mod printf;
+
+// A case as Ollama's values, read as Go reads JSON.
+mod read;
+
+mod think;
+mod tools;
+
+mod message;
+
+mod collate;
+
+// What Go refuses before a template runs, and what runs it.
+mod source;
+
+mod functions;
+
+mod check;
+mod exec;
+mod reads;
+
+// Templates that know no messages.
+mod legacy;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use gotmpl::TemplateError;
+use gotmpl::parse::{ListNode, Parser, SmolStr};
+use serde_json::Value as Json;
+
+pub use rolecall_model::{
+    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
+    Template, Variable,
+};
+
+use collate::Form;
+use error::Error;
+use exec::{Execution, Surroundings};
+use meter::Meter;
+use think::Think;
+use values::{Text, Value};
+
+/// The version of gotmpl, whose syntax tree is executed.
+const GOTMPL: &str = "0.6.1";
+
+/// gotmpl with Ollama's semantics.
+#[derive(Debug, Clone, Default)]
+pub struct Gotmpl {
+    limits: Limits,
+}
+
+/// A compiled Go template.
+pub struct GoProgram {
+    limits: Limits,
+    root: ListNode,
+    style: Style,
+    defines: HashMap<SmolStr, ListNode>,
+    variables: HashMap<String, Json>,
+}
+
+/// What a template wants to see.
+enum Style {
+    /// All messages at once.
+    Messages,
+    /// Turn by turn. The tree is for the last turn; without one Ollama panics.
+    Legacy(Option<ListNode>),
+}
+
+impl Gotmpl {
+    /// With the default limits.
+    pub fn new() -> Gotmpl {
+        Gotmpl::default()
+    }
+
+    /// With limits of one's own.
+    pub fn with_limits(limits: Limits) -> Gotmpl {
+        Gotmpl { limits }
+    }
+
+    /// Compiles a template: see [`Engine::compile`].
+    pub fn program(&self, template: &Template) -> Result<GoProgram, Refusal> {
+        self.load(template)
+            .map_err(|error| error.refusal(Stage::Parse))
+    }
+
+    fn load(&self, template: &Template) -> Result<GoProgram, Error> {
+        let prepared = source::prepare(&template.source)?;
+        let (mut root, defines) = Parser::new(&prepared, "{{", "}}")
+            .and_then(Parser::parse)
+            .map_err(|error| parse_error(&error))?;
+        let checked = check::check(&root, defines)?;
+        let knows = |name: &str| checked.names.contains(name);
+        let style = if knows("messages") {
+            Style::Messages
+        } else {
+            if !knows("response") {
+                root.nodes.push(legacy::response(root.pos));
+            }
+            Style::Legacy(legacy::cut(&root))
+        };
+        // What the template itself says about thinking; the case's word comes first.
+        let variables = template
+            .variables
+            .iter()
+            .filter_map(|(name, variable)| match variable {
+                Variable::Value(value) => Some((name.clone(), value.clone())),
+                Variable::ToolsJson { .. } => None,
+            })
+            .collect();
+        Ok(GoProgram {
+            limits: self.limits.clone(),
+            root,
+            style,
+            defines: checked.defines,
+            variables,
+        })
+    }
+}
+
+fn parse_error(error: &TemplateError) -> Error {
+    match error {
+        TemplateError::Parse { message, line, .. } | TemplateError::Lex { message, line, .. } => {
+            if message.contains("nesting depth exceeded") {
+                Error::Limit(Limit::Recursion)
+            } else {
+                Error::new(message.clone()).at(*line)
+            }
+        }
+        other => Error::new(other.to_string()),
+    }
+}
+
+impl Engine for Gotmpl {
+    fn name(&self) -> &'static str {
+        "gotmpl"
+    }
+
+    fn description(&self) -> String {
+        format!("gotmpl {GOTMPL} with Ollama's semantics")
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Go
+    }
+
+    fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal> {
+        self.program(template)
+            .map(|program| Box::new(program) as Box<dyn Program>)
+    }
+}
+
+impl Program for GoProgram {
+    fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+        self.try_render(conversation).into()
+    }
+
+    fn variables(&self) -> BTreeSet<String> {
+        reads::root_fields(&self.root)
+    }
+}
+
+impl GoProgram {
+    fn try_render(&self, conversation: &Conversation<'_>) -> Result<String, Refusal> {
+        let case = conversation.case();
+        let refused = |error: Error| error.refusal(Stage::Input);
+        let form = conversation.form(Form::new);
+        let form = form
+            .as_ref()
+            .as_ref()
+            .map_err(|error| refused(error.clone()))?;
+        let think = Think::read(|name| {
+            let said = case.variables.get(name);
+            said.or_else(|| self.variables.get(name))
+        });
+        self.run(case, form, think.map_err(refused)?)
+            .map_err(|error| error.refusal(Stage::Render))
+    }
+
+    fn run(&self, case: &Case, form: &Form, think: Think) -> Result<String, Error> {
+        let meter = Meter::new(&self.limits);
+        let mut execution = Execution::new(&self.defines, case.now, meter);
+        match &self.style {
+            Style::Messages => {
+                let fields = [
+                    ("System", form.system.clone()),
+                    ("Messages", form.messages.clone()),
+                    ("Tools", form.tools.clone()),
+                    ("Response", Value::text("")),
+                ];
+                execution.execute(&self.root, &root(fields, think))?;
+            }
+            Style::Legacy(cut) => {
+                let (full, last) = legacy::turns(form);
+                let fields = |turn: legacy::Turn| {
+                    [
+                        ("System", Value::Text(turn.system)),
+                        ("Prompt", Value::Text(turn.prompt)),
+                        ("Response", Value::Text(turn.response)),
+                    ]
+                };
+                for turn in full {
+                    execution.execute(&self.root, &root(fields(turn), think))?;
+                }
+                let Some(cut) = cut else {
+                    return Err(Error::new(
+                        "panic: interface conversion: parse.Node is nil, not *parse.ListNode",
+                    ));
+                };
+                execution.surroundings = Surroundings::Bare;
+                execution.execute(cut, &root(fields(last), think))?;
+            }
+        }
+        let text = exec::text(execution.out, &mut execution.meter)?;
+        if text.len() > self.limits.prompt {
+            return Err(Error::Limit(Limit::Output));
+        }
+        Ok(text)
+    }
+}
+
+fn root(
+    fields: impl IntoIterator<Item = (&'static str, Value)>,
+    think: Think,
+) -> Arc<BTreeMap<Text, Value>> {
+    let thinking = [
+        ("Think", Value::Bool(think.on)),
+        ("ThinkLevel", Value::text(think.level)),
+        ("IsThinkSet", Value::Bool(think.is_set)),
+    ];
+    let fields = fields.into_iter().chain(thinking);
+    Arc::new(
+        fields
+            .map(|(name, value)| (Text::from(name.as_bytes()), value))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_one_that_is_pinned() {
+        let manifest = include_str!("../../../Cargo.toml");
+        assert!(manifest.contains(&format!("gotmpl = \"={GOTMPL}\"")));
+    }
+}

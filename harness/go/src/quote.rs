@@ -1,0 +1,213 @@
+//! How Go quotes and escapes text: `%q`, `html`, `js` and `urlquery`.
+//!
+//! Source: strconv/quote.go and text/template/funcs.go of Go 1.26.
+
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+use crate::meter::{Sink, Written};
+
+/// Work that it takes to look a character up.
+const LOOKUP: usize = 100;
+
+/// Work that it takes to write a character as a number.
+const NUMBER: usize = 500;
+
+/// Letters, marks, numbers, punctuation, symbols, and the plain space.
+fn is_printable(c: char) -> bool {
+    if c.is_ascii() {
+        return matches!(c, ' '..='~');
+    }
+    matches!(
+        c.general_category_group(),
+        GeneralCategoryGroup::Letter
+            | GeneralCategoryGroup::Mark
+            | GeneralCategoryGroup::Number
+            | GeneralCategoryGroup::Punctuation
+            | GeneralCategoryGroup::Symbol
+    )
+}
+
+/// Writes text in long runs, but for the characters that have to be written otherwise.
+fn in_runs(
+    out: &mut Sink<'_>,
+    text: &str,
+    is_plain: impl Fn(char) -> bool,
+    mut escape: impl FnMut(&mut Sink<'_>, char) -> Written,
+) -> Written {
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        if !c.is_ascii() {
+            out.meter.work(LOOKUP)?;
+        }
+        if !is_plain(c) {
+            out.push(&text.as_bytes()[from..at])?;
+            escape(out, c)?;
+            from = at + c.len_utf8();
+        }
+    }
+    out.push(&text.as_bytes()[from..])
+}
+
+/// Writes bytes in long runs, but for those that have to be written otherwise.
+fn replaced(
+    out: &mut Sink<'_>,
+    text: &[u8],
+    replacement: impl Fn(u8) -> Option<&'static [u8]>,
+) -> Written {
+    let mut from = 0;
+    for (at, byte) in text.iter().enumerate() {
+        if let Some(other) = replacement(*byte) {
+            out.push(&text[from..at])?;
+            out.escape(other)?;
+            from = at + 1;
+        }
+    }
+    out.push(&text[from..])
+}
+
+fn is_plain(c: char, quote: char, ascii: bool) -> bool {
+    c != quote && c != '\\' && (!ascii || c.is_ascii()) && is_printable(c)
+}
+
+fn escape(out: &mut Sink<'_>, c: char, quote: char) -> Written {
+    match c {
+        c if c == quote || c == '\\' => out.escape(&[b'\\', c as u8]),
+        '\u{7}' => out.escape(b"\\a"),
+        '\u{8}' => out.escape(b"\\b"),
+        '\u{c}' => out.escape(b"\\f"),
+        '\n' => out.escape(b"\\n"),
+        '\r' => out.escape(b"\\r"),
+        '\t' => out.escape(b"\\t"),
+        '\u{b}' => out.escape(b"\\v"),
+        c if u32::from(c) < 0x80 => {
+            let [high, low] = hex(c as u8, false);
+            out.escape(&[b'\\', b'x', high, low])
+        }
+        c => {
+            out.meter.work(NUMBER)?;
+            match u32::from(c) {
+                code @ 0..0x1_0000 => out.push_str(&format!("\\u{code:04x}")),
+                code => out.push_str(&format!("\\U{code:08x}")),
+            }
+        }
+    }
+}
+
+/// A byte in two digits.
+pub(crate) fn hex(byte: u8, upper: bool) -> [u8; 2] {
+    let digits = if upper {
+        b"0123456789ABCDEF"
+    } else {
+        b"0123456789abcdef"
+    };
+    [
+        digits[usize::from(byte >> 4)],
+        digits[usize::from(byte & 15)],
+    ]
+}
+
+/// `strconv.Quote`; with `raw` in backquotes where that is possible, with `ascii`
+/// without other characters.
+pub(crate) fn quote(out: &mut Sink<'_>, text: &[u8], raw: bool, ascii: bool) -> Written {
+    if raw
+        && let Ok(text) = std::str::from_utf8(text)
+        && !text.contains(|c: char| {
+            c == '`' || c == '\u{7f}' || c == '\u{feff}' || (c < ' ' && c != '\t')
+        })
+    {
+        out.push(b"`")?;
+        out.push_str(text)?;
+        return out.push(b"`");
+    }
+    out.push(b"\"")?;
+    for chunk in text.utf8_chunks() {
+        in_runs(
+            out,
+            chunk.valid(),
+            |c| is_plain(c, '"', ascii),
+            |out, c| escape(out, c, '"'),
+        )?;
+        for byte in chunk.invalid() {
+            let [high, low] = hex(*byte, false);
+            out.escape(&[b'\\', b'x', high, low])?;
+        }
+    }
+    out.push(b"\"")
+}
+
+/// `strconv.QuoteRune`.
+pub(crate) fn quote_char(out: &mut Sink<'_>, c: char, ascii: bool) -> Written {
+    out.push(b"'")?;
+    let mut buffer = [0; 4];
+    in_runs(
+        out,
+        c.encode_utf8(&mut buffer),
+        |c| is_plain(c, '\'', ascii),
+        |out, c| escape(out, c, '\''),
+    )?;
+    out.push(b"'")
+}
+
+/// `html`.
+pub(crate) fn html(out: &mut Sink<'_>, text: &[u8]) -> Written {
+    replaced(out, text, |byte| {
+        Some(match byte {
+            0 => "\u{fffd}".as_bytes(),
+            b'"' => b"&#34;",
+            b'\'' => b"&#39;",
+            b'&' => b"&amp;",
+            b'<' => b"&lt;",
+            b'>' => b"&gt;",
+            _ => return None,
+        })
+    })
+}
+
+/// `js`.
+pub(crate) fn js(out: &mut Sink<'_>, text: &[u8]) -> Written {
+    let is_plain =
+        |c| !matches!(c, '\\' | '\'' | '"' | '<' | '>' | '&' | '=') && is_printable_js(c);
+    for chunk in text.utf8_chunks() {
+        in_runs(out, chunk.valid(), is_plain, |out, c| match c {
+            '\\' | '\'' | '"' => out.escape(&[b'\\', c as u8]),
+            c if c.is_ascii() => {
+                let [high, low] = hex(c as u8, true);
+                out.escape(&[b'\\', b'u', b'0', b'0', high, low])
+            }
+            c => {
+                out.meter.work(NUMBER)?;
+                out.push_str(&format!("\\u{:04X}", u32::from(c)))
+            }
+        })?;
+        // Go takes the replacement character for printable and copies the byte; the
+        // output is made valid at the end.
+        for _ in chunk.invalid() {
+            out.escape("\u{fffd}".as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether `js` leaves a character alone that means nothing to it: DEL too.
+fn is_printable_js(c: char) -> bool {
+    c == '\u{7f}' || is_printable(c)
+}
+
+/// `urlquery`: `url.QueryEscape`.
+pub(crate) fn urlquery(out: &mut Sink<'_>, text: &[u8]) -> Written {
+    let mut from = 0;
+    for (at, byte) in text.iter().enumerate() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            continue;
+        }
+        out.push(&text[from..at])?;
+        from = at + 1;
+        if *byte == b' ' {
+            out.escape(b"+")?;
+        } else {
+            let [high, low] = hex(*byte, true);
+            out.escape(&[b'%', high, low])?;
+        }
+    }
+    out.push(&text[from..])
+}

@@ -1,0 +1,529 @@
+//! A template's source, made ready for gotmpl's parser.
+//!
+//! gotmpl 0.6.1 reads some things otherwise than Go's text/template/parse: it trims any
+//! Unicode space at `{{-` and `-}}`, trims behind a comment that asks for trimming
+//! before it, takes an `{{end}}` too many for the end of the template and the end of
+//! the template for a missing `{{end}}`, and lets operands touch. So this scanner goes
+//! first: it refuses what Go's lexer and block structure refuse, in Go's words, does
+//! the trimming and drops the comments, and keeps every action on its line.
+
+use crate::error::Error;
+use rolecall_model::Limit;
+
+/// Blocks and branches of blocks that may be open at a time. gotmpl parses the branches
+/// of one `if` one inside the other, and its own bound on nesting does not count them.
+const MOST_OPEN: usize = 500;
+
+/// Tokens that a template may have: the tree that is made of them is much larger than
+/// they are. The longest honest templates have a hundredth of that.
+const MOST_TOKENS: usize = 250_000;
+
+/// Bytes of a name that count as one more token: it is looked at again and again.
+const LONG_NAME: usize = 16;
+
+/// Checks a source and writes it so that gotmpl reads it as Go does.
+pub(crate) fn prepare(source: &str) -> Result<String, Error> {
+    let mut scanner = Scanner {
+        source,
+        at: 0,
+        out: String::with_capacity(source.len()),
+        lost_lines: 0,
+        open: Vec::new(),
+        branches: 0,
+        tokens: 0,
+    };
+    let refused = scanner.run();
+    let line = 1 + source[..scanner.at].bytes().filter(|b| *b == b'\n').count();
+    refused.map_err(|refusal| refusal.at(line))?;
+    Ok(scanner.out)
+}
+
+struct Scanner<'s> {
+    source: &'s str,
+    at: usize,
+    out: String,
+    /// Line breaks that trimming and comments took away since the last action.
+    lost_lines: usize,
+    open: Vec<Block>,
+    /// Of all open blocks.
+    branches: usize,
+    tokens: usize,
+}
+
+/// A block that waits for its `{{end}}`.
+struct Block {
+    keyword: &'static str,
+    has_else: bool,
+    branches: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'s> {
+    Word(&'s str),
+    Variable,
+    Field,
+    Dot,
+    Literal,
+    Open,
+    Close,
+    Pipe,
+    Comma,
+    Declare,
+}
+
+impl Token<'_> {
+    fn begins_operand(self) -> bool {
+        !matches!(
+            self,
+            Token::Close | Token::Pipe | Token::Comma | Token::Declare
+        )
+    }
+
+    fn ends_operand(self) -> bool {
+        !matches!(
+            self,
+            Token::Open | Token::Pipe | Token::Comma | Token::Declare
+        )
+    }
+}
+
+const KEYWORDS: [&str; 10] = [
+    "block", "break", "continue", "define", "else", "end", "if", "range", "template", "with",
+];
+
+/// Go's lexer knows these spaces and no others.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\n')
+}
+
+impl<'s> Scanner<'s> {
+    fn rest(&self) -> &'s str {
+        &self.source[self.at..]
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
+        let mut trim_start = false;
+        loop {
+            let rest = self.rest();
+            let Some(length) = rest.find("{{") else {
+                self.text(rest, trim_start, false, true);
+                self.at = self.source.len();
+                if self.open.is_empty() {
+                    return Ok(());
+                }
+                return Err(Error::new("unexpected EOF"));
+            };
+            let behind = &rest[length + 2..];
+            let trims = behind.starts_with('-') && behind[1..].starts_with(is_space);
+            // The text before it and what opens and closes it.
+            self.count(3)?;
+            self.text(&rest[..length], trim_start, trims, false);
+            self.at += length + if trims { 4 } else { 2 };
+            trim_start = if self.rest().starts_with("/*") {
+                self.comment()?
+            } else {
+                self.action()?
+            };
+        }
+    }
+
+    /// Writes a piece of text, trimmed.
+    fn text(&mut self, text: &str, trim_start: bool, trim_end: bool, last: bool) {
+        let mut kept = text;
+        if trim_start {
+            kept = kept.trim_start_matches(is_space);
+        }
+        if trim_end {
+            kept = kept.trim_end_matches(is_space);
+        }
+        if kept.len() < text.len() {
+            self.lost_lines += lines(text) - lines(kept);
+        }
+        match kept.strip_suffix('{') {
+            // With what follows it would open an action.
+            Some(before) if !last => {
+                self.out.push_str(before);
+                self.out.push_str("{{\"{\"}}");
+            }
+            _ => self.out.push_str(kept),
+        }
+    }
+
+    /// Skips a comment. Gives whether the text behind it is trimmed.
+    fn comment(&mut self) -> Result<bool, Error> {
+        let rest = self.rest();
+        let Some(end) = rest[2..].find("*/") else {
+            return Err(Error::new("unclosed comment"));
+        };
+        let behind = &rest[end + 4..];
+        let trims = behind.starts_with(is_space) && behind[1..].starts_with("-}}");
+        if !trims && !behind.starts_with("}}") {
+            return Err(Error::new("comment ends before closing delimiter"));
+        }
+        let length = end + 4 + if trims { 4 } else { 2 };
+        self.lost_lines += lines(&rest[..length]);
+        self.at += length;
+        Ok(trims)
+    }
+
+    /// Copies an action. Gives whether the text behind it is trimmed.
+    fn action(&mut self) -> Result<bool, Error> {
+        self.out.push_str("{{");
+        for _ in 0..std::mem::take(&mut self.lost_lines) {
+            self.out.push('\n');
+        }
+        let mut tokens: Vec<Token<'s>> = Vec::new();
+        let mut parens = 0_usize;
+        let trims = loop {
+            let rest = self.rest();
+            let spaces = rest.len() - rest.trim_start_matches(is_space).len();
+            self.copy(spaces);
+            let rest = self.rest();
+            let trims = spaces > 0 && rest.starts_with("-}}");
+            if trims || rest.starts_with("}}") {
+                if parens > 0 {
+                    return Err(Error::new("unclosed left paren"));
+                }
+                break trims;
+            }
+            let (token, length) = token(rest)?;
+            self.count(match token {
+                Token::Literal => 1,
+                _ => 1 + length / LONG_NAME,
+            })?;
+            let text = &rest[..length];
+            let unexpected = |place: &str| Error::new(format!("unexpected {text:?} in {place}"));
+            match token {
+                Token::Open => parens += 1,
+                Token::Close => {
+                    parens = parens
+                        .checked_sub(1)
+                        .ok_or_else(|| Error::new("unexpected right paren"))?;
+                }
+                _ => {}
+            }
+            if let Some(before) = tokens.last()
+                && spaces == 0
+                && before.ends_operand()
+                && token.begins_operand()
+            {
+                let chains = token == Token::Field
+                    && match before {
+                        Token::Word(word) => !matches!(*word, "true" | "false" | "nil"),
+                        other => {
+                            matches!(other, Token::Variable | Token::Field | Token::Close)
+                        }
+                    };
+                if !chains {
+                    return Err(unexpected("operand"));
+                }
+            }
+            if let Token::Word(word) = token
+                && KEYWORDS.contains(&word)
+                && !tokens.is_empty()
+                && !(tokens == [Token::Word("else")] && matches!(word, "if" | "with"))
+            {
+                return Err(Error::new(format!("unexpected <{word}> in command")));
+            }
+            tokens.push(token);
+            if text.starts_with('`') {
+                // Go drops carriage returns from raw strings.
+                self.out.push_str(&text.replace('\r', ""));
+                self.at += length;
+            } else {
+                self.copy(length);
+            }
+        };
+        declarations(&tokens)?;
+        self.block(&tokens)?;
+        self.out.push_str("}}");
+        self.at += if trims { 3 } else { 2 };
+        Ok(trims)
+    }
+
+    fn copy(&mut self, length: usize) {
+        self.out.push_str(&self.rest()[..length]);
+        self.at += length;
+    }
+
+    /// Counts tokens.
+    fn count(&mut self, tokens: usize) -> Result<(), Error> {
+        self.tokens += tokens;
+        if self.tokens > MOST_TOKENS {
+            return Err(Error::Limit(Limit::Fuel));
+        }
+        Ok(())
+    }
+
+    /// Counts one more branch that is open.
+    fn nest(&mut self) -> Result<(), Error> {
+        self.branches += 1;
+        if self.branches > MOST_OPEN {
+            return Err(Error::Limit(Limit::Recursion));
+        }
+        Ok(())
+    }
+
+    /// Follows the blocks: what opens, what closes.
+    fn block(&mut self, tokens: &[Token<'_>]) -> Result<(), Error> {
+        let keyword = match tokens {
+            [Token::Word(word), ..] => KEYWORDS.iter().find(|known| *known == word),
+            _ => None,
+        };
+        match keyword.copied() {
+            Some("end") => {
+                let opened = self.open.pop();
+                let opened = opened.ok_or_else(|| Error::new("unexpected {{end}}"))?;
+                self.branches -= opened.branches;
+            }
+            Some("else") => {
+                let Some(block) = self.open.last_mut() else {
+                    return Err(Error::new("unexpected {{else}}"));
+                };
+                if matches!(block.keyword, "define" | "block") {
+                    return Err(Error::new(format!(
+                        "unexpected {{{{else}}}} in {} clause",
+                        block.keyword
+                    )));
+                }
+                if block.has_else {
+                    return Err(Error::new("expected end; found {{else}}"));
+                }
+                match tokens.get(1) {
+                    Some(Token::Word(word @ ("if" | "with"))) => {
+                        if *word != block.keyword {
+                            return Err(Error::new(format!("unexpected \"<{word}>\" in input")));
+                        }
+                        block.branches += 1;
+                        self.nest()?;
+                    }
+                    Some(_) => return Err(Error::new("unexpected token in else")),
+                    None => block.has_else = true,
+                }
+            }
+            Some(keyword @ ("if" | "range" | "with" | "block" | "define")) => {
+                if keyword == "define" && !self.open.is_empty() {
+                    return Err(Error::new("unexpected <define> in command"));
+                }
+                self.open.push(Block {
+                    keyword,
+                    has_else: false,
+                    branches: 1,
+                });
+                self.nest()?;
+            }
+            Some(keyword @ ("break" | "continue")) => {
+                // A range's else is outside of it, and a block is a template of its own.
+                let loops = self
+                    .open
+                    .iter()
+                    .rev()
+                    .take_while(|block| block.keyword != "block")
+                    .any(|block| block.keyword == "range" && !block.has_else);
+                if !loops {
+                    return Err(Error::new(format!(
+                        "{{{{{keyword}}}}} outside {{{{range}}}}"
+                    )));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether what stands before each `:=` and `=` is one variable or two, and whether
+/// there are commas elsewhere.
+fn declarations(tokens: &[Token<'_>]) -> Result<(), Error> {
+    let mut commas = tokens.iter().filter(|t| **t == Token::Comma).count();
+    for (i, _) in tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| **token == Token::Declare)
+    {
+        let before = &tokens[..i];
+        let before = match before {
+            [before @ .., Token::Variable, Token::Comma, Token::Variable] => {
+                commas -= 1;
+                before
+            }
+            [before @ .., Token::Variable] => before,
+            _ => return Err(Error::new("unexpected \":=\" in operand")),
+        };
+        let begins = match before {
+            [] | [.., Token::Open] => true,
+            [.., Token::Word(word)] => KEYWORDS.contains(word),
+            _ => false,
+        };
+        if !begins {
+            return Err(Error::new("unexpected \":=\" in operand"));
+        }
+    }
+    if commas > 0 {
+        return Err(Error::new("unexpected \",\" in operand"));
+    }
+    Ok(())
+}
+
+/// The token at the beginning of a text, and its length.
+fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
+    let Some(first) = text.chars().next() else {
+        return Err(Error::new("unclosed action"));
+    };
+    let name = |from: usize| {
+        let length = text[from..]
+            .find(|c: char| c != '_' && !c.is_alphanumeric())
+            .unwrap_or(text.len() - from);
+        let end = from + length;
+        let behind = &text[end..];
+        let terminated = behind.is_empty()
+            || behind.starts_with("}}")
+            || behind.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', '(', ')']);
+        if terminated {
+            Ok(end)
+        } else {
+            let found = behind.chars().next().unwrap_or_default();
+            Err(bad_character("bad character", found))
+        }
+    };
+    match first {
+        '"' => quoted(text, '"', "unterminated quoted string"),
+        '\'' => quoted(text, '\'', "unterminated character constant"),
+        '`' => match text[1..].find('`') {
+            Some(length) => Ok((Token::Literal, length + 2)),
+            None => Err(Error::new("unterminated raw quoted string")),
+        },
+        '$' => Ok((Token::Variable, name(1)?)),
+        '.' if !text[1..].starts_with(|c: char| c.is_ascii_digit()) => match name(1)? {
+            1 => Ok((Token::Dot, 1)),
+            end => Ok((Token::Field, end)),
+        },
+        '.' | '+' | '-' | '0'..='9' => {
+            let mut before = first;
+            let length = text[1..]
+                .find(|c: char| {
+                    let sign = matches!(c, '+' | '-') && matches!(before, 'e' | 'E' | 'p' | 'P');
+                    before = c;
+                    !(sign || c == '.' || c == '_' || c.is_alphanumeric())
+                })
+                .map_or(text.len(), |length| length + 1);
+            let number = &text[..length];
+            if !number.contains(|c: char| c.is_ascii_digit()) {
+                return Err(Error::new(format!("bad number syntax: {number:?}")));
+            }
+            // No octal number, and Go takes no float without a point for an integer.
+            let digits = number.trim_start_matches(['+', '-']);
+            if digits.starts_with('0')
+                && digits.contains(['8', '9'])
+                && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_')
+            {
+                return Err(Error::new(format!("integer overflow: {number:?}")));
+            }
+            Ok((Token::Literal, length))
+        }
+        '(' => Ok((Token::Open, 1)),
+        ')' => Ok((Token::Close, 1)),
+        '|' => Ok((Token::Pipe, 1)),
+        ',' => Ok((Token::Comma, 1)),
+        '=' => Ok((Token::Declare, 1)),
+        ':' if text.starts_with(":=") => Ok((Token::Declare, 2)),
+        ':' => Err(Error::new("expected :=")),
+        c if c == '_' || c.is_alphanumeric() => {
+            let end = name(0)?;
+            Ok((Token::Word(&text[..end]), end))
+        }
+        c if c.is_ascii_graphic() => Err(bad_character("unexpected bad character", c)),
+        c => Err(bad_character("unrecognized character in action:", c)),
+    }
+}
+
+fn bad_character(what: &str, c: char) -> Error {
+    Error::new(format!("{what} U+{:04X} '{c}'", u32::from(c)))
+}
+
+fn quoted<'t>(text: &'t str, quote: char, unterminated: &str) -> Result<(Token<'t>, usize), Error> {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some((_, '\n')) | None => break,
+                Some((at, kind)) => {
+                    if !is_escape(&text[at..], kind, quote) {
+                        return Err(Error::new("invalid syntax"));
+                    }
+                }
+            },
+            '\n' => break,
+            c if c == quote => return Ok((Token::Literal, at + 1)),
+            _ => {}
+        }
+    }
+    Err(Error::new(unterminated))
+}
+
+/// Whether Go knows what stands behind a backslash: strconv, `UnquoteChar`.
+fn is_escape(text: &str, kind: char, quote: char) -> bool {
+    let code = |from: usize, digits: usize, radix: u32| {
+        let digits = text.get(from..from + digits)?;
+        let is_number = digits.chars().all(|c| c.is_digit(radix));
+        is_number.then(|| u32::from_str_radix(digits, radix).ok())?
+    };
+    match kind {
+        'a' | 'b' | 'f' | 'n' | 'r' | 't' | 'v' | '\\' => true,
+        '0'..='7' => code(0, 3, 8).is_some_and(|code| code < 256),
+        'x' => code(1, 2, 16).is_some(),
+        'u' => code(1, 4, 16).and_then(char::from_u32).is_some(),
+        'U' => code(1, 8, 16).and_then(char::from_u32).is_some(),
+        kind => kind == quote,
+    }
+}
+
+fn lines(text: &str) -> usize {
+    text.bytes().filter(|b| *b == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(source: &str) -> String {
+        match prepare(source).unwrap_err() {
+            Error::Words { message, line } => format!("{}: {message}", line.unwrap_or(0)),
+            Error::Limit(limit) => limit.to_string(),
+        }
+    }
+
+    #[test]
+    fn trimming_is_done_and_lines_are_kept() {
+        assert_eq!(
+            prepare("a \n\t{{- /* x\n */}} b{{.C}}").unwrap(),
+            "a b{{\n\n.C}}"
+        );
+        assert_eq!(prepare("a\u{a0}{{- 1 -}}\n b").unwrap(), "a\u{a0}{{1 }}b");
+        assert_eq!(prepare("a{ {{- 1}}").unwrap(), "a{{\"{\"}}{{1}}");
+    }
+
+    #[test]
+    fn what_go_refuses() {
+        for (source, expected) in [
+            ("\n{{range .A}}", "2: unexpected EOF"),
+            ("a{{end}}", "1: unexpected {{end}}"),
+            (
+                "{{if 1}}{{else}}{{else}}{{end}}",
+                "1: expected end; found {{else}}",
+            ),
+            ("{{.A.B\"x\"}}", "1: bad character U+0022 '\"'"),
+            ("{{break}}", "1: {{break}} outside {{range}}"),
+            ("{{ /* x */ }}", "1: unexpected bad character U+002F '/'"),
+            ("{{(1}}", "1: unclosed left paren"),
+            ("{{\"a\nb\"}}", "1: unterminated quoted string"),
+            (r#"{{"\xz0"}}"#, "1: invalid syntax"),
+            (r#"{{"\400"}}"#, "1: invalid syntax"),
+            (r#"{{"\ud800"}}"#, "1: invalid syntax"),
+            (r"{{'\U00110000'}}", "1: invalid syntax"),
+            (r#"{{"\'"}}"#, "1: invalid syntax"),
+        ] {
+            assert_eq!(refused(source), expected, "{source}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether the model shall think: `.Think`, `.ThinkLevel` and `.IsThinkSet`.
+//!
+//! Source: api/types.go (`ThinkValue`), openai/openai.go (`thinkFromReasoningEffort`)
+//! and server/prompt.go (`renderPrompt`). The variable `think` is the field of Ollama's
+//! own endpoint, `reasoning_effort` that of the `OpenAI` endpoint; a boolean
+//! `enable_thinking`, which Ollama does not know, counts as a boolean `think`. The first
+//! of them that is not null decides.
+
+use serde_json::Value as Json;
+
+use crate::error::Error;
+
+/// What the three fields of the root are made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Think {
+    pub(crate) on: bool,
+    pub(crate) level: &'static str,
+    pub(crate) is_set: bool,
+}
+
+impl Think {
+    fn switched(on: bool) -> Think {
+        Think {
+            on,
+            level: if on { "medium" } else { "" },
+            is_set: true,
+        }
+    }
+
+    fn level(level: &'static str) -> Think {
+        Think {
+            on: true,
+            level,
+            is_set: true,
+        }
+    }
+
+    /// Reads the variables; `variable` finds one by name.
+    pub(crate) fn read<'j>(variable: impl Fn(&str) -> Option<&'j Json>) -> Result<Think, Error> {
+        let given = |name: &str| variable(name).filter(|value| !value.is_null());
+        match given("think") {
+            Some(Json::Bool(on)) => return Ok(Think::switched(*on)),
+            Some(Json::String(level)) => {
+                return LEVELS
+                    .iter()
+                    .find(|known| *known == level)
+                    .map(|level| Think::level(level))
+                    .ok_or_else(|| {
+                        Error::new(format!(
+                            "invalid think value: {level:?} (must be \"high\", \"medium\", \
+                             \"low\", \"max\", true, or false)"
+                        ))
+                    });
+            }
+            Some(_) => {
+                return Err(Error::new(
+                    "think must be a boolean or string (\"high\", \"medium\", \"low\", \"max\", \
+                     true, or false)",
+                ));
+            }
+            None => {}
+        }
+        match given("reasoning_effort") {
+            Some(Json::String(effort)) => {
+                return match effort.as_str() {
+                    "" => Ok(Think::default()),
+                    "none" => Ok(Think::switched(false)),
+                    "minimal" => Ok(Think::level("low")),
+                    "xhigh" | "ultra" => Ok(Think::level("max")),
+                    other => LEVELS
+                        .iter()
+                        .find(|known| **known == other)
+                        .map(|level| Think::level(level))
+                        .ok_or_else(|| Error::new(format!("invalid reasoning value: {effort:?}"))),
+                };
+            }
+            Some(other) => {
+                return Err(crate::read::mismatch(
+                    other,
+                    "ChatCompletionRequest.reasoning_effort",
+                    "string",
+                ));
+            }
+            None => {}
+        }
+        match given("enable_thinking") {
+            Some(Json::Bool(on)) => Ok(Think::switched(*on)),
+            _ => Ok(Think::default()),
+        }
+    }
+}
+
+const LEVELS: [&str; 4] = ["high", "medium", "low", "max"];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_that_is_given_decides() {
+        let read = |variables: Json| Think::read(|name| variables.get(name)).ok();
+        assert_eq!(read(json!({})), Some(Think::default()));
+        assert_eq!(
+            read(json!({"think": null, "enable_thinking": true})),
+            Some(Think::switched(true))
+        );
+        assert_eq!(
+            read(json!({"think": false, "reasoning_effort": "high"})),
+            Some(Think::switched(false))
+        );
+        assert_eq!(read(json!({"think": "heroic"})), None);
+        assert_eq!(
+            read(json!({"reasoning_effort": "ultra"})),
+            Some(Think::level("max"))
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! Tools as Ollama's `api.Tools` keeps them.
+//!
+//! Source: api/types.go (Tool, `ToolFunction`, `ToolProperty`, `PropertyType`) and
+//! template/template.go (`convertToolsForTemplate`), since 0.14. The `OpenAI` endpoint
+//! writes its request as JSON once more for the chat endpoint, which makes empty lists
+//! nil.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use crate::error::Error;
+use crate::meter::{Meter, Sink, Written};
+use crate::read;
+use crate::values::{ListKind, MapKind, Record, RecordKind, Text, Value};
+
+const PLACE: &str = "ChatCompletionRequest.tools";
+
+/// The tools of a case. None at all are a nil slice.
+pub(crate) fn tools(tools: Option<&[Json]>) -> Result<Value, Error> {
+    let tools = tools.unwrap_or_default();
+    if tools.is_empty() {
+        return Ok(Value::nil_list(ListKind::Tools));
+    }
+    let tools = tools.iter().map(tool).collect::<Result<_, _>>()?;
+    Ok(Value::list(ListKind::Tools, tools))
+}
+
+fn tool(json: &Json) -> Result<Value, Error> {
+    let tool = read::object(json, PLACE, "api.Tool")?.unwrap_or(read::nothing());
+    let place = format!("{PLACE}.function");
+    let function = match read::member(tool, "function") {
+        Some(json) => read::object(json, &place, "api.ToolFunction")?.unwrap_or(read::nothing()),
+        None => read::nothing(),
+    };
+    let function = Value::record(
+        RecordKind::ToolFunction,
+        vec![
+            Value::text(read::string(function, "name", &place)?),
+            Value::text(read::string(function, "description", &place)?),
+            parameters(read::member(function, "parameters"))?,
+        ],
+    );
+    Ok(Value::record(
+        RecordKind::Tool,
+        vec![
+            Value::text(read::string(tool, "type", PLACE)?),
+            any_member(tool, "items")?,
+            function,
+        ],
+    ))
+}
+
+fn parameters(json: Option<&Json>) -> Result<Value, Error> {
+    let place = format!("{PLACE}.function.parameters");
+    let parameters = match json {
+        Some(json) => {
+            read::object(json, &place, "api.ToolFunctionParameters")?.unwrap_or(read::nothing())
+        }
+        None => read::nothing(),
+    };
+    // The template sees a plain map, sorted; only what is nested keeps its order.
+    let sorted = match ordered(parameters, &place)? {
+        None => Value::Map(crate::values::Map {
+            kind: MapKind::Properties,
+            entries: None,
+        }),
+        Some(entries) => Value::map(MapKind::Properties, entries.into_iter().collect()),
+    };
+    Ok(Value::record(
+        RecordKind::Parameters,
+        vec![
+            Value::text(read::string(parameters, "type", &place)?),
+            any_member(parameters, "$defs")?,
+            any_member(parameters, "items")?,
+            string_list(parameters, "required", &place)?,
+            sorted,
+        ],
+    ))
+}
+
+/// The `properties` of an object, in their order.
+fn ordered(object: &Map<String, Json>, place: &str) -> Result<Option<Vec<(Text, Value)>>, Error> {
+    let Some(json) = read::member(object, "properties") else {
+        return Ok(None);
+    };
+    let place = format!("{place}.properties");
+    let Some(properties) = read::object(json, &place, "api.ToolPropertiesMap")? else {
+        return Ok(None);
+    };
+    let entries: Vec<(Text, Value)> = properties
+        .iter()
+        .map(|(key, value)| Ok((Text::from(key.as_bytes()), property(value, &place)?)))
+        .collect::<Result<_, Error>>()?;
+    Ok(Some(entries))
+}
+
+fn property(json: &Json, place: &str) -> Result<Value, Error> {
+    let object = read::object(json, place, "api.ToolProperty")?.unwrap_or(read::nothing());
+    let any_of = match read::list(object, "anyOf", place, "[]api.ToolProperty")? {
+        None | Some([]) => Value::nil_list(ListKind::Properties),
+        Some(items) => Value::list(
+            ListKind::Properties,
+            items
+                .iter()
+                .map(|item| property(item, place))
+                .collect::<Result<_, _>>()?,
+        ),
+    };
+    let enumerated = match read::list(object, "enum", place, "[]interface {}")? {
+        None | Some([]) => Value::nil_list(ListKind::Anything),
+        Some(items) => Value::list(
+            ListKind::Anything,
+            items.iter().map(read::anything).collect::<Result<_, _>>()?,
+        ),
+    };
+    Ok(Value::record(
+        RecordKind::Property,
+        vec![
+            any_of,
+            property_type(object, place)?,
+            any_member(object, "items")?,
+            Value::text(read::string(object, "description", place)?),
+            enumerated,
+            Value::Ordered(ordered(object, place)?.map(Arc::new)),
+            string_list(object, "required", place)?,
+        ],
+    ))
+}
+
+/// One type or several. A type that is written as null is the empty string, because Go
+/// reads null into a string without a word.
+fn property_type(object: &Map<String, Json>, place: &str) -> Result<Value, Error> {
+    let written = object
+        .iter()
+        .rev()
+        .find(|(key, _)| key.eq_ignore_ascii_case("type"))
+        .map(|(_, value)| value);
+    let types = match written {
+        None => Vec::new(),
+        Some(Json::Null) => vec![Value::text("")],
+        Some(Json::String(one)) => vec![Value::text(one)],
+        Some(Json::Array(many)) => read::strings(many, &format!("{place}.type"))?,
+        Some(other) => return Err(read::mismatch(other, &format!("{place}.type"), "[]string")),
+    };
+    Ok(if types.is_empty() {
+        Value::nil_list(ListKind::PropertyType)
+    } else {
+        Value::list(ListKind::PropertyType, types)
+    })
+}
+
+fn any_member(object: &Map<String, Json>, name: &str) -> Result<Value, Error> {
+    read::member(object, name).map_or(Ok(Value::Nil), read::anything)
+}
+
+fn string_list(object: &Map<String, Json>, name: &str, place: &str) -> Result<Value, Error> {
+    Ok(match read::list(object, name, place, "[]string")? {
+        None | Some([]) => Value::nil_list(ListKind::Strings),
+        Some(items) => Value::list(
+            ListKind::Strings,
+            read::strings(items, &format!("{place}.{name}"))?,
+        ),
+    })
+}
+
+/// Work that it takes to look at one property.
+const PROPERTY: usize = 300;
+
+/// Writes a property's type in TypeScript's words: api/types.go, `ToTypeScriptType`.
+pub(crate) fn typescript(out: &mut Sink<'_>, property: &Record) -> Written {
+    out.meter.work(PROPERTY)?;
+    let items = |name| match property.get(name) {
+        Some(Value::List(list)) => list.items(),
+        _ => &[],
+    };
+    let mut is_first = true;
+    let mut begin = |out: &mut Sink<'_>| {
+        if std::mem::take(&mut is_first) {
+            return Ok(());
+        }
+        out.push(b" | ")
+    };
+    let any_of = items("AnyOf");
+    if any_of.is_empty() {
+        for one in items("Type") {
+            let Value::Text(one) = one else { continue };
+            begin(out)?;
+            out.push(match &**one {
+                b"string" => b"string",
+                b"number" | b"integer" => b"number",
+                b"boolean" => b"boolean",
+                b"array" => b"any[]",
+                b"object" => b"Record<string, any>",
+                b"null" => b"null",
+                _ => b"any",
+            })?;
+        }
+    }
+    for one in any_of {
+        if let Value::Record(record) = one {
+            begin(out)?;
+            typescript(out, record)?;
+        }
+    }
+    if is_first { out.push(b"any") } else { Ok(()) }
+}
+
+/// Properties without their order: `ToMap`.
+pub(crate) fn to_map(
+    properties: Option<&[(Text, Value)]>,
+    meter: &mut Meter,
+) -> Result<Value, Error> {
+    let count = properties.map_or(0, <[_]>::len);
+    meter.produce(count.saturating_mul(size_of::<(Text, Value)>()))?;
+    meter.work(count.saturating_mul(PROPERTY))?;
+    let entries: Option<BTreeMap<Text, Value>> =
+        properties.map(|properties| properties.iter().cloned().collect());
+    Ok(Value::Map(crate::values::Map {
+        kind: MapKind::PlainProperties,
+        entries: entries.map(Arc::new),
+    }))
+}

@@ -1,0 +1,340 @@
+//! Values that know their Go type.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A Go string: bytes, which `slice` may cut inside a character.
+pub(crate) type Text = Arc<[u8]>;
+
+/// A value as a template meets it.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    /// No value at all: Go's zero `reflect.Value`.
+    Absent,
+    /// A nil of type `interface {}`.
+    Nil,
+    Bool(bool),
+    Int(i64),
+    /// A `uint8`: what indexing a string gives.
+    Byte(u8),
+    Float(f64),
+    Text(Text),
+    /// `api.ImageData`, which is a `[]byte`.
+    Bytes(Text),
+    List(List),
+    Map(Map),
+    Record(Arc<Record>),
+    /// `*api.ToolPropertiesMap`: the properties of a property, in their order.
+    Ordered(Option<Arc<Vec<(Text, Value)>>>),
+}
+
+/// A slice.
+#[derive(Debug, Clone)]
+pub(crate) struct List {
+    pub(crate) kind: ListKind,
+    /// None for a nil slice.
+    items: Option<Arc<[Value]>>,
+    /// The part of the items that it shows. Like Go's, a slice of a slice shares its
+    /// items: templates often ask for what is left of the messages at each of them.
+    shown: (usize, usize),
+}
+
+/// The types of slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Messages,
+    Images,
+    ToolCalls,
+    Tools,
+    Strings,
+    Anything,
+    Properties,
+    PropertyType,
+}
+
+/// A map; Go prints and ranges over maps in the order of their keys' bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Map {
+    pub(crate) kind: MapKind,
+    /// None for a nil map.
+    pub(crate) entries: Option<Arc<BTreeMap<Text, Value>>>,
+}
+
+/// The types of maps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MapKind {
+    Anything,
+    Arguments,
+    Properties,
+    /// What `ToMap` of the ordered properties gives: without a String method.
+    PlainProperties,
+}
+
+/// A struct, its fields in the order of [`RecordKind::fields`].
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) kind: RecordKind,
+    pub(crate) fields: Vec<Value>,
+}
+
+/// The types of structs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordKind {
+    /// Templates only ever meet pointers to these.
+    Message,
+    ToolCall,
+    ToolCallFunction,
+    Tool,
+    ToolFunction,
+    Parameters,
+    Property,
+}
+
+/// A field of a struct.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    /// Its key in JSON.
+    pub(crate) json: &'static str,
+    /// Whether JSON leaves an empty one out.
+    pub(crate) omit_empty: bool,
+}
+
+const fn field(name: &'static str, json: &'static str) -> Field {
+    Field {
+        name,
+        json,
+        omit_empty: false,
+    }
+}
+
+const fn optional(name: &'static str, json: &'static str) -> Field {
+    Field {
+        name,
+        json,
+        omit_empty: true,
+    }
+}
+
+impl RecordKind {
+    /// The fields, as Ollama's template/template.go and api/types.go declare them.
+    pub(crate) fn fields(self) -> &'static [Field] {
+        const MESSAGE: &[Field] = &[
+            field("Role", "Role"),
+            field("Content", "Content"),
+            field("Thinking", "Thinking"),
+            field("Images", "Images"),
+            field("ToolCalls", "ToolCalls"),
+            field("ToolName", "ToolName"),
+            field("ToolCallID", "ToolCallID"),
+        ];
+        const TOOL_CALL: &[Field] = &[field("ID", "ID"), field("Function", "Function")];
+        const TOOL_CALL_FUNCTION: &[Field] = &[
+            field("Index", "Index"),
+            field("Name", "Name"),
+            field("Arguments", "Arguments"),
+        ];
+        const TOOL: &[Field] = &[
+            field("Type", "type"),
+            optional("Items", "items"),
+            field("Function", "function"),
+        ];
+        const TOOL_FUNCTION: &[Field] = &[
+            field("Name", "name"),
+            field("Description", "description"),
+            field("Parameters", "parameters"),
+        ];
+        const PARAMETERS: &[Field] = &[
+            field("Type", "type"),
+            optional("Defs", "$defs"),
+            optional("Items", "items"),
+            optional("Required", "required"),
+            field("Properties", "properties"),
+        ];
+        const PROPERTY: &[Field] = &[
+            optional("AnyOf", "anyOf"),
+            optional("Type", "type"),
+            optional("Items", "items"),
+            optional("Description", "description"),
+            optional("Enum", "enum"),
+            optional("Properties", "properties"),
+            optional("Required", "required"),
+        ];
+        match self {
+            RecordKind::Message => MESSAGE,
+            RecordKind::ToolCall => TOOL_CALL,
+            RecordKind::ToolCallFunction => TOOL_CALL_FUNCTION,
+            RecordKind::Tool => TOOL,
+            RecordKind::ToolFunction => TOOL_FUNCTION,
+            RecordKind::Parameters => PARAMETERS,
+            RecordKind::Property => PROPERTY,
+        }
+    }
+}
+
+impl Record {
+    /// A field by name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        let at = self.kind.fields().iter().position(|f| f.name == name)?;
+        self.fields.get(at)
+    }
+}
+
+impl List {
+    /// The items; none of a nil slice.
+    pub(crate) fn items(&self) -> &[Value] {
+        let (from, to) = self.shown;
+        self.items.as_deref().map_or(&[], |items| &items[from..to])
+    }
+
+    /// Whether it is a nil slice.
+    pub(crate) fn is_nil(&self) -> bool {
+        self.items.is_none()
+    }
+
+    /// A part of it, which has to be within it.
+    pub(crate) fn part(&self, from: usize, to: usize) -> List {
+        let first = self.shown.0;
+        List {
+            kind: self.kind,
+            items: self.items.clone(),
+            shown: (first + from, first + to),
+        }
+    }
+}
+
+impl Map {
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.as_ref().map_or(0, |entries| entries.len())
+    }
+
+    /// The entries in the order of their keys.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Text, &Value)> {
+        self.entries.iter().flat_map(|entries| entries.iter())
+    }
+
+    /// An entry; what the map's type has for a missing one otherwise, which is what
+    /// `missingkey=zero` gives and `index` always.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Value> {
+        self.entries.as_ref()?.get(key)
+    }
+
+    /// The zero value of the map's elements.
+    pub(crate) fn zero(&self) -> Value {
+        match self.kind {
+            MapKind::Anything | MapKind::Arguments => Value::Nil,
+            MapKind::Properties | MapKind::PlainProperties => Value::empty_property(),
+        }
+    }
+}
+
+impl Value {
+    /// A string.
+    pub(crate) fn text(text: &str) -> Value {
+        Value::Text(Arc::from(text.as_bytes()))
+    }
+
+    /// The zero `api.ToolProperty`.
+    pub(crate) fn empty_property() -> Value {
+        Value::record(
+            RecordKind::Property,
+            vec![
+                Value::nil_list(ListKind::Properties),
+                Value::nil_list(ListKind::PropertyType),
+                Value::Nil,
+                Value::text(""),
+                Value::nil_list(ListKind::Anything),
+                Value::Ordered(None),
+                Value::nil_list(ListKind::Strings),
+            ],
+        )
+    }
+
+    /// A slice; an empty one is not nil.
+    pub(crate) fn list(kind: ListKind, items: Vec<Value>) -> Value {
+        Value::List(List {
+            kind,
+            shown: (0, items.len()),
+            items: Some(items.into()),
+        })
+    }
+
+    /// A nil slice.
+    pub(crate) fn nil_list(kind: ListKind) -> Value {
+        Value::List(List {
+            kind,
+            items: None,
+            shown: (0, 0),
+        })
+    }
+
+    /// A map.
+    pub(crate) fn map(kind: MapKind, entries: BTreeMap<Text, Value>) -> Value {
+        Value::Map(Map {
+            kind,
+            entries: Some(Arc::new(entries)),
+        })
+    }
+
+    /// A struct.
+    pub(crate) fn record(kind: RecordKind, fields: Vec<Value>) -> Value {
+        Value::Record(Arc::new(Record { kind, fields }))
+    }
+
+    /// What Go's `if` makes of it.
+    pub(crate) fn truth(&self) -> bool {
+        match self {
+            Value::Absent | Value::Nil => false,
+            Value::Bool(value) => *value,
+            Value::Int(value) => *value != 0,
+            Value::Byte(value) => *value != 0,
+            Value::Float(value) => *value != 0.0,
+            Value::Text(text) | Value::Bytes(text) => !text.is_empty(),
+            Value::List(list) => !list.items().is_empty(),
+            Value::Map(map) => map.len() > 0,
+            Value::Record(_) => true,
+            Value::Ordered(properties) => properties.is_some(),
+        }
+    }
+
+    /// The name of its type, as Go writes it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Value::Absent => "<nil>",
+            Value::Nil => "interface {}",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Byte(_) => "uint8",
+            Value::Float(_) => "float64",
+            Value::Text(_) => "string",
+            Value::Bytes(_) => "api.ImageData",
+            Value::List(list) => match list.kind {
+                ListKind::Messages => "[]*template.templateMessage",
+                ListKind::Images => "[]api.ImageData",
+                ListKind::ToolCalls => "[]template.templateToolCall",
+                ListKind::Tools => "template.templateTools",
+                ListKind::Strings => "[]string",
+                ListKind::Anything => "[]interface {}",
+                ListKind::Properties => "[]api.ToolProperty",
+                ListKind::PropertyType => "api.PropertyType",
+            },
+            Value::Map(map) => match map.kind {
+                MapKind::Anything => "map[string]interface {}",
+                MapKind::Arguments => "template.templateArgs",
+                MapKind::Properties => "template.templateProperties",
+                MapKind::PlainProperties => "map[string]api.ToolProperty",
+            },
+            Value::Record(record) => match record.kind {
+                RecordKind::Message => "*template.templateMessage",
+                RecordKind::ToolCall => "template.templateToolCall",
+                RecordKind::ToolCallFunction => "template.templateToolCallFunction",
+                RecordKind::Tool => "template.templateTool",
+                RecordKind::ToolFunction => "template.templateToolFunction",
+                RecordKind::Parameters => "template.templateToolFunctionParameters",
+                RecordKind::Property => "api.ToolProperty",
+            },
+            Value::Ordered(_) => "*api.ToolPropertiesMap",
+        }
+    }
+}

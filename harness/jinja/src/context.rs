@@ -1,0 +1,224 @@
+//! The variables that a template sees.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use minijinja::value::{Enumerator, Object, Value};
+use rolecall_model::{Case, Conversation, Template, Variable};
+use serde_json::{Map, Value as Json};
+
+use super::dumps::{Style, dumps};
+
+/// A template's own variables, special tokens included.
+#[derive(Debug, Clone)]
+pub(super) struct Variables {
+    values: Arc<Vec<(String, Slot)>>,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Value(Value),
+    /// The JSON text of the case's tools.
+    ToolsJson(Option<usize>),
+}
+
+/// A case in minijinja's values.
+struct Form {
+    messages: Value,
+    tools: Value,
+    documents: Value,
+    add_generation_prompt: Value,
+    variables: Vec<(String, Value)>,
+}
+
+/// The variables of one render: `messages`, `tools`, `documents` and
+/// `add_generation_prompt` are always defined; then come the special tokens, the
+/// template's variables and the case's, each winning over those before it.
+pub(super) struct Context {
+    template: Variables,
+    case: Arc<Form>,
+    /// The JSON texts of the tools that were asked for, by indent.
+    tools_json: Mutex<Vec<(Option<usize>, Value)>>,
+}
+
+impl Variables {
+    pub(super) fn of(template: &Template) -> Variables {
+        let tokens = template
+            .special_tokens
+            .iter()
+            .map(|(name, token)| (name.clone(), Slot::Value(value(token))));
+        let variables = template.variables.iter().map(|(name, variable)| {
+            let slot = match variable {
+                Variable::Value(json) => Slot::Value(value(json)),
+                Variable::ToolsJson { indent } => Slot::ToolsJson(*indent),
+            };
+            (name.clone(), slot)
+        });
+        Variables {
+            values: Arc::new(tokens.chain(variables).collect()),
+        }
+    }
+}
+
+impl Form {
+    fn of(case: &Case) -> Form {
+        let list = |items: &[Json]| Value::from(items.iter().map(value).collect::<Vec<_>>());
+        let optional =
+            |items: Option<&Vec<Json>>| items.map_or_else(|| Value::from(()), |items| list(items));
+        Form {
+            messages: list(&case.messages),
+            tools: optional(case.tools.as_ref()),
+            documents: optional(case.documents.as_ref()),
+            add_generation_prompt: Value::from(case.add_generation_prompt),
+            variables: case
+                .variables
+                .iter()
+                .map(|(name, json)| (name.clone(), value(json)))
+                .collect(),
+        }
+    }
+}
+
+impl Context {
+    pub(super) fn new(template: &Variables, conversation: &Conversation<'_>) -> Context {
+        Context {
+            template: template.clone(),
+            case: conversation.form(Form::of),
+            tools_json: Mutex::default(),
+        }
+    }
+
+    fn template_value(&self, name: &str) -> Option<Value> {
+        // The last entry of a name wins.
+        let (_, slot) = self.template.values.iter().rfind(|(key, _)| key == name)?;
+        match slot {
+            Slot::Value(value) => Some(value.clone()),
+            Slot::ToolsJson(_) if self.case.tools.is_none() => None,
+            Slot::ToolsJson(indent) => self.tools_json(*indent),
+        }
+    }
+
+    fn tools_json(&self, indent: Option<usize>) -> Option<Value> {
+        let mut known = self
+            .tools_json
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = known.iter().find(|(of, _)| *of == indent) {
+            return Some(text.clone());
+        }
+        // Tools come from JSON: they have a JSON form.
+        let text = Value::from(dumps(&self.case.tools, &Style::indented(indent)).ok()?);
+        known.push((indent, text.clone()));
+        Some(text)
+    }
+}
+
+/// The JSON text of tools, as `json.dumps(tools, ensure_ascii=False, indent=…)` writes it.
+pub fn tools_json(tools: &[Json], indent: Option<usize>) -> String {
+    let tools = Value::from(tools.iter().map(value).collect::<Vec<_>>());
+    // Tools come from JSON: they have a JSON form.
+    dumps(&tools, &Style::indented(indent)).unwrap_or_default()
+}
+
+impl From<Context> for Value {
+    fn from(context: Context) -> Value {
+        Value::from_object(context)
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("<context>")
+    }
+}
+
+impl Object for Context {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let of_case = self.case.variables.iter().find(|(name, _)| name == key);
+        if let Some((_, value)) = of_case {
+            return Some(value.clone());
+        }
+        if let Some(value) = self.template_value(key) {
+            return Some(value);
+        }
+        Some(match key {
+            "messages" => self.case.messages.clone(),
+            "tools" => self.case.tools.clone(),
+            "documents" => self.case.documents.clone(),
+            "add_generation_prompt" => self.case.add_generation_prompt.clone(),
+            _ => return None,
+        })
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let names = ["messages", "tools", "documents", "add_generation_prompt"]
+            .into_iter()
+            .chain(self.template.values.iter().map(|(name, _)| name.as_str()))
+            .chain(self.case.variables.iter().map(|(name, _)| name.as_str()))
+            .map(Value::from)
+            .collect();
+        Enumerator::Values(names)
+    }
+}
+
+/// A JSON value as Python's json module would load it: integers have every digit, a
+/// number with a point or an exponent is a float.
+pub(super) fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::from(()),
+        Json::Bool(bool) => Value::from(*bool),
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Number(number) => self::number(number.as_str()),
+        Json::Array(items) => Value::from(items.iter().map(value).collect::<Vec<_>>()),
+        Json::Object(map) => object(map),
+    }
+}
+
+fn object(map: &Map<String, Json>) -> Value {
+    Value::from_pairs(
+        map.iter()
+            .map(|(key, json)| (Value::from(key.as_str()), value(json))),
+    )
+}
+
+fn number(digits: &str) -> Value {
+    if digits.contains(['.', 'e', 'E']) {
+        // JSON's grammar is a subset of Rust's; too large becomes infinite, as in Python.
+        Value::from(digits.parse::<f64>().unwrap_or(f64::NAN))
+    } else if let Ok(small) = digits.parse::<i64>() {
+        Value::from(small)
+    } else if let Ok(large) = digits.parse::<i128>() {
+        Value::from(large)
+    } else {
+        Value::from_object(BigInteger(digits.to_owned()))
+    }
+}
+
+/// An integer that no machine type holds. It can be printed, which is what templates do
+/// with numbers.
+pub(super) struct BigInteger(String);
+
+impl BigInteger {
+    pub(super) fn digits(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for BigInteger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Object for BigInteger {
+    fn repr(self: &Arc<Self>) -> minijinja::value::ObjectRepr {
+        minijinja::value::ObjectRepr::Plain
+    }
+
+    fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,427 @@
+//! The engine for Jinja chat templates: minijinja, with the semantics of Jinja2 3.1.6 as
+//! transformers 5.23 sets it up.
+//!
+//! A template is compiled once. The program owns all that it needs: it can be kept in a
+//! struct, shared between threads, and is freed when it is dropped.
+//!
+//! ```
+//! use std::thread;
+//!
+//! use rolecall_jinja::{Case, Dialect, JinjaProgram, Minijinja, Program, Refusal, Template};
+//! use serde_json::json;
+//!
+//! struct Model {
+//!     chat: JinjaProgram,
+//! }
+//!
+//! # fn main() -> Result<(), Refusal> {
+//! let source = "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}\
+//!               {{ '<assistant>' if add_generation_prompt }}";
+//! let template = Template::from_source("tags", Dialect::Jinja, source)
+//!     .with_special_token("bos_token", "<s>");
+//! let model = Model {
+//!     chat: Minijinja::new().program(&template)?,
+//! };
+//!
+//! let case = Case::from_messages(vec![json!({"role": "user", "content": " Hi "})]);
+//! assert_eq!(model.chat.prompt(&case)?, "<user>Hi<assistant>");
+//!
+//! let prompts = thread::scope(|scope| {
+//!     let threads = [1, 2].map(|_| scope.spawn(|| model.chat.prompt(&case)));
+//!     threads.map(|thread| thread.join().expect("a render does not panic"))
+//! });
+//! assert_eq!(prompts[0], prompts[1]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What ends without a prompt says why, and who is to blame:
+//!
+//! ```
+//! use rolecall_jinja::{Case, Dialect, Limit, Limits, Minijinja, Program, Refusal, Template};
+//!
+//! let limits = Limits { fuel: 10_000, ..Limits::default() };
+//! let engine = Minijinja::with_limits(limits);
+//! let prompt = |source: &str| {
+//!     let template = Template::from_source("t", Dialect::Jinja, source);
+//!     engine.program(&template)?.prompt(&Case::from_messages(vec![]))
+//! };
+//! assert_eq!(
+//!     prompt("{{ raise_exception('No messages') }}"),
+//!     Err(Refusal::Raised { message: "No messages".to_owned() })
+//! );
+//! assert!(matches!(prompt("{% if %}"), Err(Refusal::Failed { line: Some(1), .. })));
+//! assert_eq!(
+//!     prompt("{% for i in range(99999) %}{{ i }}{% endfor %}"),
+//!     Err(Refusal::Exceeded { limit: Limit::Fuel })
+//! );
+//! ```
+//!
+//! A render stays within its [`Limits`]. It needs stack by how deeply a template may nest
+//! (see [`Limits::recursion`]); those who render the templates of strangers use
+//! `rolecall_model::guard`, which gives them a large stack and catches panics. Dates come
+//! from [`Case::now`], which is frozen unless one says otherwise.
+//!
+//! minijinja is a fine engine with semantics of its own. Where they differ from
+//! Python's, this module changes what a template sees, each thing in one place:
+//!
+//! - `source` prepares the text (line endings, `{% generation %}`),
+//! - `tree` replaces the macros of a parsed template and `expressions` its operators, out
+//!   of `nodes`, with what can be told of their `properties`,
+//! - `operators`, `comparisons`, `slices`, `literals`, `namespaces` and `macros` are what
+//!   takes their place,
+//! - `library`, `helpers` and `checks` have functions and tests; `numbers`, `texts` (with
+//!   `wrapping` and `markup`), `sequences` and `selection` have filters, whose arguments
+//!   `arguments` binds; `vocabulary` lists what there is and what it costs,
+//! - `methods`, `strings` and `splitting` are the methods of Python's types,
+//! - `generator` is what lazy filters give, `views` what Python walks through lazily,
+//! - `generation` tells what a model shall write, `inputs` what a template expects,
+//! - `formats` takes formats apart, for `%` and `str.format`,
+//! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
+//! - `meter` keeps a render within its limits.
+mod arguments;
+mod checks;
+mod comparisons;
+mod context;
+mod dumps;
+mod expressions;
+mod formats;
+mod generation;
+mod generator;
+mod helpers;
+mod inputs;
+mod library;
+mod literals;
+mod macros;
+mod markup;
+mod meter;
+mod methods;
+mod namespaces;
+mod nodes;
+mod numbers;
+mod operators;
+mod properties;
+mod pytext;
+mod refusal;
+mod selection;
+mod sequences;
+mod slices;
+mod source;
+mod splitting;
+mod strings;
+mod texts;
+mod tree;
+mod views;
+mod vocabulary;
+mod wrapping;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output, parse};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
+use self_cell::self_cell;
+
+pub use rolecall_model::{
+    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
+    Template, Tracked, Variable,
+};
+
+pub use context::tools_json;
+
+use tree::Writing;
+
+/// The version of minijinja, which the engine is made of.
+const MINIJINJA: &str = "3.0.5";
+
+/// minijinja in transformers' settings.
+#[derive(Clone)]
+pub struct Minijinja {
+    name: &'static str,
+    shared: Arc<Shared>,
+}
+
+/// What an engine and the programs that it compiled have in common.
+struct Shared {
+    semantics: Semantics,
+    limits: Limits,
+    environment: Environment<'static>,
+}
+
+/// Whose semantics a template meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Semantics {
+    /// Python's.
+    Python,
+    /// minijinja's own.
+    Own,
+}
+
+/// A compiled Jinja template.
+pub struct JinjaProgram {
+    shared: Arc<Shared>,
+    compiled: Compiled,
+    /// The work of looking for a name among the variables of a scope.
+    lookup: usize,
+    variables: context::Variables,
+}
+
+self_cell!(
+    /// The source as it was prepared, and what borrows from it.
+    struct Compiled {
+        owner: String,
+
+        #[covariant]
+        dependent: Code,
+    }
+);
+
+/// What runs.
+struct Code<'s> {
+    instructions: Instructions<'s>,
+    blocks: BTreeMap<&'s str, Instructions<'s>>,
+    size_hint: usize,
+}
+
+impl Default for Minijinja {
+    fn default() -> Minijinja {
+        Minijinja::new()
+    }
+}
+
+impl std::fmt::Debug for Minijinja {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Minijinja")
+            .field("name", &self.name)
+            .field("limits", &self.shared.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Minijinja {
+    /// The name of minijinja as it is.
+    pub const PLAIN: &str = "minijinja-plain";
+
+    /// With Python's semantics and the default limits.
+    pub fn new() -> Minijinja {
+        Minijinja::with_limits(Limits::default())
+    }
+
+    /// With Python's semantics and limits of one's own.
+    pub fn with_limits(limits: Limits) -> Minijinja {
+        Minijinja::build("minijinja", Semantics::Python, limits)
+    }
+
+    /// minijinja as it is, in transformers' settings and nothing more: what a server
+    /// that uses it plainly gives. Only fuel and recursion are limited.
+    pub fn plain(limits: Limits) -> Minijinja {
+        Minijinja::build(Minijinja::PLAIN, Semantics::Own, limits)
+    }
+
+    /// Compiles a template: see [`Engine::compile`].
+    pub fn program(&self, template: &Template) -> Result<JinjaProgram, Refusal> {
+        self.compile_source(template)
+            .map_err(|error| refusal::refusal(&error, Stage::Parse))
+    }
+
+    fn build(name: &'static str, semantics: Semantics, limits: Limits) -> Minijinja {
+        let mut environment = match semantics {
+            // Only what Jinja2 has.
+            Semantics::Python => Environment::empty(),
+            Semantics::Own => Environment::new(),
+        };
+        environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_fuel(Some(limits.fuel));
+        environment.set_recursion_limit(limits.recursion.min(Limits::DEEPEST));
+        environment.set_debug(false);
+        library::add_globals(&mut environment);
+        match semantics {
+            Semantics::Python => {
+                environment.set_formatter(operators::emit);
+                environment.set_unknown_method_callback(methods::call);
+                library::add_functions_and_tests(&mut environment);
+                numbers::add_filters(&mut environment);
+                texts::add_filters(&mut environment);
+                sequences::add_filters(&mut environment);
+                selection::add_filters(&mut environment);
+                operators::add(&mut environment);
+            }
+            Semantics::Own => {
+                environment.set_unknown_method_callback(
+                    minijinja_contrib::pycompat::unknown_method_callback,
+                );
+            }
+        }
+        Minijinja {
+            name,
+            shared: Arc::new(Shared {
+                semantics,
+                limits,
+                environment,
+            }),
+        }
+    }
+
+    fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
+        let is_folded = self.shared.semantics == Semantics::Own;
+        let (source, lookup) = source::prepare(&template.source, &syntax()?, is_folded)?;
+        let semantics = self.shared.semantics;
+        Ok(JinjaProgram {
+            compiled: Compiled::try_new(source, |source| {
+                generate(source, semantics, Writing::Plain, lookup)
+            })?,
+            shared: Arc::clone(&self.shared),
+            lookup,
+            variables: context::Variables::of(template),
+        })
+    }
+}
+
+fn syntax() -> Result<SyntaxConfig, Error> {
+    SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(false)
+        .build()
+}
+
+fn generate(
+    source: &str,
+    semantics: Semantics,
+    writing: Writing,
+    lookup: usize,
+) -> Result<Code<'_>, Error> {
+    let mut ast = parse(source, "template", syntax()?)?;
+    if semantics == Semantics::Python {
+        ast = tree::adapt(&ast, writing, lookup)?;
+    }
+    let mut generator = CodeGenerator::new("template", source);
+    generator.compile_stmt(&ast);
+    let size_hint = generator.buffer_size_hint();
+    let (instructions, blocks) = generator.finish();
+    Ok(Code {
+        instructions,
+        blocks,
+        size_hint,
+    })
+}
+
+impl Engine for Minijinja {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn description(&self) -> String {
+        let semantics = match self.shared.semantics {
+            Semantics::Python => "with Python's semantics",
+            Semantics::Own => "in transformers' settings, nothing more",
+        };
+        format!("minijinja {MINIJINJA} {semantics}")
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Jinja
+    }
+
+    fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal> {
+        self.program(template)
+            .map(|program| Box::new(program) as Box<dyn Program>)
+    }
+}
+
+impl Program for JinjaProgram {
+    fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+        self.run(self.compiled.borrow_dependent(), conversation, |_| {})
+            .map_err(|error| refusal::refusal(&error, Stage::Render))
+            .into()
+    }
+
+    fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
+        let source = self.compiled.borrow_owner();
+        let semantics = self.shared.semantics;
+        if semantics != Semantics::Python || !source.contains(library::GENERATION) {
+            return None;
+        }
+        let code = generate(source, semantics, Writing::Tracked, self.lookup).ok()?;
+        generation::track(|begin| self.run(&code, conversation, begin))
+    }
+
+    fn variables(&self) -> BTreeSet<String> {
+        syntax()
+            .map(|syntax| inputs::variables(self.compiled.borrow_owner(), syntax))
+            .unwrap_or_default()
+    }
+}
+
+impl std::fmt::Debug for JinjaProgram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JinjaProgram")
+            .field("source", self.compiled.borrow_owner())
+            .finish_non_exhaustive()
+    }
+}
+
+impl JinjaProgram {
+    /// Runs the code; `begin` gets to see what it writes into.
+    fn run(
+        &self,
+        code: &Code<'_>,
+        conversation: &Conversation<'_>,
+        begin: impl FnOnce(&Output<'_>),
+    ) -> Result<String, Error> {
+        let root = context::Context::new(&self.variables, conversation);
+        let now = conversation.case().now;
+        let limits = &self.shared.limits;
+        meter::metered(limits, now, || {
+            let mut text = String::with_capacity(code.size_hint);
+            let mut output = make_string_output(&mut text);
+            begin(&output);
+            eval(
+                &self.shared.environment,
+                &code.instructions,
+                root.into(),
+                &code.blocks,
+                &mut output,
+                AutoEscape::None,
+            )?;
+            drop(output);
+            if text.len() > limits.prompt {
+                return Err(meter::exceeded(Limit::Output));
+            }
+            Ok(text)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_one_that_is_pinned() {
+        let manifest = include_str!("../../../Cargo.toml");
+        for name in ["minijinja", "minijinja-contrib"] {
+            let pin = format!("{name} = {{ version = \"={MINIJINJA}\"");
+            assert!(manifest.contains(&pin), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_its_owners_alone() {
+        fn is_owned<T: Send + Sync + 'static>(_: &T) {}
+        let template = Template::from_source("t", Dialect::Jinja, "{{ messages | length }}");
+        let engine = Minijinja::new();
+        let shared = Arc::downgrade(&engine.shared);
+        let program = engine.program(&template).unwrap();
+        is_owned(&program);
+        drop(engine);
+        assert_eq!(
+            program.prompt(&Case::from_messages(vec![])),
+            Ok("0".to_owned())
+        );
+        drop(program);
+        assert_eq!(shared.strong_count(), 0);
+    }
+}

@@ -1,0 +1,145 @@
+//! Cases: named conversations with their rendering options.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Moment;
+use crate::template::Dialect;
+
+/// A case's name: `family/name`, such as `bad-roles/unknown-role`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaseId {
+    family: Arc<str>,
+    name: Arc<str>,
+}
+
+/// A text that is not the name of a case.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no case: a case is named family/name")]
+pub struct InvalidCaseId(String);
+
+/// One named conversation with its rendering options.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its name.
+    pub id: CaseId,
+    /// The file it stands in; empty where it was not read from one.
+    pub path: PathBuf,
+    /// What it is for, in a sentence.
+    pub about: Option<String>,
+    /// The messages, exactly as they are written.
+    pub messages: Vec<Value>,
+    /// The tools; `None` reaches a Jinja template as `None`.
+    pub tools: Option<Vec<Value>>,
+    /// The documents, exactly as they are written.
+    pub documents: Option<Vec<Value>>,
+    /// Whether the prompt shall end with the opening of the assistant's turn.
+    pub add_generation_prompt: bool,
+    /// Extra template variables; they win over the template's own.
+    pub variables: Map<String, Value>,
+    /// What the clock shows while the template runs.
+    pub now: Moment,
+    /// The dialects that the shape exists in.
+    pub dialects: Vec<Dialect>,
+}
+
+impl CaseId {
+    /// The most characters that a family or a case has in its name: a family is a file.
+    pub const MOST_CHARACTERS: usize = 64;
+
+    /// Puts an ID together from its parts.
+    pub fn new(family: &str, name: &str) -> CaseId {
+        CaseId {
+            family: family.into(),
+            name: name.into(),
+        }
+    }
+
+    /// The family: the case file's name without `.json`.
+    pub fn family(&self) -> &str {
+        &self.family
+    }
+
+    /// The name within the family.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether a case or a family may have a name: lower-case letters and digits, in words
+    /// that single dashes join, at most [`CaseId::MOST_CHARACTERS`] of them.
+    pub fn allows(name: &str) -> bool {
+        let is_word = |word: &str| {
+            let mut bytes = word.bytes();
+            !word.is_empty() && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        };
+        name.len() <= CaseId::MOST_CHARACTERS && name.split('-').all(is_word)
+    }
+}
+
+impl fmt::Display for CaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.family, self.name)
+    }
+}
+
+impl std::str::FromStr for CaseId {
+    type Err = InvalidCaseId;
+
+    fn from_str(text: &str) -> Result<CaseId, InvalidCaseId> {
+        match text.split_once('/') {
+            Some((family, name)) if CaseId::allows(family) && CaseId::allows(name) => {
+                Ok(CaseId::new(family, name))
+            }
+            _ => Err(InvalidCaseId(text.to_owned())),
+        }
+    }
+}
+
+impl Case {
+    /// A case that has messages and nothing else, named `anonymous/case`. Its clock is
+    /// frozen at the suite's moment: see [`Moment::default`].
+    pub fn from_messages(messages: Vec<Value>) -> Case {
+        Case {
+            id: CaseId::new("anonymous", "case"),
+            path: PathBuf::new(),
+            about: None,
+            messages,
+            tools: None,
+            documents: None,
+            add_generation_prompt: true,
+            variables: Map::new(),
+            now: Moment::default(),
+            dialects: Dialect::ALL.to_vec(),
+        }
+    }
+
+    /// Whether the case is for templates of a dialect.
+    pub fn is_for(&self, dialect: Dialect) -> bool {
+        self.dialects.contains(&dialect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_that_single_dashes_join() {
+        for good in ["a", "bad-roles", "9-lives", "a1-b2", &"x".repeat(64)] {
+            assert!(CaseId::allows(good), "{good}");
+        }
+        let long = "x".repeat(65);
+        for bad in [
+            "", "-", "a-", "-a", "a--b", "A", "a_b", "a/b", "..", "é", &long,
+        ] {
+            assert!(!CaseId::allows(bad), "{bad}");
+        }
+        assert_eq!("a/b".parse(), Ok(CaseId::new("a", "b")));
+        for bad in ["a", "a/", "/b", "a/b/c", "A/b", "a/b c"] {
+            assert!(bad.parse::<CaseId>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a program gets to render: a case, and the engines' own forms of it.
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use crate::case::Case;
+
+/// As many engines keep a form of a conversation of their own; others make it each time.
+const MOST_FORMS: usize = 4;
+
+/// A case on its way through the engines.
+///
+/// An engine needs the messages in its own types. Making them costs about as much as a
+/// render, so a conversation keeps them for all the templates that it meets. For the
+/// messages of a single request there is nothing to keep: [`Program::prompt`] takes the
+/// case itself.
+///
+/// [`Program::prompt`]: crate::Program::prompt
+pub struct Conversation<'c> {
+    case: &'c Case,
+    forms: [OnceLock<Arc<dyn Any + Send + Sync>>; MOST_FORMS],
+}
+
+impl<'c> Conversation<'c> {
+    /// Of a case.
+    pub fn new(case: &'c Case) -> Conversation<'c> {
+        Conversation {
+            case,
+            forms: [const { OnceLock::new() }; MOST_FORMS],
+        }
+    }
+
+    /// The case itself.
+    pub fn case(&self) -> &'c Case {
+        self.case
+    }
+
+    /// The case in an engine's own type, which is made when it is first asked for.
+    pub fn form<T: Send + Sync + 'static>(&self, make: impl Fn(&Case) -> T) -> Arc<T> {
+        for slot in &self.forms {
+            let kept = slot.get_or_init(|| Arc::new(make(self.case)));
+            if let Ok(form) = Arc::clone(kept).downcast::<T>() {
+                return form;
+            }
+        }
+        Arc::new(make(self.case))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn each_form_is_made_once() {
+        let case = Case::from_messages(vec![1.into(), 2.into()]);
+        let conversation = Conversation::new(&case);
+        let made = Cell::new(0);
+        for _ in 0..3 {
+            let count = conversation.form(|case| {
+                made.set(made.get() + 1);
+                case.messages.len()
+            });
+            assert_eq!(*count, 2);
+            let texts: Arc<String> = conversation.form(|case| {
+                made.set(made.get() + 1);
+                case.messages[0].to_string()
+            });
+            assert_eq!(*texts, "1");
+        }
+        assert_eq!(made.get(), 2);
+    }
+}

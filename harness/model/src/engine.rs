@@ -1,0 +1,60 @@
+//! Engines: what renders templates of one dialect.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::case::Case;
+use crate::conversation::Conversation;
+use crate::outcome::{Outcome, Refusal};
+use crate::template::{Dialect, Template};
+
+/// Something that renders the templates of one dialect.
+pub trait Engine: Send + Sync {
+    /// Its name, such as `minijinja`.
+    fn name(&self) -> &str;
+
+    /// What it is and which versions it is made of, in a line.
+    fn description(&self) -> String;
+
+    /// The dialect it renders.
+    fn dialect(&self) -> Dialect;
+
+    /// Compiles a template, or says why it cannot be compiled. The program owns all that
+    /// it needs: it may be kept for as long as anyone likes, and what it takes is freed
+    /// when it is dropped.
+    fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal>;
+}
+
+/// A template that an engine has compiled. Many threads may render with it at a time.
+pub trait Program: Send + Sync {
+    /// Renders one conversation.
+    fn render(&self, conversation: &Conversation<'_>) -> Outcome;
+
+    /// The prompt of one case: what [`Program::render`] gives, for callers that have one
+    /// template for each conversation.
+    fn prompt(&self, case: &Case) -> Result<String, Refusal> {
+        self.render(&Conversation::new(case)).into_prompt()
+    }
+
+    /// Renders one conversation and keeps track of what the template marks as the
+    /// model's own text, with `{% generation %}`. None where the template marks nothing,
+    /// where it refuses, and where the engine cannot tell.
+    fn render_tracked(&self, _conversation: &Conversation<'_>) -> Option<Tracked> {
+        None
+    }
+
+    /// The variables that the template reads and does not set itself, without the
+    /// engine's own functions.
+    fn variables(&self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+}
+
+/// A prompt, and which parts of it a model is trained to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracked {
+    /// The prompt.
+    pub text: String,
+    /// What the template marked, as ranges of bytes.
+    pub spans: Vec<Range<usize>>,
+}

@@ -1,0 +1,150 @@
+//! Templates: a source, its dialect, and what goes with it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// The language that a template is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dialect {
+    /// Jinja, as Hugging Face transformers runs it.
+    Jinja,
+    /// Go's `text/template`, as Ollama runs it.
+    Go,
+}
+
+/// A template's name: its file's name without the extension, or the name of its model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TemplateName(Arc<str>);
+
+/// A chat template.
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// Its name.
+    pub name: TemplateName,
+    /// The file it stands in; empty where it was not read from one.
+    pub path: PathBuf,
+    /// Which part of that file it is.
+    pub part: Part,
+    /// The language it is written in.
+    pub dialect: Dialect,
+    /// The source, byte for byte: line endings are as in the file.
+    pub source: String,
+    /// What it is, in a sentence.
+    pub about: Option<String>,
+    /// Where it came from, and its licence.
+    pub origin: Option<String>,
+    /// What it shares with its twins: templates that are meant to give the same prompts.
+    pub family: Option<String>,
+    /// `bos_token` and its kin, as the tokenizer would pass them.
+    pub special_tokens: Map<String, Value>,
+    /// Variables that this template reads besides the standard ones.
+    pub variables: Vec<(String, Variable)>,
+    /// Contracts that this template breaks on purpose, each with the reason.
+    pub broken: Vec<(String, String)>,
+}
+
+/// Which part of its file a template is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The value of a key, in JSON or GGUF.
+    Key(String),
+    /// What begins in this line, counted from 1, in a Modelfile.
+    Line(usize),
+}
+
+/// The value of a template's own variable.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Variable {
+    /// The same for every case.
+    Value(Value),
+    /// The JSON text of the case's tools; absent when the case has none.
+    ToolsJson {
+        /// Spaces a level, or everything on one line.
+        indent: Option<usize>,
+    },
+}
+
+impl Dialect {
+    /// Both dialects.
+    pub const ALL: [Dialect; 2] = [Dialect::Jinja, Dialect::Go];
+
+    /// The word for it in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Jinja => "jinja",
+            Dialect::Go => "go",
+        }
+    }
+}
+
+impl Serialize for Dialect {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl TemplateName {
+    /// A name as it is. Whether it can be the name of a file is not asked.
+    pub fn new(name: &str) -> TemplateName {
+        TemplateName(name.into())
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TemplateName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Template {
+    /// A template that is not in a file, without special tokens and variables.
+    pub fn from_source(name: &str, dialect: Dialect, source: &str) -> Template {
+        Template {
+            name: TemplateName::new(name),
+            path: PathBuf::new(),
+            part: Part::Whole,
+            dialect,
+            source: source.to_owned(),
+            about: None,
+            origin: None,
+            family: None,
+            special_tokens: Map::new(),
+            variables: Vec::new(),
+            broken: Vec::new(),
+        }
+    }
+
+    /// Sets one of the tokenizer's special tokens, such as `eos_token`.
+    #[must_use]
+    pub fn with_special_token(mut self, name: &str, token: &str) -> Template {
+        self.special_tokens.insert(name.to_owned(), token.into());
+        self
+    }
+}
+
+impl Part {
+    /// The key whose value it is.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Part::Key(key) => Some(key),
+            Part::Whole | Part::Line(_) => None,
+        }
+    }
+}

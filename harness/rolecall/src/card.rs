@@ -1,0 +1,153 @@
+//! The report card of a template: what it can do, and how it stands to the contracts.
+
+use rolecall_model::{Dialect, Engine, Template};
+use serde::Serialize;
+
+use crate::capability::{self, Capabilities};
+use crate::contract::{self, Finding, Severity};
+use crate::probe::Prober;
+
+/// What there is to know about a template.
+///
+/// As JSON: `{"template", "dialect", "engine", "capabilities": {…}, "findings": […]}`,
+/// with the fields of [`Capabilities`] and of [`Finding`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Card {
+    /// The template's name.
+    pub template: String,
+    /// Its dialect.
+    pub dialect: Dialect,
+    /// The engine that rendered it.
+    pub engine: String,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// How it stands to every contract.
+    pub findings: Vec<Finding>,
+}
+
+/// Examines a template. It is compiled a handful of times, and rendered about a hundred
+/// times.
+pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
+    let prober = Prober::new(engine, template);
+    let capabilities = capability::explore(&prober);
+    let findings = contract::judge(&prober, &capabilities);
+    Card {
+        template: template.name.to_string(),
+        dialect: template.dialect,
+        engine: engine.name().to_owned(),
+        capabilities,
+        findings,
+    }
+}
+
+impl Card {
+    /// The contracts that are broken.
+    pub fn broken(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.is_broken())
+    }
+
+    /// Broken contracts that the template's sidecar does not explain. Notes need no
+    /// explanation.
+    pub fn unexplained(&self) -> impl Iterator<Item = &Finding> {
+        self.broken().filter(|finding| {
+            finding.deliberate.is_none() && finding.contract.severity != Severity::Note
+        })
+    }
+
+    /// Contracts that the template's sidecar explains, and that are not broken.
+    pub fn overexplained(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .filter(|finding| finding.deliberate.is_some() && !finding.is_broken())
+    }
+
+    /// What the template's sidecar says about contracts, and is not so: one that there is
+    /// not, one that is broken without a reason, one that is not broken.
+    pub fn complaints(&self, template: &Template) -> Vec<String> {
+        let strange = template
+            .broken
+            .iter()
+            .filter(|(id, _)| contract::by_id(id).is_none())
+            .map(|(id, _)| format!("the sidecar explains `{id}`, which is no contract"));
+        let unexplained = self.unexplained().map(|finding| {
+            let what = finding.evidence().first().map_or("", |first| &first.what);
+            let id = finding.contract.id;
+            format!("`{id}` is broken, and the sidecar does not say why: {what}")
+        });
+        let overexplained = self.overexplained().map(|finding| {
+            let id = finding.contract.id;
+            format!("the sidecar says why `{id}` is broken, but it is not")
+        });
+        strange.chain(unexplained).chain(overexplained).collect()
+    }
+
+    /// How many broken contracts there are of a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.broken()
+            .filter(|finding| finding.contract.severity == severity)
+            .count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use rolecall_jinja::Minijinja;
+
+    /// Writes the number of messages first, which changes as the conversation goes on.
+    const SOURCE: &str =
+        "{{ messages | length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+
+    #[test]
+    fn a_card_as_json() {
+        let mut template = Template::from_source("t", Dialect::Jinja, SOURCE);
+        template.broken = vec![("history-stable".into(), "It counts.".into())];
+        let card = examine(&Minijinja::new(), &template);
+        let json = serde_json::to_value(&card).unwrap();
+        assert_eq!(json["template"], "t");
+        assert_eq!(json["dialect"], "jinja");
+        assert_eq!(json["engine"], "minijinja");
+        assert_eq!(json["capabilities"]["question"], json!({"is": "kept"}));
+        assert_eq!(json["capabilities"]["tools"], json!({"is": "dropped"}));
+        let finding = |id: &str| {
+            let findings = json["findings"].as_array().unwrap();
+            let finding = findings.iter().find(|finding| finding["contract"] == id);
+            finding.unwrap().clone()
+        };
+        let broken = finding("history-stable");
+        assert_eq!(broken["verdict"], "broken");
+        assert_eq!(broken["severity"], "warning");
+        assert_eq!(broken["deliberate"], "It counts.");
+        assert_eq!(
+            broken["evidence"][0],
+            json!({
+                "what": "what was written before changes when the conversation goes on",
+                "renders": [
+                    {
+                        "probe": "user-assistant",
+                        "about": "a question and its answer",
+                        "outcome": "rendered",
+                        "text": "2<user>askquill<assistant>saidquill",
+                    },
+                    {
+                        "probe": "user-assistant-user-closed",
+                        "about": "a second question, no answer asked for",
+                        "outcome": "rendered",
+                        "text": "3<user>askquill<assistant>saidquill<user>morequill",
+                    },
+                ],
+                "parts_at": 0,
+                "expected": "prefix",
+            })
+        );
+        assert_eq!(finding("deterministic")["verdict"], "holds");
+        assert_eq!(
+            finding("one-bos")["reason"],
+            "the token that begins a sequence is not known"
+        );
+        let unexplained: Vec<_> = card.unexplained().map(|f| f.contract.id).collect();
+        assert!(unexplained.contains(&"tools-kept") && !unexplained.contains(&"history-stable"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Contracts about the arguments of calls.
+
+use rolecall_model::Dialect;
+
+use super::definition::{Contract, Severity};
+use super::evidence::Evidence;
+use super::tally::Tally;
+use crate::probe::catalogue::{COMPACT_ARGUMENTS, OBJECT_ARGUMENTS, STRING_ARGUMENTS, TOOLS};
+use crate::probe::{Seen, words};
+
+fn shows_arguments(seen: &Seen) -> bool {
+    seen.has(words::FIRST_VALUE) && seen.has(words::SECOND_VALUE)
+}
+
+pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
+    id: "arguments-alike",
+    meaning: "arguments as a JSON text give the same prompt as the object, or are refused",
+    guards_against: "one history that reads in two ways, depending on the client",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let object = prober.see(OBJECT_ARGUMENTS);
+        // With or without spaces: a template may well pass the text on.
+        let (spaced, compact) = (prober.see(STRING_ARGUMENTS), prober.see(COMPACT_ARGUMENTS));
+        if tally.text(&object).is_none() || tally.text(&spaced).is_none() {
+            return tally.judgement();
+        }
+        if shows_arguments(&object) && shows_arguments(&spaced) {
+            let is_alike = [&spaced, &compact]
+                .iter()
+                .any(|text| text.outcome == object.outcome);
+            tally.demand(is_alike, || {
+                let what = "arguments as a JSON text give another prompt than the object";
+                Evidence::differ(what, &object, &spaced)
+            });
+        } else if shows_arguments(&object) || shows_arguments(&spaced) {
+            let what = if shows_arguments(&object) {
+                "arguments as a JSON text are not in the prompt"
+            } else {
+                "arguments as an object are not in the prompt"
+            };
+            tally.broken(Evidence::differ(what, &object, &spaced));
+        } else {
+            tally.skip("arguments are not in the prompt");
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static ARGUMENTS_ENCODED_ONCE: Contract = Contract {
+    id: "arguments-encoded-once",
+    meaning: "arguments as a JSON text are not put into a JSON string once more",
+    guards_against: "a history full of backslashes that the model learns to write itself",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let seen = prober.see(COMPACT_ARGUMENTS);
+        if tally.text(&seen).is_some() {
+            if shows_arguments(&seen) {
+                let escaped = format!("\\\"{}", words::FIRST_KEY);
+                tally.demand(!seen.has(&escaped), || {
+                    Evidence::one("the arguments are escaped once more", &seen)
+                });
+            } else {
+                tally.skip("arguments are not in the prompt");
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static KEY_ORDER_KEPT: Contract = Contract {
+    id: "key-order-kept",
+    meaning: "arguments and parameters keep their order",
+    guards_against: "calls in another order than the model wrote them, and a lost cache",
+    severity: Severity::Warning,
+    // Ollama sorts both before a template sees them.
+    dialects: &[Dialect::Jinja],
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (probe, first, second, what) in [
+            (
+                OBJECT_ARGUMENTS,
+                words::FIRST_VALUE,
+                words::SECOND_VALUE,
+                "arguments are not in the order in which they were written",
+            ),
+            (
+                TOOLS,
+                words::FIRST_KEY,
+                words::SECOND_KEY,
+                "parameters are not in the order in which they were written",
+            ),
+        ] {
+            let seen = prober.see(probe);
+            match (seen.find(first), seen.find(second)) {
+                (Some(first), Some(second)) => {
+                    tally.demand(first.start < second.start, || Evidence::one(what, &seen));
+                }
+                _ => tally.skip("tools and calls are not in the prompt"),
+            }
+        }
+        tally.judgement()
+    },
+};

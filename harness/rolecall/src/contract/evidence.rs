@@ -1,0 +1,149 @@
+//! What shows that a contract is broken.
+
+use rolecall_model::Outcome;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use crate::diff::Diff;
+use crate::probe::Seen;
+use crate::transcript;
+
+/// What shows that a contract is broken: a sentence, and the renders.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Evidence {
+    /// What is wrong, in plain words.
+    pub what: String,
+    /// One render, or two that should have something in common.
+    pub renders: Vec<Render>,
+    /// The byte at which two renders part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts_at: Option<usize>,
+    /// How two renders should have stood to each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Relation>,
+}
+
+/// How two renders should have stood to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Relation {
+    /// The same.
+    Same,
+    /// The second begins with the first.
+    Prefix,
+}
+
+/// What a template made of a probe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Render {
+    /// The probe's name.
+    pub probe: &'static str,
+    /// What the probe is.
+    pub about: &'static str,
+    /// What the template made of it.
+    pub outcome: Outcome,
+}
+
+impl Evidence {
+    /// That one render shows.
+    pub(super) fn one(what: impl Into<String>, seen: &Seen) -> Evidence {
+        Evidence {
+            what: what.into(),
+            renders: vec![Render::of(seen)],
+            parts_at: None,
+            expected: None,
+        }
+    }
+
+    /// That two renders show which are not the same.
+    pub(super) fn differ(what: impl Into<String>, first: &Seen, second: &Seen) -> Evidence {
+        Evidence::two(what, first, second, Relation::Same)
+    }
+
+    /// That two renders show of which the second does not begin with the first.
+    pub(super) fn no_prefix(what: impl Into<String>, first: &Seen, second: &Seen) -> Evidence {
+        Evidence::two(what, first, second, Relation::Prefix)
+    }
+
+    fn two(what: impl Into<String>, first: &Seen, second: &Seen, expected: Relation) -> Evidence {
+        let parts_at = match (first.text(), second.text()) {
+            (Some(first), Some(second)) => Some(common(first, second)),
+            _ => None,
+        };
+        Evidence {
+            what: what.into(),
+            renders: vec![Render::of(first), Render::of(second)],
+            parts_at,
+            expected: Some(expected),
+        }
+    }
+
+    /// The difference of two renders. Where the second should have begun with the first,
+    /// only its beginning counts.
+    pub fn diff(&self) -> Option<Diff> {
+        let [first, second] = self.renders.as_slice() else {
+            return None;
+        };
+        let second = match (&first.outcome, &second.outcome, self.expected) {
+            (
+                Outcome::Rendered { text: first },
+                Outcome::Rendered { text: second },
+                Some(Relation::Prefix),
+            ) => Outcome::Rendered {
+                text: second[..second.floor_char_boundary(first.len())].to_owned(),
+            },
+            (_, other, _) => other.clone(),
+        };
+        Some(Diff::new(
+            &transcript::encode(&first.outcome),
+            &transcript::encode(&second),
+        ))
+    }
+}
+
+impl Render {
+    fn of(seen: &Seen) -> Render {
+        Render {
+            probe: seen.probe,
+            about: seen.about,
+            outcome: seen.outcome.clone(),
+        }
+    }
+}
+
+/// `{"probe", "about", "outcome", "text"|"message", "stage"?, "line"?, "limit"?}`, as in
+/// the lines of `render --format jsonl`.
+impl Serialize for Render {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Render", 6)?;
+        object.serialize_field("probe", self.probe)?;
+        object.serialize_field("about", self.about)?;
+        object.serialize_field("outcome", self.outcome.kind().name())?;
+        match &self.outcome {
+            Outcome::Rendered { text } => object.serialize_field("text", text)?,
+            Outcome::Raised { message } | Outcome::Crashed { message } => {
+                object.serialize_field("message", message)?;
+            }
+            Outcome::Failed {
+                stage,
+                message,
+                line,
+            } => {
+                object.serialize_field("stage", stage.name())?;
+                object.serialize_field("message", message)?;
+                object.serialize_field("line", line)?;
+            }
+            Outcome::Exceeded { limit } => object.serialize_field("limit", limit.name())?,
+        }
+        object.end()
+    }
+}
+
+/// How many bytes two texts have in common at their beginning.
+pub(super) fn common(first: &str, second: &str) -> usize {
+    let same = first
+        .bytes()
+        .zip(second.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    first.floor_char_boundary(same)
+}

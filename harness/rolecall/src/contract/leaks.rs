@@ -1,0 +1,187 @@
+//! Contracts about words of the programming language that end up in prompts.
+
+use rolecall_model::Dialect;
+
+use super::definition::{Contract, Severity};
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::tally::Tally;
+use crate::capability::Capabilities;
+use crate::probe::catalogue::{
+    ASSISTANT_PARTS, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER, MISSING_CALL, NO_IDS,
+    NO_NAME, NO_TYPE, NULL_ANSWER, NULL_CALL, NULL_CALLS, OBJECT_ARGUMENTS, PARALLEL, RESULT_PARTS,
+    SYSTEM_PARTS, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TYPED_ARGUMENTS, USER,
+    USER_ASSISTANT_USER, USER_PARTS,
+};
+use crate::probe::{Arguments, Probe, Prober, Seen, words};
+
+/// What languages print where there is nothing.
+const NOTHING: [&str; 7] = [
+    "None",
+    "none",
+    "null",
+    "undefined",
+    "Undefined",
+    "<no value>",
+    "<nil>",
+];
+
+pub(super) static NO_NULL_LEAK: Contract = Contract {
+    id: "no-null-leak",
+    meaning: "what is null or missing leaves no `None`, `null` or `<no value>` in the prompt",
+    guards_against: "a model that reads `None` as its own words",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: no_null_leak,
+};
+
+/// Probes in which something is missing, beside others in which it is there. What both
+/// have comes from the template itself.
+const MISSING: [(Probe, Probe, &str); 10] = [
+    (NULL_ANSWER, EMPTY_ANSWER, "an answer that is null"),
+    (MISSING_ANSWER, EMPTY_ANSWER, "an answer without content"),
+    (NULL_CALL, EMPTY_CALL, "a call whose content is null"),
+    (MISSING_CALL, EMPTY_CALL, "a call without content"),
+    (
+        NULL_CALLS,
+        USER_ASSISTANT_USER,
+        "an answer whose tool calls are null",
+    ),
+    (NO_IDS, CALL_RESULT, "a call without an ID"),
+    (NO_NAME, CALL_RESULT, "a result that does not name its tool"),
+    (TOOL_WITHOUT_PARAMETERS, TOOLS, "a tool without parameters"),
+    (
+        TOOL_WITHOUT_DESCRIPTION,
+        TOOLS,
+        "a tool without a description",
+    ),
+    (NO_TYPE, TOOLS, "a parameter without a type"),
+];
+
+fn no_null_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    for (probe, complete, who) in MISSING {
+        // Ollama's JSON of a tool has every field, whatever a template does.
+        if prober.dialect() == Dialect::Go && complete == TOOLS {
+            continue;
+        }
+        let (seen, complete) = (prober.see(probe), prober.see(complete));
+        let (Some(text), Some(complete)) = (tally.text(&seen), complete.text()) else {
+            continue;
+        };
+        let leaked = NOTHING
+            .iter()
+            .find(|word| occurrences(text, word) > occurrences(complete, word));
+        match leaked {
+            None => tally.holds(),
+            Some(word) => {
+                let what = format!("{who} puts `{word}` into the prompt");
+                tally.broken(Evidence::one(what, &seen));
+            }
+        }
+    }
+    tally.judgement()
+}
+
+/// How often a word stands in a text as a word of its own.
+fn occurrences(text: &str, word: &str) -> usize {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word)
+        .filter(|(at, _)| {
+            !text[..*at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
+        })
+        .count()
+}
+
+pub(super) static NO_REPR_LEAK: Contract = Contract {
+    id: "no-repr-leak",
+    meaning: "no list or object is in the prompt as Python or Go prints it",
+    guards_against: "prompts with `[{'type': 'text'` in them, arguments that are no JSON",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: no_repr_leak,
+};
+
+fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    for (probe, who) in [
+        (USER_PARTS, "a question"),
+        (ASSISTANT_PARTS, "an answer"),
+        (SYSTEM_PARTS, "a system message"),
+        (RESULT_PARTS, "a tool's result"),
+    ] {
+        let seen = prober.see(probe);
+        let marks = ["'type': 'text'", "\"type\": \"text\"", "\"type\":\"text\""];
+        marked(&mut tally, &seen, &marks, &|mark| {
+            format!("{who} as a text part is in the prompt as a list: `{mark}`")
+        });
+    }
+    let key = words::FIRST_KEY;
+    let tool = words::TOOL;
+    let tools = [
+        "'type': 'function'".to_owned(),
+        format!("'name': '{tool}'"),
+        format!("{{{tool} "),
+        "map[".to_owned(),
+        "%!".to_owned(),
+        "<nil>".to_owned(),
+    ];
+    marked(
+        &mut tally,
+        &prober.see(TOOLS),
+        &tools.each_ref().map(String::as_str),
+        &|mark| format!("a tool is not in the prompt as JSON, but with `{mark}`"),
+    );
+    // A list of tools may hold the same marks: only what the call adds counts.
+    let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
+    let go = format!("map[{}", words::SECOND_KEY);
+    if prober.manner().arguments == Arguments::Object {
+        for probe in [OBJECT_ARGUMENTS, PARALLEL] {
+            marked(&mut tally, &prober.see(probe), &[&python, &go], &|mark| {
+                format!("arguments are not in the prompt as JSON, but with `{mark}`")
+            });
+        }
+        values(&mut tally, prober);
+    }
+    marked(&mut tally, &prober.see(USER), &["%!", "map["], &|mark| {
+        format!("the prompt holds `{mark}`")
+    });
+    tally.judgement()
+}
+
+fn marked(tally: &mut Tally, seen: &Seen, marks: &[&str], what: &dyn Fn(&str) -> String) {
+    if tally.text(seen).is_none() {
+        return;
+    }
+    match marks.iter().find(|mark| seen.has(mark)) {
+        None => tally.holds(),
+        Some(mark) => tally.broken(Evidence::one(what(mark), seen)),
+    }
+}
+
+/// Arguments that are no strings: true, null, a list, an object.
+fn values(tally: &mut Tally, prober: &Prober<'_>) {
+    let (typed, plain) = (prober.see(TYPED_ARGUMENTS), prober.see(OBJECT_ARGUMENTS));
+    let (Some(text), Some(plain)) = (tally.text(&typed), plain.text()) else {
+        return;
+    };
+    // Some models write their calls as Python does, and so do their templates.
+    if typed.has(&format!("{}=true", words::FIRST_KEY)) {
+        tally.skip("calls are written in Python");
+        return;
+    }
+    let list = format!("['{}']", words::FIRST_VALUE);
+    let object = format!("{{'{}': 1}}", words::SECOND_VALUE);
+    let go_list = format!("[{}]", words::FIRST_VALUE);
+    let printed: Vec<&str> = ["True", "None", &list, &object, &go_list, "map[", "<nil>"]
+        .into_iter()
+        .filter(|word| occurrences(text, word) > occurrences(plain, word))
+        .collect();
+    tally.demand(printed.is_empty(), || {
+        let what = format!(
+            "arguments that are no strings are not in the prompt as JSON: `{}`",
+            printed.join("`, `")
+        );
+        Evidence::one(what, &typed)
+    });
+}

@@ -1,0 +1,224 @@
+//! Contracts about messages: each is there, once, in its place.
+
+use rolecall_model::Dialect;
+
+use super::definition::{Contract, Severity};
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::tally::Tally;
+use crate::capability::Capabilities;
+use crate::probe::catalogue::{
+    ASSISTANT_FIRST, DEVELOPER_USER, LATE_SYSTEM, REASONED, REASONED_CALL, SYSTEM_ONLY,
+    SYSTEM_TURNS, SYSTEM_USER, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE,
+    USER_ASSISTANT_USER,
+};
+use crate::probe::{Probe, Prober, words};
+
+/// Conversations with the words that they are made of, in order.
+const CONVERSATIONS: [(Probe, &[&str]); 11] = [
+    (
+        USER_ASSISTANT_USER,
+        &[words::USER, words::ASSISTANT, words::SECOND_USER],
+    ),
+    (
+        TWO_TURNS,
+        &[
+            words::USER,
+            words::ASSISTANT,
+            words::SECOND_USER,
+            words::SECOND_ASSISTANT,
+        ],
+    ),
+    (SYSTEM_USER, &[words::SYSTEM, words::USER]),
+    (
+        SYSTEM_TURNS,
+        &[
+            words::SYSTEM,
+            words::USER,
+            words::ASSISTANT,
+            words::SECOND_USER,
+        ],
+    ),
+    (SYSTEM_ONLY, &[words::SYSTEM]),
+    (
+        TWO_SYSTEM,
+        &[words::SYSTEM, words::SECOND_SYSTEM, words::USER],
+    ),
+    (
+        LATE_SYSTEM,
+        &[
+            words::USER,
+            words::ASSISTANT,
+            words::SYSTEM,
+            words::SECOND_USER,
+        ],
+    ),
+    (TWO_USERS, &[words::USER, words::SECOND_USER]),
+    (
+        TWO_ASSISTANTS,
+        &[
+            words::USER,
+            words::ASSISTANT,
+            words::SECOND_ASSISTANT,
+            words::SECOND_USER,
+        ],
+    ),
+    (ASSISTANT_FIRST, &[words::ASSISTANT, words::USER]),
+    (DEVELOPER_USER, &[words::DEVELOPER, words::USER]),
+];
+
+/// What a word stands for in these conversations.
+fn name(word: &str) -> &'static str {
+    match word {
+        words::SYSTEM => "the system message",
+        words::SECOND_SYSTEM => "the second system message",
+        words::DEVELOPER => "the developer message",
+        words::USER => "the first question",
+        words::SECOND_USER => "the second question",
+        words::ASSISTANT => "the first answer",
+        _ => "the second answer",
+    }
+}
+
+pub(super) static MESSAGES_KEPT: Contract = Contract {
+    id: "messages-kept",
+    meaning: "every message of a conversation that is accepted is in the prompt",
+    guards_against: "instructions and turns that vanish without a word",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: messages_kept,
+};
+
+fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    for (probe, words) in CONVERSATIONS {
+        let seen = prober.see(probe);
+        if tally.text(&seen).is_none() {
+            continue;
+        }
+        for word in words.iter().filter(|word| **word != words::DEVELOPER) {
+            tally.demand(seen.has(word), || {
+                let what = format!("{} is not in the prompt: {}", name(word), probe.about);
+                Evidence::one(what, &seen)
+            });
+        }
+    }
+    tally.judgement()
+}
+
+pub(super) static DEVELOPER_KEPT: Contract = Contract {
+    id: "developer-kept",
+    meaning: "a developer message is in the prompt, or refused",
+    guards_against: "instructions of newer clients that vanish without a word",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let seen = prober.see(DEVELOPER_USER);
+        if tally.text(&seen).is_some() {
+            tally.demand(seen.has(words::DEVELOPER), || {
+                Evidence::one("the developer message is not in the prompt", &seen)
+            });
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static UNKNOWN_ROLE_KEPT: Contract = Contract {
+    id: "unknown-role-kept",
+    meaning: "a message in a role that nobody knows is in the prompt, or refused",
+    guards_against: "a typing error in a role that makes a message vanish",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let seen = prober.see(UNKNOWN_ROLE);
+        if tally.text(&seen).is_some() {
+            tally.demand(seen.has(words::NARRATOR), || {
+                Evidence::one("the message of the narrator is not in the prompt", &seen)
+            });
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static CONTENT_ONCE: Contract = Contract {
+    id: "content-once",
+    meaning: "no content is in the prompt more than once",
+    guards_against: "a system message that is written both at the top and in its turn",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (probe, words) in CONVERSATIONS {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_none() {
+                continue;
+            }
+            for word in words {
+                let count = seen.count(word);
+                tally.demand(count <= 1, || {
+                    let what = format!("{} is in the prompt {count} times", name(word));
+                    Evidence::one(what, &seen)
+                });
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static CONTENT_IN_ORDER: Contract = Contract {
+    id: "content-in-order",
+    meaning: "contents are in the prompt in the order of their messages",
+    guards_against: "answers before their questions, instructions that move as the talk goes on",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: content_in_order,
+};
+
+fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    for (probe, words) in CONVERSATIONS {
+        let seen = prober.see(probe);
+        if tally.text(&seen).is_none() {
+            continue;
+        }
+        let places: Vec<_> = words
+            .iter()
+            .filter_map(|word| Some((*word, seen.find(word)?.start)))
+            .collect();
+        for pair in places.windows(2) {
+            let ((first, before), (second, behind)) = (pair[0], pair[1]);
+            tally.demand(before < behind, || {
+                let what = format!("{} stands behind {}", name(first), name(second));
+                Evidence::one(what, &seen)
+            });
+        }
+    }
+    tally.judgement()
+}
+
+pub(super) static REASONING_KEPT: Contract = Contract {
+    id: "reasoning-kept",
+    meaning: "the reasoning of the last answer is in the prompt",
+    guards_against: "training data and tool loops without the thoughts that belong to them",
+    severity: Severity::Note,
+    dialects: &Dialect::ALL,
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let seen = prober.see(REASONED);
+        if tally.text(&seen).is_some() {
+            tally.demand(seen.has(words::REASONING), || {
+                Evidence::one("the reasoning of the answer is not in the prompt", &seen)
+            });
+        }
+        let seen = prober.see(REASONED_CALL);
+        if capabilities.tool_calls.single.is_kept() && tally.text(&seen).is_some() {
+            tally.demand(seen.has(words::REASONING), || {
+                let what = "the reasoning before a tool call is not in the prompt";
+                Evidence::one(what, &seen)
+            });
+        }
+        tally.judgement()
+    },
+};

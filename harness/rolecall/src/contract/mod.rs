@@ -1,0 +1,109 @@
+//! Contracts: properties that a sound template has, each over several renders.
+//!
+//! A contract holds, is broken, or does not apply. It is broken only where renders show
+//! it, and they are the evidence; where a probe is refused, or a template has no use for
+//! what the contract is about, it does not apply, and says why.
+
+mod evidence;
+
+mod judgement;
+
+mod definition;
+mod tally;
+
+mod finding;
+mod tokens;
+
+// Contracts, by what they are about.
+mod arguments;
+mod content;
+mod leaks;
+mod mask;
+mod messages;
+mod prefix;
+mod rendering;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+use crate::capability::Capabilities;
+use crate::probe::Prober;
+
+pub use definition::{Contract, Severity};
+pub use evidence::{Evidence, Relation, Render};
+pub use finding::Finding;
+pub use judgement::Judgement;
+
+/// The contracts, in the order in which reports list them.
+pub const ALL: &[&Contract] = &[
+    &rendering::RENDERS,
+    &rendering::DETERMINISTIC,
+    &rendering::DATE_INDEPENDENT,
+    &rendering::SOURCE_NEWLINES,
+    &rendering::REFUSAL_WORDS,
+    &messages::MESSAGES_KEPT,
+    &messages::DEVELOPER_KEPT,
+    &messages::UNKNOWN_ROLE_KEPT,
+    &messages::CONTENT_ONCE,
+    &messages::CONTENT_IN_ORDER,
+    &messages::REASONING_KEPT,
+    &content::EMPTY_CONTENT_ALIKE,
+    &content::TEXT_PART_IS_TEXT,
+    &content::WHITESPACE_VERBATIM,
+    &content::CRLF_VERBATIM,
+    &content::THINK_TAG_VERBATIM,
+    &tokens::CONTROL_TOKENS_INERT,
+    &tokens::ONE_BOS,
+    &leaks::NO_NULL_LEAK,
+    &leaks::NO_REPR_LEAK,
+    &tools::TOOLS_KEPT,
+    &tools::NO_TOOLS_ALIKE,
+    &tools::TOOL_CALLS_KEPT,
+    &tools::PARALLEL_CALLS_KEPT,
+    &tools::CONTENT_BESIDE_CALLS,
+    &tools::TOOL_RESULTS_KEPT,
+    &arguments::ARGUMENTS_ALIKE,
+    &arguments::ARGUMENTS_ENCODED_ONCE,
+    &arguments::KEY_ORDER_KEPT,
+    &prefix::GENERATION_PROMPT_SUFFIX,
+    &prefix::FINISHED_TURN_CONTINUES,
+    &prefix::HISTORY_STABLE,
+    &prefix::HISTORY_STABLE_TOOLS,
+    &prefix::HISTORY_STABLE_REASONING,
+    &prefix::OPEN_MODEL_TURN,
+    &mask::ASSISTANT_MASK,
+];
+
+/// A contract by its name.
+pub fn by_id(id: &str) -> Option<&'static Contract> {
+    ALL.iter().copied().find(|contract| contract.id == id)
+}
+
+/// Judges a template by every contract.
+pub fn judge(prober: &Prober<'_>, capabilities: &Capabilities) -> Vec<Finding> {
+    let explained = &prober.template().broken;
+    ALL.iter()
+        .map(|contract| Finding {
+            contract,
+            judgement: judge_by(contract, prober, capabilities),
+            deliberate: explained
+                .iter()
+                .find(|(id, _)| id == contract.id)
+                .map(|(_, why)| why.clone()),
+        })
+        .collect()
+}
+
+/// Judges a template by one contract.
+fn judge_by(contract: &Contract, prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    if !contract.dialects.contains(&prober.dialect()) {
+        let why = format!("it is not about templates for {}", prober.dialect());
+        return Judgement::DoesNotApply(why);
+    }
+    if *contract != rendering::RENDERS && !capabilities.question.is_kept() {
+        let why = "a single question gives no prompt that holds it";
+        return Judgement::DoesNotApply(why.to_owned());
+    }
+    (contract.judge)(prober, capabilities)
+}

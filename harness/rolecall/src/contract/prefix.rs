@@ -1,0 +1,259 @@
+//! Contracts about prompts that continue each other: what was written stays written.
+
+use rolecall_model::{Dialect, Outcome};
+
+use super::definition::{Contract, Severity};
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::tally::Tally;
+use super::tokens::control_tokens;
+use crate::capability::{Capabilities, GenerationPrompt};
+use crate::probe::catalogue::{
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_TURN_USER,
+    CALL_TURN_USER_ASSISTANT, CALL_TURN_USER_CLOSED, CALL_WITH_TEXT, CALL_WITH_TEXT_ASSISTANT,
+    REASONED, REASONED_USER_CLOSED, SYSTEM_USER, SYSTEM_USER_ASSISTANT, SYSTEM_USER_CLOSED, TOOLS,
+    TOOLS_TURN, TOOLS_TURN_USER_CLOSED, TWO_TURNS, TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT,
+    USER_ASSISTANT_USER, USER_ASSISTANT_USER_CLOSED, USER_CLOSED,
+};
+use crate::probe::{Probe, Prober, Seen, words};
+
+pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
+    id: "generation-prompt-suffix",
+    meaning: "`add_generation_prompt` adds something at the end and changes nothing else",
+    guards_against: "an end of text, or another history, only where no answer is asked for",
+    severity: Severity::Warning,
+    dialects: &[Dialect::Jinja],
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (closed, open) in [
+            (USER_CLOSED, USER),
+            (SYSTEM_USER_CLOSED, SYSTEM_USER),
+            (USER_ASSISTANT_USER_CLOSED, USER_ASSISTANT_USER),
+            (CALL_RESULT_CLOSED, CALL_RESULT),
+        ] {
+            let (closed, open) = (prober.see(closed), prober.see(open));
+            if closed.outcome == open.outcome && !open.is_refused() {
+                tally.skip("`add_generation_prompt` changes nothing");
+            } else {
+                let what = "the prompt without the opening of an answer ends in another way";
+                tally.prefix(&closed, &open, what);
+            }
+        }
+        tally.judgement()
+    },
+};
+
+/// Questions, the same with their answers, and the answers' words.
+const ANSWERED: [(Probe, Probe, &str); 7] = [
+    (USER, USER_ASSISTANT, words::ASSISTANT),
+    (SYSTEM_USER, SYSTEM_USER_ASSISTANT, words::ASSISTANT),
+    (USER_ASSISTANT_USER, TWO_TURNS, words::SECOND_ASSISTANT),
+    (TOOLS, TOOLS_TURN, words::ASSISTANT),
+    (CALL_RESULT, CALL_RESULT_ASSISTANT, words::SECOND_ASSISTANT),
+    (
+        CALL_WITH_TEXT,
+        CALL_WITH_TEXT_ASSISTANT,
+        words::SECOND_ASSISTANT,
+    ),
+    (
+        CALL_TURN_USER,
+        CALL_TURN_USER_ASSISTANT,
+        words::THIRD_ASSISTANT,
+    ),
+];
+
+pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
+    id: "finished-turn-continues",
+    meaning: "a conversation with its answer begins with the prompt that asked for the answer",
+    guards_against: "a cache that is lost, and training on other prompts than those at work",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (open, finished, _) in ANSWERED {
+            let what = format!("the answer does not continue the prompt: {}", open.about);
+            tally.prefix(&prober.see(open), &prober.see(finished), &what);
+        }
+        tally.judgement()
+    },
+};
+
+const REWRITTEN: &str = "what was written before changes when the conversation goes on";
+
+/// Demands that a conversation that goes on begins with the prompt as it was.
+///
+/// A template that always opens the model's turn, as most of Ollama's do, has done so
+/// behind the last word, too: from there on the prompts may differ.
+fn goes_on(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+    (before, after): (Probe, Probe),
+    last: &str,
+    what: &str,
+) {
+    let (before, after) = (prober.see(before), prober.see(after));
+    let always_opens = prober.dialect() == Dialect::Go
+        || capabilities.generation_prompt == GenerationPrompt::Ignored;
+    match (before.text(), before.behind(last)) {
+        (Some(text), Some(behind)) if always_opens => {
+            let text = text[..text.len() - behind.len()].to_owned();
+            let cut = Seen::new(before.probe, before.about, Outcome::Rendered { text });
+            tally.prefix(&cut, &after, what);
+        }
+        _ => tally.prefix(&before, &after, what),
+    }
+}
+
+pub(super) static HISTORY_STABLE: Contract = Contract {
+    id: "history-stable",
+    meaning: "a conversation that goes on begins with the prompt as it was",
+    guards_against: "a cache that is lost at every turn",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        for (pair, last) in [
+            (
+                (USER_ASSISTANT, USER_ASSISTANT_USER_CLOSED),
+                words::ASSISTANT,
+            ),
+            ((TWO_TURNS, TWO_TURNS_USER_CLOSED), words::SECOND_ASSISTANT),
+        ] {
+            goes_on(&mut tally, prober, capabilities, pair, last, REWRITTEN);
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static HISTORY_STABLE_TOOLS: Contract = Contract {
+    id: "history-stable-tools",
+    meaning: "a conversation with tools that goes on begins with the prompt as it was",
+    guards_against: "tools that move with the last question, calls that are written anew",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if capabilities.tools.is_kept() {
+            let pair = (TOOLS_TURN, TOOLS_TURN_USER_CLOSED);
+            goes_on(
+                &mut tally,
+                prober,
+                capabilities,
+                pair,
+                words::ASSISTANT,
+                REWRITTEN,
+            );
+        } else {
+            tally.skip("tools are not in the prompt");
+        }
+        if capabilities.tool_calls.single.is_kept() {
+            for (pair, last, what) in [
+                (
+                    (CALL, CALL_RESULT_CLOSED),
+                    words::SECOND_VALUE,
+                    "the call changes when its result comes",
+                ),
+                (
+                    (CALL_RESULT_CLOSED, CALL_RESULT_ASSISTANT),
+                    words::RESULT,
+                    "the result changes when the answer comes",
+                ),
+                (
+                    (CALL_RESULT_ASSISTANT, CALL_TURN_USER_CLOSED),
+                    words::SECOND_ASSISTANT,
+                    "a turn with a call changes when the conversation goes on",
+                ),
+            ] {
+                goes_on(&mut tally, prober, capabilities, pair, last, what);
+            }
+        } else {
+            tally.skip("tool calls are not in the prompt");
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static HISTORY_STABLE_REASONING: Contract = Contract {
+    id: "history-stable-reasoning",
+    meaning: "a conversation with reasoning that goes on begins with the prompt as it was",
+    guards_against: "a cache that is lost when earlier thoughts are cut",
+    severity: Severity::Note,
+    dialects: &Dialect::ALL,
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if capabilities.reasoning.fields.is_empty() {
+            tally.skip("reasoning is not in the prompt");
+        } else {
+            let pair = (REASONED, REASONED_USER_CLOSED);
+            goes_on(
+                &mut tally,
+                prober,
+                capabilities,
+                pair,
+                words::ASSISTANT,
+                REWRITTEN,
+            );
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static OPEN_MODEL_TURN: Contract = Contract {
+    id: "open-model-turn",
+    meaning: "whatever a conversation ends with, its prompt ends where the model goes on",
+    guards_against: "a model that writes outside of any turn, as after a tool's result",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: open_model_turn,
+};
+
+/// A prompt ends in an open turn if it ends as a single question's does, or if the answer
+/// follows at once when it is there. Where the answer follows without any opening, as
+/// behind a result that belongs to the model's own turn, it cannot be told.
+fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let opening = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } if !text.trim().is_empty() => Some(text.as_str()),
+        _ => None,
+    };
+    for (open, finished, word) in ANSWERED {
+        let is_of_tools = [CALL_RESULT, CALL_WITH_TEXT].contains(&open);
+        let takes_tools =
+            capabilities.tool_results.single.is_kept() && capabilities.tool_calls.single.is_kept();
+        if is_of_tools && !takes_tools {
+            continue;
+        }
+        let (seen, finished) = (prober.see(open), prober.see(finished));
+        let Some(text) = tally.text(&seen) else {
+            continue;
+        };
+        let goes_on = finished
+            .text()
+            .and_then(|finished| finished.strip_prefix(text))
+            .is_some_and(|rest| rest.trim_start().to_ascii_lowercase().starts_with(word));
+        let Some(opening) = opening.filter(|_| !goes_on) else {
+            if goes_on {
+                tally.holds();
+            } else {
+                tally.skip("how a model's turn opens cannot be told from the prompts");
+            }
+            continue;
+        };
+        let opens = is_of_tools
+            && finished.behind(words::RESULT).is_none_or(|behind| {
+                let until = behind.to_ascii_lowercase().find(word).unwrap_or_default();
+                let mark = control_tokens(opening).into_iter().next();
+                behind[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
+            });
+        if text.ends_with(opening) {
+            tally.holds();
+        } else if is_of_tools && !opens {
+            tally.skip("a result belongs to the model's own turn");
+        } else {
+            let what = format!("the prompt does not open the model's turn: {}", open.about);
+            tally.broken(Evidence::one(what, &seen));
+        }
+    }
+    tally.judgement()
+}

@@ -1,0 +1,210 @@
+//! Contracts about rendering itself.
+
+use rolecall_model::{Dialect, Outcome, Stage};
+
+use super::definition::{Contract, Severity};
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::tally::Tally;
+use crate::capability::Capabilities;
+use crate::probe::catalogue::{
+    ASSISTANT_FIRST, ASSISTANT_PARTS, CALL_RESULT, COMPACT_ARGUMENTS, DEVELOPER_USER, DOCUMENT,
+    EMPTY_CALL, EMPTY_CALLS, LATE_SYSTEM, LONG_IDS, MISSING_ANSWER, MISSING_CALL, NO_ARGUMENTS,
+    NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, NULL_ANSWER, NULL_CALL, NULL_CALLS, OBJECT_ARGUMENTS,
+    PARALLEL, REASONED, RESULT_PARTS, SYSTEM_ONLY, SYSTEM_PARTS, SYSTEM_TURNS, SYSTEM_USER,
+    TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TWO_ASSISTANTS, TWO_PARTS,
+    TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER, USER_ASSISTANT_USER,
+    USER_PARTS,
+};
+use crate::probe::{Manner, Probe, Prober, Requirement, words};
+
+/// Probes that together go through most of a template.
+const USUAL: [Probe; 4] = [USER, SYSTEM_TURNS, TOOLS, PARALLEL];
+
+/// Probes that a server may send: a template that does not want one has words for it.
+const LEGAL: &[Probe] = &[
+    SYSTEM_USER,
+    SYSTEM_ONLY,
+    TWO_SYSTEM,
+    LATE_SYSTEM,
+    DEVELOPER_USER,
+    UNKNOWN_ROLE,
+    TWO_USERS,
+    TWO_ASSISTANTS,
+    ASSISTANT_FIRST,
+    USER_PARTS,
+    TWO_PARTS,
+    ASSISTANT_PARTS,
+    SYSTEM_PARTS,
+    NULL_ANSWER,
+    MISSING_ANSWER,
+    TOOLS,
+    NO_TOOLS,
+    TOOL_WITHOUT_PARAMETERS,
+    TOOL_WITHOUT_DESCRIPTION,
+    UNION_TYPE,
+    NO_TYPE,
+    CALL_RESULT,
+    RESULT_PARTS,
+    EMPTY_CALL,
+    NULL_CALL,
+    MISSING_CALL,
+    EMPTY_CALLS,
+    NULL_CALLS,
+    OBJECT_ARGUMENTS,
+    COMPACT_ARGUMENTS,
+    TYPED_ARGUMENTS,
+    NO_ARGUMENTS,
+    PARALLEL,
+    NO_IDS,
+    NO_NAME,
+    LONG_IDS,
+    REASONED,
+    DOCUMENT,
+];
+
+pub(super) static RENDERS: Contract = Contract {
+    id: "renders",
+    meaning: "a single question gives a prompt that holds it",
+    guards_against: "a template that cannot be read, or wants more than a conversation",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let plain = Manner {
+            given: Requirement::Nothing,
+            ..prober.manner()
+        };
+        let seen = prober.see_in(USER, plain);
+        let mut what = match seen.text() {
+            Some(_) => "the question is not in the prompt".to_owned(),
+            None => seen.refusal(),
+        };
+        match prober.manner().given {
+            Requirement::Nothing => {}
+            Requirement::Tools => what.push_str(" (it wants tools)"),
+            Requirement::Documents => what.push_str(" (it wants documents)"),
+        }
+        tally.demand(seen.has(words::USER), || Evidence::one(what, &seen));
+        tally.judgement()
+    },
+};
+
+pub(super) static DETERMINISTIC: Contract = Contract {
+    id: "deterministic",
+    meaning: "the same conversation gives the same prompt, however often it is rendered",
+    guards_against: "tools or arguments in random order, random choices, addresses of objects",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let again = prober.with_source(&prober.template().source, &USUAL);
+        for (probe, again) in USUAL.into_iter().zip(again) {
+            let first = prober.see(probe);
+            tally.demand(first.outcome == again.outcome, || {
+                Evidence::differ("two renders of one conversation differ", &first, &again)
+            });
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static DATE_INDEPENDENT: Contract = Contract {
+    id: "date-independent",
+    meaning: "the prompt is the same on every day",
+    guards_against: "caches and tests that go stale at midnight, servers with other clocks",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for probe in [USER, SYSTEM_USER, TOOLS] {
+            let (today, later) = (prober.see(probe), prober.see_later(probe));
+            tally.same(&today, &later, "the prompt changes with the date");
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static SOURCE_NEWLINES: Contract = Contract {
+    id: "source-newlines",
+    meaning: "line endings of the file, and whether it ends with one, make no difference",
+    guards_against: "an editor, or git on Windows, that changes every prompt",
+    severity: Severity::Warning,
+    dialects: &[Dialect::Jinja],
+    judge: source_newlines,
+};
+
+fn source_newlines(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    const PROBES: [Probe; 3] = [USER, USER_ASSISTANT_USER, TOOLS];
+    let mut tally = Tally::default();
+    let unix = prober
+        .template()
+        .source
+        .replace("\r\n", "\n")
+        .replace('\r', "\n");
+    let bare = unix.trim_end_matches('\n');
+    for (source, what) in [
+        (
+            bare.to_owned(),
+            "the prompt changes when the file ends without a line break",
+        ),
+        (
+            format!("{bare}\n"),
+            "the prompt changes when the file ends with one line break",
+        ),
+        (
+            format!("{bare}\n").replace('\n', "\r\n"),
+            "the prompt changes when the file has the line endings of Windows",
+        ),
+    ] {
+        if source == prober.template().source {
+            continue;
+        }
+        for (probe, other) in PROBES.into_iter().zip(prober.with_source(&source, &PROBES)) {
+            tally.same(&prober.see(probe), &other, what);
+        }
+    }
+    tally.judgement()
+}
+
+pub(super) static REFUSAL_WORDS: Contract = Contract {
+    id: "refusal-words",
+    meaning: "what the template does not want it refuses with a message of its own",
+    guards_against: "users who read `can only concatenate str` where `no system role` was meant",
+    severity: Severity::Warning,
+    // A template for Ollama has no way to refuse.
+    dialects: &[Dialect::Jinja],
+    judge: refusal_words,
+};
+
+fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let mut groups: Vec<(String, Evidence, Vec<&str>)> = Vec::new();
+    for probe in LEGAL {
+        let seen = prober.see(*probe);
+        let is_wordless = match &seen.outcome {
+            Outcome::Rendered { .. } => continue,
+            Outcome::Raised { .. } => false,
+            Outcome::Failed { stage, .. } => *stage != Stage::Input,
+            Outcome::Exceeded { .. } | Outcome::Crashed { .. } => true,
+        };
+        if !is_wordless {
+            tally.holds();
+            continue;
+        }
+        let refusal = seen.refusal();
+        if let Some((_, _, names)) = groups.iter_mut().find(|(known, ..)| *known == refusal) {
+            names.push(probe.name);
+        } else {
+            groups.push((refusal, Evidence::one("", &seen), vec![probe.name]));
+        }
+    }
+    tally.skip("the template refuses none of the probes");
+    for (refusal, evidence, names) in groups {
+        tally.broken(Evidence {
+            what: format!("{refusal} ({})", names.join(", ")),
+            ..evidence
+        });
+    }
+    tally.judgement()
+}

@@ -1,0 +1,79 @@
+//! The sum of what several renders say about one contract.
+
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use crate::probe::Seen;
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    held: bool,
+    broken: Vec<Evidence>,
+    skipped: Vec<String>,
+}
+
+impl Tally {
+    /// Something that could have broken the contract did not.
+    pub(super) fn holds(&mut self) {
+        self.held = true;
+    }
+
+    /// The contract is broken.
+    pub(super) fn broken(&mut self, evidence: Evidence) {
+        if !self.broken.iter().any(|known| known.what == evidence.what) {
+            self.broken.push(evidence);
+        }
+    }
+
+    /// Something says nothing about the contract.
+    pub(super) fn skip(&mut self, why: impl Into<String>) {
+        self.skipped.push(why.into());
+    }
+
+    /// The prompt of a probe; where there is none, the probe says nothing.
+    pub(super) fn text<'s>(&mut self, seen: &'s Seen) -> Option<&'s str> {
+        let text = seen.text();
+        if text.is_none() {
+            self.skip(seen.refusal());
+        }
+        text
+    }
+
+    /// Demands something of a render.
+    pub(super) fn demand(&mut self, is_so: bool, otherwise: impl FnOnce() -> Evidence) {
+        if is_so {
+            self.holds();
+        } else {
+            self.broken(otherwise());
+        }
+    }
+
+    /// Demands that two prompts are the same; `what` says what it means that they are not.
+    pub(super) fn same(&mut self, first: &Seen, second: &Seen, what: &str) {
+        if let (Some(one), Some(other)) = (self.text(first), self.text(second)) {
+            self.demand(one == other, || Evidence::differ(what, first, second));
+        }
+    }
+
+    /// Demands that the second prompt begins with the first.
+    pub(super) fn prefix(&mut self, first: &Seen, second: &Seen, what: &str) {
+        if let (Some(one), Some(other)) = (self.text(first), self.text(second)) {
+            self.demand(other.starts_with(one), || {
+                Evidence::no_prefix(what, first, second)
+            });
+        }
+    }
+
+    /// The judgement: one thing that breaks the contract is enough, and nothing that could
+    /// have broken it is too little.
+    pub(super) fn judgement(self) -> Judgement {
+        if !self.broken.is_empty() {
+            Judgement::Broken(self.broken)
+        } else if self.held {
+            Judgement::Holds
+        } else {
+            let why = self.skipped.into_iter().next();
+            Judgement::DoesNotApply(why.unwrap_or_else(|| "there is nothing to look at".to_owned()))
+        }
+    }
+}

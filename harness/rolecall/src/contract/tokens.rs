@@ -1,0 +1,152 @@
+//! Contracts about special tokens.
+
+use rolecall_model::{Case, Dialect, Template};
+use serde_json::{Value, json};
+
+use super::definition::{Contract, Severity};
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::tally::Tally;
+use crate::capability::{Capabilities, GenerationPrompt};
+use crate::probe::catalogue::{CALL_RESULT, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER};
+use crate::probe::{Prober, words};
+
+pub(super) static ONE_BOS: Contract = Contract {
+    id: "one-bos",
+    meaning: "the token that begins a sequence stands at the start, once, or not at all",
+    guards_against: "a doubled beginning, as models have never seen it",
+    severity: Severity::Warning,
+    dialects: &[Dialect::Jinja],
+    judge: one_bos,
+};
+
+/// A special token of a template, if it is known and not empty.
+pub(super) fn special_token<'t>(template: &'t Template, name: &str) -> Option<&'t str> {
+    let token = template.special_tokens.get(name)?;
+    let text = token.as_str().or_else(|| token.get("content")?.as_str())?;
+    (!text.is_empty()).then_some(text)
+}
+
+fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let template = prober.template();
+    let Some(bos) = special_token(template, "bos_token") else {
+        tally.skip("the token that begins a sequence is not known");
+        return tally.judgement();
+    };
+    if special_token(template, "eos_token") == Some(bos) {
+        tally.skip("one token both begins and ends a sequence");
+        return tally.judgement();
+    }
+    if matches!(&capabilities.generation_prompt, GenerationPrompt::Suffix { text } if text.contains(bos))
+    {
+        tally.skip("one token both begins a sequence and opens turns");
+        return tally.judgement();
+    }
+    for probe in [USER, TWO_TURNS, SYSTEM_TURNS, TOOLS, CALL_RESULT] {
+        let seen = prober.see(probe);
+        let Some(text) = tally.text(&seen) else {
+            continue;
+        };
+        match text.matches(bos).count() {
+            0 => tally.skip("the template leaves the beginning to the tokenizer"),
+            1 => tally.demand(text.starts_with(bos), || {
+                Evidence::one(format!("`{bos}` does not stand at the start"), &seen)
+            }),
+            count => {
+                let what = if text.starts_with(&bos.repeat(2)) {
+                    format!("`{bos}` stands at the start {count} times")
+                } else {
+                    format!("`{bos}` stands in the prompt {count} times")
+                };
+                tally.broken(Evidence::one(what, &seen));
+            }
+        }
+    }
+    tally.judgement()
+}
+
+pub(super) static CONTROL_TOKENS_INERT: Contract = Contract {
+    id: "control-tokens-inert",
+    meaning: "control tokens that a user writes do not reach the prompt as they are",
+    guards_against: "users who close their own turn and open one of the system",
+    severity: Severity::Note,
+    dialects: &Dialect::ALL,
+    judge: control_tokens_inert,
+};
+
+/// Nearly every template breaks this: it is left to the tokenizer. That it is so is worth
+/// knowing all the same.
+fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let turns = prober.see(TWO_TURNS);
+    let Some(text) = tally.text(&turns) else {
+        return tally.judgement();
+    };
+    let mut tokens = control_tokens(text);
+    for name in ["bos_token", "eos_token"] {
+        tokens.extend(special_token(prober.template(), name).map(str::to_owned));
+    }
+    tokens.sort();
+    tokens.dedup();
+    if tokens.is_empty() {
+        tally.skip("there are no control tokens in the prompt");
+        return tally.judgement();
+    }
+    let ask = |name, about, between: &str| {
+        let content = format!("{} {between} {}", words::BEFORE, words::BEHIND);
+        let mut message = prober.manner().user();
+        match &mut message["content"] {
+            Value::Array(parts) => parts[0]["text"] = json!(content),
+            other => *other = json!(content),
+        }
+        prober.ask(name, about, Case::from_messages(vec![message]))
+    };
+    let plain = ask("two-words", "a question of two words", "");
+    let seen = ask(
+        "control-tokens",
+        "a question that holds control tokens",
+        &tokens.join(" "),
+    );
+    if let (Some(text), Some(plain)) = (tally.text(&seen), plain.text()) {
+        let arrived: Vec<&str> = tokens
+            .iter()
+            .map(String::as_str)
+            .filter(|token| text.matches(token).count() > plain.matches(token).count())
+            .collect();
+        tally.demand(arrived.is_empty(), || {
+            let what = format!(
+                "from a question into the prompt: `{}`",
+                arrived.join("`, `")
+            );
+            Evidence::one(what, &seen)
+        });
+    }
+    tally.judgement()
+}
+
+/// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without
+/// spaces.
+pub(super) fn control_tokens(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, open) in text.char_indices().filter(|(_, c)| matches!(c, '<' | '[')) {
+        let close = if open == '<' { '>' } else { ']' };
+        let rest = &text[at..];
+        let Some(end) = rest.find(close) else {
+            continue;
+        };
+        let token = &rest[..=end];
+        let inside = &rest[1..end];
+        let is_word = !inside.is_empty()
+            && inside.len() <= 40
+            && inside
+                .chars()
+                .all(|c| c.is_alphanumeric() || "|_/-｜▁:".contains(c))
+            && inside.chars().any(char::is_alphabetic);
+        let is_token = is_word && (open == '<' || inside.chars().all(|c| !c.is_lowercase()));
+        if is_token && !found.iter().any(|known| known == token) {
+            found.push(token.to_owned());
+        }
+    }
+    found
+}

@@ -1,0 +1,223 @@
+//! Contracts about tools, calls and results: nothing of them vanishes.
+
+use rolecall_model::Dialect;
+
+use super::definition::{Contract, Severity};
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::tally::Tally;
+use crate::capability::Capabilities;
+use crate::probe::catalogue::{
+    CALL, CALL_RESULT, CALL_WITH_TEXT, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, PARALLEL, TOOLS, USER,
+};
+use crate::probe::{Prober, Requirement, words};
+
+pub(super) static TOOLS_KEPT: Contract = Contract {
+    id: "tools-kept",
+    meaning: "tools are in the prompt, with what they do and their parameters, or refused",
+    guards_against: "a model that is never told of its tools",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let seen = prober.see(TOOLS);
+        if tally.text(&seen).is_some() {
+            let missing: Vec<_> = [
+                (words::TOOL, "the first tool"),
+                (words::SECOND_TOOL, "the second tool"),
+                (words::TOOL_ABOUT, "what a tool does"),
+                (words::FIRST_KEY, "the first parameter"),
+                (words::SECOND_KEY, "the second parameter"),
+            ]
+            .into_iter()
+            .filter(|(word, _)| !seen.has(word))
+            .map(|(_, name)| name)
+            .collect();
+            let what = match missing.as_slice() {
+                [] => None,
+                all if all.len() == 5 => Some("the tools are not in the prompt".to_owned()),
+                some => Some(format!("not in the prompt: {}", some.join(", "))),
+            };
+            match what {
+                None => tally.holds(),
+                Some(what) => tally.broken(Evidence::one(what, &seen)),
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static NO_TOOLS_ALIKE: Contract = Contract {
+    id: "no-tools-alike",
+    meaning: "tools that are null, absent or an empty list give the same prompt",
+    guards_against: "instructions for tools that nobody offers, servers that leave tools out",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: no_tools_alike,
+};
+
+fn no_tools_alike(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    if prober.manner().given == Requirement::Tools {
+        tally.skip("the template wants tools");
+        return tally.judgement();
+    }
+    let without = prober.see(USER);
+    let empty = prober.see(NO_TOOLS);
+    tally.demand(without.outcome == empty.outcome, || {
+        let what = match empty.text() {
+            Some(_) => "an empty list of tools gives another prompt than no tools".to_owned(),
+            None => format!("an empty list of tools: {}", empty.refusal()),
+        };
+        Evidence::differ(what, &without, &empty)
+    });
+    if prober.dialect() == Dialect::Jinja {
+        // transformers always defines `tools`; other servers leave it out. What a template
+        // sets to an undefined variable is undefined, too. A tag at the beginning may
+        // change the white space: then it cannot be told.
+        let source = &prober.template().source;
+        let with = |value: &str| {
+            let source = format!("{{% set {value} = rolecall_absent +%}}{source}");
+            prober.with_source(&source, &[USER])
+        };
+        let (other, absent) = (with("rolecall_other"), with("tools"));
+        if let ([other], [absent]) = (other.as_slice(), absent.as_slice())
+            && other.outcome == without.outcome
+        {
+            tally.demand(absent.outcome == without.outcome, || {
+                let what = match absent.text() {
+                    Some(_) => {
+                        "tools that are not defined give another prompt than null".to_owned()
+                    }
+                    None => format!("tools that are not defined: {}", absent.refusal()),
+                };
+                Evidence::differ(what, &without, absent)
+            });
+        }
+    }
+    tally.judgement()
+}
+
+pub(super) static TOOL_CALLS_KEPT: Contract = Contract {
+    id: "tool-calls-kept",
+    meaning: "an earlier tool call is in the prompt, with its name and arguments, or refused",
+    guards_against: "a model that does not know what it did, and does it again",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for probe in [CALL_RESULT, CALL] {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_none() {
+                continue;
+            }
+            let values = [words::FIRST_VALUE, words::SECOND_VALUE];
+            let kept = values.iter().filter(|value| seen.has(value)).count();
+            match kept {
+                0 => tally.broken(Evidence::one("the call is not in the prompt", &seen)),
+                1 => tally.broken(Evidence::one(
+                    "an argument of the call is not in the prompt",
+                    &seen,
+                )),
+                // Both tools are listed, but only one is called.
+                _ if probe == CALL && seen.count(words::TOOL) <= seen.count(words::SECOND_TOOL) => {
+                    let what = "the name of the called tool is not in the prompt";
+                    tally.broken(Evidence::one(what, &seen));
+                }
+                _ => tally.holds(),
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static PARALLEL_CALLS_KEPT: Contract = Contract {
+    id: "parallel-calls-kept",
+    meaning: "of two calls at once both are in the prompt, with both results, or refused",
+    guards_against: "results without calls, calls without results",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if !capabilities.tool_calls.single.is_kept() {
+            tally.skip("a single call is not in the prompt");
+            return tally.judgement();
+        }
+        let seen = prober.see(PARALLEL);
+        if tally.text(&seen).is_some() {
+            let mut wanted = vec![
+                (words::FIRST_VALUE, "the first call"),
+                (words::THIRD_VALUE, "the second call"),
+            ];
+            if capabilities.tool_results.single.is_kept() {
+                wanted.push((words::RESULT, "the first result"));
+                wanted.push((words::SECOND_RESULT, "the second result"));
+            }
+            for (word, name) in wanted {
+                tally.demand(seen.has(word), || {
+                    Evidence::one(format!("{name} of two is not in the prompt"), &seen)
+                });
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
+    id: "content-beside-calls",
+    meaning: "what the assistant says beside a call is in the prompt, before the call",
+    guards_against: "explanations that vanish, or turn up behind the result",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if !capabilities.tool_calls.single.is_kept() {
+            tally.skip("a call is not in the prompt");
+            return tally.judgement();
+        }
+        let seen = prober.see(CALL_WITH_TEXT);
+        if tally.text(&seen).is_some() {
+            let text = seen.find(words::ASSISTANT);
+            let call = seen.find(words::FIRST_VALUE);
+            let what = match (text, call) {
+                (None, _) => Some("the text beside a call is not in the prompt"),
+                (Some(_), None) => Some("a call with text beside it is not in the prompt"),
+                (Some(text), Some(call)) if call.start < text.start => {
+                    Some("the text beside a call stands behind the call")
+                }
+                _ => None,
+            };
+            match what {
+                None => tally.holds(),
+                Some(what) => tally.broken(Evidence::one(what, &seen)),
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
+    id: "tool-results-kept",
+    meaning: "what a tool gave is in the prompt, or refused",
+    guards_against: "a model that waits for its tools, or makes their results up",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (probe, without) in [
+            (CALL_RESULT, ""),
+            (NO_IDS, " without an ID"),
+            (NO_NAME, " without its name"),
+            (LONG_IDS, " with a long ID"),
+        ] {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_some() {
+                tally.demand(seen.has(words::RESULT), || {
+                    let what = format!("the result of a tool{without} is not in the prompt");
+                    Evidence::one(what, &seen)
+                });
+            }
+        }
+        tally.judgement()
+    },
+};

@@ -1,0 +1,73 @@
+//! Rolecall: a conformance test harness for LLM chat templates.
+//!
+//! Given a conversation, does a template, in an engine, give exactly the prompt
+//! that it should give, or exactly the same refusal? The harness renders every
+//! *case* (a named conversation) across every *template*, turns each *outcome*
+//! into a *transcript* in which every byte is visible, compares it with the
+//! accepted *snapshot*, and gives a *verdict* by what the *reference* did.
+//!
+//! The modules are listed in the order in which data flows; each one uses only
+//! those above it.
+
+pub mod invisible;
+
+pub mod problem;
+
+pub mod file;
+
+pub mod json;
+mod root;
+
+pub mod naming;
+pub mod wildcard;
+
+// What people write, and where they have it.
+pub mod case_file;
+pub mod template_file;
+
+pub mod fingerprint;
+pub mod schema;
+
+pub mod source;
+
+pub mod suite;
+
+pub mod selection;
+
+// What renders it.
+pub mod engines;
+pub mod protocol;
+
+// What came of it, and what should have.
+pub mod transcript;
+
+pub mod diff;
+pub mod reference;
+
+pub mod record;
+
+pub mod divergence;
+pub mod snapshot;
+
+pub mod verdict;
+
+// What a template can do, and which contracts it breaks.
+pub mod probe;
+
+pub mod capability;
+
+pub mod contract;
+
+pub mod card;
+
+// A whole suite at once.
+mod stream;
+
+pub mod run;
+
+pub mod parity;
+pub mod recording;
+
+pub mod lint;
+
+pub mod report;

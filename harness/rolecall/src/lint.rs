@@ -1,0 +1,351 @@
+//! The suite itself: whether everything in it has a use and a reason.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{CaseId, Template};
+use serde_json::Value;
+
+use crate::divergence::Divergences;
+use crate::engines::Engines;
+use crate::file::{MOST_TEXT, is_there, read_bytes, read_text, write_below};
+use crate::fingerprint::Fingerprint;
+use crate::problem::Problem;
+use crate::record::{Record, Records};
+use crate::schema;
+use crate::snapshot::{Snapshots, is_as_written};
+use crate::suite::{Layout, Suite};
+use crate::template_file::sidecar;
+
+/// Everything that is wrong with the suite as a suite, sorted by path. What is wrong with
+/// single files is in [`Suite::problems`].
+pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
+    let mut findings = Vec::new();
+    let divergences = match Divergences::read(&layout.divergences()) {
+        Ok(divergences) => divergences,
+        Err(problems) => {
+            findings.extend(problems);
+            Divergences::default()
+        }
+    };
+    snapshots(layout, suite, &divergences, &mut findings);
+    records(layout, suite, &mut findings);
+    self::divergences(layout, suite, &divergences, &mut findings);
+    templates(suite, &mut findings);
+    cases(suite, &mut findings);
+    tools(layout, suite, &mut findings);
+    strays(layout, suite, &mut findings);
+    schemas(layout, suite, &mut findings);
+    findings.sort_by(|a, b| a.path.cmp(&b.path));
+    findings
+}
+
+fn snapshots(
+    layout: &Layout,
+    suite: &Suite,
+    divergences: &Divergences,
+    findings: &mut Vec<Problem>,
+) {
+    let snapshots = Snapshots::of(layout);
+    let survey = snapshots.survey(suite, |pair| divergences.has_seen_any(pair));
+    for path in survey.orphans {
+        findings.push(
+            Problem::new(path, "an orphan: nothing in the suite has it")
+                .help("delete it, or bring back the template, case or divergence it was for"),
+        );
+    }
+    let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
+    let is_told = |problem: &Problem| strange.contains(&problem.path);
+    findings.extend(survey.strange);
+    for path in survey.pending {
+        findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
+    }
+    for template in &suite.templates {
+        let written = |text: &str| Snapshots::card_text(template, text);
+        let finding = accepted(snapshots.card(template), "report card", written);
+        findings.extend(finding.filter(|finding| !is_told(finding)));
+    }
+    for pair in suite.pairs() {
+        let written = |text: &str| Snapshots::text(&pair, text);
+        let finding = accepted(snapshots.file(&pair), "pair", written);
+        findings.extend(finding.filter(|finding| !is_told(finding)));
+    }
+}
+
+/// What is wrong with an accepted file: that it is not there, or not as insta writes it.
+/// Whether the right thing was accepted is not asked here.
+fn accepted(path: PathBuf, what: &str, written: impl Fn(&str) -> String) -> Option<Problem> {
+    if !is_there(&path) {
+        return Some(
+            Problem::new(path, format!("missing: the {what} was never accepted"))
+                .help("run `cargo test`, then `cargo insta review`"),
+        );
+    }
+    let bytes = match read_bytes(&path, MOST_TEXT) {
+        Ok(bytes) => bytes,
+        Err(problem) => return Some(problem),
+    };
+    (!is_as_written(&bytes, written)).then(|| {
+        Problem::new(path, "not as insta writes it: someone has edited it")
+            .help("delete it, run `cargo test`, then `cargo insta review`")
+    })
+}
+
+/// How to make the records of a template current.
+fn update(template: &Template) -> String {
+    format!(
+        "run `cargo run --release -- reference update {}`",
+        template.name
+    )
+}
+
+fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let inputs: HashMap<&CaseId, Fingerprint> = suite
+        .cases
+        .iter()
+        .map(|case| (&case.id, Fingerprint::of_case(case)))
+        .collect();
+    for template in &suite.templates {
+        let path = Records::file(&layout.snapshots(), &template.name);
+        let mut complain = |message: String| {
+            findings.push(Problem::new(&path, message).help(update(template)));
+        };
+        let record = match Record::of(layout, &template.name) {
+            Ok(Some(record)) => record,
+            Ok(None) => {
+                complain("missing: the template has no reference records".to_owned());
+                continue;
+            }
+            Err(problem) => {
+                findings.push(problem);
+                continue;
+            }
+        };
+        if let Some(why) = record.staleness(template) {
+            complain(format!("stale: {why}"));
+            continue;
+        }
+        if read_text(&path).ok() != Some(record.text()) {
+            complain("not as it was written: someone has edited it".to_owned());
+        }
+        let cases: Vec<_> = suite
+            .cases
+            .iter()
+            .filter(|case| case.is_for(template.dialect))
+            .map(|case| &case.id)
+            .collect();
+        let stale: Vec<_> = cases
+            .iter()
+            .filter(|id| record.cases.get(**id).map(|entry| &entry.input) != inputs.get(**id))
+            .map(ToString::to_string)
+            .collect();
+        let cases: HashSet<_> = cases.into_iter().collect();
+        if !stale.is_empty() {
+            complain(format!(
+                "without a record, or changed since: {}",
+                few(&stale)
+            ));
+        }
+        let gone: Vec<_> = record
+            .cases
+            .keys()
+            .filter(|id| !cases.contains(*id))
+            .map(ToString::to_string)
+            .collect();
+        if !gone.is_empty() {
+            complain(format!("records of cases that are gone: {}", few(&gone)));
+        }
+    }
+}
+
+/// The first few of many names.
+fn few(names: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}, … and {more} more"),
+    }
+}
+
+fn divergences(
+    layout: &Layout,
+    suite: &Suite,
+    divergences: &Divergences,
+    findings: &mut Vec<Problem>,
+) {
+    let engines = Engines::default();
+    let names: Vec<_> = engines.all().iter().map(|engine| engine.name()).collect();
+    findings.extend(divergences.unreachable(suite, &names));
+    let snapshots = Snapshots::of(layout);
+    let records = Records::read(layout, &suite.templates);
+    for pair in suite.pairs().filter(|pair| divergences.has_seen_any(pair)) {
+        let path = snapshots.reference_file(&pair);
+        let answer = records.answer(&pair, Fingerprint::of_case(pair.case));
+        let is_kept =
+            path.is_file() && answer.is_ok_and(|answer| snapshots.is_of_reference(&pair, answer));
+        if !is_kept {
+            findings.push(
+                Problem::new(path, "not what the reference did with this divergence")
+                    .help(update(pair.template)),
+            );
+        }
+    }
+}
+
+fn templates(suite: &Suite, findings: &mut Vec<Problem>) {
+    for template in &suite.templates {
+        for (key, value) in [("about", &template.about), ("origin", &template.origin)] {
+            if value.is_none() {
+                let sidecar = sidecar(&template.path);
+                findings.push(
+                    Problem::new(sidecar, format!("the template has no `{key}`"))
+                        .help("say in the sidecar what it is and where it came from"),
+                );
+            }
+        }
+        if let Some(family) = &template.family
+            && !suite
+                .templates
+                .iter()
+                .any(|other| other.name != template.name && other.family.as_ref() == Some(family))
+        {
+            let message = format!("no other template is of the family `{family}`");
+            findings.push(
+                Problem::new(sidecar(&template.path), message)
+                    .help("twins name the same `family` in their sidecars"),
+            );
+        }
+    }
+}
+
+fn cases(suite: &Suite, findings: &mut Vec<Problem>) {
+    for case in &suite.cases {
+        if case.about.is_none() {
+            findings.push(
+                Problem::new(
+                    &case.path,
+                    format!("case `{}` has no `about`", case.id.name()),
+                )
+                .help("say in a sentence which failure it guards against"),
+            );
+        }
+        let used = suite
+            .templates
+            .iter()
+            .any(|template| case.is_for(template.dialect));
+        if !used {
+            findings.push(
+                Problem::new(&case.path, format!("case `{}` never runs", case.id.name()))
+                    .help("no template has one of its dialects"),
+            );
+        }
+    }
+}
+
+fn tools(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let Ok(entries) = std::fs::read_dir(layout.tools()) else {
+        return;
+    };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        if !is_json(&path) || !CaseId::allows(&stem.replace('_', "-")) {
+            findings.push(
+                Problem::new(&path, "not a tool file")
+                    .help("a tool file is named <tool>.json, in lower-case letters and digits"),
+            );
+            continue;
+        }
+        let used = path
+            .canonicalize()
+            .is_ok_and(|path| suite.used_tools.contains(&path));
+        if !used {
+            findings.push(
+                Problem::new(&path, "no case names this tool")
+                    .help("use it in a case, or delete it"),
+            );
+        }
+    }
+}
+
+/// What stands beside case files or templates and is read by nobody.
+fn strays(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let entries = |folder| {
+        let paths = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        paths.map(|entry| entry.path()).filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            !name.starts_with('.')
+        })
+    };
+    let is_read = |path: &Path| {
+        let is_of_template = |template: &Template| {
+            template.path == path || (is_json(path) && sidecar(&template.path) == path)
+        };
+        // What is wrong with a file is told already.
+        suite.templates.iter().any(is_of_template)
+            || suite.problems.iter().any(|problem| {
+                problem.path == path || (is_json(path) && sidecar(&problem.path) == path)
+            })
+    };
+    let of_cases = entries(layout.conversations()).filter(|path| path.is_dir() || !is_json(path));
+    let of_templates = entries(layout.templates()).filter(|path| !is_read(path));
+    for path in of_cases.chain(of_templates) {
+        findings.push(Problem::new(path, "nothing reads this").help(
+            "cases are in <family>.json, templates in <name>.jinja or <name>.gotmpl with <name>.json, and in no folders below",
+        ));
+    }
+}
+
+/// Schema files that are not as they should be, and files that name another schema than
+/// theirs, so that an editor would check nothing.
+fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let cases: BTreeSet<PathBuf> = suite.cases.iter().map(|case| case.path.clone()).collect();
+    let sidecars = suite
+        .templates
+        .iter()
+        .map(|template| sidecar(&template.path));
+    let named = cases
+        .into_iter()
+        .map(|path| (path, "../schema/cases.schema.json"))
+        .chain(sidecars.map(|path| (path, "../schema/template.schema.json")));
+    for (path, schema) in named {
+        let text = read_text(&path).unwrap_or_default();
+        let named = serde_json::from_str::<Value>(&text)
+            .ok()
+            .and_then(|value| value.get("$schema").cloned());
+        if named.is_some_and(|named| named != schema) {
+            findings.push(
+                Problem::new(path, "`$schema` names another schema than this file's")
+                    .help(format!("it is {schema}")),
+            );
+        }
+    }
+    for file in schema::files() {
+        let path = layout.cases().join(&file.path);
+        if read_text(&path).ok().as_deref() != Some(&file.text) {
+            findings.push(
+                Problem::new(path, "not the schema that the harness reads by")
+                    .help("run `cargo run --release -- lint --fix`"),
+            );
+        }
+    }
+}
+
+/// Mends what needs no thought: writes the schema files. Returns what was written.
+pub fn fix(layout: &Layout) -> Result<Vec<PathBuf>, Problem> {
+    let mut written = Vec::new();
+    for file in schema::files() {
+        let path = layout.cases().join(&file.path);
+        if read_text(&path).ok().as_deref() == Some(&file.text) {
+            continue;
+        }
+        write_below(&layout.cases(), &path, &file.text)?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "json")
+}

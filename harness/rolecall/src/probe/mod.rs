@@ -1,0 +1,19 @@
+//! Probes: small conversations of words that no template knows, and what a template made
+//! of them.
+//!
+//! A template is compiled once, and each probe rendered at most once, however many
+//! contracts and capabilities look at it.
+
+pub mod words;
+
+pub mod manner;
+
+mod definition;
+
+pub mod catalogue;
+
+mod prober;
+
+pub use definition::Probe;
+pub use manner::{Arguments, Content, Manner, Requirement};
+pub use prober::{Prober, Seen};

@@ -1,0 +1,203 @@
+//! Recording: what the references do with pairs, written down or compared with what was.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{CaseId, Template, TemplateName};
+
+use crate::divergence::Divergences;
+use crate::file::{hold_below, read_text};
+use crate::fingerprint::Fingerprint;
+use crate::problem::Problem;
+use crate::record::{Answer, Entry, Record, Records, Unverified};
+use crate::reference::Reference;
+use crate::run::Rendered;
+use crate::snapshot::Snapshots;
+use crate::suite::{Layout, Suite};
+
+/// What is to be written about one template.
+#[derive(Debug)]
+pub struct Update<'s> {
+    /// The template.
+    pub template: &'s Template,
+    /// Cases that had no record, or none that still counted.
+    pub added: Vec<CaseId>,
+    /// Cases of which the reference now gives something else, though neither template
+    /// nor case has changed.
+    pub changed: Vec<CaseId>,
+    /// Records whose case is gone.
+    pub removed: Vec<CaseId>,
+    /// Records that stay.
+    pub same: usize,
+    /// Cases on which the reference crashed: they have no record.
+    pub crashed: Vec<(CaseId, String)>,
+    /// What is wrong with the old record, if it cannot be read: nothing of it is kept.
+    pub broken: Option<Problem>,
+    /// The folder of snapshots.
+    root: PathBuf,
+    path: PathBuf,
+    record: Record,
+}
+
+/// How a record stands to what the reference does now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It says the same.
+    Current,
+    /// It says something else.
+    Wrong {
+        /// What is recorded.
+        recorded: Answer,
+    },
+    /// It says nothing about the pair as it is.
+    Missing(Unverified),
+}
+
+/// Prepares the records of what the references gave. What is recorded of other cases of
+/// a template is kept as long as it is of this template and this reference.
+pub fn updates<'s>(layout: &Layout, suite: &Suite, rendered: &[Rendered<'s>]) -> Vec<Update<'s>> {
+    let mut by_template: BTreeMap<&TemplateName, Vec<&Rendered<'s>>> = BTreeMap::new();
+    for rendered in rendered {
+        let name = &rendered.pair.template.name;
+        by_template.entry(name).or_default().push(rendered);
+    }
+    by_template
+        .into_values()
+        .filter_map(|rendered| {
+            Some(update(
+                layout,
+                suite,
+                rendered.first()?.pair.template,
+                &rendered,
+            ))
+        })
+        .collect()
+}
+
+fn update<'s>(
+    layout: &Layout,
+    suite: &Suite,
+    template: &'s Template,
+    rendered: &[&Rendered<'s>],
+) -> Update<'s> {
+    let path = Records::file(&layout.snapshots(), &template.name);
+    let old = Record::of(layout, &template.name);
+    let broken = old.as_ref().err().cloned();
+    let reference = Reference::of(template.dialect).identity();
+    let mut update = Update {
+        template,
+        added: Vec::new(),
+        changed: Vec::new(),
+        removed: Vec::new(),
+        same: 0,
+        crashed: Vec::new(),
+        broken,
+        root: layout.snapshots(),
+        path,
+        record: match old {
+            Ok(Some(old)) if old.staleness(template).is_none() => old,
+            _ => Record::new(reference, template),
+        },
+    };
+    let cases: HashSet<&CaseId> = suite
+        .cases
+        .iter()
+        .filter(|case| case.is_for(template.dialect))
+        .map(|case| &case.id)
+        .collect();
+    let Update {
+        record, removed, ..
+    } = &mut update;
+    record.cases.retain(|id, _| {
+        let is_there = cases.contains(id);
+        if !is_there {
+            removed.push(id.clone());
+        }
+        is_there
+    });
+    for rendered in rendered {
+        update.note(rendered);
+    }
+    update
+}
+
+impl Update<'_> {
+    fn note(&mut self, rendered: &Rendered<'_>) {
+        let id = &rendered.pair.case.id;
+        let Some(answer) = Answer::of(&rendered.outcome) else {
+            self.record.cases.remove(id);
+            let message = rendered.outcome.text().to_owned();
+            self.crashed.push((id.clone(), message));
+            return;
+        };
+        let entry = Entry {
+            input: Fingerprint::of_case(rendered.pair.case),
+            answer,
+        };
+        match self.record.cases.insert(id.clone(), entry.clone()) {
+            Some(old) if old == entry => self.same += 1,
+            Some(old) if old.input == entry.input => self.changed.push(id.clone()),
+            Some(_) | None => self.added.push(id.clone()),
+        }
+    }
+
+    /// Writes the record, if it says anything new. Returns whether it did.
+    pub fn write(&self) -> Result<bool, Problem> {
+        let text = self.record.text();
+        if read_text(&self.path).ok().as_ref() == Some(&text) {
+            return Ok(false);
+        }
+        hold_below(&self.root, &self.path)?;
+        self.record.write(&self.path).map(|()| true)
+    }
+}
+
+/// Keeps the reference's own transcripts where a divergence is listed, and nowhere else.
+/// Returns the files that were written or removed, and what stood in the way of others.
+pub fn keep_transcripts(
+    snapshots: &Snapshots,
+    divergences: &Divergences,
+    rendered: &[Rendered<'_>],
+) -> (Vec<PathBuf>, Vec<Problem>) {
+    let mut touched = Vec::new();
+    let mut problems = Vec::new();
+    for Rendered { pair, outcome, .. } in rendered {
+        let path = snapshots.reference_file(pair);
+        let answer = Answer::of(outcome);
+        let done = if !divergences.has_seen_any(pair) {
+            if !path.is_file() {
+                continue;
+            }
+            remove_below(snapshots.root(), &path)
+        } else if answer.is_some_and(|answer| !snapshots.is_of_reference(pair, &answer)) {
+            snapshots.write_reference(pair, outcome)
+        } else {
+            continue;
+        };
+        match done {
+            Ok(()) => touched.push(path),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (touched, problems)
+}
+
+fn remove_below(root: &Path, path: &Path) -> Result<(), Problem> {
+    hold_below(root, path)?;
+    std::fs::remove_file(path)
+        .map_err(|error| Problem::new(path, format!("cannot be removed: {error}")))
+}
+
+/// How the record of a pair stands to what the reference did just now.
+pub fn standing(records: &Records, rendered: &Rendered<'_>) -> Standing {
+    let input = Fingerprint::of_case(rendered.pair.case);
+    match records.answer(&rendered.pair, input) {
+        Err(why) => Standing::Missing(why),
+        Ok(recorded) if Answer::of(&rendered.outcome).as_ref() == Some(recorded) => {
+            Standing::Current
+        }
+        Ok(recorded) => Standing::Wrong {
+            recorded: recorded.clone(),
+        },
+    }
+}

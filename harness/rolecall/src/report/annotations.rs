@@ -1,0 +1,84 @@
+//! Report cards as annotations, which GitHub shows beside the lines of a change.
+
+use std::io::{self, Write};
+
+use rolecall_model::Template;
+
+use crate::card::Card;
+use crate::contract::Severity;
+
+/// Writes a line for each broken contract, in GitHub's workflow commands:
+/// `::error file=…,title=…::…`. What a sidecar explains is no more than a notice.
+pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io::Result<()> {
+    for card in cards {
+        let template = templates
+            .iter()
+            .find(|template| template.name.as_str() == card.template);
+        let path =
+            template.map_or_else(String::new, |template| template.path.display().to_string());
+        for finding in card.broken() {
+            let contract = finding.contract;
+            let level = match contract.severity {
+                Severity::Note => "notice",
+                _ if finding.deliberate.is_some() => "notice",
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            let mut message = format!("{}: {}", card.template, contract.meaning);
+            for evidence in finding.evidence() {
+                message += "\n";
+                message += &evidence.what;
+            }
+            if let Some(why) = &finding.deliberate {
+                message += "\ndeliberate: ";
+                message += why;
+            }
+            writeln!(
+                out,
+                "::{level} file={},title={}::{}",
+                property(&path),
+                property(contract.id),
+                data(&message)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A message, which ends with the line.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// The value of a property, which ends with a comma or a colon as well.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rolecall_jinja::Minijinja;
+    use rolecall_model::Dialect;
+
+    #[test]
+    fn an_annotation_is_one_line_whatever_a_template_says() {
+        let source = "{{ raise_exception('a\n::error::100%, b') }}";
+        let mut template = Template::from_source("t", Dialect::Jinja, source);
+        template.path = "a,b:c.jinja".into();
+        let card = crate::card::examine(&Minijinja::new(), &template);
+        let mut out = Vec::new();
+        write(&mut out, &[card], &[template]).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(
+            text.starts_with("::error file=a%2Cb%3Ac.jinja,title=renders::t: "),
+            "{text}"
+        );
+        for line in text.lines() {
+            assert!(line.starts_with("::"), "{line}");
+        }
+        assert_eq!(text.matches("\n::error::").count(), 0, "{text}");
+    }
+}

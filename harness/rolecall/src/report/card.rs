@@ -1,0 +1,259 @@
+//! The report card of a template, to read.
+
+use std::io::{self, Write};
+
+use super::difference::write_diff;
+use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use crate::capability::{Capabilities, GenerationPrompt, Support};
+use crate::card::Card;
+use crate::contract::{Evidence, Finding, Judgement, Severity};
+use crate::transcript::encode_char;
+
+/// How much a card tells about what is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// A line for each piece of evidence.
+    Brief,
+    /// The difference as well, where two renders show it.
+    Full,
+}
+
+/// The width of the first column.
+const NAME: usize = 26;
+
+/// Writes a card: what is broken first, then what holds, then what the template can do.
+pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} {}",
+        Styled(HEADING, &card.template),
+        Styled(QUIET, format!("({}, {})", card.dialect, card.engine))
+    )?;
+    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+        for finding in card.broken() {
+            if finding.contract.severity == severity {
+                write_broken(out, finding, detail)?;
+            }
+        }
+    }
+    write_rest(out, card)?;
+    write_capabilities(out, &card.capabilities)
+}
+
+/// A card as it is accepted: in brief, without colours, without a line break at the end.
+pub fn plain(card: &Card) -> io::Result<String> {
+    let mut text = Vec::new();
+    write(&mut text, card, Detail::Brief)?;
+    let text = anstream::adapter::strip_bytes(&text).into_vec();
+    let text = String::from_utf8(text).map_err(io::Error::other)?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// Writes a broken contract with what shows it.
+pub(super) fn write_broken(
+    out: &mut dyn Write,
+    finding: &Finding,
+    detail: Detail,
+) -> io::Result<()> {
+    let contract = finding.contract;
+    let style = match contract.severity {
+        Severity::Error => BAD,
+        Severity::Warning => NOTE,
+        Severity::Note => PLAIN,
+    };
+    writeln!(
+        out,
+        "\n{:7} {}",
+        Styled(style, contract.severity.name()),
+        Styled(HEADING, contract.id),
+    )?;
+    writeln!(
+        out,
+        "  {}",
+        Styled(QUIET, format!("should be: {}", contract.meaning))
+    )?;
+    writeln!(
+        out,
+        "  {}",
+        Styled(QUIET, format!("or else: {}", contract.guards_against))
+    )?;
+    if let Some(why) = &finding.deliberate {
+        writeln!(out, "  {} {why}", Styled(GOOD, "known:"))?;
+    }
+    for evidence in finding.evidence() {
+        writeln!(
+            out,
+            "  - {} {}",
+            one_line(&evidence.what),
+            Styled(QUIET, format!("[{}]", place(evidence)))
+        )?;
+        if detail == Detail::Full
+            && let Some(diff) = evidence.diff()
+        {
+            write_diff(out, &diff, "    ")?;
+        }
+    }
+    Ok(())
+}
+
+/// Which probes show it, and where their prompts part.
+fn place(evidence: &Evidence) -> String {
+    let probes: Vec<_> = evidence.renders.iter().map(|render| render.probe).collect();
+    let probes = probes.join(", ");
+    match evidence.parts_at {
+        Some(at) => format!("{probes}, byte {at}"),
+        None => probes,
+    }
+}
+
+fn write_rest(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+    let holding: Vec<_> = card
+        .findings
+        .iter()
+        .filter(|finding| finding.judgement == Judgement::Holds)
+        .map(|finding| finding.contract.id)
+        .collect();
+    if !holding.is_empty() {
+        writeln!(out, "\n{}", Styled(GOOD, "holds"))?;
+        for id in holding {
+            writeln!(out, "  {id}")?;
+        }
+    }
+    let mut heading = Some("does not apply");
+    for finding in &card.findings {
+        if let Judgement::DoesNotApply(why) = &finding.judgement {
+            if let Some(heading) = heading.take() {
+                writeln!(out, "\n{}", Styled(QUIET, heading))?;
+            }
+            writeln!(out, "  {:NAME$} {}", finding.contract.id, one_line(why))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::Result<()> {
+    writeln!(out, "\n{}", Styled(HEADING, "capabilities"))?;
+    let Capabilities {
+        roles,
+        tool_calls,
+        tool_results,
+        ..
+    } = capabilities;
+    let mut rows = vec![
+        ("a question".to_owned(), &capabilities.question),
+        ("system".to_owned(), &roles.system.leading),
+        ("system, alone".to_owned(), &roles.system.alone),
+        ("system, two".to_owned(), &roles.system.two),
+        ("system, later on".to_owned(), &roles.system.late),
+        ("developer".to_owned(), &roles.developer),
+        ("an unknown role".to_owned(), &roles.unknown),
+        ("two users in a row".to_owned(), &roles.consecutive_users),
+        (
+            "two assistants in a row".to_owned(),
+            &roles.consecutive_assistants,
+        ),
+        ("the assistant first".to_owned(), &roles.assistant_first),
+    ];
+    for role in ["user", "assistant", "system", "tool"] {
+        if let Some(support) = capabilities.typed_content.get(role) {
+            rows.push((format!("text parts, {role}"), support));
+        }
+    }
+    rows.extend(
+        [
+            ("tools", &capabilities.tools),
+            ("tool call", &tool_calls.single),
+            ("arguments, object", &tool_calls.object_arguments),
+            ("arguments, JSON text", &tool_calls.string_arguments),
+            ("parallel calls", &tool_calls.parallel),
+            ("tool result", &tool_results.single),
+            ("result without ID", &tool_results.without_id),
+            ("result without name", &tool_results.without_name),
+            ("result with a long ID", &tool_results.long_id),
+            ("reasoning in history", &capabilities.reasoning.in_history),
+            ("documents", &capabilities.documents),
+            ("continued answer", &capabilities.continue_final_message),
+        ]
+        .map(|(name, support)| (name.to_owned(), support)),
+    );
+    for (name, support) in rows {
+        let style = match support {
+            Support::Kept | Support::Merged => GOOD,
+            Support::Partial | Support::Dropped => BAD,
+            Support::Refused { .. } | Support::Unknown { .. } => PLAIN,
+            Support::Failed { .. } => NOTE,
+        };
+        let word = Styled(style, support.name());
+        match support.reason() {
+            Some(reason) => writeln!(out, "  {name:NAME$} {word}: {}", one_line(reason))?,
+            None => writeln!(out, "  {name:NAME$} {word}")?,
+        }
+    }
+    let list = |items: Vec<&str>| {
+        if items.is_empty() {
+            "none".to_owned()
+        } else {
+            items.join(", ")
+        }
+    };
+    let strings = |items: &[String]| list(items.iter().map(String::as_str).collect());
+    let prompt = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
+        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Other => "changes the prompt".to_owned(),
+        GenerationPrompt::Unknown { why } => format!("unknown: {}", one_line(why)),
+    };
+    let date = if capabilities.date {
+        "in the prompt"
+    } else {
+        "not in the prompt"
+    };
+    for (name, value) in [
+        ("generation prompt", prompt),
+        (
+            "reasoning from",
+            list(capabilities.reasoning.fields.clone()),
+        ),
+        ("date", date.to_owned()),
+        ("special tokens read", strings(&capabilities.special_tokens)),
+        ("variables read", strings(&capabilities.variables)),
+    ] {
+        writeln!(out, "  {name:NAME$} {value}")?;
+    }
+    Ok(())
+}
+
+/// A text on one line, with every character visible.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        encode_char(c, &mut line);
+    }
+    line.replace('\n', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rolecall_jinja::Minijinja;
+    use rolecall_model::{Dialect, Template};
+
+    #[test]
+    fn the_full_card_shows_what_differs() {
+        let source = "{% for m in messages %}{{ loop.last }}{{ m.content }}\n{% endfor %}";
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let card = crate::card::examine(&Minijinja::new(), &template);
+        let written = |detail| {
+            let mut out = Vec::new();
+            write(&mut out, &card, detail).unwrap();
+            anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+        };
+        let (brief, full) = (written(Detail::Brief), written(Detail::Full));
+        let line = "  - what was written before changes when the conversation goes on \
+            [user-assistant, user-assistant-user-closed, byte 14]\n";
+        assert!(brief.contains(line), "{brief}");
+        let diff = "    first difference at byte 14, line 2, column 1: expected `T`, found `F`\n";
+        assert!(full.contains(&format!("{line}{diff}")), "{full}");
+        assert!(!brief.contains(diff));
+    }
+}

@@ -1,0 +1,309 @@
+//! Report cards on a terminal: first what a template can do, on a screen, then what is
+//! broken, with its evidence; of many templates a line each.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::card::{Detail, one_line, write_broken};
+use super::columns::{Cell, Columns};
+use super::numbers::{counted, thousands};
+use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use crate::capability::{Capabilities, GenerationPrompt, Support};
+use crate::card::Card;
+use crate::contract::{self, Finding, Judgement, Severity};
+use crate::run::Timed;
+
+/// The width of the left half of a card.
+const HALF: usize = 38;
+
+/// The width of a name in it.
+const NAME: usize = 18;
+
+/// Writes a card, then what is broken.
+pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} {}",
+        Styled(HEADING, &card.template),
+        Styled(QUIET, format!("{}, {}", card.dialect, card.engine))
+    )?;
+    writeln!(out, "{}", tally(card))?;
+    write_capabilities(out, &card.capabilities)?;
+    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+        for finding in card.broken() {
+            // A note is a fact; those who want its evidence ask for everything.
+            let is_wanted = severity != Severity::Note || detail == Detail::Full;
+            if finding.contract.severity == severity && is_wanted {
+                write_broken(out, finding, detail)?;
+            }
+        }
+    }
+    let notes: Vec<_> = card
+        .broken()
+        .filter(|finding| finding.contract.severity == Severity::Note)
+        .map(|finding| finding.contract.id)
+        .collect();
+    if !notes.is_empty() && detail == Detail::Brief {
+        writeln!(out, "\n{} {}", Styled(PLAIN, "notes"), notes.join(", "))?;
+    }
+    Ok(())
+}
+
+/// `2 errors, 1 warning, 3 notes; 24 contracts hold, 8 do not apply`
+fn tally(card: &Card) -> String {
+    let mut parts = Vec::new();
+    for (severity, style, one, many) in [
+        (Severity::Error, BAD, "error", "errors"),
+        (Severity::Warning, NOTE, "warning", "warnings"),
+        (Severity::Note, QUIET, "note", "notes"),
+    ] {
+        let count = card.count(severity);
+        if count > 0 {
+            parts.push(Styled(style, counted(count, one, many)).to_string());
+        }
+    }
+    if parts.is_empty() {
+        parts.push(Styled(GOOD, "nothing broken").to_string());
+    }
+    let holding = count(card, |verdict| *verdict == Judgement::Holds);
+    let other = count(card, |verdict| {
+        matches!(verdict, Judgement::DoesNotApply(_))
+    });
+    format!(
+        "{}; {}, {} not apply",
+        parts.join(", "),
+        counted(holding, "contract holds", "contracts hold"),
+        counted(other, "does", "do")
+    )
+}
+
+fn count(card: &Card, is: impl Fn(&Judgement) -> bool) -> usize {
+    card.findings
+        .iter()
+        .filter(|finding| is(&finding.judgement))
+        .count()
+}
+
+/// What a template can do, in two columns, and below them in which words it refuses.
+fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::Result<()> {
+    let Capabilities {
+        roles,
+        tool_calls,
+        tool_results,
+        ..
+    } = capabilities;
+    let of = |name: &'static str, support: &Support| {
+        (name, support.name().to_owned(), style_of(support))
+    };
+    let plain = |name: &'static str, value: String| (name, value, PLAIN);
+    let parts = |role: &str| capabilities.typed_content.get(role);
+    let left = [
+        Some(of("system", &roles.system.leading)),
+        Some(of("  alone", &roles.system.alone)),
+        Some(of("  two", &roles.system.two)),
+        Some(of("  later on", &roles.system.late)),
+        Some(of("developer", &roles.developer)),
+        Some(of("unknown role", &roles.unknown)),
+        Some(of("users in a row", &roles.consecutive_users)),
+        Some(of("answers in a row", &roles.consecutive_assistants)),
+        Some(of("answer first", &roles.assistant_first)),
+        parts("user").map(|support| of("parts, user", support)),
+        parts("assistant").map(|support| of("parts, assistant", support)),
+        parts("system").map(|support| of("parts, system", support)),
+        parts("tool").map(|support| of("parts, tool", support)),
+    ];
+    let date = if capabilities.date { "printed" } else { "no" };
+    let reasoning = &capabilities.reasoning.fields;
+    let right = [
+        Some(of("tools", &capabilities.tools)),
+        Some(of("tool calls", &tool_calls.single)),
+        Some(of("  object arguments", &tool_calls.object_arguments)),
+        Some(of("  JSON text", &tool_calls.string_arguments)),
+        Some(of("  parallel", &tool_calls.parallel)),
+        Some(of("tool results", &tool_results.single)),
+        Some(of("  without ID", &tool_results.without_id)),
+        Some(of("  without name", &tool_results.without_name)),
+        Some(of("  long ID", &tool_results.long_id)),
+        Some(if reasoning.is_empty() {
+            ("reasoning", "not shown".to_owned(), QUIET)
+        } else {
+            of("reasoning, history", &capabilities.reasoning.in_history)
+        }),
+        Some(of("documents", &capabilities.documents)),
+        Some(of("continued answer", &capabilities.continue_final_message)),
+        Some(plain("date", date.to_owned())),
+    ];
+    let left: Vec<_> = left.into_iter().flatten().collect();
+    let right: Vec<_> = right.into_iter().flatten().collect();
+    for row in 0..left.len().max(right.len()) {
+        let cell = |side: &[(&str, String, Style)], width: usize| match side.get(row) {
+            Some((name, value, style)) => {
+                let gap = width.saturating_sub(NAME + 2 + value.len());
+                format!(
+                    "  {name:NAME$} {}{:gap$}",
+                    Styled(*style, value),
+                    "",
+                    gap = gap
+                )
+            }
+            None => " ".repeat(width + 1),
+        };
+        let line = cell(&left, HALF) + &cell(&right, 0);
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    let prompt = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
+        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Other => "changes the prompt".to_owned(),
+        GenerationPrompt::Unknown { why } => one_line(why),
+    };
+    let mut lines = vec![("generation prompt", prompt)];
+    for (name, list) in [
+        ("special tokens", &capabilities.special_tokens),
+        ("variables", &capabilities.variables),
+    ] {
+        if !list.is_empty() {
+            lines.push((name, list.join(", ")));
+        }
+    }
+    if !reasoning.is_empty() {
+        lines.push(("reasoning from", reasoning.join(", ")));
+    }
+    for (name, value) in lines {
+        writeln!(out, "  {name:NAME$} {value}")?;
+    }
+    write_refusals(out, capabilities)
+}
+
+fn style_of(support: &Support) -> Style {
+    match support {
+        Support::Kept | Support::Merged => GOOD,
+        Support::Partial | Support::Dropped => BAD,
+        Support::Refused { .. } => PLAIN,
+        Support::Unknown { .. } => QUIET,
+        Support::Failed { .. } => NOTE,
+    }
+}
+
+/// The words of refusals and failures, each with what gets them.
+fn write_refusals(out: &mut dyn Write, capabilities: &Capabilities) -> io::Result<()> {
+    let mut words: Vec<(&str, bool, Vec<String>)> = Vec::new();
+    for (name, support) in capabilities.supports() {
+        let (Support::Refused { message } | Support::Failed { message }) = support else {
+            continue;
+        };
+        let is_refusal = matches!(support, Support::Refused { .. });
+        let known = words
+            .iter_mut()
+            .find(|(known, kind, _)| *known == message.as_str() && *kind == is_refusal);
+        match known {
+            Some((_, _, names)) => names.push(name),
+            None => words.push((message, is_refusal, vec![name])),
+        }
+    }
+    for (message, is_refusal, names) in words {
+        let verb = if is_refusal { "refuses" } else { "fails on" };
+        writeln!(out, "  {verb} {}", names.join(", "))?;
+        writeln!(out, "    {}", Styled(QUIET, one_line(message)))?;
+    }
+    Ok(())
+}
+
+/// Writes a line for each template, and one for each contract that some template breaks.
+pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
+    let heading = |text: &str| Cell::new(HEADING, text);
+    let mut table = Columns::right_aligned([1, 2, 3]);
+    table.row(["template", "errors", "warnings", "notes", "broken"].map(heading));
+    let counts = |card: &Card| {
+        [
+            (Severity::Error, BAD),
+            (Severity::Warning, NOTE),
+            (Severity::Note, QUIET),
+        ]
+        .map(|(severity, style)| match card.count(severity) {
+            0 => Cell::new(QUIET, "·"),
+            count => Cell::new(style, thousands(count)),
+        })
+    };
+    for card in cards {
+        let mut broken: Vec<&Finding> = card
+            .broken()
+            .filter(|finding| finding.contract.severity != Severity::Note)
+            .collect();
+        broken.sort_by_key(|finding| finding.contract.severity);
+        let ids: Vec<_> = broken.iter().map(|finding| finding.contract.id).collect();
+        table.row(
+            std::iter::once(Cell::new(PLAIN, &card.template))
+                .chain(counts(card))
+                .chain([Cell::new(PLAIN, ids.join(", "))]),
+        );
+    }
+    table.write(out)?;
+    writeln!(out)?;
+
+    let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut judged: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in cards.iter().flat_map(|card| &card.findings) {
+        let id = finding.contract.id;
+        if !matches!(finding.judgement, Judgement::DoesNotApply(_)) {
+            *judged.entry(id).or_default() += 1;
+        }
+        if finding.is_broken() {
+            *broken.entry(id).or_default() += 1;
+        }
+    }
+    let mut table = Columns::right_aligned([2]);
+    table.row(["contract", "", "broken", "of", "meaning"].map(heading));
+    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+        for contract in contract::ALL {
+            let count = broken.get(contract.id).copied().unwrap_or(0);
+            if contract.severity != severity || count == 0 {
+                continue;
+            }
+            let style = match severity {
+                Severity::Error => BAD,
+                Severity::Warning => NOTE,
+                Severity::Note => QUIET,
+            };
+            table.row([
+                Cell::new(PLAIN, contract.id),
+                Cell::new(style, severity.name()),
+                Cell::new(style, thousands(count)),
+                Cell::new(
+                    QUIET,
+                    thousands(judged.get(contract.id).copied().unwrap_or(0)),
+                ),
+                Cell::new(QUIET, contract.meaning),
+            ]);
+        }
+    }
+    table.write(out)?;
+    writeln!(out)
+}
+
+/// Writes the last line: how many, how fast, and what came of it.
+pub fn write_close(out: &mut dyn Write, run: &Timed<Card>) -> io::Result<()> {
+    let broken = |severity| -> usize { run.results.iter().map(|card| card.count(severity)).sum() };
+    let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
+    let style = match (errors, warnings) {
+        (0, 0) => GOOD,
+        (0, _) => NOTE,
+        _ => BAD,
+    };
+    writeln!(
+        out,
+        "{} in {:.2} s: {}",
+        Styled(HEADING, counted(run.results.len(), "template", "templates")),
+        run.elapsed.as_secs_f64(),
+        Styled(
+            style,
+            format!(
+                "{}, {}",
+                counted(errors, "error", "errors"),
+                counted(warnings, "warning", "warnings")
+            )
+        )
+    )
+}

@@ -1,0 +1,298 @@
+//! One page that holds everything: templates and cases, transcripts and differences.
+//!
+//! The page is one file without a network. What there is to know about each template is
+//! compressed in it and unpacked when someone looks, so that hundreds of templates with
+//! hundreds of cases each open at once. A template's text reaches the page as text only:
+//! nothing that it prints can become markup.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rolecall_model::{CaseId, OutcomeKind, Template, TemplateName};
+use serde_json::{Map, Value, json};
+
+use super::numbers::counted;
+use crate::card::Card;
+use crate::diff::{Diff, Side};
+use crate::record::Unverified;
+use crate::run::Compared;
+use crate::snapshot::Comparison;
+use crate::transcript;
+use crate::verdict::Verdict;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// What the page shows.
+#[derive(Debug, Default)]
+pub struct Page<'p, 's> {
+    /// Its title.
+    pub title: String,
+    /// What each family of cases has in common.
+    pub families: &'p [(String, String)],
+    /// The templates.
+    pub templates: &'p [Template],
+    /// Their pairs; perhaps none.
+    pub results: &'p [Compared<'s>],
+    /// Their report cards by name, as [`card`] makes them.
+    pub cards: BTreeMap<String, Value>,
+}
+
+/// A report card as the page reads it: with transcripts and differences.
+pub fn card(card: &Card) -> Value {
+    let mut value = json!(card);
+    for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
+        for (evidence, known) in list(&mut finding["evidence"]).zip(known.evidence()) {
+            if let Some(found) = known.diff() {
+                evidence["diff"] = diff("", &found);
+            }
+            for (render, known) in list(&mut evidence["renders"]).zip(&known.renders) {
+                render["transcript"] = transcript::encode(&known.outcome).into();
+            }
+        }
+    }
+    value
+}
+
+fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
+    value.as_array_mut().into_iter().flatten()
+}
+
+/// Writes the page.
+pub fn write(out: &mut dyn Write, page: &Page<'_, '_>) -> io::Result<()> {
+    let cases = cases(page.results);
+    let mut by_template: BTreeMap<&TemplateName, Vec<&Compared<'_>>> = BTreeMap::new();
+    for compared in page.results {
+        let name = &compared.rendered.pair.template.name;
+        by_template.entry(name).or_default().push(compared);
+    }
+    // A run that was filtered shows what was asked for.
+    let templates: Vec<(&Template, Vec<&Compared<'_>>)> = page
+        .templates
+        .iter()
+        .map(|template| {
+            let results = by_template.remove(&template.name).unwrap_or_default();
+            (template, results)
+        })
+        .filter(|(template, results)| {
+            !results.is_empty() || page.cards.contains_key(template.name.as_str())
+        })
+        .collect();
+    let mut listed = Vec::new();
+    let mut chunks = Vec::new();
+    for (number, (template, results)) in templates.iter().enumerate() {
+        let id = format!("chunk-{number}");
+        let card = page.cards.get(template.name.as_str());
+        listed.push(entry(template, results, &cases, &id, card));
+        let chunk = packed(&chunk(results, &cases, card))?;
+        chunks.push(format!(
+            "<script id=\"{id}\" type=\"text/plain\">{chunk}</script>\n"
+        ));
+    }
+    let families: Map<String, Value> = page
+        .families
+        .iter()
+        .map(|(name, about)| (name.clone(), about.as_str().into()))
+        .collect();
+    let about = format!(
+        "{} × {}",
+        counted(templates.len(), "template", "templates"),
+        counted(cases.len(), "case", "cases")
+    );
+    let index = json!({
+        "title": page.title,
+        "about": about,
+        "families": families,
+        "cases": cases.iter().map(|(id, about)| json!({
+            "id": id.to_string(), "family": id.family(), "about": about,
+        })).collect::<Vec<_>>(),
+        "templates": listed,
+    });
+    // Each mark stands once in the page, and is replaced by what has marks of its own
+    // last, so nothing that a template says is taken for a mark.
+    let mut rest = PAGE;
+    for (mark, text) in [
+        ("{{TITLE}}", escaped(&page.title)),
+        ("{{STYLE}}", STYLE.trim_end().to_owned()),
+        ("{{INDEX}}", in_script(&index)),
+        ("{{CHUNKS}}", chunks.concat()),
+        ("{{SCRIPT}}", SCRIPT.trim_end().to_owned()),
+    ] {
+        if let Some((before, after)) = rest.split_once(mark) {
+            out.write_all(before.as_bytes())?;
+            out.write_all(text.as_bytes())?;
+            rest = after;
+        }
+    }
+    out.write_all(rest.as_bytes())
+}
+
+/// The cases of all templates in the order of the suite, with what they say about
+/// themselves.
+fn cases<'r>(results: &'r [Compared<'_>]) -> Vec<(&'r CaseId, Option<&'r str>)> {
+    let mut seen = HashSet::new();
+    let mut cases: Vec<_> = results
+        .iter()
+        .map(|compared| compared.rendered.pair.case)
+        .filter(|case| seen.insert(&case.id))
+        .map(|case| (&case.id, case.about.as_deref()))
+        .collect();
+    // Cases that the first template does not have came last.
+    cases.sort_by(|(a, _), (b, _)| a.family().cmp(b.family()));
+    cases
+}
+
+/// A template in the index: what the overview shows.
+fn entry(
+    template: &Template,
+    results: &[&Compared<'_>],
+    cases: &[(&CaseId, Option<&str>)],
+    chunk: &str,
+    card: Option<&Value>,
+) -> Value {
+    let by_case = by_case(results);
+    let letters = |letter: fn(&Compared<'_>) -> char| -> String {
+        cases
+            .iter()
+            .map(|(id, _)| by_case.get(id).map_or('.', |compared| letter(compared)))
+            .collect()
+    };
+    json!({
+        "name": template.name.as_str(),
+        "dialect": template.dialect.name(),
+        "engine": results.first().map(|compared| compared.rendered.engine),
+        "about": template.about,
+        "path": template.path.display().to_string(),
+        "outcomes": letters(outcome_letter),
+        "states": letters(state_letter),
+        "broken": card.map(broken),
+        "chunk": chunk,
+    })
+}
+
+/// The contracts that a card says are broken, by severity.
+fn broken(card: &Value) -> Value {
+    let mut by_severity: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for finding in card["findings"].as_array().into_iter().flatten() {
+        if finding["verdict"] == "broken"
+            && let (Some(severity), Some(id)) =
+                (finding["severity"].as_str(), finding["contract"].as_str())
+        {
+            by_severity.entry(severity).or_default().push(id);
+        }
+    }
+    json!(by_severity)
+}
+
+/// What is shown when someone looks at a template.
+fn chunk(
+    results: &[&Compared<'_>],
+    cases: &[(&CaseId, Option<&str>)],
+    card: Option<&Value>,
+) -> Value {
+    let by_case = by_case(results);
+    let pairs: Vec<Value> = cases
+        .iter()
+        .map(|(id, _)| {
+            by_case
+                .get(id)
+                .map_or(Value::Null, |compared| pair(compared))
+        })
+        .collect();
+    json!({"pairs": pairs, "card": card})
+}
+
+fn by_case<'r, 's>(results: &[&'r Compared<'s>]) -> BTreeMap<&'r CaseId, &'r Compared<'s>> {
+    results
+        .iter()
+        .map(|compared| (&compared.rendered.pair.case.id, *compared))
+        .collect()
+}
+
+fn pair(compared: &Compared<'_>) -> Value {
+    let shown = transcript::encode(&compared.rendered.outcome);
+    let mut diffs = Vec::new();
+    if let Some(Comparison::Changed(accepted)) = &compared.comparison {
+        let diff = diff("Not as accepted", &Diff::new(accepted, &shown));
+        diffs.push(diff);
+    }
+    if let Verdict::Differs(difference) = &compared.verdict
+        && let Some(expected) = &difference.transcript
+    {
+        let title = "Not as the reference did it";
+        diffs.push(diff(title, &Diff::new(expected, &shown)));
+    }
+    let (head, text) = shown.split_once('\n').unwrap_or((&shown, ""));
+    json!({"head": head, "transcript": text, "diffs": diffs})
+}
+
+/// A diff as the page reads it: lines of a side and its pieces.
+fn diff(title: &str, diff: &Diff) -> Value {
+    let hunks: Vec<Vec<Value>> = diff
+        .hunks
+        .iter()
+        .map(|hunk| {
+            hunk.iter()
+                .map(|line| {
+                    let side = match line.side {
+                        Side::Both => " ",
+                        Side::Expected => "-",
+                        Side::Found => "+",
+                    };
+                    let pieces: Vec<_> = line
+                        .pieces
+                        .iter()
+                        .map(|piece| json!([piece.text, piece.changed]))
+                        .collect();
+                    json!([side, pieces])
+                })
+                .collect()
+        })
+        .collect();
+    json!({"title": title, "first": diff.first, "hunks": hunks})
+}
+
+fn outcome_letter(compared: &Compared<'_>) -> char {
+    match compared.rendered.outcome.kind() {
+        OutcomeKind::Rendered => 'r',
+        OutcomeKind::Raised => 'a',
+        OutcomeKind::Failed => 'f',
+        OutcomeKind::Exceeded => 'e',
+        OutcomeKind::Crashed => 'c',
+    }
+}
+
+fn state_letter(compared: &Compared<'_>) -> char {
+    match (&compared.comparison, &compared.verdict) {
+        (Some(Comparison::Changed(_) | Comparison::Unreadable(_)), _) => 'c',
+        (Some(Comparison::New), _) => 'n',
+        (_, Verdict::Agrees | Verdict::Unverified(Unverified::Outside)) => '=',
+        (_, Verdict::Unverified(_)) => '?',
+        (_, Verdict::Differs(_)) if compared.verdict.is_unexplained() => '!',
+        (_, Verdict::Differs(_)) => '~',
+    }
+}
+
+/// JSON, compressed, in letters that a page can hold.
+fn packed(value: &Value) -> io::Result<String> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    serde_json::to_writer(&mut packer, value)?;
+    Ok(STANDARD.encode(packer.finish()?))
+}
+
+/// JSON that ends no script element.
+fn in_script(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+/// Text as HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}

@@ -1,0 +1,28 @@
+//! What a person or a program reads: the only place that writes results.
+//!
+//! Reports write to whatever they are given; colour is always in the text and is taken
+//! out by the stream where nobody wants it.
+
+mod numbers;
+mod style;
+
+mod columns;
+pub mod difference;
+pub mod problems;
+pub mod progress;
+pub mod references;
+pub mod transcripts;
+
+pub mod card;
+pub mod grid;
+pub mod jsonl;
+pub mod listing;
+pub mod parity;
+pub mod summary;
+
+pub mod annotations;
+pub mod check;
+pub mod html;
+pub mod junit;
+
+pub use numbers::{counted, percent, thousands};

@@ -1,0 +1,126 @@
+//! What came of asking the references.
+
+use std::io::{self, Write};
+
+use rolecall_model::Outcome;
+
+use super::numbers::{counted, thousands};
+use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use crate::divergence::pair_name;
+use crate::fingerprint::Fingerprint;
+use crate::record::Answer;
+use crate::recording::{Standing, Update};
+use crate::run::Rendered;
+
+/// Names listed before the rest is only counted.
+const MOST: usize = 20;
+
+/// Writes what an update changes, a line a template that changes.
+pub fn write_updates(out: &mut dyn Write, updates: &[Update<'_>]) -> io::Result<()> {
+    let mut same = 0;
+    for update in updates {
+        same += update.same;
+        let counts = [
+            (update.added.len(), "new"),
+            (update.changed.len(), "changed"),
+            (update.removed.len(), "removed"),
+        ];
+        let words: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{} {word}", thousands(*count)))
+            .collect();
+        if !words.is_empty() {
+            let name = Styled(HEADING, &update.template.name);
+            writeln!(out, "{name}: {}", words.join(", "))?;
+        }
+        // The template and the case are as they were: this deserves a look.
+        for id in update.changed.iter().take(MOST) {
+            writeln!(out, "  {} {id}", Styled(NOTE, "changed"))?;
+        }
+        for (id, message) in update.crashed.iter().take(MOST) {
+            writeln!(out, "  {} {id}: {message}", Styled(BAD, "crashed"))?;
+        }
+    }
+    writeln!(
+        out,
+        "{}",
+        Styled(
+            QUIET,
+            counted(same, "record is as it was", "records are as they were")
+        )
+    )
+}
+
+/// Writes which records are not what the reference does now. Returns how many.
+pub fn write_standings(
+    out: &mut dyn Write,
+    rendered: &[Rendered<'_>],
+    standings: &[Standing],
+) -> io::Result<usize> {
+    let mut bad = 0;
+    for (rendered, standing) in rendered.iter().zip(standings) {
+        if *standing == Standing::Current {
+            continue;
+        }
+        bad += 1;
+        if bad > MOST {
+            continue;
+        }
+        let name = pair_name(&rendered.pair);
+        match standing {
+            Standing::Current => {}
+            Standing::Missing(why) => {
+                writeln!(out, "{} {name}: {why}", Styled(BAD, "no record"))?;
+            }
+            Standing::Wrong { recorded } => {
+                writeln!(out, "{} {name}", Styled(BAD, "wrong record"))?;
+                writeln!(out, "  recorded: {}", described(recorded))?;
+                writeln!(
+                    out,
+                    "  {} now: {}",
+                    rendered.engine,
+                    described_outcome(&rendered.outcome)
+                )?;
+            }
+        }
+    }
+    if bad > MOST {
+        writeln!(out, "… and {} more", thousands(bad - MOST))?;
+    }
+    let good = standings.len() - bad;
+    let style = if bad == 0 { GOOD } else { BAD };
+    writeln!(
+        out,
+        "{} current",
+        Styled(
+            style,
+            format!(
+                "{} of {} are",
+                thousands(good),
+                counted(standings.len(), "record", "records")
+            )
+        )
+    )?;
+    Ok(bad)
+}
+
+/// What an outcome is called where a record is called wrong: its kind, and its words or
+/// the beginning of its SHA-256.
+fn described(answer: &Answer) -> String {
+    let short = |hash: &Fingerprint| hash.to_string()[..12].to_owned();
+    match answer {
+        Answer::Rendered(hash) => format!("rendered, SHA-256 {}…", short(hash)),
+        Answer::Raised(hash) => format!("raised, SHA-256 {}…", short(hash)),
+        Answer::Failed { stage, message, .. } => format!("failed at {stage}: {message}"),
+        Answer::Exceeded(limit) => format!("exceeded {limit}"),
+    }
+}
+
+/// What a pair's reference did, described likewise.
+fn described_outcome(outcome: &Outcome) -> String {
+    match Answer::of(outcome) {
+        Some(answer) => described(&answer),
+        None => format!("crashed: {}", outcome.text()),
+    }
+}

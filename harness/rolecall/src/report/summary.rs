@@ -1,0 +1,226 @@
+//! The summary of a run: one line a template, and one for all.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::Style;
+use rolecall_model::{OutcomeKind, TemplateName};
+
+use super::columns::{Cell, Columns};
+use super::numbers::{counted, percent, thousands};
+use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use crate::record::Unverified;
+use crate::run::{Compared, Timed};
+use crate::snapshot::Comparison;
+use crate::verdict::Verdict;
+
+/// How many pairs are how.
+#[derive(Debug, Default, Clone)]
+pub struct Tally {
+    outcomes: BTreeMap<OutcomeKind, usize>,
+    /// As accepted.
+    pub same: usize,
+    /// Not as accepted.
+    pub changed: usize,
+    /// Not accepted yet.
+    pub new: usize,
+    /// As the reference did it.
+    pub agree: usize,
+    /// Otherwise than the reference did it, and nobody has explained that.
+    pub differ: usize,
+    /// Otherwise than the reference did it, for a reason that is listed.
+    pub diverge: usize,
+    /// Of the suite, and nobody knows what the reference does.
+    pub unverified: usize,
+    /// From outside the suite, with nothing to compare with.
+    pub alone: usize,
+}
+
+impl Tally {
+    /// Counts results.
+    pub fn of<'t>(results: impl IntoIterator<Item = &'t Compared<'t>>) -> Tally {
+        let mut tally = Tally::default();
+        for compared in results {
+            tally.add(compared);
+        }
+        tally
+    }
+
+    fn add(&mut self, compared: &Compared<'_>) {
+        let kind = compared.rendered.outcome.kind();
+        *self.outcomes.entry(kind).or_default() += 1;
+        match compared.comparison {
+            None => {}
+            Some(Comparison::Same) => self.same += 1,
+            Some(Comparison::New) => self.new += 1,
+            Some(Comparison::Changed(_) | Comparison::Unreadable(_)) => self.changed += 1,
+        }
+        match &compared.verdict {
+            Verdict::Agrees => self.agree += 1,
+            Verdict::Differs(_) if compared.verdict.is_unexplained() => self.differ += 1,
+            Verdict::Differs(_) => self.diverge += 1,
+            Verdict::Unverified(Unverified::Outside) => self.alone += 1,
+            Verdict::Unverified(_) => self.unverified += 1,
+        }
+    }
+
+    /// Whether everything that was accepted is still so, and nothing is new.
+    pub fn is_as_accepted(&self) -> bool {
+        self.changed == 0 && self.new == 0
+    }
+
+    /// Whether the reference agrees wherever nobody has explained why not.
+    pub fn is_as_the_reference(&self) -> bool {
+        self.differ == 0 && self.unverified == 0
+    }
+
+    fn judged(&self) -> usize {
+        self.agree + self.differ + self.diverge + self.unverified
+    }
+
+    fn count(&self, kind: OutcomeKind) -> usize {
+        self.outcomes.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// How the pairs stand to the snapshots: `2 changed, 351 same`.
+    fn snapshots(&self) -> Cell {
+        list([
+            (self.changed, BAD, "changed"),
+            (self.new, NOTE, "new"),
+            (self.same, GOOD, "same"),
+        ])
+    }
+
+    /// How the pairs stand to the reference: `1 differ, 370 agree`.
+    fn reference(&self) -> Cell {
+        list([
+            (self.differ, BAD, "differ"),
+            (self.unverified, BAD, "unverified"),
+            (self.diverge, NOTE, "diverge"),
+            (self.agree, GOOD, "agree"),
+            (self.alone, QUIET, "unverified"),
+        ])
+    }
+}
+
+/// Counts that are not zero, with their words.
+fn list<const N: usize>(counts: [(usize, Style, &str); N]) -> Cell {
+    let mut cell = Cell::default();
+    for (count, style, word) in counts {
+        if count > 0 {
+            if !cell.is_empty() {
+                cell.push(QUIET, ", ");
+            }
+            cell.push(style, format!("{} {word}", thousands(count)));
+        }
+    }
+    cell
+}
+
+/// Writes the table.
+pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<()> {
+    let mut by_template: BTreeMap<&TemplateName, Tally> = BTreeMap::new();
+    for compared in results {
+        let name = &compared.rendered.pair.template.name;
+        by_template.entry(name).or_default().add(compared);
+    }
+    // Columns that no template needs are left out: most runs have no crash.
+    let total = Tally::of(results);
+    let kinds: Vec<OutcomeKind> = OutcomeKind::ALL
+        .into_iter()
+        .filter(|kind| *kind == OutcomeKind::Rendered || total.count(*kind) > 0)
+        .collect();
+
+    let has_snapshots = results.iter().any(|compared| compared.comparison.is_some());
+    let heading = |text: &str| Cell::new(HEADING, text);
+    let row = |name: Cell, tally: &Tally| {
+        std::iter::once(name)
+            .chain(kinds.iter().map(|kind| match tally.count(*kind) {
+                0 => Cell::new(QUIET, "·"),
+                count => Cell::new(style::of_outcome(*kind), thousands(count)),
+            }))
+            .chain(has_snapshots.then(|| tally.snapshots()))
+            .chain([tally.reference()])
+            .collect::<Vec<_>>()
+    };
+    let mut table = Columns::right_aligned(1..=kinds.len());
+    table.row(
+        std::iter::once(heading("template"))
+            .chain(kinds.iter().map(|kind| heading(kind.name())))
+            .chain(has_snapshots.then(|| heading("snapshots")))
+            .chain([heading("reference")]),
+    );
+    for (name, tally) in &by_template {
+        table.row(row(Cell::new(PLAIN, name.as_str()), tally));
+    }
+    if by_template.len() > 1 {
+        table.row(row(heading("all"), &total));
+    }
+    table.write(out)
+}
+
+/// Writes the last lines: how many pairs, how fast, whether they agree with `law`, and
+/// what is to do.
+pub fn write_close(
+    out: &mut dyn Write,
+    run: &Timed<Compared<'_>>,
+    law: Option<&str>,
+) -> io::Result<()> {
+    let tally = Tally::of(&run.results);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive rate
+    let per_second = run.per_second().round() as usize;
+    writeln!(
+        out,
+        "{} in {:.2} s ({} pairs/s)",
+        Styled(HEADING, counted(run.results.len(), "pair", "pairs")),
+        run.elapsed.as_secs_f64(),
+        thousands(per_second),
+    )?;
+    match law {
+        None => writeln!(
+            out,
+            "{}",
+            Styled(
+                QUIET,
+                "unverified: these pairs are not of the suite; --against transformers or \
+                 --against ollama asks the reference"
+            )
+        )?,
+        Some(law) => {
+            let style = if tally.is_as_the_reference() {
+                GOOD
+            } else {
+                BAD
+            };
+            let known = match tally.diverge {
+                0 => String::new(),
+                count => format!(
+                    "; {}",
+                    counted(count, "known divergence", "known divergences")
+                ),
+            };
+            writeln!(
+                out,
+                "{} with {law}{known}",
+                Styled(
+                    style,
+                    format!(
+                        "{} of {} agree ({})",
+                        thousands(tally.agree),
+                        thousands(tally.judged()),
+                        percent(tally.agree, tally.judged())
+                    )
+                ),
+            )?;
+        }
+    }
+    if tally.is_as_accepted() {
+        return Ok(());
+    }
+    let not = counted(tally.changed + tally.new, "pair is", "pairs are");
+    writeln!(
+        out,
+        "{} not as accepted: run `cargo test`, then `cargo insta review` to accept or reject",
+        Styled(BAD, not)
+    )
+}

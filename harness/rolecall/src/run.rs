@@ -1,0 +1,455 @@
+//! Rendering pairs: every program loaded once, every pair rendered once, on all cores.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use rolecall_model::guard::{Loaded, STACK, load};
+use rolecall_model::{Case, Conversation, Dialect, Engine, Outcome, Template};
+
+use crate::card::{self, Card};
+use crate::divergence::{Divergences, pair_name};
+use crate::engines::Engines;
+use crate::fingerprint::Fingerprint;
+use crate::record::Unverified;
+use crate::snapshot::{Comparison, Snapshots};
+use crate::stream;
+use crate::suite::Pair;
+use crate::transcript;
+use crate::verdict::{Truth, Verdict, by_outcome, by_record};
+
+/// Bytes of a text that are kept to be compared with another: 256 KiB.
+pub const MOST_OF_DIFFERENCE: usize = 256 << 10;
+
+/// What rendering needs besides the pairs.
+pub struct Runner<'r> {
+    engines: &'r Engines,
+    chosen: Vec<&'r dyn Engine>,
+    pool: rayon::ThreadPool,
+    progress: Option<Box<dyn Fn() + Send + Sync>>,
+}
+
+/// A pair with what an engine did with it.
+#[derive(Debug)]
+pub struct Rendered<'s> {
+    /// The pair.
+    pub pair: Pair<'s>,
+    /// The engine's name.
+    pub engine: &'s str,
+    /// What it did.
+    pub outcome: Outcome,
+}
+
+/// A pair with its outcome, and how that stands to what is expected.
+#[derive(Debug)]
+pub struct Compared<'s> {
+    /// The pair and its outcome.
+    pub rendered: Rendered<'s>,
+    /// Against the snapshot; `None` where there is nothing to compare with, as for
+    /// templates from outside the suite.
+    pub comparison: Option<Comparison>,
+    /// Against the reference.
+    pub verdict: Verdict,
+    /// The fingerprint of the engine's transcript, where its text was cut.
+    observed: Option<Fingerprint>,
+}
+
+/// What is expected of pairs.
+#[derive(Clone, Copy, Default)]
+pub struct Expected<'x> {
+    /// The accepted snapshots, of which pairs from outside the suite and other engines
+    /// than the default ones have none.
+    pub accepted: Option<&'x Snapshots>,
+    /// What the reference did.
+    pub truth: Truth<'x>,
+}
+
+/// Results and how long they took.
+#[derive(Debug)]
+pub struct Timed<T> {
+    /// The results, in the order of the pairs.
+    pub results: Vec<T>,
+    /// From the first load to the last comparison.
+    pub elapsed: Duration,
+}
+
+/// A case for all the templates that it meets.
+struct Input<'c> {
+    conversation: Conversation<'c>,
+    fingerprint: OnceLock<Fingerprint>,
+}
+
+/// The threads cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start the rendering threads: {0}")]
+pub struct RunError(#[from] rayon::ThreadPoolBuildError);
+
+impl<'r> Runner<'r> {
+    /// A runner with as many threads as there are jobs; with one for each core without
+    /// a number. The chosen engines render the templates of their dialects, the default
+    /// engines those of the others.
+    pub fn new(
+        engines: &'r Engines,
+        chosen: &[&'r dyn Engine],
+        jobs: Option<usize>,
+    ) -> Result<Runner<'r>, RunError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(jobs.unwrap_or(0))
+            .stack_size(STACK)
+            .thread_name(|index| format!("render-{index}"))
+            .build()?;
+        Ok(Runner {
+            engines,
+            chosen: chosen.to_vec(),
+            pool,
+            progress: None,
+        })
+    }
+
+    /// Calls `progress` after each pair, from any thread.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn() + Send + Sync + 'static) -> Runner<'r> {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// The engine for a dialect, if there is one.
+    pub fn engine(&self, dialect: Dialect) -> Option<&'r dyn Engine> {
+        self.chosen
+            .iter()
+            .copied()
+            .find(|engine| engine.dialect() == dialect)
+            .or_else(|| self.engines.for_dialect(dialect))
+    }
+
+    /// The report cards of templates, in their order. Those whose dialect has no engine are
+    /// left out.
+    pub fn examine(&self, templates: &[Template]) -> Timed<Card> {
+        let start = Instant::now();
+        let results = self.pool.install(|| {
+            templates
+                .par_iter()
+                .filter_map(|template| {
+                    let card = card::examine(self.engine(template.dialect)?, template);
+                    if let Some(progress) = &self.progress {
+                        progress();
+                    }
+                    Some(card)
+                })
+                .collect()
+        });
+        Timed {
+            results,
+            elapsed: start.elapsed(),
+        }
+    }
+
+    /// Renders pairs. Those whose dialect has no engine are left out.
+    pub fn render<'s>(&self, pairs: &[Pair<'s>]) -> Timed<Rendered<'s>>
+    where
+        'r: 's,
+    {
+        gathered(|results| self.render_each(pairs, |rendered| results.push(rendered)))
+    }
+
+    /// Renders pairs as [`Runner::render`] does, and hands each on, in their order. Few are
+    /// kept at a time: what is large need not fit into memory together.
+    pub fn render_each<'s>(&self, pairs: &[Pair<'s>], take: impl FnMut(Rendered<'s>)) -> Duration
+    where
+        'r: 's,
+    {
+        self.render_with(
+            pairs,
+            |rendered, _| rendered,
+            |rendered| rendered.outcome.text().len(),
+            take,
+        )
+    }
+
+    /// Renders pairs, compares them with the accepted snapshots and gives verdicts.
+    pub fn compare<'s>(&self, pairs: &[Pair<'s>], expected: &Expected<'_>) -> Timed<Compared<'s>>
+    where
+        'r: 's,
+    {
+        gathered(|results| self.compare_each(pairs, expected, |compared| results.push(compared)))
+    }
+
+    /// Compares pairs as [`Runner::compare`] does, and hands each on, in their order. Few
+    /// are kept at a time.
+    pub fn compare_each<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+        expected: &Expected<'_>,
+        take: impl FnMut(Compared<'s>),
+    ) -> Duration
+    where
+        'r: 's,
+    {
+        let others = match expected.truth {
+            Truth::Engines { engines, .. } => self.pool.install(|| {
+                load_all(pairs, |dialect| {
+                    let mut engines = engines.iter().copied();
+                    engines.find(|engine| engine.dialect() == dialect)
+                })
+            }),
+            Truth::Unknown | Truth::Records { .. } => HashMap::new(),
+        };
+        let judge = |rendered: Rendered<'s>, input: &Input<'_>| {
+            let Rendered {
+                pair,
+                engine,
+                outcome,
+            } = &rendered;
+            let comparison = expected
+                .accepted
+                .map(|snapshots| snapshots.compare(pair, &transcript::encode(outcome)));
+            let verdict = match expected.truth {
+                Truth::Unknown => Verdict::Unverified(Unverified::Outside),
+                Truth::Records {
+                    records,
+                    divergences,
+                    snapshots,
+                } => {
+                    let known = (records, divergences, snapshots);
+                    by_record(known, engine, pair, input.fingerprint(), outcome)
+                }
+                Truth::Engines { divergences, .. } => match others.get(&key(pair.template)) {
+                    Some((_, program)) => {
+                        let expected = program.render(&input.conversation);
+                        by_outcome(divergences, engine, pair, &expected, outcome)
+                    }
+                    None => Verdict::Unverified(Unverified::Outside),
+                },
+            };
+            Compared::new(rendered, comparison, verdict)
+        };
+        self.render_with(pairs, judge, Compared::size, take)
+    }
+
+    fn render_with<'s, T: Send>(
+        &self,
+        pairs: &[Pair<'s>],
+        finish: impl Fn(Rendered<'s>, &Input<'_>) -> T + Sync,
+        weigh: impl Fn(&T) -> usize + Sync,
+        take: impl FnMut(T),
+    ) -> Duration
+    where
+        'r: 's,
+    {
+        let start = Instant::now();
+        let programs = self
+            .pool
+            .install(|| load_all(pairs, |dialect| self.engine(dialect)));
+        let inputs: HashMap<Key, Input<'_>> = pairs
+            .iter()
+            .map(|pair| (key(pair.case), pair.case))
+            .collect::<HashMap<_, _>>()
+            .into_iter()
+            .map(|(key, case)| (key, Input::new(case)))
+            .collect();
+        let work = |index: usize| {
+            let pair = pairs.get(index)?;
+            let (engine, program) = programs.get(&key(pair.template))?;
+            let input = inputs.get(&key(pair.case))?;
+            let rendered = Rendered {
+                pair: *pair,
+                engine: engine.name(),
+                outcome: program.render(&input.conversation),
+            };
+            let finished = finish(rendered, input);
+            if let Some(progress) = &self.progress {
+                progress();
+            }
+            Some(finished)
+        };
+        stream::ordered(&self.pool, pairs.len(), work, weigh, take);
+        start.elapsed()
+    }
+}
+
+impl<'c> Input<'c> {
+    fn new(case: &'c Case) -> Input<'c> {
+        Input {
+            conversation: Conversation::new(case),
+            fingerprint: OnceLock::new(),
+        }
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        *self
+            .fingerprint
+            .get_or_init(|| Fingerprint::of_case(self.conversation.case()))
+    }
+}
+
+/// What is handed on one by one, together.
+fn gathered<T>(run: impl FnOnce(&mut Vec<T>) -> Duration) -> Timed<T> {
+    let mut results = Vec::new();
+    let elapsed = run(&mut results);
+    Timed { results, elapsed }
+}
+
+impl Rendered<'_> {
+    /// Cuts the text to its beginning of at most so many bytes, so that many results can be
+    /// kept. What is cut ends with its length and its fingerprint: two texts that differ
+    /// still do.
+    pub fn shorten(&mut self, most: usize) {
+        if let Some(text) = self.outcome.text_mut() {
+            cut(text, most);
+        }
+    }
+}
+
+impl<'s> Compared<'s> {
+    /// A pair with how it stands.
+    pub fn new(
+        rendered: Rendered<'s>,
+        comparison: Option<Comparison>,
+        verdict: Verdict,
+    ) -> Compared<'s> {
+        Compared {
+            rendered,
+            comparison,
+            verdict,
+            observed: None,
+        }
+    }
+
+    /// The bytes of its texts.
+    fn size(&self) -> usize {
+        let accepted = match &self.comparison {
+            Some(Comparison::Changed(accepted)) => accepted.len(),
+            _ => 0,
+        };
+        let expected = match &self.verdict {
+            Verdict::Differs(difference) => difference.transcript.as_ref().map_or(0, String::len),
+            _ => 0,
+        };
+        self.rendered.outcome.text().len() + accepted + expected
+    }
+
+    /// The fingerprint of the engine's transcript.
+    pub fn observed(&self) -> Fingerprint {
+        self.observed
+            .unwrap_or_else(|| Fingerprint::of(transcript::encode(&self.rendered.outcome)))
+    }
+
+    /// Cuts texts as [`Rendered::shorten`] does: those of a pair that is as expected to
+    /// `most` bytes, those of any other to [`MOST_OF_DIFFERENCE`].
+    pub fn shorten(&mut self, most: usize) {
+        let is_as_expected = matches!(self.comparison, None | Some(Comparison::Same))
+            && !matches!(self.verdict, Verdict::Differs(_));
+        let most = if is_as_expected {
+            most
+        } else {
+            MOST_OF_DIFFERENCE
+        };
+        if !is_as_expected && self.rendered.outcome.text().len() > most {
+            self.observed = Some(self.observed());
+        }
+        self.rendered.shorten(most);
+        if let Some(Comparison::Changed(accepted)) = &mut self.comparison {
+            cut(accepted, most);
+        }
+        if let Verdict::Differs(difference) = &mut self.verdict
+            && let Some(expected) = &mut difference.transcript
+        {
+            cut(expected, most);
+        }
+    }
+}
+
+/// Cuts a text to its beginning, and says so in it.
+fn cut(text: &mut String, most: usize) {
+    if text.len() <= most {
+        return;
+    }
+    let fingerprint = Fingerprint::of(&*text);
+    let end = text.floor_char_boundary(most);
+    let more = text.len() - end;
+    text.truncate(end);
+    let _ = write!(
+        text,
+        "… and {more} bytes more (SHA-256 of all: {fingerprint})"
+    );
+    // What it held on to is given back.
+    text.shrink_to_fit();
+}
+
+/// Loads every template of some pairs into the engine for its dialect.
+fn load_all<'e>(
+    pairs: &[Pair<'_>],
+    engine: impl Fn(Dialect) -> Option<&'e dyn Engine> + Sync,
+) -> HashMap<Key, (&'e dyn Engine, Loaded)> {
+    let templates: HashMap<Key, &Template> = pairs
+        .iter()
+        .map(|pair| (key(pair.template), pair.template))
+        .collect();
+    templates
+        .into_par_iter()
+        .filter_map(|(key, template)| {
+            let engine = engine(template.dialect)?;
+            Some((key, (engine, load(engine, template))))
+        })
+        .collect()
+}
+
+/// A template or a case while the suite that owns it is borrowed: where it lies.
+type Key = usize;
+
+fn key<T>(item: &T) -> Key {
+    std::ptr::from_ref(item).addr()
+}
+
+impl<T> Timed<T> {
+    /// Results a second.
+    #[allow(clippy::cast_precision_loss)] // nobody counts that far
+    pub fn per_second(&self) -> f64 {
+        self.results.len() as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+}
+
+/// The pairs of which the list says that an engine differs, and where it does not.
+pub fn agreeing_again(divergences: &Divergences, results: &[Compared<'_>]) -> Vec<String> {
+    results
+        .iter()
+        .filter(|compared| compared.verdict == Verdict::Agrees)
+        .map(|compared| &compared.rendered)
+        .filter(|rendered| divergences.has_seen(rendered.engine, &rendered.pair))
+        .map(|rendered| format!("{} {}", rendered.engine, pair_name(&rendered.pair)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::Engines;
+
+    #[test]
+    fn what_is_cut_still_tells_texts_apart() {
+        let engines = Engines::default();
+        let case = Case::from_messages(vec![]);
+        let cut = |source: &str| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let pair = Pair {
+                template: &template,
+                case: &case,
+            };
+            let runner = Runner::new(&engines, &[], Some(1)).unwrap();
+            let mut run = runner.compare(&[pair], &Expected::default());
+            let mut compared = run.results.remove(0);
+            compared.shorten(1000);
+            compared.rendered.outcome.text().to_owned()
+        };
+        assert_eq!(cut("{{ 'é' * 500 }}"), "é".repeat(500));
+        let long = cut("{{ 'é' * 50000 }}");
+        assert!(long.starts_with(&"é".repeat(500)));
+        assert!(
+            long.contains("… and 99000 bytes more (SHA-256 of all: "),
+            "{long}"
+        );
+        assert_ne!(long, cut("{{ 'é' * 49999 }}x{{ 'y' }}"));
+    }
+}

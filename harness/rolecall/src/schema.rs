@@ -1,0 +1,41 @@
+//! The JSON Schemas of the input files, generated from the types that read them.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+
+use crate::case_file::CaseFile;
+use crate::template_file::Sidecar;
+
+/// A schema file of the suite.
+#[derive(Debug)]
+pub struct SchemaFile {
+    /// Its path below the suite's `cases` folder.
+    pub path: PathBuf,
+    /// What belongs into it.
+    pub text: String,
+}
+
+/// The schema files, as they should be.
+pub fn files() -> &'static [SchemaFile] {
+    static FILES: LazyLock<[SchemaFile; 2]> = LazyLock::new(|| {
+        [
+            file::<CaseFile>("schema/cases.schema.json"),
+            file::<Sidecar>("schema/template.schema.json"),
+        ]
+    });
+    &*FILES
+}
+
+fn file<T: schemars::JsonSchema>(path: &str) -> SchemaFile {
+    let schema = SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<T>();
+    // A schema is plain data: it always has a JSON form.
+    let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    SchemaFile {
+        path: path.into(),
+        text: text + "\n",
+    }
+}

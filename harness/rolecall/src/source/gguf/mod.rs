@@ -1,0 +1,111 @@
+//! The chat templates of a GGUF file.
+//!
+//! The template is the metadata's `tokenizer.chat_template`, a further one
+//! `tokenizer.chat_template.<name>`; `tokenizer.chat_templates` lists the further names.
+//! llama.cpp takes `tool_use` for conversations with tools; transformers 5.23, given the
+//! file as `gguf_file`, reads the first only.
+//!
+//! The special tokens are those that transformers 5.23 takes from the file: the texts in
+//! `tokenizer.ggml.tokens` at the IDs of bos, eos, unknown and padding. llama.cpp gives
+//! its templates the first two.
+
+mod reader;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use rolecall_model::{Dialect, Part, Template};
+
+use super::found::Found;
+use super::remarks::{byte_order_mark, missing_tokens};
+use crate::naming;
+use crate::problem::{Note, Place, Problem};
+pub(super) use reader::DEFAULT_KEY;
+use reader::{Broken, Metadata};
+
+/// What is said of a file without templates.
+pub(super) const NO_TEMPLATE: &str = "the metadata holds no chat template";
+
+/// Whether a file begins as a GGUF file does.
+pub(super) fn is_gguf(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    path.is_file()
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut magic))
+            .is_ok()
+        && magic == reader::MAGIC
+}
+
+/// Reads the templates of a GGUF file; they get the name of the model.
+pub(super) fn read(path: &Path, model: &str) -> Found {
+    let problem = |broken: Broken| {
+        let problem = Problem::new(path, broken.message).at(Place::Byte(broken.offset));
+        match broken.help {
+            Some(help) => problem.help(help),
+            None => problem,
+        }
+    };
+    let unreadable = |error: std::io::Error| {
+        Found::problem(Problem::new(path, format!("cannot be read: {error}")))
+    };
+    // Opening a pipe would wait for someone to write to it.
+    let metadata = match path.metadata() {
+        Ok(metadata) if metadata.is_file() => metadata,
+        Ok(_) => return Found::problem(Problem::new(path, "not a regular file")),
+        Err(error) => return unreadable(error),
+    };
+    let read = match File::open(path) {
+        Ok(file) => Metadata::read(file, metadata.len()),
+        Err(error) => return unreadable(error),
+    };
+    match read {
+        Ok(metadata) => templates(path, model, metadata),
+        Err(broken) => Found::problem(problem(broken)),
+    }
+}
+
+fn templates(path: &Path, model: &str, metadata: Metadata) -> Found {
+    let mut found = Found::default();
+    let named = metadata
+        .variants
+        .into_iter()
+        .map(|(name, text)| (Some(name), text));
+    for (variant, text) in metadata
+        .template
+        .map(|text| (None, text))
+        .into_iter()
+        .chain(named)
+    {
+        let mut template = Template::from_source("", Dialect::Jinja, &text);
+        template.name = naming::of_model(model, variant.as_deref());
+        template.path = path.to_path_buf();
+        template.part = Part::Key(match variant {
+            Some(variant) => format!("{DEFAULT_KEY}.{variant}"),
+            None => DEFAULT_KEY.to_owned(),
+        });
+        template.special_tokens.clone_from(&metadata.special_tokens);
+        found.notes.extend(byte_order_mark(&template));
+        found.notes.extend(missing_tokens(&template));
+        found.templates.push(template);
+    }
+    for name in metadata.listed {
+        let key = format!("{DEFAULT_KEY}.{name}");
+        let is_there = found
+            .templates
+            .iter()
+            .any(|template| template.part == Part::Key(key.clone()));
+        if !is_there && name != "default" {
+            let message = format!("lists a template {name:?}, but has none of that name");
+            found.notes.push(Note::new(path, message));
+        }
+    }
+    if found.templates.is_empty() {
+        found
+            .problems
+            .push(Problem::new(path, NO_TEMPLATE).help(format!(
+                "there is no `{DEFAULT_KEY}`; projectors, adapters and later parts of a split model have none"
+            )));
+    }
+    found
+}

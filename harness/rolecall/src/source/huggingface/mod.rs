@@ -1,0 +1,337 @@
+//! A Hugging Face model folder, read as transformers 5.23 reads it.
+//!
+//! A tokenizer (`from_pretrained` in `tokenization_utils_base.py`) takes its templates
+//! from files, if there are any: `chat_template.jinja` is named `default`, each
+//! `additional_chat_templates/<name>.jinja` has its name, and one named `default` wins
+//! over `chat_template.jinja`. Only without files does `chat_template` in
+//! `tokenizer_config.json` count: a string, a list of `{"name", "template"}`, or an object
+//! from name to template. `get_chat_template` then picks `tool_use` where tools are given
+//! and there is one, else `default`.
+//!
+//! A processor (`get_processor_dict` in `processing_utils.py`) takes `chat_template` of
+//! `processor_config.json`, else of `chat_template.json`, else the files; it reads no
+//! `tokenizer_config.json`, and refuses `chat_template.json` beside additional templates.
+//!
+//! The model's template is the tokenizer's; where it has none, the processor's. Where the
+//! two differ, the processor's is there too, as `<model>@processor`. Which special tokens
+//! a template sees is in `tokens`. All of this is held to transformers by the table that
+//! `scripts/record-sources.py` records.
+
+pub(super) mod cache;
+mod named;
+mod tokens;
+
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{Dialect, Part, Template};
+use serde_json::{Map, Value};
+
+use super::found::Found;
+use super::object;
+use super::paths::stem;
+use super::remarks::{byte_order_mark, is_same_template, missing_tokens};
+use crate::naming;
+use crate::problem::{Note, Problem};
+use crate::root::Root;
+use named::{Named, Source};
+use tokens::Tokens;
+
+/// The file with the template.
+pub(super) const TEMPLATE_FILE: &str = "chat_template.jinja";
+/// The folder with further templates.
+const FOLDER: &str = "additional_chat_templates";
+/// The configuration of the tokenizer.
+pub(super) const CONFIG_FILE: &str = "tokenizer_config.json";
+const MAP_FILE: &str = "special_tokens_map.json";
+const PROCESSOR_FILE: &str = "processor_config.json";
+const LEGACY_FILE: &str = "chat_template.json";
+
+/// The files that only come with models.
+const MARKS: [&str; 8] = [
+    CONFIG_FILE,
+    MAP_FILE,
+    PROCESSOR_FILE,
+    LEGACY_FILE,
+    "config.json",
+    "generation_config.json",
+    "preprocessor_config.json",
+    "tokenizer.json",
+];
+
+/// Whether a folder is one of a model.
+pub(super) fn is_model(folder: &Path) -> bool {
+    let is_sidecar = |path: &Path| {
+        ["jinja", "gotmpl"]
+            .iter()
+            .any(|extension| path.with_extension(extension).exists())
+    };
+    folder.join(FOLDER).is_dir()
+        || MARKS
+            .iter()
+            .map(|name| folder.join(name))
+            .any(|path| path.is_file() && !is_sidecar(&path))
+}
+
+/// Reads a model folder; its templates are named after the model.
+pub(super) fn read(root: &Root, folder: &Path, name: &str) -> Found {
+    let mut model = Model {
+        root,
+        folder,
+        name,
+        found: Found::default(),
+    };
+    let read = model.read();
+    let mut found = model.found;
+    if let Err(problem) = read {
+        // With a part of its files a model would get other prompts than it has.
+        found.templates.clear();
+        found.problems.push(problem);
+    }
+    found
+}
+
+struct Model<'m> {
+    root: &'m Root,
+    folder: &'m Path,
+    name: &'m str,
+    found: Found,
+}
+
+impl Model<'_> {
+    fn read(&mut self) -> Result<(), Problem> {
+        let (in_config, tokens) = self.config()?;
+        let files = self.files()?;
+        let processor = match self.processor(&files) {
+            Ok(processor) => processor,
+            // A tokenizer does without it.
+            Err(problem) if !files.is_empty() || !in_config.is_empty() => {
+                let message = format!("AutoProcessor refuses this: {}", problem.message);
+                self.found.notes.push(Note::new(problem.path, message));
+                Named::default()
+            }
+            Err(problem) => return Err(problem),
+        };
+        let tokenizer = if files.is_empty() {
+            in_config
+        } else {
+            self.compare(&in_config, &files);
+            for_tokenizers(files)
+        };
+        let special_tokens = tokens.settle(&mut self.found)?;
+        if tokenizer.is_empty() {
+            if !processor.is_empty() {
+                let message = "the template is the processor's: AutoTokenizer finds none";
+                self.found.notes.push(Note::new(self.folder, message));
+            }
+            self.take(&processor, &special_tokens);
+        } else {
+            self.take(&tokenizer, &special_tokens);
+            self.take_processors(&tokenizer, &processor, &special_tokens);
+        }
+        Ok(())
+    }
+
+    /// What `tokenizer_config.json` and `special_tokens_map.json` say.
+    fn config(&self) -> Result<(Named, Tokens), Problem> {
+        let path = self.folder.join(CONFIG_FILE);
+        let (named, mut tokens) = match self.root.text(&path)? {
+            Some(text) => object::read_object(&path, &text, |document, object| {
+                Ok((
+                    Named::of_value(document, object)?,
+                    Tokens::of_config(document, object),
+                ))
+            })?,
+            None => (Named::default(), Tokens::default()),
+        };
+        let path = self.folder.join(MAP_FILE);
+        let reads_map = tokens.reads_map();
+        let met = self.root.text(&path).and_then(|text| match text {
+            Some(text) => object::read_object(&path, &text, |document, object| {
+                tokens.meet_map(document, object);
+                Ok(())
+            }),
+            None => Ok(()),
+        });
+        // What is wrong with a file that is not read changes nothing.
+        if reads_map {
+            met?;
+        }
+        Ok((named, tokens))
+    }
+
+    /// The templates that are files of their own.
+    fn files(&self) -> Result<Named, Problem> {
+        let mut named = Named::default();
+        let mut add = |name: &str, path: &Path| -> Result<(), Problem> {
+            if let Some(text) = self.root.text(path)? {
+                named.set(name, Source::new(path, Part::Whole, text), path)?;
+            }
+            Ok(())
+        };
+        add("default", &self.folder.join(TEMPLATE_FILE))?;
+        // From the end: of `default` and `file` the former counts.
+        for path in self
+            .root
+            .entries(&self.folder.join(FOLDER))?
+            .into_iter()
+            .rev()
+        {
+            let is_template = path.extension().is_some_and(|e| e == "jinja");
+            if is_template && path.is_file() {
+                // Beside `chat_template.jinja`, until it is clear whose rule counts.
+                let name = format!("{FOLDER}/{}", stem(&path));
+                add(&name, &path)?;
+            }
+        }
+        Ok(named)
+    }
+
+    /// The templates of the processor.
+    fn processor(&self, files: &Named) -> Result<Named, Problem> {
+        let read = |file: &str| -> Result<Option<(PathBuf, Named)>, Problem> {
+            let path = self.folder.join(file);
+            let Some(text) = self.root.text(&path)? else {
+                return Ok(None);
+            };
+            let named = object::read_object(&path, &text, Named::of_value)?;
+            Ok(Some((path, named)))
+        };
+        let legacy = match read(LEGACY_FILE)? {
+            Some((path, named)) if named.is_empty() => {
+                return Err(Problem::new(path, "no `chat_template` in it"));
+            }
+            Some((path, _)) if files.iter().any(|(name, _)| name != "default") => {
+                let message = format!("{LEGACY_FILE} beside {FOLDER}/");
+                return Err(Problem::new(path, message)
+                    .help(format!("keep the template in {TEMPLATE_FILE}")));
+            }
+            legacy => legacy,
+        };
+        for (_, named) in read(PROCESSOR_FILE)?.into_iter().chain(legacy) {
+            if !named.is_empty() {
+                return Ok(named);
+            }
+        }
+        Ok(for_processors(files))
+    }
+
+    /// Says where `tokenizer_config.json` and the files disagree.
+    fn compare(&mut self, in_config: &Named, files: &Named) {
+        let used = for_tokenizers(files.clone());
+        for (name, unused) in in_config.iter() {
+            let message = match used.get(name) {
+                Some(used) if is_same_template(&used.text, &unused.text) => continue,
+                Some(used) => format!(
+                    "the template `{name}` is another one than {}, which transformers 5.23 uses",
+                    used.path.display()
+                ),
+                None => format!(
+                    "the template `{name}` is not used: transformers 5.23 takes only files where there are any, such as {}",
+                    files
+                        .iter()
+                        .next()
+                        .map_or(TEMPLATE_FILE.to_owned(), |(_, file)| file
+                            .path
+                            .display()
+                            .to_string())
+                ),
+            };
+            self.found.notes.push(Note::new(&unused.path, message));
+        }
+        for name in ["default", "file"] {
+            let extra = files.get(&format!("{FOLDER}/{name}"));
+            if let (Some(extra), Some(main)) = (extra, files.get("default")) {
+                let message = format!(
+                    "a tokenizer uses it in place of {}, a processor does not (transformers 5.23)",
+                    main.path.display()
+                );
+                self.found.notes.push(Note::new(&extra.path, message));
+            }
+        }
+    }
+
+    fn take(&mut self, named: &Named, special_tokens: &Map<String, Value>) {
+        for (name, source) in named.iter() {
+            let variant = (name != "default").then_some(name);
+            let template = self.template(variant, source, special_tokens);
+            self.found.notes.extend(byte_order_mark(&template));
+            self.found.notes.extend(missing_tokens(&template));
+            self.found.templates.push(template);
+        }
+        let has = |name: &str| named.get(name).is_some();
+        if has("tool_use") {
+            let message = format!(
+                "transformers uses {} for conversations with tools",
+                naming::of_model(self.name, Some("tool_use"))
+            );
+            self.found.notes.push(Note::new(self.folder, message));
+        }
+        if !named.is_empty() && !has("default") {
+            let message = "no template is named `default`: transformers has to be told which";
+            self.found.notes.push(Note::new(self.folder, message));
+        }
+    }
+
+    /// The processor's template, where it is another one than the tokenizer's.
+    fn take_processors(
+        &mut self,
+        tokenizer: &Named,
+        processor: &Named,
+        special_tokens: &Map<String, Value>,
+    ) {
+        let Some(other) = processor.get("default") else {
+            return;
+        };
+        let own = tokenizer.get("default");
+        if own.is_some_and(|own| is_same_template(&own.text, &other.text)) {
+            return;
+        }
+        let template = self.template(Some("processor"), other, special_tokens);
+        let message = format!(
+            "the processor's template, here {}; AutoTokenizer uses {} (transformers 5.23)",
+            template.name,
+            own.map_or("none".to_owned(), |own| own.path.display().to_string())
+        );
+        self.found.notes.push(Note::new(&other.path, message));
+        self.found.templates.push(template);
+    }
+
+    fn template(
+        &self,
+        variant: Option<&str>,
+        source: &Source,
+        special_tokens: &Map<String, Value>,
+    ) -> Template {
+        let mut template = Template::from_source("", Dialect::Jinja, &source.text);
+        template.name = naming::of_model(self.name, variant);
+        template.path.clone_from(&source.path);
+        template.part = source.part.clone();
+        template.special_tokens.clone_from(special_tokens);
+        template
+    }
+}
+
+/// What a tokenizer makes of the files. In its list of files a template named `file`
+/// takes the place of `chat_template.jinja`, and one named `default` that of its name.
+fn for_tokenizers(files: Named) -> Named {
+    files.rename(
+        |name| match name.strip_prefix("additional_chat_templates/") {
+            Some("file") => "default",
+            Some(name) => name,
+            None => name,
+        },
+    )
+}
+
+/// What a processor makes of the files: `chat_template.jinja` wins.
+fn for_processors(files: &Named) -> Named {
+    let mut named = files.clone().rename(|name| {
+        name.strip_prefix("additional_chat_templates/")
+            .unwrap_or(name)
+    });
+    if let Some(main) = files.get("default") {
+        named.replace("default", main.clone());
+    }
+    named.retain(|source| !source.text.is_empty());
+    named
+}

@@ -1,0 +1,77 @@
+//! Sources: where users have their templates, and how to read them out of there.
+//!
+//! A path is taken for what it is:
+//!
+//! | path | what is read |
+//! |---|---|
+//! | a `.jinja` or `.gotmpl` file | the template, with its sidecar |
+//! | a `Modelfile`, `Modelfile.*` or `*.modelfile` | its `TEMPLATE` |
+//! | a GGUF file, by its extension or its first bytes | the chat templates in its metadata |
+//! | a model folder | what transformers would use |
+//! | `models--org--name`, as in the Hugging Face cache, or one of its snapshots | the same; the snapshot is that of `refs/main` |
+//! | an Ollama store, something below its `manifests`, or `STORE/model:tag` | the models' templates |
+//! | any other folder | its templates, Modelfiles and GGUF files; where there are none, those of the folders in it |
+//!
+//! A folder is a *model folder* when it holds `additional_chat_templates/`, or one of the
+//! files that come with a model: `config.json`, `tokenizer.json`, `tokenizer_config.json`,
+//! `special_tokens_map.json`, `generation_config.json`, `processor_config.json`,
+//! `preprocessor_config.json`, `chat_template.json`. A file that is a template's sidecar,
+//! such as `config.json` beside `config.jinja`, does not count.
+//!
+//! Nothing outside a given path is read. A link is followed where it leads to something
+//! inside; in the Hugging Face cache that is the folder of the repository, in an Ollama
+//! store the store. Files are refused by their size before they are read.
+
+mod found;
+mod object;
+mod paths;
+mod remarks;
+
+// One kind of source each.
+mod gguf;
+mod huggingface;
+mod modelfile;
+
+mod ollama;
+
+mod file;
+
+mod folder;
+
+use std::path::Path;
+
+use crate::problem::Problem;
+
+pub use found::Found;
+
+use file::Kind;
+
+/// Reads the templates of a file or folder.
+pub fn read(path: &Path) -> Found {
+    if path.is_dir() {
+        return folder::read(path);
+    }
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) if path.is_symlink() => {
+            return Found::problem(Problem::new(path, "a link that leads nowhere"));
+        }
+        Ok(false) => {
+            return ollama::read_model(path)
+                .unwrap_or_else(|| Found::problem(Problem::new(path, "no such file or folder")));
+        }
+        Err(error) => {
+            let message = format!("cannot be read: {error}");
+            return Found::problem(Problem::new(path, message));
+        }
+    }
+    if let Some(found) = ollama::read_manifest(path) {
+        return found;
+    }
+    match file::kind(path).or_else(|| gguf::is_gguf(path).then_some(Kind::Gguf)) {
+        Some(kind) => file::read(path, kind),
+        None => Found::problem(Problem::new(path, "not a template").help(
+            "a template is a .jinja or .gotmpl file, a Modelfile or a GGUF file; of a model, name the folder",
+        )),
+    }
+}

@@ -1,0 +1,380 @@
+//! The suite: every template, every case, and the pairs they make.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{Case, Part, Template, TemplateName};
+
+use crate::case_file::read_family;
+use crate::file::is_there;
+use crate::naming;
+use crate::problem::{Note, Problem};
+use crate::root::Root;
+use crate::source;
+
+/// The folders of the suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    root: PathBuf,
+}
+
+/// Templates and cases that were loaded together.
+#[derive(Debug, Default)]
+pub struct Suite {
+    /// The templates, by name.
+    pub templates: Vec<Template>,
+    /// The cases: files by name, cases in the order of their file.
+    pub cases: Vec<Case>,
+    /// What each family has in common, by family.
+    pub families: Vec<(String, String)>,
+    /// Tool files that some case names.
+    pub used_tools: HashSet<PathBuf>,
+    /// Everything that is wrong with the files; what is not named here was loaded.
+    pub problems: Vec<Problem>,
+    /// What there is to know about where templates came from.
+    pub notes: Vec<Note>,
+}
+
+/// One template with one case.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<'s> {
+    /// The template.
+    pub template: &'s Template,
+    /// The case.
+    pub case: &'s Case,
+}
+
+impl Layout {
+    /// The suite below a folder.
+    pub fn new(root: impl Into<PathBuf>) -> Layout {
+        Layout { root: root.into() }
+    }
+
+    /// Looks for the suite from a folder upwards: the first folder that has both
+    /// `cases/conversations` and `cases/templates`.
+    pub fn find(from: &Path) -> Option<Layout> {
+        from.ancestors()
+            .map(Layout::new)
+            .find(|layout| layout.conversations().is_dir() && layout.templates().is_dir())
+    }
+
+    /// The folder that holds everything.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The inputs.
+    pub fn cases(&self) -> PathBuf {
+        self.root.join("cases")
+    }
+
+    /// The case files.
+    pub fn conversations(&self) -> PathBuf {
+        self.root.join("cases/conversations")
+    }
+
+    /// The templates and their sidecars.
+    pub fn templates(&self) -> PathBuf {
+        self.root.join("cases/templates")
+    }
+
+    /// The tool files.
+    pub fn tools(&self) -> PathBuf {
+        self.root.join("cases/tools")
+    }
+
+    /// The explained differences between twins.
+    pub fn parity(&self) -> PathBuf {
+        self.root.join("snapshots/parity.json")
+    }
+
+    /// The known differences from the references.
+    pub fn divergences(&self) -> PathBuf {
+        self.root.join("snapshots/divergences.json")
+    }
+
+    /// Where `scripts/setup-references` installs the references.
+    pub fn references(&self) -> PathBuf {
+        self.root.join(".references")
+    }
+
+    /// The accepted transcripts.
+    pub fn snapshots(&self) -> PathBuf {
+        self.root.join("snapshots")
+    }
+}
+
+impl Suite {
+    /// Loads templates from [sources](source) and cases from files and folders.
+    ///
+    /// Nothing that is wrong with one file stops another from being loaded.
+    pub fn load(templates: &[PathBuf], cases: &[PathBuf], tools: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        for path in templates {
+            suite.load_templates(path);
+        }
+        for path in cases {
+            suite.load_cases(path, tools);
+        }
+        suite.settle_names();
+        suite
+    }
+
+    /// Loads the suite of a layout. Its templates have folders of snapshots: one whose
+    /// name cannot be a folder everywhere is a problem.
+    pub fn load_layout(layout: &Layout) -> Suite {
+        let mut suite = Suite::load(
+            &[layout.templates()],
+            &[layout.conversations()],
+            &[layout.tools()],
+        );
+        let problems = suite.templates.iter().filter_map(naming::problem);
+        suite.problems.extend(problems);
+        suite
+            .templates
+            .retain(|template| naming::is_plain(&template.name));
+        suite
+    }
+
+    /// Every template with every case that is for its dialect, template by template.
+    pub fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
+        self.templates.iter().flat_map(|template| {
+            self.cases
+                .iter()
+                .filter(|case| case.is_for(template.dialect))
+                .map(move |case| Pair { template, case })
+        })
+    }
+
+    /// A template by name.
+    pub fn template(&self, name: &TemplateName) -> Option<&Template> {
+        self.templates
+            .iter()
+            .find(|template| template.name == *name)
+    }
+
+    fn load_templates(&mut self, path: &Path) {
+        let found = source::read(path);
+        // Paths may overlap: what is there already is not there twice. Models of a store may
+        // share a file, under names of their own.
+        for template in found.templates {
+            let is_known = self.templates.iter().any(|known| {
+                (&known.name, &known.path, &known.part)
+                    == (&template.name, &template.path, &template.part)
+            });
+            if !is_known {
+                self.templates.push(template);
+            }
+        }
+        for problem in found.problems {
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+        for note in found.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    fn load_cases(&mut self, path: &Path, tools: &[PathBuf]) {
+        let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        for file in self.files(path, &["json"], "case file (.json)") {
+            // Tools of a case file outside the suite stand beside its folder, as in it.
+            let beside = file
+                .parent()
+                .map(|folder| folder.join("../tools"))
+                .filter(|folder| folder.is_dir())
+                .filter(|folder| {
+                    tools
+                        .iter()
+                        .all(|known| canonical(known) != canonical(folder))
+                });
+            let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
+            let family = read_family(&file, &folders);
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            if let Some(about) = family.about {
+                self.families.push((name.into_owned(), about));
+            }
+            self.cases.extend(family.cases);
+            self.problems.extend(family.problems);
+            self.used_tools
+                .extend(family.tool_files.iter().map(canonical));
+        }
+    }
+
+    /// The files of a folder by extension, or the one file that the path names.
+    fn files(&mut self, path: &Path, extensions: &[&str], what: &str) -> Vec<PathBuf> {
+        let has_extension = |path: &Path| {
+            path.extension()
+                .and_then(|extension| extension.to_str())
+                .is_some_and(|extension| extensions.contains(&extension))
+        };
+        if !is_there(path) {
+            self.problems
+                .push(Problem::new(path, "no such file or folder"));
+            return Vec::new();
+        }
+        if !path.is_dir() {
+            return vec![path.to_path_buf()];
+        }
+        let paths = Root::new(path).and_then(|root| Ok((root.entries(path)?, root)));
+        let (paths, root) = match paths {
+            Ok(found) => found,
+            Err(problem) => {
+                self.problems.push(problem);
+                return Vec::new();
+            }
+        };
+        let mut files = Vec::new();
+        for path in paths.into_iter().filter(|path| has_extension(path)) {
+            match root.has(&path) {
+                Ok(_) => files.push(path),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        if files.is_empty() {
+            self.problems
+                .push(Problem::new(path, format!("the folder holds no {what}")));
+        }
+        files
+    }
+
+    /// Gives templates that share a name longer ones.
+    fn lengthen_names(&mut self) {
+        let mut sharing: BTreeMap<TemplateName, Vec<usize>> = BTreeMap::new();
+        for (index, template) in self.templates.iter().enumerate() {
+            sharing
+                .entry(template.name.clone())
+                .or_default()
+                .push(index);
+        }
+        for (name, indices) in sharing.into_iter().filter(|(_, all)| all.len() > 1) {
+            let longer: Vec<TemplateName> = indices
+                .iter()
+                .map(|index| longer_name(&name, &self.templates[*index]))
+                .collect();
+            for (index, longer) in indices.into_iter().zip(longer) {
+                self.templates[index].name = longer;
+            }
+        }
+    }
+
+    fn settle_names(&mut self) {
+        self.lengthen_names();
+        self.templates.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut kept: Vec<Template> = Vec::new();
+        for template in std::mem::take(&mut self.templates) {
+            match kept.last() {
+                Some(first) if first.name == template.name => {
+                    let message = format!(
+                        "a template named `{}` is already there: {}",
+                        template.name,
+                        first.path.display()
+                    );
+                    self.problems
+                        .push(Problem::new(template.path, message).help("rename one of them"));
+                }
+                _ => kept.push(template),
+            }
+        }
+        self.templates = kept;
+
+        let mut seen = HashSet::new();
+        let cases = std::mem::take(&mut self.cases);
+        for case in cases {
+            if seen.insert(case.id.clone()) {
+                self.cases.push(case);
+            } else {
+                let message = format!("a case named `{}` is already there", case.id);
+                self.problems
+                    .push(Problem::new(case.path, message).help("rename the case or its file"));
+            }
+        }
+    }
+}
+
+/// Folders that every model or store has, so that they tell none from another.
+const SHARED_FOLDERS: [&str; 4] = ["additional_chat_templates", "snapshots", "blobs", "models"];
+
+/// The name of a template that shares its name with others: a template and its port may
+/// well have one, then the extension is part of it; of models in different folders, the
+/// folder is.
+fn longer_name(name: &TemplateName, template: &Template) -> TemplateName {
+    let file = template.path.file_name().unwrap_or_default();
+    let is_named_after_its_file = template.part == Part::Whole
+        && template
+            .path
+            .file_stem()
+            .is_some_and(|stem| stem == name.as_str());
+    if is_named_after_its_file {
+        return TemplateName::new(&file.to_string_lossy());
+    }
+    // The first folder above the file whose name does not begin the template's.
+    let own = name.as_str().split(['@', '/']).next().unwrap_or_default();
+    let above = template
+        .path
+        .ancestors()
+        .skip(1)
+        .filter_map(|folder| folder.file_name())
+        .map(|folder| folder.to_string_lossy())
+        .find(|folder| folder != own && !SHARED_FOLDERS.contains(&folder.as_ref()));
+    match above {
+        Some(folder) => naming::of_model(&format!("{folder}/{name}"), None),
+        None => name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_one_file_leaves_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        for sub in [layout.conversations(), layout.templates()] {
+            std::fs::create_dir_all(sub).unwrap();
+        }
+        std::fs::write(layout.templates().join("a.jinja"), "A").unwrap();
+        std::fs::write(layout.templates().join("a.gotmpl"), "A").unwrap();
+        std::fs::write(layout.templates().join("b.jinja"), b"\xFF").unwrap();
+        std::fs::write(layout.templates().join("c.jinja"), "C").unwrap();
+        std::fs::write(layout.templates().join("c.json"), "{").unwrap();
+        let good = r#"{"about": "x", "cases": {"one": {"messages": []}, "go": {"messages": [], "dialects": ["go"]}}}"#;
+        std::fs::write(layout.conversations().join("good.json"), good).unwrap();
+        std::fs::write(layout.conversations().join("bad.json"), "[").unwrap();
+
+        let suite = Suite::load_layout(&layout);
+        assert_eq!(suite.templates.len(), 2);
+        assert_eq!(suite.cases.len(), 2);
+        assert_eq!(suite.problems.len(), 3, "{:#?}", suite.problems);
+        let pairs: Vec<_> = suite
+            .pairs()
+            .map(|pair| format!("{} {}", pair.template.name, pair.case.id))
+            .collect();
+        let expected = ["a.gotmpl good/one", "a.gotmpl good/go", "a.jinja good/one"];
+        assert_eq!(pairs, expected);
+        assert_eq!(Layout::find(&layout.templates()).unwrap(), layout);
+    }
+
+    #[test]
+    fn paths_that_overlap_give_each_template_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jinja");
+        std::fs::write(&path, "A").unwrap();
+        let suite = Suite::load(&[path.clone(), folder.path().into(), path], &[], &[]);
+        assert_eq!(suite.problems, []);
+        assert_eq!(suite.templates.len(), 1);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_a_problem() {
+        let suite = Suite::load(&["nowhere".into()], &[], &[]);
+        assert_eq!(
+            suite.problems[0].to_string(),
+            "nowhere: no such file or folder"
+        );
+    }
+}

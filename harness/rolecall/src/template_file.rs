@@ -1,0 +1,276 @@
+//! Template files, and the sidecars beside them.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use jsonc_parser::ast;
+use rolecall_model::{Dialect, Part, Template, TemplateName, Variable};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::file::{read_text, read_text_if_there};
+use crate::json::{self, Document};
+use crate::problem::{Problem, shown, shown_path};
+
+/// A template's sidecar: `<name>.json` beside the template.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub struct Sidecar {
+    /// The JSON Schema of this file, for editors.
+    #[serde(rename = "$schema")]
+    schema: Option<String>,
+    /// What the template is, in a sentence.
+    about: Option<String>,
+    /// Where it came from, and its licence.
+    origin: Option<String>,
+    /// A name that templates share which are meant to give the same prompts, such as a
+    /// Jinja template and its port to Go.
+    family: Option<String>,
+    /// The tokenizer's special tokens: `bos_token`, `eos_token`, …
+    special_tokens: Option<std::collections::BTreeMap<String, String>>,
+    /// Variables that the template reads besides the standard ones. A value
+    /// `{"$json": "tools", "indent": 4}` stands for the JSON text of the case's tools.
+    variables: Option<Map<String, Value>>,
+    /// Contracts of `rolecall check` that the template breaks on purpose, each with the
+    /// reason.
+    broken: Option<std::collections::BTreeMap<String, String>>,
+}
+
+/// The dialect of a file, by its extension: `.jinja` or `.gotmpl`.
+pub fn dialect_of(path: &Path) -> Option<Dialect> {
+    match path.extension()?.to_str()? {
+        "jinja" => Some(Dialect::Jinja),
+        "gotmpl" => Some(Dialect::Go),
+        _ => None,
+    }
+}
+
+/// Where a template stands, or a line of it: `path:line`, and the key where it is the value
+/// of one.
+pub fn place(template: &Template, line: Option<usize>) -> String {
+    let path = shown_path(&template.path);
+    match (&template.part, line) {
+        (Part::Whole, None) => path,
+        (Part::Whole, Some(line)) => format!("{path}:{line}"),
+        (Part::Line(first), line) => {
+            format!("{path}:{}", first + line.unwrap_or(1).saturating_sub(1))
+        }
+        (Part::Key(key), None) => format!("{path} ({})", key.escape_debug()),
+        (Part::Key(key), Some(line)) => {
+            format!("{path} ({}, line {line})", key.escape_debug())
+        }
+    }
+}
+
+/// Reads a template and its sidecar.
+///
+/// A template whose sidecar is broken is not returned: rendered without its special
+/// tokens it would give prompts that mean nothing.
+pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let Some(dialect) = dialect_of(path) else {
+        return Err(vec![
+            Problem::new(path, "not a template").help("a template is a .jinja or a .gotmpl file"),
+        ]);
+    };
+    let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
+        return Err(vec![Problem::new(path, "the file's name is not UTF-8")]);
+    };
+    let source = read_text(path)
+        .map_err(|problem| problems.push(problem))
+        .ok();
+    let sidecar = read_sidecar(&sidecar(path))
+        .map_err(|found| problems.extend(found))
+        .ok();
+    match (source, sidecar) {
+        (Some(source), Some(sidecar)) => Ok(Template {
+            name: TemplateName::new(&shown(name)),
+            path: path.to_path_buf(),
+            part: Part::Whole,
+            dialect,
+            source,
+            about: sidecar.about,
+            origin: sidecar.origin,
+            family: sidecar.family,
+            special_tokens: sidecar.special_tokens,
+            variables: sidecar.variables,
+            broken: sidecar.broken,
+        }),
+        _ => Err(problems),
+    }
+}
+
+#[derive(Default)]
+struct SidecarContent {
+    about: Option<String>,
+    origin: Option<String>,
+    family: Option<String>,
+    special_tokens: Map<String, Value>,
+    variables: Vec<(String, Variable)>,
+    broken: Vec<(String, String)>,
+}
+
+/// The file where the sidecar of a template stands, if it has one.
+pub(crate) fn sidecar(template: &Path) -> PathBuf {
+    // `with_extension` would leave the folder for a file named `...jinja`.
+    let mut name = template.file_stem().unwrap_or_default().to_owned();
+    name.push(".json");
+    template.with_file_name(name)
+}
+
+/// Whether a file that stands where a sidecar would is transformers' own
+/// `chat_template.json`, in which processors keep a template.
+fn is_legacy_template(path: &Path, text: &str) -> bool {
+    path.file_name()
+        .is_some_and(|name| name == "chat_template.json")
+        && serde_json::from_str::<Map<String, Value>>(text)
+            .is_ok_and(|object| object.contains_key("chat_template"))
+}
+
+static SIDECAR_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Sidecar>);
+
+fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
+    let text = match read_text_if_there(path) {
+        Ok(Some(text)) if !is_legacy_template(path, &text) => text,
+        Ok(_) => return Ok(SidecarContent::default()),
+        Err(problem) => return Err(vec![problem]),
+    };
+    let examined = json::examine(path, &text, |document, root| {
+        let fields = document.fields(root, "the sidecar", &SIDECAR_KEYS)?;
+        let mut content = SidecarContent::default();
+        if let Some(value) = fields.get("about") {
+            content.about = document.string(value, "`about`");
+        }
+        if let Some(value) = fields.get("origin") {
+            content.origin = document.string(value, "`origin`");
+        }
+        if let Some(value) = fields.get("family") {
+            content.family = document.string(value, "`family`");
+        }
+        if let Some(value) = fields.get("special_tokens") {
+            for (name, property) in document.entries(value, "`special_tokens`")? {
+                let token = document.string(&property.value, &format!("token `{name}`"))?;
+                content
+                    .special_tokens
+                    .insert(name.to_owned(), Value::String(token));
+            }
+        }
+        if let Some(value) = fields.get("variables") {
+            for (name, property) in document.entries(value, "`variables`")? {
+                let variable = read_variable(document, &property.value)?;
+                content.variables.push((name.to_owned(), variable));
+            }
+        }
+        if let Some(value) = fields.get("broken") {
+            for (name, property) in document.entries(value, "`broken`")? {
+                let why = document.string(&property.value, &format!("the reason for `{name}`"))?;
+                content.broken.push((name.to_owned(), why));
+            }
+        }
+        Some(content)
+    });
+    match examined.value {
+        Some(content) if examined.problems.is_empty() => Ok(content),
+        _ => Err(examined.problems),
+    }
+}
+
+fn read_variable(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Variable> {
+    let is_generated = matches!(value, ast::Value::Object(object) if object.get("$json").is_some());
+    if !is_generated {
+        return document.verbatim(value).map(Variable::Value);
+    }
+    let known = ["$json".to_owned(), "indent".to_owned()];
+    let fields = document.fields(value, "a generated variable", &known)?;
+    let source = fields.get("$json")?;
+    if document.string(source, "`$json`")? != "tools" {
+        document.problem(source, "`$json` can only stand for \"tools\"");
+    }
+    let indent = match fields.get("indent") {
+        None => None,
+        Some(value) => {
+            let indent = document
+                .verbatim(value)?
+                .as_u64()
+                .filter(|indent| *indent <= 16);
+            if indent.is_none() {
+                document.problem(value, "`indent` must be a number from 0 to 16");
+            }
+            indent.and_then(|indent| usize::try_from(indent).ok())
+        }
+    };
+    Some(Variable::ToolsJson { indent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sidecar_is_optional_and_a_broken_one_is_not_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jinja");
+        std::fs::write(&path, "a\r\nb\r\n").unwrap();
+        let template = read_template(&path).unwrap();
+        assert_eq!(template.source, "a\r\nb\r\n");
+        assert_eq!(template.name.as_str(), "t");
+
+        let sidecar = folder.path().join("t.json");
+        std::fs::write(
+            &sidecar,
+            r#"{"special_tokens": {"bos_token": "<s>"}, "variables": {"z": {"$json": "tools", "indent": 4}, "a": 1}}"#,
+        )
+        .unwrap();
+        let template = read_template(&path).unwrap();
+        assert_eq!(template.special_tokens["bos_token"], "<s>");
+        assert_eq!(
+            template.variables,
+            [
+                ("z".to_owned(), Variable::ToolsJson { indent: Some(4) }),
+                ("a".to_owned(), Variable::Value(1.into())),
+            ]
+        );
+
+        std::fs::write(&sidecar, r#"{"special_token": {}, "origin": 3}"#).unwrap();
+        let problems: Vec<_> = read_template(&path)
+            .unwrap_err()
+            .iter()
+            .map(|problem| problem.message.clone())
+            .collect();
+        assert_eq!(
+            problems,
+            [
+                "unknown key `special_token` in the sidecar",
+                "`origin` must be a string, not a number"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_source_that_is_not_utf8_has_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jinja");
+        std::fs::write(&path, b"ok\nb\xFFd").unwrap();
+        let problems = read_template(&path).unwrap_err();
+        assert!(
+            problems[0]
+                .to_string()
+                .contains("t.jinja:2:2: not UTF-8: byte 0xFF at offset 4"),
+            "{}",
+            problems[0]
+        );
+    }
+
+    #[test]
+    fn what_processors_keep_beside_a_template_is_no_sidecar() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chat_template.jinja");
+        std::fs::write(&path, "F").unwrap();
+        let beside = folder.path().join("chat_template.json");
+        std::fs::write(&beside, r#"{"chat_template": "L"}"#).unwrap();
+        assert_eq!(read_template(&path).unwrap().source, "F");
+        std::fs::write(&beside, r#"{"about": 1}"#).unwrap();
+        assert!(read_template(&path).is_err());
+    }
+}
