@@ -304,6 +304,9 @@ fn a_name_is_in_a_row_only_where_it_is_used() {
 fn generation_blocks_are_where_transformers_finds_them() {
     type Row = (String, String, Vec<[usize; 2]>);
     let table: Vec<Row> = serde_json::from_str(include_str!("data/generation.json")).unwrap();
+    let has_spans = |(_, _, spans): &Row| !spans.is_empty();
+    assert!(table.iter().any(has_spans), "no row has a block");
+    assert!(!table.iter().all(has_spans), "every row has a block");
     let engines = Engines::default();
     let engine = engines.for_dialect(Dialect::Jinja).unwrap();
     let case = Case::from_messages(vec![
@@ -311,6 +314,7 @@ fn generation_blocks_are_where_transformers_finds_them() {
         serde_json::json!({"role": "assistant", "content": "yé"}),
     ]);
     for (source, text, spans) in table {
+        assert!(source.contains("generation"), "{source}: says nothing");
         let template = Template::from_source("row", Dialect::Jinja, &source);
         let loaded = load(engine, &template);
         let conversation = Conversation::new(&case);
