@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records where transformers finds the model's own text: `{% generation %}` blocks.
 
-    pip install transformers==5.23.0 jinja2==3.1.6
-    python3 scripts/record-generation.py
+    scripts/setup-references
+    .references/python-transformers/bin/python scripts/record-generation.py
 
 Rewrites harness/tests/data/generation.json, a list of [template, prompt, spans] rows: the
 templates stay, prompt and spans are what `return_assistant_tokens_mask` goes by, for one

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Records what Go's text/template gives as Ollama uses it, for harness/tests/go_language.rs.
+"""Records what Go's text/template gives as Ollama uses it, for harness/go/tests/language.rs.
 
     scripts/setup-references
     python3 scripts/record-go-language.py .references/ollama > harness/tests/data/go-language.json
 
-The recorded table is of Go 1.26.
+The recorded table is of Go 1.26. With it come the names of the functions that a template
+can call: Go's from its own source, Ollama's from the reference. A row has to call each.
 """
 
 import json
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -176,7 +179,105 @@ TEMPLATES = [
     "{{ 'ab' }}",
     "{{ \"\\q\" }}",
     "{{ $m := .Messages }}{{ range $i, $m := 3 }}{{ end }}",
+    # Each function with what it does not expect.
+    PLAIN % "{{ gt 2 1 }}{{ gt 1 1 }}{{ gt 2.5 1.5 }}{{ gt \"b\" \"a\" }}{{ gt (len .Messages) 2 }}",
+    PLAIN % "{{ le 2 1 }}{{ le 1 1 }}{{ le 1.5 2.5 }}{{ le \"a\" \"b\" }}{{ le (len .Messages) 2 }}",
+    PLAIN % "{{ lt 2 1 }}{{ lt 1 1 }}{{ lt \"a\" \"b\" }}{{ ge 1 1 }}{{ ge \"a\" \"b\" }}{{ ge 1 2 }}",
+    PLAIN % "{{ gt 1 2.5 }}",
+    PLAIN % "{{ le \"a\" 1 }}",
+    PLAIN % "{{ lt true false }}",
+    PLAIN % "{{ ge .Nope 1 }}",
+    PLAIN % "{{ gt 1 }}",
+    PLAIN % "{{ le 1 2 3 }}",
+    PLAIN % "{{ lt .Messages .Messages }}",
+    PLAIN % "{{ eq 1 }}",
+    PLAIN % "{{ eq }}",
+    PLAIN % "{{ eq \"a\" \"b\" \"c\" \"a\" }}{{ eq 1 1.0 }}",
+    PLAIN % "{{ eq .System \"Be brief.\" }}{{ eq true true }}{{ eq .Nope .Nope }}{{ eq nil nil }}",
+    PLAIN % "{{ ne 1 1 }}{{ ne .System \"\" }}{{ ne true false }}{{ ne .Nope nil }}",
+    PLAIN % "{{ ne 1 2 3 }}",
+    PLAIN % "{{ eq .Tools .Tools }}",
+    PLAIN % "{{ and }}",
+    PLAIN % "{{ and 0 (index .Messages 99) }}{{ or 1 (index .Messages 99) }}",
+    PLAIN % "{{ and 1 (index .Messages 99) }}",
+    PLAIN % "{{ and .System }}{{ and .Nope 1 }}|{{ or .Nope 0 }}|{{ or .Nope .System }}",
+    PLAIN % "{{ or }}",
+    PLAIN % "{{ not \"\" }}{{ not \"a\" }}{{ not .Tools }}{{ not .Nope }}{{ not nil }}{{ not 0.0 }}",
+    PLAIN % "{{ not }}",
+    PLAIN % "{{ len \"é\" }}{{ len .Tools }}{{ len .System }}",
+    PLAIN % "{{ len .Nope }}",
+    PLAIN % "{{ len nil }}",
+    PLAIN % "{{ len }}",
+    PLAIN % "{{ index .System 0 }}{{ index .Tools 0 | json | len }}{{ (index .Tools 1).Function.Name }}",
+    PLAIN % "{{ index .Tools }}",
+    PLAIN % "{{ index .Tools -1 }}",
+    PLAIN % "{{ index .Tools \"0\" }}",
+    PLAIN % "{{ index . \"System\" }}{{ index . \"Nope\" }}",
+    PLAIN % "{{ index . 0 }}",
+    PLAIN % "{{ index 3 0 }}",
+    PLAIN % "{{ index nil 0 }}",
+    PLAIN % "{{ index .Messages 0 \"Role\" }}",
+    PLAIN % "{{ slice .System 1 3 }}{{ slice .System }}{{ slice \"abc\" 3 }}|{{ len (slice .Messages 1 2) }}",
+    PLAIN % "{{ slice \"abc\" 1 2 3 }}",
+    PLAIN % "{{ slice \"abc\" -1 }}",
+    PLAIN % "{{ slice \"abc\" \"1\" }}",
+    PLAIN % "{{ slice 3 1 }}",
+    PLAIN % "{{ slice }}",
+    PLAIN % "{{ slice .Messages 0 1 1 | len }}",
+    PLAIN % "{{ print }}|{{ print nil }}|{{ print \"a\" \"b\" 1 2 true \"c\" 1.5 }}|{{ print .Tools }}",
+    PLAIN % "{{ println }}|{{ println nil }}|{{ println \"a\" \"b\" 1 2 }}|",
+    PLAIN % "{{ printf \"%v %v\" nil .Nope }}|{{ printf \"%s\" nil }}|{{ printf \"%t\" 1 }}|{{ printf \"%q\" 97 }}|{{ printf \"%c%U\" 97 97 }}",
+    PLAIN % "{{ printf }}",
+    PLAIN % "{{ printf 1 }}",
+    PLAIN % "{{ printf \"%T %T %T\" 1 \"a\" .System }}|{{ printf \"%+d|% d|%x|%X|%o|%b\" 1 2 255 255 8 5 }}",
+    PLAIN % "{{ html }}|{{ html \"<\" 1 2 \">\" }}|{{ html .System }}",
+    PLAIN % "{{ js }}|{{ js \"<'\" 1 \"&=\" }}|{{ js \"\\u2028é\" }}",
+    PLAIN % "{{ urlquery }}|{{ urlquery \"a/b?\" 1 }}",
+    PLAIN % "{{ html nil }}|{{ html .Nope }}|{{ js nil }}|{{ js .Nope }}|{{ urlquery nil }}|{{ urlquery .Nope }}",
+    PLAIN % "{{ call }}",
+    PLAIN % "{{ call nil }}",
+    PLAIN % "{{ call .System }}",
+    PLAIN % "{{ call .Nope 1 }}",
+    PLAIN % "{{ call (index .Tools 0) }}",
+    PLAIN % "{{ json 1 2 }}",
+    PLAIN % "{{ json .Think }}{{ json .ThinkLevel }}{{ json 1e21 }}{{ json 'a' }}{{ json (slice \"é\" 1) }}",
+    PLAIN % "{{ currentDate \"a\" \"b\" }}{{ currentDate | len }}{{ yesterdayDate \"x\" }}{{ yesterdayDate | printf \"%q\" }}",
+    PLAIN % "{{ yesterdayDate nil }}",
+    PLAIN % "{{ currentDate .System 1 }}",
+    PLAIN % "{{ toTypeScriptType 1 }}{{ toTypeScriptType nil }}{{ toTypeScriptType .Tools }}{{ toTypeScriptType .Nope }}",
+    PLAIN % "{{ toTypeScriptType }}",
+    PLAIN % "{{ toTypeScriptType 1 2 }}",
+    # Constructs that few templates use.
+    "{{ with .Nope }}a{{ else with .Tools }}{{ len . }}{{ else }}b{{ end }}{{ with .Nope }}{{ else }}c{{ end }}{{ len .Messages }}",
+    "{{ $i := 0 }}{{ $m := 0 }}{{ range $i, $m = .Messages }}{{ end }}{{ $i }}{{ $m.Role }}",
+    "{{ $m := 0 }}{{ range $m = .Messages }}{{ break }}{{ end }}{{ $m.Role }}",
+    "{{ range $m := .Messages }}{{ $m.Role }},{{ end }}",
+    "{{ define \"a\" }}[{{ . }}]{{ end }}{{ template \"a\" }}{{ len .Messages }}",
+    "{{ define \"a\" }}{{ $ }}{{ end }}{{ template \"a\" 1 }}{{ template \"a\" nil }}{{ len .Messages }}",
+    "{{ if (and .Messages .Tools) }}a{{ end }}{{ if $.System }}b{{ end }}{{ if .Response }}c{{ else }}d{{ end }}",
+    "{{ if .Messages }}{{ range .Messages }}{{ .Role }};{{ end }}{{ else }}{{ .Prompt }}{{ end }}{{ .Response }}",
+    "{{ if $x := len .Messages }}{{ $x }}{{ else }}{{ $x }}{{ end }}{{ with $y := .System }}{{ len $y }}{{ end }}",
+    "{{ len\n.Messages }}{{ len (\n.Messages\n) }}{{ `a\nb` }}{{ '\\n' }}{{ '\\u00e9' }}",
+    "{{ (index .Messages 0).Role | printf \"%s-%s\" \"a\" | len }}{{ .Messages | len | printf \"%03d\" }}",
+    "{{ 0b101 }} {{ 0o17 }} {{ 017 }} {{ 0x1p4 }} {{ +3 }} {{ .5 }} {{ 9223372036854775807 }} {{ len .Messages }}",
+    "{{ 9223372036854775808 }}{{ len .Messages }}",
+    "{{ 1i }}{{ len .Messages }}",
 ]
+
+
+def functions():
+    """The names in Go's table of functions, and in that of the reference."""
+    here = pathlib.Path(__file__).parent
+    go = pathlib.Path(sys.argv[1]).parent / "python-ollama/bin/go"
+    root = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout
+    builtins = pathlib.Path(root.strip(), "src/text/template/funcs.go").read_text("utf-8")
+    ollamas = (here / "engines/ollama/template.go").read_text("utf-8")
+    tables = (("FuncMap{\n(.*?)\n\t}", builtins), ("template.FuncMap{\n(.*?)\n\t}", ollamas))
+    names = []
+    for pattern, source in tables:
+        table = re.search(pattern, source, re.DOTALL).group(1)
+        names += re.findall(r'^\t\t"(\w+)":', table, re.MULTILINE)
+    return sorted(names)
 
 
 def main():
@@ -199,7 +300,8 @@ def main():
                 row[key] = answer[key]
         rows.append(row)
     text = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    print('{"case": ' + json.dumps(CASE, ensure_ascii=False) + ',\n"rows": [\n' + text + "\n]}")
+    print('{"case": ' + json.dumps(CASE, ensure_ascii=False) + ",")
+    print('"functions": ' + json.dumps(functions()) + ',\n"rows": [\n' + text + "\n]}")
 
 
 if __name__ == "__main__":

@@ -7,25 +7,48 @@
 Rewrites harness/tests/data/language.json, a list of [template, outcome, text] rows: the
 templates stay, outcome and text are what transformers gives for one user message "hey".
 To add a row, add ["the template", "", ""] and run this. The text of `failed` is Python's
-own message; only that it fails is compared.
+own message; only that it fails is compared. A row has to give the same every time: no
+address in memory, no random choice. The clock stands still.
+
+Rewrites harness/tests/data/language-names.json too: every filter, test and global function
+that a template has there, and the attributes of `loop` and of Python's types. A row has to
+use each of them. The recorded names are those of CPython 3.11.
 """
 
+import datetime
 import json
 import os
 import pathlib
+import re
+import sys
 
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 import jinja2
+from jinja2.runtime import LoopContext
 from transformers.utils import chat_template_utils
 
-TABLE = pathlib.Path(__file__).parent.parent / "harness/tests/data/language.json"
+DATA = pathlib.Path(__file__).parent.parent / "harness/tests/data"
+TABLE = DATA / "language.json"
+NAMES = DATA / "language-names.json"
 CONTEXT = {
     "messages": [{"role": "user", "content": "hey"}],
     "tools": None,
     "documents": None,
     "add_generation_prompt": True,
 }
+VALUES = ["", {}, [], (), 0, 0.0]
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+# A random choice between two gives the same so many times in a row once in a million runs.
+TIMES = 20
+
+
+class FrozenClock(datetime.datetime):
+    """What `strftime_now` reads: the moment of a case that names none."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls(2026, 1, 2, 3, 4, 5)
 
 
 def outcome(source):
@@ -37,6 +60,43 @@ def outcome(source):
         return kind, str(error)
 
 
-rows = [[source, *outcome(source)] for source, *_ in json.loads(TABLE.read_text("utf-8"))]
-lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-TABLE.write_text(f"[\n{lines}\n]\n", "utf-8")
+def row(source):
+    kind, text = outcome(source)
+    if any(outcome(source) != (kind, text) for _ in range(TIMES)) or ADDRESS.search(text):
+        sys.exit(f"{source}\n  gives something else every time: {text}")
+    return [source, kind, text]
+
+
+def public(value):
+    return [name for name in dir(value) if not name.startswith("_")]
+
+
+def names():
+    environment = chat_template_utils._compile_jinja_template("").environment
+    methods, refused = {}, {}
+    for value in VALUES:
+        kind = type(value).__name__
+        methods[kind], refused[kind] = [], []
+        for name in public(value):
+            safe = environment.is_safe_attribute(value, name, getattr(value, name))
+            (methods if safe else refused)[kind].append(name)
+    return {
+        "filters": sorted(environment.filters),
+        "tests": sorted(environment.tests),
+        "globals": sorted(environment.globals),
+        "loop": public(LoopContext([], None, None)),
+        "methods": methods,
+        "refused": {kind: found for kind, found in refused.items() if found},
+    }
+
+
+def main():
+    chat_template_utils.datetime = FrozenClock
+    rows = [row(source) for source, *_ in json.loads(TABLE.read_text("utf-8"))]
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    TABLE.write_text(f"[\n{lines}\n]\n", "utf-8")
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in names().items())
+    NAMES.write_text(f"{{\n{lines}\n}}\n", "utf-8")
+
+
+main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what CPython's strftime gives, for harness/tests/strftime.rs.
+"""Records what CPython's strftime gives, for harness/model/src/clock.rs.
 
     TZ=UTC python3 scripts/record-strftime.py > harness/tests/data/strftime.json
 

@@ -3,11 +3,13 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use rolecall::lint;
+use rolecall::record::{Record, Records};
 use rolecall::reference::Reference;
 use rolecall::suite::{Layout, Suite};
 use rolecall_model::Dialect;
@@ -74,23 +76,85 @@ fn the_suite_has_no_problems_and_nothing_to_mend() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-#[test]
-fn the_suite_is_as_large_as_it_says() {
-    let suite = Suite::load_layout(&layout());
-    let families: BTreeSet<_> = suite.cases.iter().map(|case| case.id.family()).collect();
-    assert!(suite.cases.len() >= 100, "{} cases", suite.cases.len());
-    assert!(families.len() >= 18, "{} families", families.len());
+/// Asserts that two sets are the same, and otherwise says in what they differ.
+fn assert_same<T: Ord + ToString>(what: &str, found: &BTreeSet<T>, expected: &BTreeSet<T>) {
+    let only_in = |one: &BTreeSet<T>, other| -> Vec<String> {
+        one.difference(other).map(ToString::to_string).collect()
+    };
+    let (missing, unexpected) = (only_in(expected, found), only_in(found, expected));
     assert!(
-        suite.templates.len() >= 13,
-        "{} templates",
-        suite.templates.len()
+        missing.is_empty() && unexpected.is_empty(),
+        "{what}: missing: {}; unexpected: {}",
+        missing.join(", "),
+        unexpected.join(", ")
     );
-    let abouts: BTreeSet<_> = suite.cases.iter().map(|case| &case.about).collect();
-    assert_eq!(
-        abouts.len(),
-        suite.cases.len(),
-        "every case says something of its own"
-    );
+}
+
+/// The names of a folder's files that have one of the extensions, without it.
+fn stems(folder: &Path, extensions: &[&str]) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let is_one = |path: &PathBuf| {
+        let extension = path.extension().and_then(OsStr::to_str);
+        extension.is_some_and(|extension| extensions.contains(&extension))
+    };
+    let stem = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let stems: BTreeSet<String> = paths.filter(is_one).map(stem).collect();
+    assert!(!stems.is_empty(), "{} is empty", folder.display());
+    stems
+}
+
+#[test]
+fn every_file_of_the_suite_is_loaded() {
+    let layout = layout();
+    let suite = Suite::load_layout(&layout);
+    let families = suite.cases.iter().map(|case| case.id.family().to_owned());
+    let files = stems(&layout.conversations(), &["json"]);
+    assert_same("families", &families.collect(), &files);
+    let templates = suite.templates.iter();
+    let templates = templates.map(|template| template.name.to_string());
+    let files = stems(&layout.templates(), &["jinja", "gotmpl"]);
+    assert_same("templates", &templates.collect(), &files);
+}
+
+/// The records are as large as the suite was when the references were asked: what a file or
+/// the loader has lost since then is missing here.
+#[test]
+fn every_record_is_of_every_case() {
+    let layout = layout();
+    let suite = Suite::load_layout(&layout);
+    let files = walkdir::WalkDir::new(layout.snapshots()).into_iter();
+    let records = files
+        .map(|file| file.unwrap().into_path())
+        .filter(|path| path.ends_with("reference.json"))
+        .map(|path| path.display().to_string());
+    let templates = suite.templates.iter();
+    let expected = templates
+        .map(|template| Records::file(&layout.snapshots(), &template.name))
+        .map(|path| path.display().to_string());
+    assert_same("records", &records.collect(), &expected.collect());
+    for template in &suite.templates {
+        let record = Record::of(&layout, &template.name).unwrap().unwrap();
+        let cases = suite.cases.iter();
+        let cases = cases.filter(|case| case.is_for(template.dialect));
+        let cases = cases.map(|case| case.id.clone()).collect();
+        let recorded = record.cases.into_keys().collect();
+        let what = format!("cases of {}, beside its record", template.name);
+        assert_same(&what, &cases, &recorded);
+    }
+}
+
+#[test]
+fn every_case_says_something_of_its_own() {
+    let suite = Suite::load_layout(&layout());
+    let mut seen = BTreeMap::new();
+    for case in &suite.cases {
+        let about = case.about.as_ref();
+        let about = about.unwrap_or_else(|| panic!("{} says nothing", case.id));
+        if let Some(other) = seen.insert(about, &case.id) {
+            panic!("{other} and {} say the same: {about}", case.id);
+        }
+    }
 }
 
 /// What is installed is what the harness expects, and what every record names.
@@ -115,28 +179,28 @@ fn the_references_are_pinned() {
 /// normalises those: each case gives the same with both.
 #[test]
 fn line_endings_of_a_template_change_nothing() {
-    let root = layout().snapshots();
-    let cases = |template: &str| -> Vec<(PathBuf, String)> {
-        let folder = root.join(template);
-        // The report card in the folder itself names its template.
-        walkdir::WalkDir::new(&folder)
-            .min_depth(2)
-            .sort_by_file_name()
-            .into_iter()
-            .map(Result::unwrap)
-            .filter(|entry| {
-                entry
-                    .path()
-                    .extension()
-                    .is_some_and(|extension| extension == "snap")
-            })
-            .map(|entry| {
-                let below = entry.path().strip_prefix(&folder).unwrap().to_path_buf();
-                (below, std::fs::read_to_string(entry.path()).unwrap())
-            })
-            .collect()
-    };
-    let crlf = cases("firefunction-v2");
-    assert!(crlf.len() >= 100);
-    assert!(crlf == cases("firefunction-v2-lf"));
+    let layout = layout();
+    let suite = Suite::load_layout(&layout);
+    let [crlf, lf] = ["firefunction-v2", "firefunction-v2-lf"];
+    let records = [crlf, lf].map(|name| {
+        let path = layout.snapshots().join(name).join("reference.json");
+        Record::read(&path).unwrap().cases
+    });
+    assert!(records[0] == records[1], "the reference tells them apart");
+    let cases: Vec<_> = suite
+        .cases
+        .iter()
+        .filter(|case| case.is_for(Dialect::Jinja))
+        .collect();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let snapshot = |name: &str| {
+            let path = layout
+                .snapshots()
+                .join(name)
+                .join(format!("{}.snap", case.id));
+            std::fs::read_to_string(path).unwrap()
+        };
+        assert!(snapshot(crlf) == snapshot(lf), "{} differs", case.id);
+    }
 }

@@ -201,4 +201,27 @@ mod tests {
         let long_ago = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
         assert_eq!(Moment::from(long_ago).to_string(), "1969-12-31T23:59:59Z");
     }
+
+    /// The table is recorded from `CPython` by `scripts/record-strftime.py`.
+    #[test]
+    fn every_format_code_is_as_in_python() {
+        let table: Vec<[String; 3]> =
+            serde_json::from_str(include_str!("../../tests/data/strftime.json")).unwrap();
+        // Every code that jiff writes, and those that are written here.
+        for code in KNOWN.chars().chain("fzZscxr".chars()) {
+            let is_used =
+                |[_, format, _]: &[String; 3]| format.starts_with('%') && format.ends_with(code);
+            assert!(table.iter().any(is_used), "no row has %{code}");
+        }
+        let wrong: Vec<String> = table
+            .iter()
+            .filter_map(|[now, format, expected]| {
+                let moment: Moment = now.parse().unwrap();
+                let found = moment.strftime(format);
+                (found != *expected)
+                    .then(|| format!("{now} {format:?}: expected {expected:?}, found {found:?}"))
+            })
+            .collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }

@@ -7,23 +7,26 @@
 //! - `ROLECALL_FUZZ_SECONDS=600 cargo test --release --test fuzz`, new inputs every time,
 //! - `scripts/fuzz`, which is guided by what the inputs reach in the code.
 //!
-//! What was found once lies in `data/fuzz/<target>/` and is tried first.
+//! What was found once lies in `data/fuzz/<target>/` and is tried first, beside what nobody
+//! should have to find: an empty input, and bytes that are no text.
 
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+mod export;
 mod mutations;
 mod seeds;
 mod targets;
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
-use seeds::package;
-use targets::{TARGETS, Target};
+use seeds::{fuzz_data, package};
+use targets::{CASE_KINDS, MODEL_KINDS, TARGETS, Target};
 
 /// Inputs for each target in `cargo test`.
 const FEW: u32 = 1500;
@@ -33,7 +36,7 @@ const ROUND: u32 = 200;
 
 fn fuzz(target: &str) {
     let (_, run) = TARGETS.iter().find(|(name, _)| *name == target).unwrap();
-    for (path, input) in regressions(target) {
+    for (path, input) in seeds::regressions(target) {
         let result = std::panic::catch_unwind(|| run(&input));
         assert!(result.is_ok(), "{} fails again", path.display());
     }
@@ -114,78 +117,90 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a panic").to_owned()
 }
 
-/// What was found once.
-fn regressions(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let folder = package().join("tests/data/fuzz").join(target);
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
+/// A test for each target.
+macro_rules! tests {
+    ($($test:ident: $target:literal,)*) => {
+        $(#[test]
+        fn $test() {
+            fuzz($target);
+        })*
+
+        const TESTED: &[&str] = &[$($target),*];
     };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let input = fs::read(&path).unwrap();
-            (path, input)
-        })
-        .collect()
+}
+
+tests! {
+    jinja_templates: "jinja",
+    go_templates: "go",
+    files_of_the_suite: "cases",
+    transcripts: "transcripts",
+    files_of_models: "models",
+    lines_of_the_protocol: "protocol",
+}
+
+/// A target has a test, a folder of what is tried first, and a program for the fuzzer.
+#[test]
+fn every_target_is_tried_everywhere() {
+    let targets = TARGETS.map(|(name, _)| name.to_owned()).into();
+    let names = |folder: &Path| -> BTreeSet<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let stem = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+        entries.map(|entry| stem(entry.unwrap().path())).collect()
+    };
+    let tested = TESTED.iter().map(|name| (*name).to_owned());
+    assert_eq!(tested.collect::<BTreeSet<_>>(), targets);
+    assert_eq!(names(&fuzz_data()), targets);
+    assert_eq!(names(&package().join("fuzz/fuzz_targets")), targets);
+}
+
+/// Each kind of file is among the inputs that fuzzing starts from, whole: from what cannot
+/// even be parsed it does not get far.
+#[test]
+fn every_kind_of_file_is_a_seed() {
+    let is_whole = |target: &str, seed: &[u8]| {
+        target != "cases" || serde_json::from_slice::<serde_json::Value>(seed).is_ok()
+    };
+    for (target, kinds) in [("cases", &CASE_KINDS[..]), ("models", &MODEL_KINDS[..])] {
+        let seeds = seeds::of(target);
+        for (number, kind) in kinds.iter().enumerate() {
+            let mut seeds = seeds.iter().filter_map(|seed| seed.split_first());
+            let is_there =
+                seeds.any(|(first, rest)| usize::from(*first) == number && is_whole(target, rest));
+            assert!(is_there, "no seed of {target} is a whole {kind}");
+        }
+    }
+}
+
+/// Inputs are seeds that were changed: a few not at all, most of them visibly.
+#[test]
+fn inputs_are_changed_seeds() {
+    let seed = b"The quick brown fox jumps over the lazy dog.".to_vec();
+    let inputs = mutations::inputs(vec![seed.clone()], vec!["{{".to_owned()]);
+    let mut runner = TestRunner::deterministic();
+    let mut input = || inputs.new_tree(&mut runner).unwrap().current();
+    let made: BTreeSet<Vec<u8>> = (0..300).map(|_| input()).collect();
+    assert!(made.contains(&seed));
+    assert!(made.len() > 200, "{} inputs", made.len());
+    assert!(
+        made.iter()
+            .any(|input| input.windows(2).any(|word| word == b"{{"))
+    );
+    assert!(made.iter().any(|input| input.len() < seed.len()));
 }
 
 #[test]
-fn jinja_templates() {
-    fuzz("jinja");
+fn seeds_are_written_as_a_fuzzer_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    export::write(folder.path());
+    export::check(folder.path());
 }
 
-#[test]
-fn go_templates() {
-    fuzz("go");
-}
-
-#[test]
-fn files_of_the_suite() {
-    fuzz("cases");
-}
-
-#[test]
-fn transcripts() {
-    fuzz("transcripts");
-}
-
-#[test]
-fn files_of_models() {
-    fuzz("models");
-}
-
-#[test]
-fn lines_of_the_protocol() {
-    fuzz("protocol");
-}
-
-/// Writes the seeds and the words for a fuzzer that keeps its own: a folder and a
-/// dictionary for each target, below the folder that `ROLECALL_FUZZ_SEEDS` names.
+/// Writes the seeds and the words for a fuzzer that keeps its own, below the folder that
+/// `ROLECALL_FUZZ_SEEDS` names.
 #[test]
 #[ignore = "scripts/fuzz calls it"]
 fn write_seeds() {
-    let Ok(folder) = std::env::var("ROLECALL_FUZZ_SEEDS") else {
-        return;
-    };
-    let folder = PathBuf::from(folder);
-    for (target, _) in TARGETS {
-        let inputs = folder.join(target);
-        fs::create_dir_all(&inputs).unwrap();
-        let found = regressions(target).into_iter().map(|(_, input)| input);
-        let seeds = seeds::of(target).into_iter().chain(seeds::hostile(target));
-        for (number, input) in seeds.chain(found).enumerate() {
-            fs::write(inputs.join(format!("seed-{number:04}")), input).unwrap();
-        }
-        let mut words = String::new();
-        for word in seeds::words(target) {
-            words.push('"');
-            for byte in word.bytes() {
-                write!(words, "\\x{byte:02x}").unwrap();
-            }
-            words.push_str("\"\n");
-        }
-        fs::write(folder.join(format!("{target}.dict")), words).unwrap();
-    }
+    let folder = std::env::var("ROLECALL_FUZZ_SEEDS").expect("ROLECALL_FUZZ_SEEDS names a folder");
+    export::write(Path::new(&folder));
+    export::check(Path::new(&folder));
 }

@@ -16,10 +16,31 @@ pub(super) fn hostile(target: &str) -> Vec<Vec<u8>> {
         "go" => "gotmpl",
         _ => return Vec::new(),
     };
-    files(&package().join("tests/data/hostile"))
+    let seeds: Vec<_> = files(&package().join("tests/data/hostile"))
         .into_iter()
         .filter(|path| is(path, extension))
         .map(|path| fs::read(path).unwrap())
+        .collect();
+    assert!(!seeds.is_empty(), "no hostile template for {target}");
+    seeds
+}
+
+/// The folder of what is tried first, a folder for each target.
+pub(super) fn fuzz_data() -> PathBuf {
+    package().join("tests/data/fuzz")
+}
+
+/// What was found once for a target, with the files that it is in.
+pub(super) fn regressions(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = fuzz_data().join(target);
+    let paths = files(&folder);
+    assert!(!paths.is_empty(), "{} is empty", folder.display());
+    paths
+        .into_iter()
+        .map(|path| {
+            let input = fs::read(&path).unwrap();
+            (path, input)
+        })
         .collect()
 }
 
@@ -31,7 +52,8 @@ pub(super) fn of(target: &str) -> Vec<Vec<u8>> {
         "cases" => cases(),
         "transcripts" => transcripts(),
         "models" => models(),
-        _ => protocol(),
+        "protocol" => protocol(),
+        _ => panic!("no seeds for the target {target}"),
     }
 }
 
@@ -52,8 +74,9 @@ pub(super) fn words(target: &str) -> Vec<String> {
             "rendered\n",
             "failed at ",
         ],
+        "cases" | "models" => JSON,
         "protocol" => PROTOCOL,
-        _ => JSON,
+        _ => panic!("no words for the target {target}"),
     };
     words.iter().map(|word| (*word).to_owned()).collect()
 }
@@ -73,7 +96,7 @@ fn layout() -> Layout {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = walkdir::WalkDir::new(folder)
         .into_iter()
-        .filter_map(Result::ok)
+        .map(|entry| entry.unwrap_or_else(|error| panic!("{error}")))
         .filter(|entry| entry.file_type().is_file())
         .map(walkdir::DirEntry::into_path)
         .collect();
@@ -110,8 +133,10 @@ fn templates(extension: &str, table: &str) -> Vec<Vec<u8>> {
         .collect();
     let table: serde_json::Value = serde_json::from_str(table).unwrap();
     let rows = table.as_array().or_else(|| table["rows"].as_array());
-    let rows = rows.unwrap().iter().filter_map(|row| row[0].as_str());
-    sources.extend(rows.map(|source| source.as_bytes().to_vec()));
+    sources.extend(rows.unwrap().iter().map(|row| {
+        let source = row[0].as_str().or_else(|| row["template"].as_str());
+        source.unwrap().as_bytes().to_vec()
+    }));
     sources
         .iter()
         .zip(bodies.iter().cycle())
@@ -137,18 +162,23 @@ fn cases() -> Vec<Vec<u8>> {
             .map(|text| of_kind(&CASE_KINDS, kind, &text))
             .collect()
     };
+    // Explanations are a long list, of which some will do.
+    let explained: Vec<serde_json::Value> =
+        serde_json::from_slice(&fs::read(layout.parity()).unwrap()).unwrap();
+    let explained = serde_json::to_string_pretty(&explained[..5]).unwrap();
     let record = fs::read_to_string(layout.snapshots().join("chatml/reference.json")).unwrap();
-    // A record with some of its entries, as it would be written.
-    let entries: Vec<&str> = record.lines().filter(|line| line.contains('/')).collect();
-    let short = entries.iter().skip(5).fold(record.clone(), |text, line| {
-        text.replacen(&format!("{line}\n"), "", 1)
-    });
+    // A record with some of its entries, as it would be written: no comma follows the last.
+    let is_entry = |line: &str| line.contains("\"input\"");
+    let lines: Vec<&str> = record.lines().collect();
+    let last = lines.iter().rposition(|line| is_entry(line)).unwrap();
+    let first = last - lines.iter().filter(|line| is_entry(line)).count() + 1;
+    let short = [&lines[..first + 5], &lines[last..]].concat().join("\n") + "\n";
     let divergences = r#"[{"engine": "minijinja", "template": "qwen*", "case": "plain/*",
         "reason": "why", "issue": "https://example.org/1", "observed": {"qwen2.5:plain/one": "00"}}]"#;
     let mut seeds = read("family.json", files(&layout.conversations()));
     seeds.extend(read("tool.json", files(&layout.tools())));
     seeds.extend(read("sidecar.json", files(&layout.templates())));
-    seeds.extend(read("parity.json", vec![layout.parity()]));
+    seeds.push(of_kind(&CASE_KINDS, "parity.json", explained.as_bytes()));
     seeds.extend(read("divergences.json", vec![layout.divergences()]));
     seeds.push(of_kind(
         &CASE_KINDS,

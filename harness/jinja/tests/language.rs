@@ -1,0 +1,341 @@
+//! The Jinja engine speaks Python's Jinja: each row of the table is a small template with
+//! what the real transformers gives for it, recorded by `scripts/record-language.py`.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use rolecall_jinja::Minijinja;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Dialect, Outcome, OutcomeKind, Template};
+
+/// A reason of [`KNOWN`].
+const NO_BYTES: &str = "there are no bytes";
+
+/// Where the engine differs and will go on to, each with the reason. A row that agrees has
+/// to be taken out.
+const KNOWN: &[(&str, &str)] = &[
+    ("{{ 'x'.encode() }}", NO_BYTES),
+    (
+        "{{ 'é'.encode() }}{{ 'a'.encode('utf-8') }}{{ 'a'.encode(encoding='utf-8') }}{{ 'é'.encode('latin-1') }}{{ 'é'.encode('ascii', 'ignore') }}",
+        NO_BYTES,
+    ),
+    (
+        "{{ 'abc'.encode()|length }}{{ 'a'.encode() is string }}",
+        NO_BYTES,
+    ),
+    ("{{ (0).from_bytes('a'.encode()) }}", NO_BYTES),
+    (
+        "{{ (5).to_bytes(2, 'big') }}{{ (5).to_bytes() }}{{ (5).to_bytes(length=2, byteorder='little') }}{{ (-5).to_bytes(2, 'big', signed=true) }}{{ true.to_bytes(1, 'big') }}",
+        NO_BYTES,
+    ),
+    (
+        "{{ lipsum() is string }}{{ lipsum(n=1, html=false)|length > 100 }}{{ lipsum() is escaped }}{{ lipsum(html=false) is escaped }}",
+        "its text is random",
+    ),
+    (
+        "{{ 'abc'|attr('upper')() }}",
+        "minijinja's parser takes no call behind a filter",
+    ),
+    (
+        "{{ '&eacute;'|striptags }}",
+        "only some of HTML's 2231 named characters are known",
+    ),
+    (
+        "{{ '一'.isnumeric() }}",
+        "Unicode's list of letters that are numbers is not known",
+    ),
+    (
+        "{{ (1e400).is_integer() }}",
+        "Jinja2 writes this number as a name that Python does not have",
+    ),
+];
+
+/// Where the engine differs and could agree. A row that agrees has to be taken out.
+const TO_MEND: &[&str] = &[
+    "{{ 5|attr('real') }}{{ -7|attr('real') }}{{ 2.5|attr('real') }}{{ true|attr('real') }}",
+    "{{ cycler('a', 'b')|attr(name='current') }}",
+    "{{ [1, 2, 3]|batch('2')|list }}",
+    "{{ 'ß'|capitalize }}{{ 'ßx'.capitalize() }}{{ 'ǆa'.capitalize() }}",
+    "{{ '٣'|int }}",
+    "{{ '10'|int(base='2') }}",
+    "{{ {'b': [1, 'x'], 'a': none}|pprint }}",
+    "{{ ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb']|pprint }}",
+    "{{ {'a': 1}|random }}",
+    "{{ {0: 'zero'}|random }}",
+    "{{ [1, 2]|select('divisibleby', num=2)|list }}{{ [1, 2]|reject('divisibleby', num=2)|list }}",
+    "{{ 6 is divisibleby(num=4) }}",
+    "{{ 1 is in(seq=[1]) }}",
+    "{{ true is sameas(other=true) }}",
+    "{{ [none, none]|sort }}{{ [{}, {}]|sort }}{{ [undef, undef]|sort }}",
+    "{{ {1: 'a', true: 'b'} }}{{ {1: 'a', true: 'c'}|tojson }}",
+    "{{ 'no links here'|urlize }}|{{ 'a < b & c'|urlize }}|{{ undef|urlize }}|{{ none|urlize }}|{{ 2.5|urlize }}|{{ ['<']|urlize }}",
+    "{{ 'see https://example.org/x?y=1 now'|urlize }}",
+    "{{ 'www.example.org'|urlize }}|{{ 'example.com and example.net/x'|urlize }}|{{ 'http://localhost:8080/'|urlize }}",
+    "{{ 'mail me@example.org'|urlize }}|{{ 'mailto:me@example.org'|urlize }}",
+    "{{ 'https://example.org/a-long-path'|urlize(trim_url_limit=15) }}|{{ 'https://example.org/a-long-path'|urlize(15, true) }}",
+    "{{ 'https://example.org'|urlize(nofollow=true) }}|{{ 'https://example.org'|urlize(target='_blank') }}|{{ 'https://example.org'|urlize(rel='me') }}",
+    "{{ 'tel:+123 ftp://x.org'|urlize(extra_schemes=['tel:', 'ftp:']) }}",
+    "{{ '(https://example.org/a_(b)), <https://x.org>.'|urlize }}|{{ ('https://x.org'|safe)|urlize }}",
+    "{{ dict(undef) }}",
+    "{{ dict(none) }}",
+    "{{ dict({'a': 1}, {'b': 2}) }}",
+    "{{ lipsum(0) }}{{ lipsum(n=0) }}{{ lipsum(n=0, html=false, min=1, max=2) }}",
+    "{{ raise_exception(message='no') }}",
+    "{{ range(3).start }}{{ range(3).stop }}{{ range(3).step }}{{ range(3).count(1) }}{{ range(3).index(2) }}",
+    "{{ strftime_now(format='x') }}",
+    "{% for i in [1, 2] %}{{ loop|length }}{% endfor %}",
+    "{{ '{0.real}'.format(5) }}",
+    "{{ '{[a]}'.format({'a': 1}) }}",
+    "{{ '{:%}'.format(0.25) }}",
+    "{{ 'a'.strip(undef) }}",
+    "{{ 'a'.lstrip(undef) }}",
+    "{{ 'a'.rstrip(undef) }}",
+    "{{ 'x'.maketrans({'a': 'b', 99: 'd', 'e': none}) }}",
+    "{{ 'a,b'.split(',', 1, 2) }}",
+    "{{ 'abc'.translate(none) }}",
+    "{{ {'a': 1}.values() == {'a': 1}.values() }}",
+    "{{ [1, 2, 1].index(1, 1) }}{{ ['a'].index('a', -1) }}{{ [1, 2].index(2, 0, 9) }}{{ (1, 2, 1).index(1, 1) }}",
+    "{{ (5).as_integer_ratio() }}{{ true.as_integer_ratio() }}{{ (2.5).as_integer_ratio() }}{{ (0.1).as_integer_ratio() }}",
+    "{{ (7).bit_count() }}{{ (-7).bit_count() }}{{ true.bit_count() }}",
+    "{{ (5).numerator }}{{ (-5).numerator }}{{ (5).denominator }}{{ true.denominator }}",
+    "{{ (5).real }}{{ (5).imag }}{{ (2.5).real }}{{ (2.5).imag }}{{ true.real }}",
+    "{{ (0).from_bytes([1, 2], 'little') }}{{ (0).from_bytes([1, 2], byteorder='big') }}",
+    "{{ (0.0).fromhex('0x1.8p1') }}{{ (0.0).fromhex('1.8') }}{{ (0.0).fromhex('inf') }}",
+    "{{ (2.5).hex() }}{{ (0.1).hex() }}{{ (-0.0).hex() }}{{ (0.0).hex() }}{{ (5e-324).hex() }}",
+];
+
+/// A template, what comes of it, and its text.
+type Row = [String; 3];
+
+fn rows() -> Vec<Row> {
+    serde_json::from_str(include_str!("../../tests/data/language.json")).unwrap()
+}
+
+#[test]
+fn small_templates_give_what_transformers_gives() {
+    let table = rows();
+    let engine = Minijinja::new();
+    let message = serde_json::json!({"role": "user", "content": "hey"});
+    let case = Case::from_messages(vec![message]);
+    let mut wrong = Vec::new();
+    for [source, kind, text] in &table {
+        let template = Template::from_source("row", Dialect::Jinja, source);
+        let outcome = load(&engine, &template).render(&Conversation::new(&case));
+        let agrees = match outcome.kind() {
+            OutcomeKind::Failed => kind == "failed",
+            found => found.name() == kind && outcome.text() == text,
+        };
+        let known = KNOWN.iter().map(|(known, _)| known).chain(TO_MEND);
+        match (agrees, known.into_iter().any(|known| known == source)) {
+            (false, false) => wrong.push(format!(
+                "{source:?}\n  expected {kind}: {text:?}\n  found {}: {:?}",
+                outcome.kind(),
+                outcome.text()
+            )),
+            (true, true) => {
+                wrong.push(format!("{source:?}\n  agrees now: take it out of the list"));
+            }
+            _ => {}
+        }
+        assert!(!matches!(outcome, Outcome::Crashed { .. }), "{source:?}");
+    }
+    for known in KNOWN.iter().map(|(known, _)| known).chain(TO_MEND) {
+        if !table.iter().any(|[source, ..]| source == known) {
+            wrong.push(format!("{known:?}\n  is not in the table"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What transformers gives a template, recorded by the same script as the rows.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Names {
+    filters: Vec<String>,
+    tests: Vec<String>,
+    globals: Vec<String>,
+    r#loop: Vec<String>,
+    /// Attributes of Python's types, by type.
+    methods: BTreeMap<String, Vec<String>>,
+    /// Attributes that the sandbox keeps from a template.
+    refused: BTreeMap<String, Vec<String>>,
+}
+
+/// Something that a row can use.
+struct Name {
+    /// What it is, and its name.
+    label: String,
+    /// Matches the templates that use it.
+    pattern: Regex,
+    /// Whether the sandbox keeps it from templates, so that every use fails.
+    is_refused: bool,
+}
+
+fn name(what: &str, name: &str, pattern: &str) -> Name {
+    Name {
+        label: format!("{what} {name}"),
+        pattern: Regex::new(pattern).unwrap(),
+        is_refused: false,
+    }
+}
+
+/// An attribute of one of Python's types. Whose attribute it is shows only behind a literal.
+fn attribute(kind: &str, attribute: &str) -> Name {
+    let literal = match kind {
+        "str" => r#"['"]"#,
+        "dict" => r"\}",
+        "list" => r"\]",
+        "tuple" => r"\([^()]*,[^()]*\)",
+        "int" => r"\(-?\d+\)",
+        "float" => r"\(-?\d+\.\d+\)",
+        _ => panic!("it is not known how a literal of the type {kind} looks"),
+    };
+    let pattern = format!(r"{literal}\.{attribute}\b");
+    name(&format!("attribute of {kind}"), attribute, &pattern)
+}
+
+impl Names {
+    fn read() -> Vec<Name> {
+        let names: Names =
+            serde_json::from_str(include_str!("../../tests/data/language-names.json")).unwrap();
+        let mut all = Vec::new();
+        all.extend(names.filters.iter().map(|filter| {
+            let pattern = format!(r"\|\s*{filter}\b");
+            name("filter", filter, &pattern)
+        }));
+        all.extend(names.tests.iter().map(|test| {
+            // What is no word can only be named.
+            let pattern = if test.starts_with(char::is_alphabetic) {
+                format!(r"\bis (not )?{test}\b")
+            } else {
+                format!(r"\|(select|reject)(attr)?\([^)]*'{test}'")
+            };
+            name("test", test, &pattern)
+        }));
+        all.extend(names.globals.iter().map(|function| {
+            let pattern = format!(r"(^|[^.|\w]){function}\(");
+            name("function", function, &pattern)
+        }));
+        all.extend(names.r#loop.iter().map(|attribute| {
+            let pattern = format!(r"\bloop\.{attribute}\b");
+            name("attribute of a loop", attribute, &pattern)
+        }));
+        for (attributes, is_refused) in [(names.methods, false), (names.refused, true)] {
+            for (kind, attributes) in attributes {
+                all.extend(attributes.iter().map(|name| Name {
+                    is_refused,
+                    ..attribute(&kind, name)
+                }));
+            }
+        }
+        all
+    }
+}
+
+/// The names that no row uses so that something comes of it; of what the sandbox keeps from
+/// templates, those that no row asks for in vain.
+fn unused<'n>(names: &'n [Name], rows: &[Row]) -> Vec<&'n str> {
+    let is_used = |name: &Name| {
+        rows.iter().any(|[source, kind, _]| {
+            (kind == "failed") == name.is_refused && name.pattern.is_match(source)
+        })
+    };
+    let unused = names.iter().filter(|name| !is_used(name));
+    unused.map(|name| name.label.as_str()).collect()
+}
+
+#[test]
+fn every_name_of_the_language_is_in_a_row() {
+    let names = Names::read();
+    let unused = unused(&names, &rows());
+    assert!(unused.is_empty(), "no row uses: {}", unused.join(", "));
+}
+
+/// A name is found where it is used, and only there.
+#[test]
+fn a_name_is_in_a_row_only_where_it_is_used() {
+    let names = Names::read();
+    for (source, kind, expected) in [
+        ("{{ upper }}{{ x.upper() }}upper", "rendered", ""),
+        ("{{ x|upper }}", "rendered", "filter upper"),
+        ("{{ x|upper }}", "failed", ""),
+        ("{{ x|default('') }}", "rendered", "filter default"),
+        ("{{ x is not upper }}", "rendered", "test upper"),
+        (
+            "{{ x|select('>=', 1) }}",
+            "rendered",
+            "filter select, test >=",
+        ),
+        (
+            "{{ raise_exception(1) }}",
+            "raised",
+            "function raise_exception",
+        ),
+        (
+            "{{ loop.index0 }}",
+            "rendered",
+            "attribute of a loop index0",
+        ),
+        ("{{ 'x'.upper() }}", "rendered", "attribute of str upper"),
+        ("{{ {}.copy() }}", "rendered", "attribute of dict copy"),
+        ("{{ [1].count(1) }}", "rendered", "attribute of list count"),
+        (
+            "{{ (1, 2).count(1) }}",
+            "rendered",
+            "attribute of tuple count",
+        ),
+        ("{{ (5).real }}", "rendered", "attribute of int real"),
+        ("{{ (-0.5).hex() }}", "rendered", "attribute of float hex"),
+        ("{{ [1].append(1) }}", "failed", "attribute of list append"),
+        ("{{ [1].append(1) }}", "rendered", ""),
+    ] {
+        let unused = unused(&names, &[[source, kind, ""].map(str::to_owned)]);
+        let mut used: Vec<&str> = names.iter().map(|name| name.label.as_str()).collect();
+        used.retain(|name| !unused.contains(name));
+        assert_eq!(used.join(", "), expected, "{source}");
+    }
+}
+
+#[test]
+fn generation_blocks_are_where_transformers_finds_them() {
+    type Row = (String, String, Vec<[usize; 2]>);
+    let table: Vec<Row> =
+        serde_json::from_str(include_str!("../../tests/data/generation.json")).unwrap();
+    let has_spans = |(_, _, spans): &Row| !spans.is_empty();
+    assert!(table.iter().any(has_spans), "no row has a block");
+    assert!(!table.iter().all(has_spans), "every row has a block");
+    let engine = Minijinja::new();
+    let case = Case::from_messages(vec![
+        serde_json::json!({"role": "user", "content": "hey"}),
+        serde_json::json!({"role": "assistant", "content": "yé"}),
+    ]);
+    for (source, text, spans) in table {
+        assert!(source.contains("generation"), "{source}: says nothing");
+        let template = Template::from_source("row", Dialect::Jinja, &source);
+        let loaded = load(&engine, &template);
+        let conversation = Conversation::new(&case);
+        let rendered = Outcome::Rendered { text: text.clone() };
+        assert_eq!(loaded.render(&conversation), rendered, "{source}");
+        let Some(tracked) = loaded.render_tracked(&conversation) else {
+            assert!(spans.is_empty(), "{source}");
+            continue;
+        };
+        assert_eq!(tracked.text, text, "{source}");
+        let found: Vec<_> = tracked.spans.iter().map(|s| [s.start, s.end]).collect();
+        assert_eq!(found, spans, "{source}");
+    }
+}
+
+#[test]
+fn variables_are_those_that_the_template_does_not_set() {
+    let source = "{% set a = b.c %}{% macro m(d) %}{{ d ~ e }}{% endmacro %}\
+        {% for f in messages %}{% generation %}{{ f ~ loop.index ~ a }}{% endgeneration %}{% endfor %}\
+        {{ raise_exception(g) if namespace(h=1).h * 2 }}{{ bos_token }}";
+    let template = Template::from_source("t", Dialect::Jinja, source);
+    let loaded = load(&Minijinja::new(), &template);
+    let read: Vec<_> = loaded.variables().into_iter().collect();
+    assert_eq!(read, ["b", "bos_token", "e", "g", "messages"]);
+}
