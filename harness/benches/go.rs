@@ -23,7 +23,7 @@ use rolecall_model::{CaseId, Conversation, Dialect, Outcome};
 use measure::{fastest, row};
 
 fn main() {
-    let suite = Suite::load_layout(&Layout::new(".."));
+    let suite = Suite::load_layout(&Layout::new("../.."));
     let engines = Engines::default();
     let engine = engines.for_dialect(Dialect::Go).expect("there is one");
     let conversations: HashMap<&CaseId, (Conversation<'_>, Value)> = suite

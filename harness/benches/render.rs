@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::record::Records;
-use rolecall::run::{Expected, Runner};
+use rolecall::run::{Acceptance, Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::verdict::Truth;
@@ -29,7 +29,7 @@ use measure::{fastest, row};
 
 fn main() {
     // Relative, as `rolecall run` has it.
-    let layout = Layout::new("..");
+    let layout = Layout::new("../..");
     let suite = Suite::load_layout(&layout);
     let pairs: Vec<Pair<'_>> = suite
         .pairs()
@@ -40,12 +40,16 @@ fn main() {
     let snapshots = Snapshots::of(&layout);
     let records = Records::read(&layout, &suite.templates);
     let divergences = Divergences::default();
+    let acceptance = Some(Acceptance {
+        suite: &suite,
+        snapshots: &snapshots,
+    });
     let accepted = Expected {
-        accepted: Some(&snapshots),
+        accepted: acceptance,
         truth: Truth::Unknown,
     };
     let whole = Expected {
-        accepted: Some(&snapshots),
+        accepted: acceptance,
         truth: Truth::Records {
             records: &records,
             divergences: &divergences,
@@ -60,9 +64,11 @@ fn main() {
     );
     let [base, rendered, compared, judged] = fastest([
         &mut || bare(&suite, &pairs),
-        &mut || drop(runner.render(&pairs)),
-        &mut || drop(runner.compare(&pairs, &accepted)),
-        &mut || drop(runner.compare(&pairs, &whole)),
+        &mut || {
+            runner.render_each(&pairs, drop);
+        },
+        &mut || drop(runner.compare_each(&pairs, &accepted, drop)),
+        &mut || drop(runner.compare_each(&pairs, &whole, drop)),
     ]);
     row("bare minijinja", base, base);
     row("render", rendered, base);
@@ -72,7 +78,7 @@ fn main() {
     println!("\ncost of one pair, rendered and compared");
     for count in [1_000, 10_000, 50_000] {
         let many: Vec<Pair<'_>> = pairs.iter().copied().cycle().take(count).collect();
-        let [took] = fastest([&mut || drop(runner.compare(&many, &whole))]);
+        let [took] = fastest([&mut || drop(runner.compare_each(&many, &whole, drop))]);
         let micros = took.as_secs_f64() * 1e6 / f64::from(u32::try_from(count).unwrap_or(1));
         println!(
             "{count:>8} pairs {:>8.3} s {micros:>8.2} µs a pair",

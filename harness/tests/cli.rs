@@ -1,12 +1,7 @@
 //! The command line, as its users meet it: results, exit codes, and what is said about
 //! bad input.
 
-// The helpers of a test may panic as the test itself does.
-#![allow(clippy::unwrap_used)]
-
-mod folder;
-
-use folder::Folder;
+use crate::folder::Folder;
 
 #[test]
 fn render_gives_one_exact_line_a_pair() {
@@ -85,7 +80,7 @@ fn run_tells_what_is_new_same_and_changed() {
 fn every_byte_of_a_snapshot_counts() {
     let folder = Folder::new();
     folder.accept_all();
-    let path = folder.path("snapshots/chat/plain/user.snap");
+    let path = folder.path("snapshots/chat/plain.snap");
     let accepted = std::fs::read_to_string(&path).unwrap();
     let body = accepted.find("rendered").unwrap();
     for (at, c) in accepted.char_indices().filter(|(at, _)| *at >= body) {
@@ -96,11 +91,11 @@ fn every_byte_of_a_snapshot_counts() {
         let other = if c == 'x' { 'y' } else { 'x' };
         let rest = &accepted[at + c.len_utf8()..];
         std::fs::write(&path, format!("{}{other}{rest}", &accepted[..at])).unwrap();
-        let ran = folder.rolecall(&["run", "chat:plain/user"]);
+        let ran = folder.rolecall(&["run", "chat"]);
         assert_eq!(ran.code(), 1, "{c:?} at byte {at}");
     }
     std::fs::write(&path, accepted.replace('\n', "\r\n")).unwrap();
-    assert_eq!(folder.rolecall(&["run", "chat:plain/user"]).code(), 1);
+    assert_eq!(folder.rolecall(&["run", "chat"]).code(), 1);
 }
 
 #[test]
@@ -209,7 +204,7 @@ fn templates_from_elsewhere_are_unverified_and_that_is_no_failure() {
 fn lint_finds_what_someone_has_edited() {
     let folder = Folder::new();
     folder.accept_all();
-    let name = "snapshots/chat/plain/user.snap";
+    let name = "snapshots/chat/plain.snap";
     let accepted = std::fs::read_to_string(folder.path(name)).unwrap();
     let edited = "not as insta writes it";
     for changed in [
@@ -241,17 +236,17 @@ fn lint_finds_what_has_no_use_or_no_words() {
     let folder = Folder::new();
     folder.accept_all();
     folder.write(
-        "snapshots/chat/plain/gone.snap",
+        "snapshots/chat/gone.snap",
         "---\nsource: x\n---\nrendered\n␃\n",
     );
-    folder.write("snapshots/chat/plain/user.snap.new", "");
+    folder.write("snapshots/chat/plain.snap.new", "");
     folder.write("cases/tools/ping.json", "{}");
     let ran = folder.rolecall(&["lint"]);
     assert_eq!(ran.code(), 1);
     let out = ran.stdout();
     for expected in [
-        "snapshots/chat/plain/gone.snap: an orphan",
-        "snapshots/chat/plain/user.snap.new: waits for review",
+        "snapshots/chat/gone.snap: an orphan",
+        "snapshots/chat/plain.snap.new: waits for review",
         "cases/tools/ping.json: no case names this tool",
         "cases/templates/chat.json: the template has no `about`",
         "cases/schema/cases.schema.json: not the schema",

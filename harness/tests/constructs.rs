@@ -5,9 +5,6 @@
 //! those of Go as they are found in a template's tree or its source. A construct that no
 //! template of the suite uses fails.
 
-// The helpers of a test may panic as the test itself does.
-#![allow(clippy::unwrap_used)]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;

@@ -3,14 +3,9 @@
 //! Ignored unless asked for, since a browser has to be there: `.ci/run` installs one and
 //! runs `cargo test --test page -- --include-ignored`. `CHROMIUM` names another program.
 
-// The helpers of a test may panic as the test itself does.
-#![allow(clippy::unwrap_used)]
-
-mod folder;
-
 use std::process::Command;
 
-use folder::Folder;
+use crate::folder::Folder;
 use serde_json::Value;
 
 /// A suite with a template that would like to be markup, and one that is not as accepted.

@@ -1,8 +1,5 @@
 //! The suite's twins give the same prompts, or `snapshots/parity.json` says why not.
 
-// The helpers of a test may panic as the test itself does.
-#![allow(clippy::unwrap_used)]
-
 use std::path::Path;
 
 use rolecall::engines::Engines;

@@ -1,9 +1,5 @@
 //! The engine protocol, with programs that misbehave in every way.
 
-// The helpers of a test may panic as the test itself does. The programs are shell scripts.
-#![allow(clippy::unwrap_used)]
-#![cfg(unix)]
-
 use std::time::{Duration, Instant};
 
 use rolecall::engines::Engines;

@@ -4,9 +4,6 @@
 //! prints what stands below it. A line `…` stands for any lines; counts and times in the
 //! summaries may be others, for the suite grows. `json` blocks are read as what they are examples of.
 
-// The helpers of a test may panic as the test itself does.
-#![allow(clippy::unwrap_used)]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -3,15 +3,9 @@
 //! The real references need Python and Go; here a shell script stands in for
 //! transformers. What it gives is what the first message says.
 
-// The helpers of a test may panic as the test itself does.
-#![allow(clippy::unwrap_used)]
-#![cfg(unix)]
-
-mod folder;
-
 use std::os::unix::fs::PermissionsExt;
 
-use folder::Folder;
+use crate::folder::Folder;
 use serde_json::Value;
 
 /// Gives back the content of the first message; fails on `fail`, crashes on `boom`.
@@ -297,13 +291,15 @@ fn a_divergence_is_explained_and_may_not_go_stale() {
     // The reference's own transcript is kept, so that the difference can be read.
     has(
         &folder.rolecall(&["lint"]).stdout(),
-        &["snapshots/echo/words/one.reference.snap: not what the reference did"],
+        &[
+            "snapshots/echo/words.reference.snap: not what the reference did with the divergence `one`",
+        ],
     );
     folder.rolecall(&["reference", "update"]);
-    let kept = std::fs::read_to_string(folder.path("snapshots/echo/words/one.reference.snap"));
+    let kept = std::fs::read_to_string(folder.path("snapshots/echo/words.reference.snap"));
     assert_eq!(
         kept.unwrap(),
-        "---\nreference: transformers\n---\nrendered\none␃\n"
+        "---\nreference: transformers\n---\n=== one: rendered\none␃\n\n=== two: rendered\ntwo words␃\n"
     );
     assert!(
         !folder
@@ -364,11 +360,7 @@ fn a_list_of_divergences_is_held_to_what_is_so() {
     // With the list, the transcripts go.
     list(&[]);
     folder.rolecall(&["reference", "update"]);
-    assert!(
-        !folder
-            .path("snapshots/echo/words/one.reference.snap")
-            .exists()
-    );
+    assert!(!folder.path("snapshots/echo/words.reference.snap").exists());
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
     // An entry about nothing.
     list(&[&drafts[0].replace("words/one", "words/gone")]);

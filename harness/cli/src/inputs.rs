@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall::divergence::Divergences;
-use rolecall::record::Records;
+use rolecall::baseline::Baseline;
 use rolecall::report::problems;
-use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Suite};
 
 use crate::args::SourceArguments;
@@ -19,26 +17,14 @@ pub(crate) struct Inputs {
     pub(crate) layout: Option<Layout>,
 }
 
-/// What was accepted and recorded of the suite.
-pub(crate) struct Baseline {
-    pub(crate) snapshots: Snapshots,
-    pub(crate) records: Records,
-    pub(crate) divergences: Divergences,
-}
-
 impl Inputs {
     /// What was accepted and recorded; nothing of templates or cases from elsewhere.
     pub(crate) fn baseline(&self) -> Result<Option<Baseline>, Failure> {
         let Some(layout) = &self.layout else {
             return Ok(None);
         };
-        let records = Records::read(layout, &self.suite.templates);
-        let divergences = Divergences::read(&layout.divergences()).map_err(Failure::Problems)?;
-        Ok(Some(Baseline {
-            snapshots: Snapshots::of(layout),
-            records,
-            divergences,
-        }))
+        let baseline = Baseline::read(layout, &self.suite).map_err(Failure::Problems)?;
+        Ok(Some(baseline))
     }
 }
 

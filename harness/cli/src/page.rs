@@ -12,9 +12,9 @@ use crate::failure::{Failure, tell};
 pub(crate) const MOST_SHOWN: usize = 64 << 10;
 
 /// Writes a page, whole or not at all.
-pub(crate) fn write(path: &Path, page: &html::Page<'_, '_>) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, page: html::Page<'_>) -> Result<(), Failure> {
     let mut text = Vec::new();
-    html::write(&mut text, page)?;
+    page.write(&mut text)?;
     write_whole(path, &text)?;
     tell(&format!(
         "wrote {} ({})",

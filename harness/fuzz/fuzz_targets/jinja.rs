@@ -1,7 +1,9 @@
-//! The target `jinja`: see `harness/tests/fuzz/targets.rs`.
+//! The target `jinja`: see `harness/tests/measured/fuzz/targets.rs`.
 #![no_main]
 
-#[path = "../../tests/fuzz/targets.rs"]
+#[path = "../../tests/measured/meter.rs"]
+mod meter;
+#[path = "../../tests/measured/fuzz/targets.rs"]
 mod targets;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| targets::jinja(input));

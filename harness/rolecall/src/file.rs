@@ -96,6 +96,48 @@ pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
     Ok(bytes)
 }
 
+/// Reads a file that only the harness and its tools write, if it is there: a regular one of
+/// at most so many bytes, no link, or why it cannot be read.
+///
+/// A run opens one for each template and family, so this takes as few system calls as there
+/// can be: a read that leaves room free has reached the end.
+pub(crate) fn read_own(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot be read: {error}")),
+    };
+    // Opening a pipe would wait for someone to write to it.
+    let kind = metadata.file_type();
+    if kind.is_symlink() {
+        return Err("a link, where a file is expected".to_owned());
+    }
+    if kind.is_dir() {
+        return Err("a folder, where a file is expected".to_owned());
+    }
+    if !kind.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    let size = metadata.len();
+    if size > most {
+        return Err(format!("too large: {size} bytes"));
+    }
+    let read = || {
+        let mut file = std::fs::File::open(path)?;
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX) + 1];
+        let read = file.read(&mut bytes)?;
+        let is_end = read < bytes.len();
+        bytes.truncate(read);
+        if !is_end {
+            file.take(most).read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    };
+    read()
+        .map(Some)
+        .map_err(|error: io::Error| format!("cannot be read: {error}"))
+}
+
 /// Writes a file whole, or leaves the old one as it is: another name beside it first, then
 /// the real one. Folders that are missing are made; permissions of the old file are kept.
 ///

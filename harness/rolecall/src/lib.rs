@@ -51,6 +51,8 @@ pub mod snapshot;
 
 pub mod verdict;
 
+pub mod baseline;
+
 // What a template can do, and which contracts it breaks.
 pub mod probe;
 
@@ -61,6 +63,7 @@ pub mod contract;
 pub mod card;
 
 // A whole suite at once.
+mod opened;
 mod stream;
 
 pub mod run;

@@ -8,14 +8,15 @@ use serde_json::Value;
 
 use crate::divergence::Divergences;
 use crate::engines::Engines;
-use crate::file::{MOST_TEXT, is_there, read_bytes, read_text, write_below};
+use crate::file::{is_there, read_text, write_below};
 use crate::fingerprint::Fingerprint;
 use crate::problem::Problem;
-use crate::record::{Record, Records};
+use crate::record::{Answer, Record, Records};
 use crate::schema;
-use crate::snapshot::{Snapshots, is_as_written};
-use crate::suite::{Layout, Suite};
+use crate::snapshot::{self, Accepted, Snapshots, Survey, contents};
+use crate::suite::{Layout, Pair, Suite};
 use crate::template_file::sidecar;
+use crate::transcript;
 
 /// Everything that is wrong with the suite as a suite, sorted by path. What is wrong with
 /// single files is in [`Suite::problems`].
@@ -47,57 +48,103 @@ fn snapshots(
     findings: &mut Vec<Problem>,
 ) {
     let snapshots = Snapshots::of(layout);
-    let survey = snapshots.survey(suite, |pair| divergences.has_seen_any(pair));
+    let files = families(suite);
+    let mut expected = BTreeSet::new();
+    for template in &suite.templates {
+        expected.insert(Records::file(snapshots.root(), &template.name));
+        expected.insert(snapshots.card(&template.name));
+    }
+    for (template, family, pairs) in &files {
+        expected.insert(snapshots.file(&template.name, family));
+        if pairs.iter().any(|pair| divergences.has_seen_any(pair)) {
+            expected.insert(snapshots.reference_file(&template.name, family));
+        }
+    }
+    let survey = Survey::of(snapshots.root(), &expected);
     for path in survey.orphans {
         findings.push(
             Problem::new(path, "an orphan: nothing in the suite has it")
-                .help("delete it, or bring back the template, case or divergence it was for"),
+                .help("delete it, or bring back the template, family or divergence it was for"),
         );
     }
     let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
-    let is_told = |problem: &Problem| strange.contains(&problem.path);
     findings.extend(survey.strange);
     for path in survey.pending {
         findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
     }
     for template in &suite.templates {
-        let written = |text: &str| Snapshots::card_text(template, text);
-        let finding = accepted(snapshots.card(template), "report card", written);
-        findings.extend(finding.filter(|finding| !is_told(finding)));
+        let finding = card(snapshots.card(&template.name), template);
+        findings.extend(finding.filter(|finding| !strange.contains(&finding.path)));
     }
-    for pair in suite.pairs() {
-        let written = |text: &str| Snapshots::text(&pair, text);
-        let finding = accepted(snapshots.file(&pair), "pair", written);
-        findings.extend(finding.filter(|finding| !is_told(finding)));
+    for (template, family, pairs) in &files {
+        let accepted = snapshots.accepted(&template.name, family);
+        if !strange.contains(accepted.path()) {
+            findings.extend(Snapshots::problems(&accepted, pairs.iter().copied()));
+            findings.extend(accepted.undecodable());
+            findings.extend(missing(&accepted, pairs));
+        }
     }
 }
 
-/// What is wrong with an accepted file: that it is not there, or not as insta writes it.
-/// Whether the right thing was accepted is not asked here.
-fn accepted(path: PathBuf, what: &str, written: impl Fn(&str) -> String) -> Option<Problem> {
+/// The files of snapshots that a suite has, with their pairs.
+fn families(suite: &Suite) -> Vec<(&Template, &str, Vec<Pair<'_>>)> {
+    let mut files: Vec<(&Template, &str, Vec<Pair<'_>>)> = Vec::new();
+    for pair in suite.pairs() {
+        let family = pair.case.id.family();
+        match files.last_mut() {
+            Some((template, last, pairs))
+                if template.name == pair.template.name && *last == family =>
+            {
+                pairs.push(pair);
+            }
+            _ => files.push((pair.template, family, vec![pair])),
+        }
+    }
+    files
+}
+
+/// Says which transcripts were never accepted.
+fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
+    let help = "run `cargo test`, then `cargo insta review`";
+    if accepted.is_missing() {
+        let message = "missing: no transcript of this family was accepted yet";
+        return Some(Problem::new(accepted.path(), message).help(help));
+    }
+    let names: Vec<String> = pairs
+        .iter()
+        .map(|pair| pair.case.id.name())
+        .filter(|name| !accepted.has(name))
+        .map(str::to_owned)
+        .collect();
+    (!names.is_empty()).then(|| {
+        let message = format!("missing: never accepted: {}", few(&names));
+        Problem::new(accepted.path(), message).help(help)
+    })
+}
+
+/// What is wrong with the file of a report card: that it is not there, or not as insta
+/// writes it. Whether the right card was accepted is not asked here.
+fn card(path: PathBuf, template: &Template) -> Option<Problem> {
     if !is_there(&path) {
         return Some(
-            Problem::new(path, format!("missing: the {what} was never accepted"))
+            Problem::new(path, "missing: the report card was never accepted")
                 .help("run `cargo test`, then `cargo insta review`"),
         );
     }
-    let bytes = match read_bytes(&path, MOST_TEXT) {
-        Ok(bytes) => bytes,
+    let file = match read_text(&path) {
+        Ok(file) => file,
         Err(problem) => return Some(problem),
     };
-    (!is_as_written(&bytes, written)).then(|| {
+    let is_as_written =
+        contents(&file).is_some_and(|card| snapshot::card_file(template, card) == file);
+    (!is_as_written).then(|| {
         Problem::new(path, "not as insta writes it: someone has edited it")
             .help("delete it, run `cargo test`, then `cargo insta review`")
     })
 }
 
-/// How to make the records of a template current.
-fn update(template: &Template) -> String {
-    format!(
-        "run `cargo run --release -- reference update {}`",
-        template.name
-    )
-}
+/// How to make records current.
+const UPDATE: &str = "run `cargo run --release -- reference update`";
 
 fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let inputs: HashMap<&CaseId, Fingerprint> = suite
@@ -108,7 +155,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         let path = Records::file(&layout.snapshots(), &template.name);
         let mut complain = |message: String| {
-            findings.push(Problem::new(&path, message).help(update(template)));
+            findings.push(Problem::new(&path, message).help(UPDATE));
         };
         let record = match Record::of(layout, &template.name) {
             Ok(Some(record)) => record,
@@ -179,17 +226,57 @@ fn divergences(
     findings.extend(divergences.unreachable(suite, &names));
     let snapshots = Snapshots::of(layout);
     let records = Records::read(layout, &suite.templates);
-    for pair in suite.pairs().filter(|pair| divergences.has_seen_any(pair)) {
-        let path = snapshots.reference_file(&pair);
-        let answer = records.answer(&pair, Fingerprint::of_case(pair.case));
-        let is_kept =
-            path.is_file() && answer.is_ok_and(|answer| snapshots.is_of_reference(&pair, answer));
-        if !is_kept {
-            findings.push(
-                Problem::new(path, "not what the reference did with this divergence")
-                    .help(update(pair.template)),
+    for (template, family, pairs) in families(suite) {
+        let diverged: Vec<_> = pairs
+            .into_iter()
+            .filter(|pair| divergences.has_seen_any(pair))
+            .collect();
+        if !diverged.is_empty() {
+            let path = snapshots.reference_file(&template.name, family);
+            let mut complain = |message: String| {
+                findings.push(Problem::new(&path, message).help(UPDATE));
+            };
+            kept_transcripts(
+                &snapshots,
+                &records,
+                template,
+                &diverged,
+                &path,
+                &mut complain,
             );
         }
+    }
+}
+
+/// What is wrong with the file that keeps the reference's transcripts of some divergences.
+fn kept_transcripts(
+    snapshots: &Snapshots,
+    records: &Records,
+    template: &Template,
+    diverged: &[Pair<'_>],
+    path: &Path,
+    complain: &mut dyn FnMut(String),
+) {
+    let is_of = |kept: &str, answer: &Answer| {
+        transcript::decode(kept).is_ok_and(|outcome| {
+            answer.agrees(&outcome) && answer.outcome().is_none_or(|known| known == outcome)
+        })
+    };
+    let mut sections = Vec::new();
+    for pair in diverged {
+        let name = pair.case.id.name();
+        let answer = records.answer(pair, Fingerprint::of_case(pair.case));
+        match (snapshots.kept_reference(pair), answer) {
+            (Some(kept), Ok(answer)) if is_of(&kept, answer) => sections.push((name, kept)),
+            _ => complain(format!(
+                "not what the reference did with the divergence `{name}`"
+            )),
+        }
+    }
+    let written = sections.iter().map(|(name, kept)| (*name, kept.as_str()));
+    let written = snapshot::reference_file(template, written);
+    if sections.len() == diverged.len() && read_text(path).ok() != Some(written) {
+        complain("not as it was written: someone has edited it".to_owned());
     }
 }
 

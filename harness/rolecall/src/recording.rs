@@ -1,19 +1,20 @@
 //! Recording: what the references do with pairs, written down or compared with what was.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rolecall_model::{CaseId, Template, TemplateName};
 
 use crate::divergence::Divergences;
-use crate::file::{hold_below, read_text};
+use crate::file::{hold_below, read_text, write_below};
 use crate::fingerprint::Fingerprint;
 use crate::problem::Problem;
 use crate::record::{Answer, Entry, Record, Records, Unverified};
 use crate::reference::Reference;
 use crate::run::Rendered;
-use crate::snapshot::Snapshots;
-use crate::suite::{Layout, Suite};
+use crate::snapshot::{self, Snapshots};
+use crate::suite::{Layout, Pair, Suite};
+use crate::transcript;
 
 /// What is to be written about one template.
 #[derive(Debug)]
@@ -53,33 +54,41 @@ pub enum Standing {
     Missing(Unverified),
 }
 
-/// Prepares the records of what the references gave. What is recorded of other cases of
-/// a template is kept as long as it is of this template and this reference.
-pub fn updates<'s>(layout: &Layout, suite: &Suite, rendered: &[Rendered<'s>]) -> Vec<Update<'s>> {
-    let mut by_template: BTreeMap<&TemplateName, Vec<&Rendered<'s>>> = BTreeMap::new();
-    for rendered in rendered {
-        let name = &rendered.pair.template.name;
-        by_template.entry(name).or_default().push(rendered);
-    }
-    by_template
-        .into_values()
-        .filter_map(|rendered| {
-            Some(update(
-                layout,
-                suite,
-                rendered.first()?.pair.template,
-                &rendered,
-            ))
-        })
-        .collect()
+/// Gathers what the references gave. What is recorded of other cases of a template is kept as
+/// long as it is of this template and this reference.
+#[derive(Debug)]
+pub struct Updates<'s> {
+    layout: Layout,
+    suite: &'s Suite,
+    by_template: BTreeMap<&'s TemplateName, Update<'s>>,
 }
 
-fn update<'s>(
-    layout: &Layout,
-    suite: &Suite,
-    template: &'s Template,
-    rendered: &[&Rendered<'s>],
-) -> Update<'s> {
+impl<'s> Updates<'s> {
+    /// Of a suite, before any reference was asked.
+    pub fn new(layout: &Layout, suite: &'s Suite) -> Updates<'s> {
+        Updates {
+            layout: layout.clone(),
+            suite,
+            by_template: BTreeMap::new(),
+        }
+    }
+
+    /// Adds what a reference did with a pair.
+    pub fn add(&mut self, rendered: &Rendered<'s>) {
+        let template = rendered.pair.template;
+        self.by_template
+            .entry(&template.name)
+            .or_insert_with(|| update(&self.layout, self.suite, template))
+            .note(rendered);
+    }
+
+    /// What is to be written, by template.
+    pub fn into_vec(self) -> Vec<Update<'s>> {
+        self.by_template.into_values().collect()
+    }
+}
+
+fn update<'s>(layout: &Layout, suite: &Suite, template: &'s Template) -> Update<'s> {
     let path = Records::file(&layout.snapshots(), &template.name);
     let old = Record::of(layout, &template.name);
     let broken = old.as_ref().err().cloned();
@@ -115,9 +124,6 @@ fn update<'s>(
         }
         is_there
     });
-    for rendered in rendered {
-        update.note(rendered);
-    }
     update
 }
 
@@ -153,26 +159,47 @@ impl Update<'_> {
 }
 
 /// Keeps the reference's own transcripts where a divergence is listed, and nowhere else.
-/// Returns the files that were written or removed, and what stood in the way of others.
+/// `pairs` are those that the references were asked about, `diverged` what they did where a
+/// divergence is listed; what is kept of other pairs stays. Returns the files that were
+/// written or removed, and what stood in the way of others.
 pub fn keep_transcripts(
+    suite: &Suite,
     snapshots: &Snapshots,
     divergences: &Divergences,
-    rendered: &[Rendered<'_>],
+    pairs: &[Pair<'_>],
+    diverged: &[Rendered<'_>],
 ) -> (Vec<PathBuf>, Vec<Problem>) {
     let mut touched = Vec::new();
     let mut problems = Vec::new();
-    for Rendered { pair, outcome, .. } in rendered {
-        let path = snapshots.reference_file(pair);
-        let answer = Answer::of(outcome);
-        let done = if !divergences.has_seen_any(pair) {
+    let now: HashMap<_, _> = diverged
+        .iter()
+        .filter(|rendered| Answer::of(&rendered.outcome).is_some())
+        .map(|Rendered { pair, outcome, .. }| ((&pair.template.name, &pair.case.id), outcome))
+        .collect();
+    for (template, family) in files_of(pairs) {
+        let mut kept: Vec<(&str, String)> = Vec::new();
+        for pair in suite.pairs_of(template, family) {
+            if divergences.has_seen_any(&pair) {
+                let transcript = now
+                    .get(&(&template.name, &pair.case.id))
+                    .map(|outcome| transcript::encode(outcome))
+                    .or_else(|| snapshots.kept_reference(&pair));
+                kept.extend(transcript.map(|transcript| (pair.case.id.name(), transcript)));
+            }
+        }
+        let path = snapshots.reference_file(&template.name, family);
+        let done = if kept.is_empty() {
             if !path.is_file() {
                 continue;
             }
             remove_below(snapshots.root(), &path)
-        } else if answer.is_some_and(|answer| !snapshots.is_of_reference(pair, &answer)) {
-            snapshots.write_reference(pair, outcome)
         } else {
-            continue;
+            let sections = kept.iter().map(|(name, text)| (*name, text.as_str()));
+            let text = snapshot::reference_file(template, sections);
+            if read_text(&path).is_ok_and(|old| old == text) {
+                continue;
+            }
+            write_below(snapshots.root(), &path, text)
         };
         match done {
             Ok(()) => touched.push(path),
@@ -180,6 +207,21 @@ pub fn keep_transcripts(
         }
     }
     (touched, problems)
+}
+
+/// The templates and families of some pairs, each once.
+fn files_of<'s>(pairs: &[Pair<'s>]) -> Vec<(&'s Template, &'s str)> {
+    let mut files: Vec<(&Template, &str)> = Vec::new();
+    for pair in pairs {
+        let file = (pair.template, pair.case.id.family());
+        let is_last = files
+            .last()
+            .is_some_and(|(template, family)| (&template.name, *family) == (&file.0.name, file.1));
+        if !is_last {
+            files.push(file);
+        }
+    }
+    files
 }
 
 fn remove_below(root: &Path, path: &Path) -> Result<(), Problem> {

@@ -13,10 +13,12 @@ use crate::card::{self, Card};
 use crate::divergence::{Divergences, pair_name};
 use crate::engines::Engines;
 use crate::fingerprint::Fingerprint;
+use crate::opened::Opened;
+use crate::problem::Problem;
 use crate::record::Unverified;
 use crate::snapshot::{Comparison, Snapshots};
 use crate::stream;
-use crate::suite::Pair;
+use crate::suite::{Pair, Suite};
 use crate::transcript;
 use crate::verdict::{Truth, Verdict, by_outcome, by_record};
 
@@ -59,11 +61,29 @@ pub struct Compared<'s> {
 /// What is expected of pairs.
 #[derive(Clone, Copy, Default)]
 pub struct Expected<'x> {
-    /// The accepted snapshots, of which pairs from outside the suite and other engines
-    /// than the default ones have none.
-    pub accepted: Option<&'x Snapshots>,
+    /// The accepted snapshots, of which pairs from outside a suite and other engines than
+    /// the default ones have none.
+    pub accepted: Option<Acceptance<'x>>,
     /// What the reference did.
     pub truth: Truth<'x>,
+}
+
+/// What was accepted of a suite.
+#[derive(Clone, Copy)]
+pub struct Acceptance<'x> {
+    /// The suite that the pairs are of.
+    pub suite: &'x Suite,
+    /// Its accepted snapshots.
+    pub snapshots: &'x Snapshots,
+}
+
+/// What there is to say about a run besides its results.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// From the first load to the last comparison.
+    pub elapsed: Duration,
+    /// What is wrong with the files of snapshots, besides the transcripts in them.
+    pub problems: Vec<Problem>,
 }
 
 /// Results and how long they took.
@@ -162,7 +182,7 @@ impl<'r> Runner<'r> {
     {
         self.render_with(
             pairs,
-            |rendered, _| rendered,
+            |_, rendered, _| rendered,
             |rendered| rendered.outcome.text().len(),
             take,
         )
@@ -173,7 +193,10 @@ impl<'r> Runner<'r> {
     where
         'r: 's,
     {
-        gathered(|results| self.compare_each(pairs, expected, |compared| results.push(compared)))
+        gathered(|results| {
+            let ran = self.compare_each(pairs, expected, |compared| results.push(compared));
+            ran.elapsed
+        })
     }
 
     /// Compares pairs as [`Runner::compare`] does, and hands each on, in their order. Few
@@ -183,7 +206,7 @@ impl<'r> Runner<'r> {
         pairs: &[Pair<'s>],
         expected: &Expected<'_>,
         take: impl FnMut(Compared<'s>),
-    ) -> Duration
+    ) -> Ran
     where
         'r: 's,
     {
@@ -196,15 +219,19 @@ impl<'r> Runner<'r> {
             }),
             Truth::Unknown | Truth::Records { .. } => HashMap::new(),
         };
-        let judge = |rendered: Rendered<'s>, input: &Input<'_>| {
+        let opened = expected
+            .accepted
+            .map(|Acceptance { suite, snapshots }| Opened::new(snapshots, suite, pairs));
+        let judge = |number: usize, rendered: Rendered<'s>, input: &Input<'_>| {
             let Rendered {
                 pair,
                 engine,
                 outcome,
             } = &rendered;
-            let comparison = expected
-                .accepted
-                .map(|snapshots| snapshots.compare(pair, &transcript::encode(outcome)));
+            let comparison = opened.as_ref().map(|opened| {
+                let accepted = opened.take(number, pair);
+                accepted.compare(pair.case.id.name(), outcome)
+            });
             let verdict = match expected.truth {
                 Truth::Unknown => Verdict::Unverified(Unverified::Outside),
                 Truth::Records {
@@ -225,13 +252,66 @@ impl<'r> Runner<'r> {
             };
             Compared::new(rendered, comparison, verdict)
         };
-        self.render_with(pairs, judge, Compared::size, take)
+        let elapsed = self.render_with(pairs, judge, Compared::size, take);
+        Ran {
+            elapsed,
+            problems: opened.map_or_else(Vec::new, Opened::into_problems),
+        }
+    }
+
+    /// Renders pairs with the chosen engines, which are references, and with the engines of
+    /// this process, and hands on what both did, in the order of the pairs. The verdicts are
+    /// by what the references do now.
+    pub fn verify_each<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+        accepted: Acceptance<'_>,
+        divergences: &Divergences,
+        mut take: impl FnMut(&Rendered<'s>, Compared<'s>),
+    ) -> Ran
+    where
+        'r: 's,
+    {
+        let ours = self
+            .pool
+            .install(|| load_all(pairs, |dialect| self.engines.for_dialect(dialect)));
+        let opened = Opened::new(accepted.snapshots, accepted.suite, pairs);
+        let verify = |number: usize, reference: Rendered<'s>, input: &Input<'_>| {
+            let pair = reference.pair;
+            let (engine, program) = ours.get(&key(pair.template))?;
+            let outcome = program.render(&input.conversation);
+            let accepted = opened.take(number, &pair);
+            let comparison = accepted.compare(pair.case.id.name(), &outcome);
+            let expected = &reference.outcome;
+            let verdict = by_outcome(divergences, engine.name(), &pair, expected, &outcome);
+            let rendered = Rendered {
+                pair,
+                engine: engine.name(),
+                outcome,
+            };
+            let compared = Compared::new(rendered, Some(comparison), verdict);
+            Some((reference, compared))
+        };
+        let weigh = |both: &Option<(Rendered<'_>, Compared<'_>)>| {
+            both.as_ref().map_or(0, |(reference, compared)| {
+                reference.outcome.text().len() + compared.size()
+            })
+        };
+        let elapsed = self.render_with(pairs, verify, weigh, |both| {
+            if let Some((reference, compared)) = both {
+                take(&reference, compared);
+            }
+        });
+        Ran {
+            elapsed,
+            problems: opened.into_problems(),
+        }
     }
 
     fn render_with<'s, T: Send>(
         &self,
         pairs: &[Pair<'s>],
-        finish: impl Fn(Rendered<'s>, &Input<'_>) -> T + Sync,
+        finish: impl Fn(usize, Rendered<'s>, &Input<'_>) -> T + Sync,
         weigh: impl Fn(&T) -> usize + Sync,
         take: impl FnMut(T),
     ) -> Duration
@@ -258,7 +338,7 @@ impl<'r> Runner<'r> {
                 engine: engine.name(),
                 outcome: program.render(&input.conversation),
             };
-            let finished = finish(rendered, input);
+            let finished = finish(index, rendered, input);
             if let Some(progress) = &self.progress {
                 progress();
             }
@@ -411,15 +491,12 @@ impl<T> Timed<T> {
     }
 }
 
-/// The pairs of which the list says that an engine differs, and where it does not.
-pub fn agreeing_again(divergences: &Divergences, results: &[Compared<'_>]) -> Vec<String> {
-    results
-        .iter()
-        .filter(|compared| compared.verdict == Verdict::Agrees)
-        .map(|compared| &compared.rendered)
-        .filter(|rendered| divergences.has_seen(rendered.engine, &rendered.pair))
-        .map(|rendered| format!("{} {}", rendered.engine, pair_name(&rendered.pair)))
-        .collect()
+/// The name of a pair of which the list says that an engine differs, where it does not.
+pub fn agrees_again(divergences: &Divergences, compared: &Compared<'_>) -> Option<String> {
+    let rendered = &compared.rendered;
+    let is_listed = compared.verdict == Verdict::Agrees
+        && divergences.has_seen(rendered.engine, &rendered.pair);
+    is_listed.then(|| format!("{} {}", rendered.engine, pair_name(&rendered.pair)))
 }
 
 #[cfg(test)]

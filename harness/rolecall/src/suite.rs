@@ -146,6 +146,18 @@ impl Suite {
         })
     }
 
+    /// The pairs of a template and a family, in the order of the case file.
+    pub fn pairs_of<'s>(
+        &'s self,
+        template: &'s Template,
+        family: &str,
+    ) -> impl Iterator<Item = Pair<'s>> {
+        self.cases
+            .iter()
+            .filter(move |case| case.id.family() == family && case.is_for(template.dialect))
+            .map(move |case| Pair { template, case })
+    }
+
     /// A template by name.
     pub fn template(&self, name: &TemplateName) -> Option<&Template> {
         self.templates

@@ -1,7 +1,7 @@
 //! Transcripts: outcomes as text that a person can review and a program can reverse.
 //!
 //! The first line names the outcome. What follows is the prompt, or the words of the
-//! refusal, with every byte visible:
+//! refusal (a limit has none), with every byte visible:
 //!
 //! | in the text | in the transcript |
 //! |---|---|
@@ -36,13 +36,13 @@ pub enum InvalidTranscript {
     #[error("a transcript ends with {END}, once")]
     End,
     /// A line break without a mark, or a mark without a line break.
-    #[error("line {0}: {NEWLINE} and a line break belong together")]
+    #[error("{NEWLINE} and a line break belong together")]
     LineBreak(usize),
     /// A bracket that holds no code point, or has no partner.
-    #[error("line {0}: {OPEN}U+…{CLOSE} holds one code point in hexadecimal digits")]
+    #[error("{OPEN}U+…{CLOSE} holds one code point in hexadecimal digits")]
     CodePoint(usize),
     /// A character that should have been written as its mark.
-    #[error("line {line}: U+{:04X} must be written as its mark", u32::from(*.found))]
+    #[error("U+{:04X} must be written as its mark", u32::from(*.found))]
     Unmarked {
         /// The line of the transcript, counted from 1.
         line: usize,
@@ -51,10 +51,39 @@ pub enum InvalidTranscript {
     },
 }
 
+impl InvalidTranscript {
+    /// The line of the transcript that is wrong, counted from 1, where it is one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            InvalidTranscript::Header(_) => Some(1),
+            InvalidTranscript::End => None,
+            InvalidTranscript::LineBreak(line)
+            | InvalidTranscript::CodePoint(line)
+            | InvalidTranscript::Unmarked { line, .. } => Some(*line),
+        }
+    }
+}
+
 /// The transcript of an outcome. It ends with [`END`], without a line break.
 pub fn encode(outcome: &Outcome) -> String {
-    let text = outcome.text();
+    let text = body_of(outcome);
     let mut out = String::with_capacity(text.len() + text.len() / 8 + 32);
+    encode_head(outcome, &mut out);
+    out.push('\n');
+    encode_text(text, &mut out);
+    out
+}
+
+/// What the body of a transcript says: a limit says nothing.
+fn body_of(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Exceeded { .. } => "",
+        _ => outcome.text(),
+    }
+}
+
+/// Appends the first line of a transcript, which names the outcome.
+fn encode_head(outcome: &Outcome, out: &mut String) {
     out.push_str(outcome.kind().name());
     match outcome {
         Outcome::Failed { stage, line, .. } => {
@@ -65,24 +94,59 @@ pub fn encode(outcome: &Outcome) -> String {
         }
         Outcome::Exceeded { limit } => {
             let _ = write!(out, " {limit}");
-            return out;
         }
         Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::Crashed { .. } => {}
     }
-    out.push('\n');
-    encode_text(text, &mut out);
-    out
+}
+
+/// Whether a transcript is that of an outcome: as comparing it with what [`encode`] gives,
+/// without writing that down.
+pub fn is_of(transcript: &str, outcome: &Outcome) -> bool {
+    let mut head = String::new();
+    encode_head(outcome, &mut head);
+    let body = transcript
+        .strip_prefix(&head)
+        .and_then(|rest| rest.strip_prefix('\n'));
+    body.is_some_and(|body| is_text(body, body_of(outcome)))
+}
+
+/// Whether the body of a transcript is that of a text.
+fn is_text(mut body: &str, text: &str) -> bool {
+    let mut rest = text;
+    let mut written = String::new();
+    while !rest.is_empty() {
+        let run = printable_run(rest);
+        let Some(after) = body.strip_prefix(&rest[..run]) else {
+            return false;
+        };
+        body = after;
+        rest = &rest[run..];
+        let mut chars = rest.chars();
+        if let Some(c) = chars.next() {
+            written.clear();
+            encode_char(c, &mut written);
+            let Some(after) = body.strip_prefix(written.as_str()) else {
+                return false;
+            };
+            body = after;
+            rest = chars.as_str();
+        }
+    }
+    body.strip_prefix(END) == Some("")
+}
+
+/// How many bytes a text begins with that are printable ASCII: most of a prompt is.
+fn printable_run(text: &str) -> usize {
+    text.bytes()
+        .position(|byte| !(b' '..=b'~').contains(&byte))
+        .unwrap_or(text.len())
 }
 
 /// Appends a text in the transcript's encoding, the mark for its end included.
 pub fn encode_text(text: &str, out: &mut String) {
     let mut rest = text;
     while !rest.is_empty() {
-        // Most of a prompt is printable ASCII: it is copied in runs.
-        let run = rest
-            .bytes()
-            .position(|byte| !(b' '..=b'~').contains(&byte))
-            .unwrap_or(rest.len());
+        let run = printable_run(rest);
         out.push_str(&rest[..run]);
         rest = &rest[run..];
         let mut chars = rest.chars();
@@ -122,9 +186,9 @@ pub fn decode(transcript: &str) -> Result<Outcome, InvalidTranscript> {
             .into_iter()
             .find(|known| known.name() == limit)
             .ok_or_else(invalid)?;
-        return match body {
-            None => Ok(Outcome::Exceeded { limit }),
-            Some(_) => Err(InvalidTranscript::End),
+        return match body.map(|body| decode_text(body, 2)).transpose()? {
+            Some(text) if text.is_empty() => Ok(Outcome::Exceeded { limit }),
+            _ => Err(InvalidTranscript::End),
         };
     }
     let text = |body: Option<&str>| decode_text(body.ok_or(InvalidTranscript::End)?, 2);
@@ -247,7 +311,7 @@ mod tests {
         };
         assert_eq!(encode(&failed), "failed at render, line 5\nundefined␃");
         let exceeded = Outcome::Exceeded { limit: Limit::Fuel };
-        assert_eq!(encode(&exceeded), "exceeded fuel");
+        assert_eq!(encode(&exceeded), "exceeded fuel\n␃");
     }
 
     #[test]
@@ -273,7 +337,8 @@ mod tests {
             "failed at lunch\nx␃",
             "failed at render, line 05\nx␃",
             "exceeded patience",
-            "exceeded fuel\n␃",
+            "exceeded fuel",
+            "exceeded fuel\nx␃",
         ] {
             assert!(decode(bad).is_err(), "{bad:?} decoded");
         }
@@ -315,6 +380,17 @@ mod tests {
         fn decoding_gives_back_the_exact_outcome(outcome in any_outcome()) {
             let transcript = encode(&outcome);
             prop_assert_eq!(decode(&transcript), Ok(outcome));
+        }
+
+        #[test]
+        fn a_transcript_is_of_its_outcome_alone(outcome in any_outcome(), other in any_outcome()) {
+            let transcript = encode(&outcome);
+            prop_assert!(is_of(&transcript, &outcome));
+            prop_assert_eq!(is_of(&transcript, &other), outcome == other);
+            prop_assert!(!is_of(&(transcript.clone() + "\n"), &outcome));
+            let mut shorter = transcript;
+            shorter.pop();
+            prop_assert!(!is_of(&shorter, &outcome));
         }
 
         #[test]

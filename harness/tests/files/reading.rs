@@ -11,6 +11,7 @@ use rolecall::problem::Problem;
 use rolecall::record::Records;
 use rolecall::snapshot::{Comparison, Snapshots};
 use rolecall::source;
+use rolecall_model::Outcome;
 use sha2::{Digest, Sha256};
 
 use super::{Folder, clear, ended, has, layout, link, pipe, suite};
@@ -249,16 +250,18 @@ fn snapshots() {
         folder.accept_all();
         folder
     };
-    let name = "snapshots/chat/plain/user.snap";
+    let empty = Outcome::Rendered {
+        text: String::new(),
+    };
+    let name = "snapshots/chat/plain.snap";
     each(make, name, &own, |folder| {
         let suite = suite(folder);
         let snapshots = Snapshots::of(&layout(folder));
         suite
             .pairs()
-            .filter_map(|pair| match snapshots.compare(&pair, "rendered\n␃") {
-                Comparison::Unreadable(why) => {
-                    Some(format!("{}: {why}", snapshots.file(&pair).display()))
-                }
+            .filter(|pair| pair.case.id.name() == "user")
+            .filter_map(|pair| match snapshots.compare(&pair, &empty) {
+                Comparison::Unreadable(problem) => Some(problem.to_string()),
                 _ => None,
             })
             .collect()
@@ -270,9 +273,9 @@ fn snapshots() {
 fn what_does_not_belong_is_found() {
     let folder = Folder::new();
     folder.accept_all();
-    put(&folder, "snapshots/chat/card.snap", AFolder);
-    put(&folder, "snapshots/chat/plain/system.snap", Outside);
-    put(&folder, "snapshots/strict/plain/user.snap", Pipe);
+    put(&folder, "snapshots/chat/_card.snap", AFolder);
+    put(&folder, "snapshots/chat/plain.snap", Outside);
+    put(&folder, "snapshots/strict/plain.snap", Pipe);
     put(&folder, "snapshots/linked", Nowhere);
     folder.write("snapshots/chat/.rolecall-abcdefgh.draft", "half");
     put(&folder, "cases/schema/cases.schema.json", Pipe);
@@ -291,9 +294,9 @@ fn what_does_not_belong_is_found() {
     has(
         &findings,
         &[
-            "snapshots/chat/card.snap: a folder, where a file is expected",
-            "snapshots/chat/plain/system.snap: neither a file nor a folder",
-            "snapshots/strict/plain/user.snap: neither a file nor a folder",
+            "snapshots/chat/_card.snap: a folder, where a file is expected",
+            "snapshots/chat/plain.snap: neither a file nor a folder",
+            "snapshots/strict/plain.snap: neither a file nor a folder",
             "snapshots/linked: neither a file nor a folder",
             "snapshots/chat/.rolecall-abcdefgh.draft: left over from a command that was interrupted\n  delete it",
             "cases/conversations/below: nothing reads this\n  cases are in <family>.json",
@@ -493,12 +496,8 @@ fn every_command_lives_through_a_suite_of_ruins() {
             &format!("snapshots/bad-{n}/reference.json"),
             *state,
         );
-        put(&folder, &format!("snapshots/bad-{n}/card.snap"), *state);
-        put(
-            &folder,
-            &format!("snapshots/bad-{n}/plain/user.snap"),
-            *state,
-        );
+        put(&folder, &format!("snapshots/bad-{n}/_card.snap"), *state);
+        put(&folder, &format!("snapshots/bad-{n}/plain.snap"), *state);
     }
     let commands: [(&[&str], i32); 13] = [
         (&["run"], 2),
@@ -545,7 +544,7 @@ fn what_is_damaged_fails_the_run_and_no_more_than_has_to() {
     let folder = Folder::new();
     folder.accept_all();
     put(&folder, "snapshots/chat/reference.json", Half);
-    put(&folder, "snapshots/strict/plain/user.snap", Latin);
+    put(&folder, "snapshots/strict/plain.snap", Latin);
     let ran = folder.rolecall(&["run", "--format", "jsonl"]);
     assert_eq!(ended(&ran), 1);
     has(
@@ -568,7 +567,7 @@ fn what_is_damaged_fails_the_run_and_no_more_than_has_to() {
             "\"chat\" \"same\" \"unverified\"",
             "\"chat\" \"same\" \"unverified\"",
             "\"strict\" \"unreadable\" \"agrees\"",
-            "\"strict\" \"same\" \"agrees\"",
+            "\"strict\" \"unreadable\" \"agrees\"",
         ]
     );
     let ran = folder.rolecall(&["run"]);

@@ -12,7 +12,7 @@ use rolecall::fingerprint::Fingerprint;
 use rolecall::record::{Answer, Entry, Record, Records};
 use rolecall::reference::Reference;
 use rolecall::run::{Rendered, Runner};
-use rolecall::snapshot::Snapshots;
+use rolecall::snapshot;
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::transcript;
 use rolecall_model::Outcome;
@@ -68,11 +68,20 @@ impl Folder {
 
     /// Accepts what every pair gives now, as insta would write it.
     pub fn accept_snapshots(&self) {
+        let mut files: BTreeMap<(String, String), Vec<(String, String)>> = BTreeMap::new();
         self.each_pair(|pair, outcome| {
-            let text = Snapshots::text(pair, &transcript::encode(outcome));
-            let name = format!("snapshots/{}/{}.snap", pair.template.name, pair.case.id);
-            self.write(&name, &text);
+            let id = &pair.case.id;
+            let file = (pair.template.name.to_string(), id.family().to_owned());
+            let section = (id.name().to_owned(), transcript::encode(outcome));
+            files.entry(file).or_default().push(section);
         });
+        for ((template, family), sections) in files {
+            let sections = sections
+                .iter()
+                .map(|(name, text)| (name.as_str(), text.as_str()));
+            let text = snapshot::file(&family, sections);
+            self.write(&format!("snapshots/{template}/{family}.snap"), &text);
+        }
     }
 
     /// Accepts what every pair gives now, and records it as the references' word.

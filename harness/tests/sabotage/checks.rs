@@ -3,17 +3,16 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use rolecall::baseline::Baseline;
 use rolecall::card;
-use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::lint::lint;
 use rolecall::parity::{self, Explanations};
-use rolecall::record::Records;
 use rolecall::report;
-use rolecall::run::{Expected, Runner, agreeing_again};
+use rolecall::report::difference::Groups;
+use rolecall::run::{Acceptance, Expected, Runner, agrees_again};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
-use rolecall::verdict::Truth;
 
 /// A check, and so who notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,24 +90,25 @@ impl<'e> Checks<'e> {
         self.has_other_twins(layout, suite).then_some(Check::Parity)
     }
 
-    /// What the test `conformance` and `rolecall run` ask.
+    /// What the tests of families and `rolecall run` ask.
     fn has_other_pairs(&self, layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> bool {
-        let records = Records::read(layout, &suite.templates);
-        let Ok(divergences) = Divergences::read(&layout.divergences()) else {
+        let Ok(baseline) = Baseline::read(layout, suite) else {
             return true;
         };
-        let snapshots = Snapshots::of(layout);
         let expected = Expected {
-            accepted: Some(&snapshots),
-            truth: Truth::Records {
-                records: &records,
-                divergences: &divergences,
-                snapshots: &snapshots,
-            },
+            accepted: Some(Acceptance {
+                suite,
+                snapshots: &baseline.snapshots,
+            }),
+            truth: baseline.truth(),
         };
-        let run = self.runner.compare(pairs, &expected);
-        !report::difference::groups(&run.results).is_empty()
-            || !agreeing_again(&divergences, &run.results).is_empty()
+        let mut groups = Groups::default();
+        let mut is_gone = false;
+        let ran = self.runner.compare_each(pairs, &expected, |compared| {
+            groups.add(&compared);
+            is_gone |= agrees_again(&baseline.divergences, &compared).is_some();
+        });
+        is_gone || !groups.sorted().is_empty() || !ran.problems.is_empty()
     }
 
     /// What the test `cards` asks.
@@ -124,7 +124,7 @@ impl<'e> Checks<'e> {
                     report::card::plain(&card).unwrap(),
                 )
             });
-            !complaints.is_empty() || !snapshots.has_card(template, text)
+            !complaints.is_empty() || !snapshots.has_card(&template.name, text)
         })
     }
 

@@ -36,7 +36,7 @@ impl Kind {
             () if text == "snapshots/divergences.json" => Kind::Divergences,
             () if text == "snapshots/parity.json" => Kind::Parity,
             () if is("snapshots/", ".reference.snap") => Kind::ReferenceSnapshot,
-            () if is("snapshots/", "card.snap") => Kind::Card,
+            () if is("snapshots/", "_card.snap") => Kind::Card,
             () if is("snapshots/", ".snap") => Kind::Snapshot,
             () if name == "reference.json" => Kind::Record,
             () => return None,

@@ -8,7 +8,7 @@ use std::fmt;
 use rolecall::wildcard::Wildcard;
 use serde_json::Value;
 
-use crate::files::Kind;
+use super::files::Kind;
 
 /// A kind of change that nothing hangs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

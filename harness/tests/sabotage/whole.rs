@@ -16,17 +16,16 @@ use rolecall::parity::{self, Explanations};
 use rolecall::record::{Record, Records};
 use rolecall::report;
 use rolecall::run::{Rendered, Runner};
-use rolecall::snapshot::{Comparison, Snapshots, is_as_written, is_card};
+use rolecall::snapshot::{self, Accepted, Comparison, Snapshots, contents};
 use rolecall::suite::{Layout, Suite};
 use rolecall::template_file::read_template;
-use rolecall::transcript;
 use rolecall_model::{Case, CaseId, Outcome, Template};
 use serde_json::{Value, json};
 
-use crate::changes::Extent;
-use crate::checks::Check;
-use crate::files::Kind;
-use crate::{All, Figures, sabotage_text, sample};
+use super::changes::Extent;
+use super::checks::Check;
+use super::files::Kind;
+use super::{All, Figures, sabotage_text, suite};
 
 /// Changes every file of a suite.
 pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
@@ -48,6 +47,13 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
             .map(|case| (&case.id, Fingerprint::of_case(case)))
             .collect(),
     };
+    let file = |one: &Rendered<'_>| {
+        (
+            one.pair.template.name.clone(),
+            one.pair.case.id.family().to_owned(),
+        )
+    };
+    let files: Vec<&[Rendered<'_>]> = rendered.chunk_by(|a, b| file(a) == file(b)).collect();
     let mut all = All::new();
     let mut add = |kind: Kind, figures: Vec<Figures>| {
         for one in figures {
@@ -57,7 +63,10 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
     let templates = suite.templates.par_iter();
     add(
         Kind::Snapshot,
-        rendered.par_iter().map(|one| whole.snapshot(one)).collect(),
+        files
+            .into_par_iter()
+            .map(|file| whole.snapshots(file))
+            .collect(),
     );
     add(
         Kind::Card,
@@ -138,30 +147,37 @@ impl Whole<'_> {
         )
     }
 
-    fn snapshot(&self, rendered: &Rendered<'_>) -> Figures {
-        let path = Snapshots::of(self.layout).file(&rendered.pair);
-        let transcript = transcript::encode(&rendered.outcome);
+    /// The file of a template and a family, of which these are the pairs.
+    fn snapshots(&self, rendered: &[Rendered<'_>]) -> Figures {
+        let pair = rendered[0].pair;
+        let path = Snapshots::of(self.layout).file(&pair.template.name, pair.case.id.family());
         let bytes = std::fs::read(&path).unwrap();
         self.sabotage(Kind::Snapshot, &path, &bytes, |changed| {
-            if Comparison::of(changed, &transcript) != Comparison::Same {
+            let accepted = Accepted::of(path.clone(), changed.to_vec());
+            let is_same = |one: &Rendered<'_>| {
+                let name = one.pair.case.id.name();
+                accepted.compare(name, &one.outcome) == Comparison::Same
+            };
+            if !rendered.iter().all(is_same) {
                 return Some(Check::Pairs);
             }
-            let written = |text: &str| Snapshots::text(&rendered.pair, text);
-            (!is_as_written(changed, written)).then_some(Check::Lint)
+            let pairs = rendered.iter().map(|one| one.pair);
+            (!Snapshots::problems(&accepted, pairs).is_empty()).then_some(Check::Lint)
         })
     }
 
     fn card(&self, template: &Template) -> Figures {
-        let path = Snapshots::of(self.layout).card(template);
+        let path = Snapshots::of(self.layout).card(&template.name);
         let (complaints, card) = self.examined(template);
         assert!(complaints.is_empty());
         let bytes = std::fs::read(&path).unwrap();
         self.sabotage(Kind::Card, &path, &bytes, |changed| {
-            if !std::str::from_utf8(changed).is_ok_and(|text| is_card(text, &card)) {
+            let text = std::str::from_utf8(changed).ok();
+            if text.and_then(contents) != Some(&card) {
                 return Some(Check::Cards);
             }
-            let written = |text: &str| Snapshots::card_text(template, text);
-            (!is_as_written(changed, written)).then_some(Check::Lint)
+            let is_as_written = text == Some(&snapshot::card_file(template, &card));
+            (!is_as_written).then_some(Check::Lint)
         })
     }
 
@@ -232,7 +248,7 @@ impl Whole<'_> {
 
     fn template(&self, template: &Template) -> Figures {
         let record = self.record_of(template);
-        let folder = sample::folder();
+        let folder = suite::folder();
         let path = folder.path().join(template.path.file_name().unwrap());
         let bytes = std::fs::read(&template.path).unwrap();
         self.sabotage(Kind::Template, &template.path, &bytes, |changed| {
@@ -246,7 +262,7 @@ impl Whole<'_> {
 
     fn sidecar(&self, template: &Template) -> Figures {
         let record = self.record_of(template);
-        let folder = sample::folder();
+        let folder = suite::folder();
         let path = folder.path().join(template.path.file_name().unwrap());
         std::fs::copy(&template.path, &path).unwrap();
         let original = template.path.with_extension("json");
@@ -285,7 +301,7 @@ impl Whole<'_> {
         let cases = file["cases"].as_object_mut().unwrap();
         cases.retain(|name, _| name == case.id.name());
         let bytes = serde_json::to_string_pretty(&file).unwrap() + "\n";
-        let folder = sample::folder();
+        let folder = suite::folder();
         let path = folder.path().join(case.path.file_name().unwrap());
         let input = self.inputs[&case.id];
         self.sabotage(Kind::Case, &path, bytes.as_bytes(), |changed| {
@@ -311,7 +327,7 @@ impl Whole<'_> {
 
     fn tool(&self, original: &Path) -> Figures {
         let tool = read_tool(original).unwrap();
-        let folder = sample::folder();
+        let folder = suite::folder();
         let path = folder.path().join(original.file_name().unwrap());
         let bytes = std::fs::read(original).unwrap();
         // The tool is part of its cases' input.
@@ -344,7 +360,7 @@ impl Whole<'_> {
         let starts: Vec<usize> = (0..bytes.len()).step_by(PIECE).collect();
         let piece = |start: &usize| {
             let places = *start..bytes.len().min(start + PIECE);
-            let folder = sample::folder();
+            let folder = suite::folder();
             let path = folder.path().join("parity.json");
             let noticed = |changed: &[u8]| {
                 std::fs::write(&path, changed).unwrap();

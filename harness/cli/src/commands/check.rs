@@ -35,23 +35,20 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.html {
         let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-        let mut results = Vec::new();
-        runner.compare_each(&pairs, &Expected::default(), |mut compared| {
-            compared.shorten(page::MOST_SHOWN);
-            results.push(compared);
-        });
-        let cards = cards
+        let shown = cards
             .iter()
             .map(|card| (card.template.clone(), html::card(card)))
             .collect();
-        let page = html::Page {
-            title: "Rolecall check".to_owned(),
-            families: &suite.families,
-            templates: &suite.templates,
-            results: &results,
-            cards,
-        };
-        page::write(path, &page)?;
+        let mut page = html::Page::new("Rolecall check", &suite, &pairs, shown);
+        let mut added = Ok(());
+        runner.compare_each(&pairs, &Expected::default(), |mut compared| {
+            if added.is_ok() {
+                compared.shorten(page::MOST_SHOWN);
+                added = page.add(compared);
+            }
+        });
+        added?;
+        page::write(path, page)?;
     }
     match arguments.format {
         CheckFormat::Json => {

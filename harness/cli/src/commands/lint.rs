@@ -20,7 +20,7 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     let suite = Suite::load_layout(&layout);
     let findings = lint::lint(&layout, &suite);
     report_problems(&suite.problems)?;
-    problems::write(out, &findings)?;
+    problems::write_shared(out, &findings)?;
     if !suite.problems.is_empty() {
         return Ok(Status::BadInput);
     }

@@ -7,16 +7,14 @@ use rolecall::engines::Engines;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::record::Records;
-use rolecall::recording::{keep_transcripts, standing, updates};
+use rolecall::recording::{Updates, keep_transcripts, standing};
 use rolecall::reference::{Identity, Reference};
 use rolecall::report::progress::Progress;
-use rolecall::report::{counted, difference, references, summary};
-use rolecall::run::{Compared, Rendered, Runner, Timed, agreeing_again};
+use rolecall::report::{counted, difference, problems, references, summary};
+use rolecall::run::{Acceptance, Runner, agrees_again};
 use rolecall::selection::select;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Layout, Pair, Suite};
-use rolecall::transcript;
-use rolecall::verdict::by_outcome;
 use rolecall_model::{Dialect, Engine};
 
 use crate::args::{ReferenceArguments, ReferenceCommand};
@@ -61,23 +59,19 @@ fn open(
         .collect()
 }
 
-fn ask<'s>(
-    pairs: &[Pair<'s>],
-    programs: &'s [ProtocolEngine],
-    engines: &'s Engines,
+/// A runner that asks the references.
+fn asking<'e>(
+    programs: &'e [ProtocolEngine],
+    engines: &'e Engines,
     arguments: &ReferenceArguments,
-) -> Result<Timed<Rendered<'s>>, Failure> {
+    progress: &Progress,
+) -> Result<Runner<'e>, Failure> {
     let chosen: Vec<&dyn Engine> = programs
         .iter()
         .map(|program| program as &dyn Engine)
         .collect();
-    let progress = Progress::new(pairs.len(), "asking the references");
     let jobs = arguments.jobs.map(usize::from);
-    let run = Runner::new(engines, &chosen, jobs)?
-        .with_progress(progress.step())
-        .render(pairs);
-    progress.clear();
-    Ok(run)
+    Ok(Runner::new(engines, &chosen, jobs)?.with_progress(progress.step()))
 }
 
 fn names(programs: &[ProtocolEngine]) -> String {
@@ -95,9 +89,19 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let divergences = read_divergences(&layout)?;
     let programs = open(&pairs, arguments)?;
     let engines = arguments.limits.chosen().engines();
-    let run = ask(&pairs, &programs, &engines, arguments)?;
+    let progress = Progress::new(pairs.len(), "asking the references");
+    let mut updates = Updates::new(&layout, &suite);
+    let mut diverged = Vec::new();
+    let elapsed =
+        asking(&programs, &engines, arguments, &progress)?.render_each(&pairs, |rendered| {
+            updates.add(&rendered);
+            if divergences.has_seen_any(&rendered.pair) {
+                diverged.push(rendered);
+            }
+        });
+    progress.clear();
     // Everything is known before the first file is written.
-    let updates = updates(&layout, &suite, &run.results);
+    let updates = updates.into_vec();
     let broken: Vec<Problem> = updates.iter().filter_map(|u| u.broken.clone()).collect();
     report_problems(&broken)?;
     if !broken.is_empty() {
@@ -105,17 +109,17 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     }
     // What stands in the way of one file leaves the others.
     let mut written = 0;
-    let mut problems = Vec::new();
+    let mut in_the_way = Vec::new();
     for update in &updates {
         match update.write() {
             Ok(is_new) => written += usize::from(is_new),
-            Err(problem) => problems.push(problem),
+            Err(problem) => in_the_way.push(problem),
         }
     }
     let snapshots = Snapshots::of(&layout);
-    let (kept, in_the_way) = keep_transcripts(&snapshots, &divergences, &run.results);
-    problems.extend(in_the_way);
-    report_problems(&problems)?;
+    let (kept, others) = keep_transcripts(&suite, &snapshots, &divergences, &pairs, &diverged);
+    in_the_way.extend(others);
+    report_problems(&in_the_way)?;
     references::write_updates(out, &updates)?;
     for path in &kept {
         writeln!(out, "{}", path.display())?;
@@ -123,13 +127,13 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     writeln!(
         out,
         "{} asked of {} in {:.1} s; {} written",
-        counted(run.results.len(), "pair", "pairs"),
+        counted(pairs.len(), "pair", "pairs"),
         names(&programs),
-        run.elapsed.as_secs_f64(),
+        elapsed.as_secs_f64(),
         counted(written, "file", "files"),
     )?;
     let crashed = updates.iter().any(|update| !update.crashed.is_empty());
-    Ok(if !problems.is_empty() {
+    Ok(if !in_the_way.is_empty() {
         Status::BadInput
     } else if crashed {
         Status::Nonconforming
@@ -147,55 +151,51 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     report_problems(&records.problems)?;
     let programs = open(&pairs, arguments)?;
     let engines = arguments.limits.chosen().engines();
-    let run = ask(&pairs, &programs, &engines, arguments)?;
-    let standings: Vec<_> = run
-        .results
-        .iter()
-        .map(|rendered| standing(&records, rendered))
-        .collect();
-
-    // The engines of this process against what the references did just now.
     let snapshots = Snapshots::of(&layout);
-    let jobs = arguments.jobs.map(usize::from);
-    let ours = Runner::new(&engines, &[], jobs)?.render(&pairs);
-    let results: Vec<Compared<'_>> = ours
-        .results
-        .into_iter()
-        .zip(&run.results)
-        .map(|(ours, reference)| {
-            let shown = transcript::encode(&ours.outcome);
-            let comparison = snapshots.compare(&ours.pair, &shown);
-            let verdict = by_outcome(
-                &divergences,
-                ours.engine,
-                &ours.pair,
-                &reference.outcome,
-                &ours.outcome,
-            );
-            Compared::new(ours, Some(comparison), verdict)
-        })
-        .collect();
-    let gone = agreeing_again(&divergences, &results);
-    let tally = summary::Tally::of(&results);
-    let groups = difference::groups(&results);
-    difference::write(out, &groups, difference::Extent::SHORT)?;
-    difference::write_gone(out, &gone)?;
-    let run_of_ours = Timed {
-        results,
-        elapsed: run.elapsed,
+    let progress = Progress::new(pairs.len(), "asking the references");
+    let mut standings = references::Standings::default();
+    let mut summary = summary::Summary::default();
+    let mut groups = difference::Groups::default();
+    let mut gone = Vec::new();
+    let mut shown = Ok(());
+    // The engines of this process against what the references do now.
+    let accepted = Acceptance {
+        suite: &suite,
+        snapshots: &snapshots,
     };
-    summary::write_close(out, &run_of_ours, Some(&names(&programs)))?;
-    let wrong = references::write_standings(out, &run.results, &standings)?;
-    if wrong > 0 {
+    let ran = asking(&programs, &engines, arguments, &progress)?.verify_each(
+        &pairs,
+        accepted,
+        &divergences,
+        |reference, compared| {
+            let standing = standing(&records, reference);
+            if shown.is_ok() {
+                shown = standings.add(reference, &standing);
+            }
+            summary.add(&compared);
+            groups.add(&compared);
+            gone.extend(agrees_again(&divergences, &compared));
+        },
+    );
+    progress.clear();
+    shown?;
+    difference::write(out, &groups.sorted(), difference::Extent::SHORT)?;
+    difference::write_gone(out, &gone)?;
+    problems::write_shared(out, &ran.problems)?;
+    summary::write_close(out, &summary, ran.elapsed, Some(&names(&programs)))?;
+    standings.write(out)?;
+    if standings.wrong > 0 {
         writeln!(
             out,
             "to write down what the references do now: cargo run --release -- reference update"
         )?;
     }
+    let tally = summary.total();
     let is_fine = tally.is_as_the_reference()
         && tally.is_as_accepted()
         && gone.is_empty()
-        && wrong == 0
+        && ran.problems.is_empty()
+        && standings.wrong == 0
         && records.problems.is_empty();
     Ok(if is_fine {
         Status::Fine

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
 
 use rolecall::divergence::Divergences;
+use rolecall::engines::Engines;
 use rolecall::reference::Reference;
 use rolecall::report::progress::Progress;
-use rolecall::report::{counted, difference, grid, html, jsonl, summary};
-use rolecall::run::{Compared, Expected, Runner, Timed, agreeing_again};
+use rolecall::report::{self, counted, difference, grid, html, jsonl, summary};
+use rolecall::run::{Acceptance, Compared, Expected, Ran, agrees_again};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
@@ -18,9 +18,6 @@ use rolecall_model::{Dialect, Engine, Template};
 use crate::args::{Format, RunArguments};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{engines, inputs, page, setup};
-
-/// Bytes of the text of a pair that is as expected which are kept where nobody reads them.
-const MOST_AS_EXPECTED: usize = 4 << 10;
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let inputs = inputs::load(&arguments.selection.sources)?;
@@ -50,106 +47,158 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     if let Some(known) = &baseline {
         report_problems(&known.records.problems)?;
     }
+    // Another engine's results are not what was accepted.
+    let accepted = baseline
+        .as_ref()
+        .filter(|_| chosen.is_none())
+        .map(|known| Acceptance {
+            suite,
+            snapshots: &known.snapshots,
+        });
     let expected = Expected {
-        // Another engine's results are not what was accepted.
-        accepted: baseline
-            .as_ref()
-            .filter(|_| chosen.is_none())
-            .map(|known| &known.snapshots),
+        accepted,
         truth: match &baseline {
             _ if !others.is_empty() => Truth::Engines {
                 engines: &others,
                 divergences,
             },
-            Some(known) => Truth::Records {
-                records: &known.records,
-                divergences,
-                snapshots: &known.snapshots,
-            },
+            Some(known) => known.truth(),
             None => Truth::Unknown,
         },
     };
-    let mut written = Ok(());
-    let mut results = Vec::new();
-    let most = if arguments.html.is_some() {
-        page::MOST_SHOWN
-    } else {
-        MOST_AS_EXPECTED
+    let mut page = match &arguments.html {
+        Some(_) => Some(page_of(
+            suite,
+            &pairs,
+            &engines,
+            chosen.as_ref(),
+            arguments,
+        )?),
+        None => None,
     };
-    let elapsed = runner.compare_each(&pairs, &expected, |mut compared| {
-        if arguments.format == Format::Jsonl && written.is_ok() {
+    let mut results = Results::new(arguments, &pairs);
+    let mut written = Ok(());
+    let ran = runner.compare_each(&pairs, &expected, |mut compared| {
+        if written.is_err() {
+            return;
+        }
+        if arguments.format == Format::Jsonl {
             written = jsonl::write_compared(out, &compared);
         }
-        compared.shorten(most);
-        results.push(compared);
+        compared.shorten(page::MOST_SHOWN);
+        results.add(&compared, divergences);
+        if let Some(page) = page.as_mut().filter(|_| written.is_ok()) {
+            written = page.add(compared);
+        }
     });
     progress.clear();
     written?;
-    let run = Timed { results, elapsed };
-    let gone = agreeing_again(divergences, &run.results);
-    let tally = summary::Tally::of(&run.results);
-    if let Some(path) = &arguments.html {
-        let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
-        write_results(path, suite, &run.results, &runner)?;
+    if let (Some(path), Some(page)) = (&arguments.html, page) {
+        page::write(path, page)?;
     }
-    match arguments.format {
-        Format::Jsonl => {}
-        Format::Human => {
-            let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
-            templates.dedup();
-            let few =
-                !arguments.selection.filters.is_empty() && templates.len() <= grid::MOST_TEMPLATES;
-            if arguments.pairs || few {
-                grid::write(out, &run.results)?;
-                writeln!(out)?;
-            }
-            let extent = if arguments.all {
-                difference::Extent::WHOLE
-            } else {
-                difference::Extent::SHORT
-            };
-            difference::write(out, &difference::groups(&run.results), extent)?;
-            difference::write_gone(out, &gone)?;
-            summary::write_table(out, &run.results)?;
-            writeln!(out)?;
-            let law = law(&expected.truth, &pairs);
-            summary::write_close(out, &run, law.as_deref())?;
-        }
-    }
-    Ok(if !is_sound {
-        Status::BadInput
-    } else if tally.is_as_accepted() && tally.is_as_the_reference() && gone.is_empty() {
-        Status::Fine
+    let status = results.status(is_sound, &ran);
+    if arguments.format == Format::Human {
+        let law = law(&expected.truth, &pairs);
+        results.write(out, arguments, &ran, law.as_deref())?;
     } else {
-        Status::Nonconforming
-    })
+        report_problems(&ran.problems)?;
+    }
+    Ok(status)
 }
 
-/// Writes the page of a run: its results, and the cards of its templates.
-fn write_results(
-    path: &Path,
-    suite: &Suite,
-    results: &[Compared<'_>],
-    runner: &Runner<'_>,
-) -> Result<(), Failure> {
-    let shown: BTreeSet<_> = results
-        .iter()
-        .map(|compared| &compared.rendered.pair.template.name)
-        .collect();
+/// What is kept of the results of a run: counts, and what is not as expected.
+#[derive(Default)]
+struct Results<'s> {
+    summary: summary::Summary,
+    groups: difference::Groups<'s>,
+    /// Of few templates, or where it is asked for.
+    grid: Option<grid::Grid<'s>>,
+    /// Pairs of which the list says that an engine differs, and where it does not.
+    gone: Vec<String>,
+}
+
+impl<'s> Results<'s> {
+    fn new(arguments: &RunArguments, pairs: &[Pair<'s>]) -> Results<'s> {
+        let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
+        templates.dedup();
+        let are_few =
+            !arguments.selection.filters.is_empty() && templates.len() <= grid::MOST_TEMPLATES;
+        Results {
+            grid: (arguments.pairs || are_few).then(grid::Grid::default),
+            ..Results::default()
+        }
+    }
+
+    fn add(&mut self, compared: &Compared<'s>, divergences: &Divergences) {
+        self.summary.add(compared);
+        self.groups.add(compared);
+        if let Some(grid) = &mut self.grid {
+            grid.add(compared);
+        }
+        self.gone.extend(agrees_again(divergences, compared));
+    }
+
+    fn status(&self, is_sound: bool, ran: &Ran) -> Status {
+        let tally = self.summary.total();
+        let conforms = tally.is_as_accepted()
+            && tally.is_as_the_reference()
+            && self.gone.is_empty()
+            && ran.problems.is_empty();
+        match (is_sound, conforms) {
+            (false, _) => Status::BadInput,
+            (true, true) => Status::Fine,
+            (true, false) => Status::Nonconforming,
+        }
+    }
+
+    /// Writes them for a person.
+    fn write(
+        self,
+        out: &mut dyn Write,
+        arguments: &RunArguments,
+        ran: &Ran,
+        law: Option<&str>,
+    ) -> Result<(), Failure> {
+        if let Some(grid) = self.grid {
+            grid.write(out)?;
+            writeln!(out)?;
+        }
+        let extent = if arguments.all {
+            difference::Extent::WHOLE
+        } else {
+            difference::Extent::SHORT
+        };
+        difference::write(out, &self.groups.sorted(), extent)?;
+        difference::write_gone(out, &self.gone)?;
+        if !ran.problems.is_empty() {
+            report::problems::write_shared(out, &ran.problems)?;
+            writeln!(out)?;
+        }
+        summary::write_table(out, &self.summary)?;
+        writeln!(out)?;
+        summary::write_close(out, &self.summary, ran.elapsed, law)?;
+        Ok(())
+    }
+}
+
+/// A page for the results of a run, with the cards of its templates.
+fn page_of<'s>(
+    suite: &'s Suite,
+    pairs: &[Pair<'s>],
+    engines: &Engines,
+    chosen: Option<&engines::Choice<'_>>,
+    arguments: &RunArguments,
+) -> Result<html::Page<'s>, Failure> {
+    let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
     let is_shown = |template: &&Template| shown.contains(&template.name);
     let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
+    let runner = setup::runner(engines, chosen, &arguments.rendering)?;
     let cards = runner.examine(&templates).results;
-    let page = html::Page {
-        title: "Rolecall".to_owned(),
-        families: &suite.families,
-        templates: &templates,
-        results,
-        cards: cards
-            .iter()
-            .map(|card| (card.template.clone(), html::card(card)))
-            .collect(),
-    };
-    page::write(path, &page)
+    let cards = cards
+        .iter()
+        .map(|card| (card.template.clone(), html::card(card)))
+        .collect();
+    Ok(html::Page::new("Rolecall", suite, pairs, cards))
 }
 
 /// The pairs whose dialect one of the engines that are asked for verdicts has; what is

@@ -61,16 +61,21 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
                 .to_owned(),
         ));
     };
-    let path = baseline.snapshots.file(&pair);
-    match baseline.snapshots.compare(&pair, &found) {
+    let accepted = baseline
+        .snapshots
+        .accepted(&pair.template.name, pair.case.id.family());
+    match accepted.compare(pair.case.id.name(), outcome) {
         Comparison::Same => {
-            writeln!(out, "as accepted in {}", path.display())?;
+            writeln!(out, "as accepted in {}", accepted.path().display())?;
             Ok(Status::Fine)
         }
-        Comparison::New => Err(Problem::new(path, "nothing was accepted yet for this pair")
-            .help("run `cargo test`, then `cargo insta review`")
-            .into()),
-        Comparison::Unreadable(why) => Err(Problem::new(path, why).into()),
+        Comparison::New => {
+            let message = "nothing was accepted yet for this pair";
+            Err(Problem::new(accepted.path(), message)
+                .help("run `cargo test`, then `cargo insta review`")
+                .into())
+        }
+        Comparison::Unreadable(problem) => Err(problem.into()),
         Comparison::Changed(accepted) => {
             difference::write_diff(out, &Diff::new(&accepted, &found), "")?;
             Ok(Status::Nonconforming)

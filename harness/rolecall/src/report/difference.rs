@@ -10,21 +10,52 @@ use super::numbers::counted;
 use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
 use crate::diff::{Diff, Line, Side};
 use crate::divergence::{Listed, draft, pair_name};
+use crate::fingerprint::Fingerprint;
+use crate::problem::Problem;
 use crate::record::{Answer, Unverified};
 use crate::run::Compared;
 use crate::snapshot::Comparison;
+use crate::suite::Pair;
 use crate::transcript;
 use crate::verdict::{Difference, Verdict};
 
 /// Pairs that are not as expected, for the same reason.
 #[derive(Debug)]
-pub struct Group<'r, 's> {
+pub struct Group<'s> {
     /// The pairs, in the order of the run.
-    pub pairs: Vec<&'r Compared<'s>>,
+    pub pairs: Vec<Member<'s>>,
     /// What differs, in the first of them.
     pub what: What,
     /// What the reference says to it.
     pub word: Option<String>,
+    /// The transcript of the first pair, where there is nothing that it differs from.
+    shown: Option<String>,
+    /// Whether the engine did something of another kind than the reference: where one gave
+    /// a prompt and the other words, their lines have nothing in common.
+    has_other_kind: bool,
+    /// Whether the pairs are of a suite, so that something can be written down about them.
+    is_of_suite: bool,
+    /// Whether asking the reference would tell what it does.
+    can_be_recorded: bool,
+}
+
+/// A pair of a group.
+#[derive(Debug)]
+pub struct Member<'s> {
+    /// The pair.
+    pub pair: Pair<'s>,
+    /// The engine's name.
+    pub engine: &'s str,
+    /// The fingerprint of the engine's transcript, where it differs from the reference's.
+    observed: Option<Fingerprint>,
+}
+
+/// Gathers what is not as expected. Pairs in which the same lines changed make one group: a
+/// hundred failures with one cause are read once.
+#[derive(Debug, Default)]
+pub struct Groups<'s> {
+    groups: Vec<Group<'s>>,
+    known: HashMap<String, usize>,
 }
 
 /// How a pair is not as expected.
@@ -35,7 +66,7 @@ pub enum What {
     /// Nothing was accepted yet.
     New,
     /// What was accepted cannot be read.
-    Unreadable(String),
+    Unreadable(Problem),
     /// The reference did something else; without a diff where only a fingerprint of that
     /// is known.
     Differs(Option<Diff>),
@@ -68,30 +99,58 @@ impl Extent {
     };
 }
 
-/// Gathers what is not as expected. Pairs in which the same lines changed make one
-/// group: a hundred failures with one cause are read once. The largest come first.
-pub fn groups<'r, 's>(results: &'r [Compared<'s>]) -> Vec<Group<'r, 's>> {
-    let mut groups: Vec<Group<'r, 's>> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    for compared in results {
+impl<'s> Groups<'s> {
+    /// Adds a pair, if it is not as expected.
+    pub fn add(&mut self, compared: &Compared<'s>) {
         let Some((key, what)) = examine(compared) else {
-            continue;
+            return;
         };
         let word = word(compared, &what);
         let key = format!("{key}\n{}", word.as_deref().unwrap_or_default());
-        let index = *known.entry(key).or_insert_with(|| {
-            groups.push(Group {
-                pairs: Vec::new(),
-                what,
-                word,
-            });
-            groups.len() - 1
+        let index = *self.known.entry(key).or_insert_with(|| {
+            self.groups.push(Group::new(compared, what, word));
+            self.groups.len() - 1
         });
-        groups[index].pairs.push(compared);
+        let differs = matches!(compared.verdict, Verdict::Differs(_));
+        self.groups[index].pairs.push(Member {
+            pair: compared.rendered.pair,
+            engine: compared.rendered.engine,
+            observed: differs.then(|| compared.observed()),
+        });
     }
-    // The causes with most pairs first.
-    groups.sort_by_key(|group| std::cmp::Reverse(group.pairs.len()));
-    groups
+
+    /// The groups, those with most pairs first.
+    pub fn sorted(mut self) -> Vec<Group<'s>> {
+        self.groups
+            .sort_by_key(|group| std::cmp::Reverse(group.pairs.len()));
+        self.groups
+    }
+}
+
+impl<'s> Group<'s> {
+    /// A group without pairs, for those that are as this one.
+    fn new(compared: &Compared<'s>, what: What, word: Option<String>) -> Group<'s> {
+        let outcome = &compared.rendered.outcome;
+        let has_nothing_to_differ_from = matches!(
+            what,
+            What::New | What::Differs(None) | What::OtherDivergence(None)
+        );
+        Group {
+            pairs: Vec::new(),
+            what,
+            word,
+            shown: has_nothing_to_differ_from.then(|| transcript::encode(outcome)),
+            has_other_kind: matches!(&compared.verdict, Verdict::Differs(difference)
+                if difference.expected.kind() != outcome.kind()),
+            is_of_suite: compared.comparison.is_some(),
+            can_be_recorded: match &compared.verdict {
+                Verdict::Unverified(why) => {
+                    !matches!(why, Unverified::Outside | Unverified::Crashed(_))
+                }
+                Verdict::Agrees | Verdict::Differs(_) => false,
+            },
+        }
+    }
 }
 
 /// How a pair is not as expected, and what pairs with the same cause have in common.
@@ -99,7 +158,8 @@ fn examine(compared: &Compared<'_>) -> Option<(String, What)> {
     match &compared.comparison {
         Some(Comparison::New) => return Some(("new".to_owned(), What::New)),
         Some(Comparison::Unreadable(why)) => {
-            return Some((format!("unreadable {why}"), What::Unreadable(why.clone())));
+            let key = format!("unreadable {}", why.message);
+            return Some((key, What::Unreadable(why.clone())));
         }
         Some(Comparison::Changed(accepted)) => {
             let found = transcript::encode(&compared.rendered.outcome);
@@ -194,7 +254,7 @@ fn signature(diff: &Diff) -> String {
 }
 
 /// Writes the groups, each with its pairs by template.
-pub fn write(out: &mut dyn Write, groups: &[Group<'_, '_>], extent: Extent) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, groups: &[Group<'_>], extent: Extent) -> io::Result<()> {
     for group in groups.iter().take(extent.groups) {
         write_group(out, group, extent.templates)?;
         writeln!(out)?;
@@ -211,11 +271,11 @@ pub fn write(out: &mut dyn Write, groups: &[Group<'_, '_>], extent: Extent) -> i
     Ok(())
 }
 
-fn write_group(out: &mut dyn Write, group: &Group<'_, '_>, names: usize) -> io::Result<()> {
+fn write_group(out: &mut dyn Write, group: &Group<'_>, names: usize) -> io::Result<()> {
     let Some(first) = group.pairs.first() else {
         return Ok(());
     };
-    let pair = &first.rendered.pair;
+    let pair = &first.pair;
     let (label, common) = match &group.what {
         What::Changed(_) => (Styled(BAD, "changed"), "the same difference"),
         What::New => (Styled(NOTE, "new"), "no snapshot yet"),
@@ -233,13 +293,12 @@ fn write_group(out: &mut dyn Write, group: &Group<'_, '_>, names: usize) -> io::
         writeln!(out, "  {}", Styled(NOTE, word))?;
     }
     match &group.what {
-        What::Differs(Some(diff)) if has_other_kind(first) => write_beginnings(out, diff, "  ")?,
+        What::Differs(Some(diff)) if group.has_other_kind => write_beginnings(out, diff, "  ")?,
         What::Changed(diff) | What::Differs(Some(diff)) | What::OtherDivergence(Some(diff)) => {
             write_diff(out, diff, "  ")?;
         }
         What::New | What::Differs(None) | What::OtherDivergence(None) => {
-            let shown = transcript::encode(&first.rendered.outcome);
-            for line in shown.lines() {
+            for line in group.shown.as_deref().unwrap_or_default().lines() {
                 writeln!(out, "  {} {}", Styled(GOOD, "+"), Styled(GOOD, line))?;
             }
         }
@@ -261,14 +320,7 @@ fn write_group(out: &mut dyn Write, group: &Group<'_, '_>, names: usize) -> io::
             writeln!(out, "    … and {} more templates", lines.len() - names)?;
         }
     }
-    write_advice(out, group, first, names)
-}
-
-/// Whether the engine did something of another kind than the reference: where one gave a
-/// prompt and the other words, their lines have nothing in common.
-fn has_other_kind(compared: &Compared<'_>) -> bool {
-    matches!(&compared.verdict, Verdict::Differs(difference)
-        if difference.expected.kind() != compared.rendered.outcome.kind())
+    write_advice(out, group, pair, names)
 }
 
 /// Writes how each side of a diff begins.
@@ -291,16 +343,11 @@ fn write_beginnings(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Resul
 /// What to do about a group.
 fn write_advice(
     out: &mut dyn Write,
-    group: &Group<'_, '_>,
-    first: &Compared<'_>,
+    group: &Group<'_>,
+    pair: &Pair<'_>,
     names: usize,
 ) -> io::Result<()> {
-    let pair = &first.rendered.pair;
     let name = format!("{} {}", pair.template.name, pair.case.id);
-    let can_be_recorded = match &first.verdict {
-        Verdict::Unverified(why) => !matches!(why, Unverified::Outside | Unverified::Crashed(_)),
-        Verdict::Agrees | Verdict::Differs(_) => false,
-    };
     match &group.what {
         What::Changed(_) => say(
             out,
@@ -314,7 +361,7 @@ fn write_advice(
                 &format!("cargo run --release -- show {name}"),
             )?;
         }
-        What::Differs(_) | What::OtherDivergence(_) if first.comparison.is_some() => {
+        What::Differs(_) | What::OtherDivergence(_) if group.is_of_suite => {
             say(
                 out,
                 "to look at it:",
@@ -330,21 +377,22 @@ fn write_advice(
             } else {
                 1
             };
-            for compared in group.pairs.iter().take(listed) {
-                let rendered = &compared.rendered;
-                let entry = draft(rendered.engine, &rendered.pair, compared.observed());
-                writeln!(out, "    {entry}")?;
+            for member in group.pairs.iter().take(listed) {
+                if let Some(observed) = member.observed {
+                    let entry = draft(member.engine, &member.pair, observed);
+                    writeln!(out, "    {entry}")?;
+                }
             }
         }
         What::Differs(_) | What::OtherDivergence(_) | What::Unverified => {}
     }
-    if can_be_recorded {
+    if group.can_be_recorded {
         let one = pair_name(pair);
         let filter = match group.pairs.as_slice() {
             [_] => one.as_str(),
             many if many
                 .iter()
-                .all(|other| other.rendered.pair.template.name == pair.template.name) =>
+                .all(|other| other.pair.template.name == pair.template.name) =>
             {
                 pair.template.name.as_str()
             }
@@ -392,10 +440,9 @@ pub fn write_gone(out: &mut dyn Write, gone: &[String]) -> io::Result<()> {
 }
 
 /// The cases of each template.
-fn by_template<'r>(pairs: &[&'r Compared<'_>]) -> Vec<(&'r str, Vec<String>)> {
+fn by_template<'r>(pairs: &'r [Member<'_>]) -> Vec<(&'r str, Vec<String>)> {
     let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
-    for compared in pairs {
-        let pair = &compared.rendered.pair;
+    for Member { pair, .. } in pairs {
         let (template, id) = (pair.template.name.as_str(), pair.case.id.to_string());
         match lines.last_mut() {
             Some((last, cases)) if *last == template => cases.push(id),

@@ -1,6 +1,6 @@
 //! Every case against a few templates, one line a case.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use rolecall_model::CaseId;
@@ -15,56 +15,67 @@ use crate::verdict::Verdict;
 /// As many templates as stand side by side on an ordinary terminal.
 pub const MOST_TEMPLATES: usize = 4;
 
-/// Writes the outcomes of each case for each template, family by family. Templates that
-/// do not fit beside each other stand in further grids.
-pub fn write(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<()> {
-    let mut names: Vec<&str> = results.iter().map(template).collect();
-    names.dedup();
-    for (index, names) in names.chunks(MOST_TEMPLATES).enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        grid(results, names).write(out)?;
-    }
-    Ok(())
+/// The outcomes of each case for each template, family by family.
+#[derive(Debug, Default)]
+pub struct Grid<'s> {
+    names: Vec<&'s str>,
+    /// The cases, in the order in which they came.
+    ids: Vec<&'s CaseId>,
+    seen: HashSet<&'s CaseId>,
+    cells: HashMap<(&'s str, &'s CaseId), Cell>,
 }
 
-fn grid(results: &[Compared<'_>], names: &[&str]) -> Columns {
-    let mut cells: HashMap<(&str, &CaseId), &Compared<'_>> = HashMap::new();
-    let mut ids: Vec<&CaseId> = Vec::new();
-    for result in results {
-        let name = template(result);
-        if names.contains(&name) {
-            let id = &result.rendered.pair.case.id;
-            if !names.iter().any(|name| cells.contains_key(&(*name, id))) {
-                ids.push(id);
+impl<'s> Grid<'s> {
+    /// Adds a pair.
+    pub fn add(&mut self, compared: &Compared<'s>) {
+        let pair = compared.rendered.pair;
+        let name = pair.template.name.as_str();
+        if !self.names.contains(&name) {
+            self.names.push(name);
+        }
+        if self.seen.insert(&pair.case.id) {
+            self.ids.push(&pair.case.id);
+        }
+        self.cells.insert((name, &pair.case.id), cell(compared));
+    }
+
+    /// Writes it. Templates that do not fit beside each other stand in further grids.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (index, names) in self.names.chunks(MOST_TEMPLATES).enumerate() {
+            if index > 0 {
+                writeln!(out)?;
             }
-            cells.insert((name, id), result);
+            self.columns(names).write(out)?;
         }
+        Ok(())
     }
-    // Cases that the first template does not have came last.
-    ids.sort_by(|a, b| a.family().cmp(b.family()));
-    let mut columns = Columns::default();
-    let mut family = "";
-    for id in ids {
-        if id.family() != family {
-            family = id.family();
-            columns.row(
-                std::iter::once(Cell::new(HEADING, family))
-                    .chain(names.iter().map(|name| Cell::new(QUIET, *name))),
-            );
+
+    fn columns(&self, names: &[&'s str]) -> Columns {
+        let is_there = |id: &&'s CaseId| {
+            let mut names = names.iter();
+            names.any(|name| self.cells.contains_key(&(*name, *id)))
+        };
+        let mut ids: Vec<&'s CaseId> = self.ids.iter().copied().filter(is_there).collect();
+        // Cases that the first template does not have came last.
+        ids.sort_by(|a, b| a.family().cmp(b.family()));
+        let mut columns = Columns::default();
+        let mut family = "";
+        for id in ids {
+            if id.family() != family {
+                family = id.family();
+                columns.row(
+                    std::iter::once(Cell::new(HEADING, family))
+                        .chain(names.iter().map(|name| Cell::new(QUIET, *name))),
+                );
+            }
+            let name = Cell::new(PLAIN, format!("  {}", id.name()));
+            let cells = names
+                .iter()
+                .map(|name| self.cells.get(&(*name, id)).cloned().unwrap_or_default());
+            columns.row(std::iter::once(name).chain(cells));
         }
-        columns.row(
-            std::iter::once(Cell::new(PLAIN, format!("  {}", id.name()))).chain(names.iter().map(
-                |name| {
-                    cells
-                        .get(&(*name, id))
-                        .map_or_else(Cell::default, |result| cell(result))
-                },
-            )),
-        );
+        columns
     }
-    columns
 }
 
 fn cell(result: &Compared<'_>) -> Cell {
@@ -82,8 +93,4 @@ fn cell(result: &Compared<'_>) -> Cell {
         Verdict::Differs(_) => cell.push(NOTE, " diverges"),
     }
     cell
-}
-
-fn template<'r>(result: &'r Compared<'_>) -> &'r str {
-    result.rendered.pair.template.name.as_str()
 }

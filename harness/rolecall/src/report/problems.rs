@@ -1,7 +1,9 @@
 //! Problems with input files, notes on them, and findings of the lint.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::numbers::counted;
 use super::style::{BAD, QUIET, Styled};
 use crate::problem::{Note, Problem, shown, shown_path};
 
@@ -15,6 +17,44 @@ pub fn write(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
         writeln!(out, ": {}", Styled(BAD, &shown(&problem.message)))?;
         if let Some(help) = &problem.help {
             writeln!(out, "  {}", Styled(QUIET, &shown(help)))?;
+        }
+    }
+    Ok(())
+}
+
+/// As many files as are named that have the same problem.
+const MOST_NAMED: usize = 5;
+
+/// Writes problems as [`write`] does; of those that many files share, the first few files and
+/// how many more.
+pub fn write_shared(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
+    let mut groups: Vec<Vec<&Problem>> = Vec::new();
+    let mut known = HashMap::new();
+    for problem in problems {
+        let index = *known
+            .entry((&problem.message, &problem.help))
+            .or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+        groups[index].push(problem);
+    }
+    for group in &groups {
+        let [first, others @ ..] = group.as_slice() else {
+            continue;
+        };
+        write(out, std::slice::from_ref(*first))?;
+        let named = others.len().min(MOST_NAMED);
+        for other in &others[..named] {
+            let place = other
+                .position
+                .map_or_else(String::new, |place| place.to_string());
+            writeln!(out, "  the same: {}{place}", shown_path(&other.path))?;
+        }
+        let more = others.len() - named;
+        if more > 0 {
+            let more = counted(more, "more file", "more files");
+            writeln!(out, "  … and in {more}")?;
         }
     }
     Ok(())

@@ -52,21 +52,27 @@ pub fn write_updates(out: &mut dyn Write, updates: &[Update<'_>]) -> io::Result<
     )
 }
 
-/// Writes which records are not what the reference does now. Returns how many.
-pub fn write_standings(
-    out: &mut dyn Write,
-    rendered: &[Rendered<'_>],
-    standings: &[Standing],
-) -> io::Result<usize> {
-    let mut bad = 0;
-    for (rendered, standing) in rendered.iter().zip(standings) {
+/// How records stand to what the references do now: counts, and the first that are wrong.
+#[derive(Debug, Default)]
+pub struct Standings {
+    count: usize,
+    /// How many are not current.
+    pub wrong: usize,
+    shown: Vec<Vec<u8>>,
+}
+
+impl Standings {
+    /// Adds the record of a pair.
+    pub fn add(&mut self, rendered: &Rendered<'_>, standing: &Standing) -> io::Result<()> {
+        self.count += 1;
         if *standing == Standing::Current {
-            continue;
+            return Ok(());
         }
-        bad += 1;
-        if bad > MOST {
-            continue;
+        self.wrong += 1;
+        if self.wrong > MOST {
+            return Ok(());
         }
+        let mut out = Vec::new();
         let name = pair_name(&rendered.pair);
         match standing {
             Standing::Current => {}
@@ -76,33 +82,27 @@ pub fn write_standings(
             Standing::Wrong { recorded } => {
                 writeln!(out, "{} {name}", Styled(BAD, "wrong record"))?;
                 writeln!(out, "  recorded: {}", described(recorded))?;
-                writeln!(
-                    out,
-                    "  {} now: {}",
-                    rendered.engine,
-                    described_outcome(&rendered.outcome)
-                )?;
+                let now = described_outcome(&rendered.outcome);
+                writeln!(out, "  {} now: {now}", rendered.engine)?;
             }
         }
+        self.shown.push(out);
+        Ok(())
     }
-    if bad > MOST {
-        writeln!(out, "… and {} more", thousands(bad - MOST))?;
+
+    /// Writes which records are not what the reference does now, and how many are.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        for shown in &self.shown {
+            out.write_all(shown)?;
+        }
+        if self.wrong > MOST {
+            writeln!(out, "… and {} more", thousands(self.wrong - MOST))?;
+        }
+        let style = if self.wrong == 0 { GOOD } else { BAD };
+        let all = counted(self.count, "record", "records");
+        let good = format!("{} of {all} are", thousands(self.count - self.wrong));
+        writeln!(out, "{} current", Styled(style, good))
     }
-    let good = standings.len() - bad;
-    let style = if bad == 0 { GOOD } else { BAD };
-    writeln!(
-        out,
-        "{} current",
-        Styled(
-            style,
-            format!(
-                "{} of {} are",
-                thousands(good),
-                counted(standings.len(), "record", "records")
-            )
-        )
-    )?;
-    Ok(bad)
 }
 
 /// What an outcome is called where a record is called wrong: its kind, and its words or

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use anstyle::Style;
 use rolecall_model::{OutcomeKind, TemplateName};
@@ -10,7 +11,7 @@ use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use crate::record::Unverified;
-use crate::run::{Compared, Timed};
+use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
 
@@ -37,15 +38,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts results.
-    pub fn of<'t>(results: impl IntoIterator<Item = &'t Compared<'t>>) -> Tally {
-        let mut tally = Tally::default();
-        for compared in results {
-            tally.add(compared);
-        }
-        tally
-    }
-
     fn add(&mut self, compared: &Compared<'_>) {
         let kind = compared.rendered.outcome.kind();
         *self.outcomes.entry(kind).or_default() += 1;
@@ -117,21 +109,48 @@ fn list<const N: usize>(counts: [(usize, Style, &str); N]) -> Cell {
     cell
 }
 
-/// Writes the table.
-pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<()> {
-    let mut by_template: BTreeMap<&TemplateName, Tally> = BTreeMap::new();
-    for compared in results {
+/// The summary of a run.
+#[derive(Debug, Default)]
+pub struct Summary {
+    by_template: BTreeMap<TemplateName, Tally>,
+    total: Tally,
+    /// How many pairs there were.
+    count: usize,
+    has_snapshots: bool,
+}
+
+impl Summary {
+    /// Adds a pair.
+    pub fn add(&mut self, compared: &Compared<'_>) {
         let name = &compared.rendered.pair.template.name;
-        by_template.entry(name).or_default().add(compared);
+        self.by_template
+            .entry(name.clone())
+            .or_default()
+            .add(compared);
+        self.total.add(compared);
+        self.count += 1;
+        self.has_snapshots |= compared.comparison.is_some();
     }
+
+    /// The pairs of all templates.
+    pub fn total(&self) -> &Tally {
+        &self.total
+    }
+}
+
+/// Writes the table.
+pub fn write_table(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+    let Summary {
+        by_template,
+        total,
+        has_snapshots,
+        ..
+    } = summary;
     // Columns that no template needs are left out: most runs have no crash.
-    let total = Tally::of(results);
     let kinds: Vec<OutcomeKind> = OutcomeKind::ALL
         .into_iter()
         .filter(|kind| *kind == OutcomeKind::Rendered || total.count(*kind) > 0)
         .collect();
-
-    let has_snapshots = results.iter().any(|compared| compared.comparison.is_some());
     let heading = |text: &str| Cell::new(HEADING, text);
     let row = |name: Cell, tally: &Tally| {
         std::iter::once(name)
@@ -139,7 +158,7 @@ pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<
                 0 => Cell::new(QUIET, "·"),
                 count => Cell::new(style::of_outcome(*kind), thousands(count)),
             }))
-            .chain(has_snapshots.then(|| tally.snapshots()))
+            .chain((*has_snapshots).then(|| tally.snapshots()))
             .chain([tally.reference()])
             .collect::<Vec<_>>()
     };
@@ -147,14 +166,14 @@ pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<
     table.row(
         std::iter::once(heading("template"))
             .chain(kinds.iter().map(|kind| heading(kind.name())))
-            .chain(has_snapshots.then(|| heading("snapshots")))
+            .chain((*has_snapshots).then(|| heading("snapshots")))
             .chain([heading("reference")]),
     );
-    for (name, tally) in &by_template {
+    for (name, tally) in by_template {
         table.row(row(Cell::new(PLAIN, name.as_str()), tally));
     }
     if by_template.len() > 1 {
-        table.row(row(heading("all"), &total));
+        table.row(row(heading("all"), total));
     }
     table.write(out)
 }
@@ -163,17 +182,17 @@ pub fn write_table(out: &mut dyn Write, results: &[Compared<'_>]) -> io::Result<
 /// what is to do.
 pub fn write_close(
     out: &mut dyn Write,
-    run: &Timed<Compared<'_>>,
+    summary: &Summary,
+    elapsed: Duration,
     law: Option<&str>,
 ) -> io::Result<()> {
-    let tally = Tally::of(&run.results);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a positive rate
-    let per_second = run.per_second().round() as usize;
+    let tally = &summary.total;
+    let per_second = per_second(summary.count, elapsed);
     writeln!(
         out,
         "{} in {:.2} s ({} pairs/s)",
-        Styled(HEADING, counted(run.results.len(), "pair", "pairs")),
-        run.elapsed.as_secs_f64(),
+        Styled(HEADING, counted(summary.count, "pair", "pairs")),
+        elapsed.as_secs_f64(),
         thousands(per_second),
     )?;
     match law {
@@ -223,4 +242,14 @@ pub fn write_close(
         "{} not as accepted: run `cargo test`, then `cargo insta review` to accept or reject",
         Styled(BAD, not)
     )
+}
+
+/// How many of something a second.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)] // nobody counts that far
+fn per_second(count: usize, elapsed: Duration) -> usize {
+    (count as f64 / elapsed.as_secs_f64().max(1e-9)).round() as usize
 }

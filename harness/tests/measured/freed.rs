@@ -1,0 +1,48 @@
+//! What an engine compiled is freed when it is dropped: nothing is kept for ever.
+
+use rolecall_go::Gotmpl;
+use rolecall_jinja::Minijinja;
+use rolecall_model::{Case, Dialect, Engine, Template};
+
+use crate::measure::measured;
+use crate::meter::alone;
+
+/// What tables that are filled once may keep.
+const MOST: usize = 64 << 10;
+
+#[test]
+fn templates_that_are_dropped_leave_nothing_behind() {
+    let _alone = alone();
+    let engines: [(&dyn Engine, &str, &str); 2] = [
+        (
+            &Minijinja::new(),
+            "{% macro m(a) %}{{ a | upper }}{% endmacro %}{% for x in messages %}{{ m(x.role) }}{% endfor %}",
+            "{# a long comment #}",
+        ),
+        (
+            &Gotmpl::new(),
+            "{{ define \"m\" }}{{ . }}{{ end }}{{ range .Messages }}{{ template \"m\" .Role }}{{ end }}",
+            "{{/* a long comment */}}",
+        ),
+    ];
+    let case = Case::from_messages(vec![serde_json::json!({"role": "user", "content": "Hi"})]);
+    for (engine, source, filler) in engines {
+        let source = source.to_owned() + &filler.repeat(500);
+        let compile_and_render = |number: usize| {
+            // Another template each time.
+            let source = format!("{source}{number}");
+            let template = Template::from_source("t", engine.dialect(), &source);
+            let program = engine.compile(&template).unwrap();
+            assert!(program.prompt(&case).is_ok());
+        };
+        compile_and_render(0);
+        let ((), taken) = measured(|| (1..500).for_each(compile_and_render));
+        let (kept, dialect) = (taken.kept, engine.dialect());
+        assert!(kept < MOST, "{dialect}: {kept} bytes are kept");
+        assert!(
+            taken.peak > source.len(),
+            "the templates of {dialect} are in memory while they are there"
+        );
+    }
+    assert_eq!(Dialect::ALL.len(), 2);
+}

@@ -1,0 +1,694 @@
+//! What fuzzing starts from: the suite, the tables of small templates, and hand-made
+//! files of models.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use rolecall::snapshot::{self, Accepted};
+use rolecall::suite::Layout;
+
+use super::targets::{BETWEEN, CASE_KINDS, MODEL_KINDS};
+
+/// Hostile templates for a target, which take their time.
+pub(super) fn hostile(target: &str) -> Vec<Vec<u8>> {
+    let extension = match target {
+        "jinja" => "jinja",
+        "go" => "gotmpl",
+        _ => return Vec::new(),
+    };
+    let seeds: Vec<_> = files(&package().join("tests/data/hostile"))
+        .into_iter()
+        .filter(|path| is(path, extension))
+        .map(|path| fs::read(path).unwrap())
+        .collect();
+    assert!(!seeds.is_empty(), "no hostile template for {target}");
+    seeds
+}
+
+/// The folder of what is tried first, a folder for each target.
+pub(super) fn fuzz_data() -> PathBuf {
+    package().join("tests/data/fuzz")
+}
+
+/// What was found once for a target, with the files that it is in.
+pub(super) fn regressions(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = fuzz_data().join(target);
+    let paths = files(&folder);
+    assert!(!paths.is_empty(), "{} is empty", folder.display());
+    paths
+        .into_iter()
+        .map(|path| {
+            let input = fs::read(&path).unwrap();
+            (path, input)
+        })
+        .collect()
+}
+
+/// The inputs that a target starts from.
+pub(super) fn of(target: &str) -> Vec<Vec<u8>> {
+    match target {
+        "jinja" => templates("jinja", include_str!("../../data/language.json")),
+        "go" => templates("gotmpl", include_str!("../../data/go-language.json")),
+        "cases" => cases(),
+        "transcripts" => transcripts(),
+        "models" => models(),
+        "protocol" => protocol(),
+        _ => panic!("no seeds for the target {target}"),
+    }
+}
+
+/// Words that mean something in the inputs of a target.
+pub(super) fn words(target: &str) -> Vec<String> {
+    let words: &[&str] = match target {
+        "jinja" => JINJA,
+        "go" => GO,
+        "transcripts" => &[
+            "␊",
+            "␍",
+            "␉",
+            "␃",
+            "␛",
+            "⟦U+200B⟧",
+            "⟦U+",
+            "⟧",
+            "rendered\n",
+            "failed at ",
+        ],
+        "cases" | "models" => JSON,
+        "protocol" => PROTOCOL,
+        _ => panic!("no words for the target {target}"),
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The folder of the harness, in which the seeds are.
+pub(super) fn package() -> &'static Path {
+    static HARNESS: LazyLock<PathBuf> =
+        LazyLock::new(|| Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    &HARNESS
+}
+
+fn layout() -> Layout {
+    Layout::find(package()).expect("the package lies in the suite")
+}
+
+/// The files of a folder and below it, in the order of their names.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(|entry| entry.unwrap_or_else(|error| panic!("{error}")))
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect();
+    files.sort();
+    files
+}
+
+fn is(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+fn join(parts: &[&[u8]]) -> Vec<u8> {
+    parts.join(&BETWEEN)
+}
+
+/// The suite's templates, each with a case of the suite; rows of a table of small ones.
+fn templates(extension: &str, table: &str) -> Vec<Vec<u8>> {
+    let mut bodies: Vec<String> = Vec::new();
+    for path in files(&layout().conversations()) {
+        let family: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        let cases = family["cases"].as_object().unwrap();
+        // The large ones are slow to change and tell nothing new.
+        bodies.extend(
+            cases
+                .values()
+                .map(ToString::to_string)
+                .filter(|body| body.len() < 2000),
+        );
+    }
+    let mut sources: Vec<Vec<u8>> = files(&layout().templates())
+        .into_iter()
+        .filter(|path| is(path, extension))
+        .map(|path| fs::read(path).unwrap())
+        .collect();
+    let table: serde_json::Value = serde_json::from_str(table).unwrap();
+    let rows = table.as_array().or_else(|| table["rows"].as_array());
+    sources.extend(rows.unwrap().iter().map(|row| {
+        let source = row[0].as_str().or_else(|| row["template"].as_str());
+        source.unwrap().as_bytes().to_vec()
+    }));
+    sources
+        .iter()
+        .zip(bodies.iter().cycle())
+        .map(|(source, body)| join(&[source, body.as_bytes()]))
+        .collect()
+}
+
+fn of_kind(kinds: &[&str], kind: &str, text: &[u8]) -> Vec<u8> {
+    let number = kinds.iter().position(|known| *known == kind);
+    let mut input = vec![u8::try_from(number.unwrap()).unwrap()];
+    input.extend_from_slice(text);
+    input
+}
+
+fn cases() -> Vec<Vec<u8>> {
+    let layout = layout();
+    let read = |kind: &str, paths: Vec<PathBuf>| -> Vec<Vec<u8>> {
+        paths
+            .into_iter()
+            .filter(|path| is(path, "json"))
+            .map(|path| fs::read(path).unwrap())
+            .filter(|text| text.len() < 20_000)
+            .map(|text| of_kind(&CASE_KINDS, kind, &text))
+            .collect()
+    };
+    // Explanations are a long list, of which some will do.
+    let explained: Vec<serde_json::Value> =
+        serde_json::from_slice(&fs::read(layout.parity()).unwrap()).unwrap();
+    let explained = serde_json::to_string_pretty(&explained[..5]).unwrap();
+    let record = fs::read_to_string(layout.snapshots().join("chatml/reference.json")).unwrap();
+    // A record with some of its entries, as it would be written: no comma follows the last.
+    let is_entry = |line: &str| line.contains("\"input\"");
+    let lines: Vec<&str> = record.lines().collect();
+    let last = lines.iter().rposition(|line| is_entry(line)).unwrap();
+    let first = last - lines.iter().filter(|line| is_entry(line)).count() + 1;
+    let short = [&lines[..first + 5], &lines[last..]].concat().join("\n") + "\n";
+    let divergences = r#"[{"engine": "minijinja", "template": "qwen*", "case": "plain/*",
+        "reason": "why", "issue": "https://example.org/1", "observed": {"qwen2.5:plain/one": "00"}}]"#;
+    let mut seeds = read("family.json", files(&layout.conversations()));
+    seeds.extend(read("tool.json", files(&layout.tools())));
+    seeds.extend(read("sidecar.json", files(&layout.templates())));
+    seeds.push(of_kind(&CASE_KINDS, "parity.json", explained.as_bytes()));
+    seeds.extend(read("divergences.json", vec![layout.divergences()]));
+    seeds.push(of_kind(
+        &CASE_KINDS,
+        "divergences.json",
+        divergences.as_bytes(),
+    ));
+    seeds.push(of_kind(&CASE_KINDS, "reference.json", short.as_bytes()));
+    seeds
+}
+
+fn transcripts() -> Vec<Vec<u8>> {
+    let snapshots = layout().snapshots();
+    let accepted: Vec<Accepted> = ["chatml", "qwen2.5", "go-values", "command-r"]
+        .iter()
+        .flat_map(|template| files(&snapshots.join(template)))
+        .filter(|path| is(path, "snap") && !path.ends_with("_card.snap"))
+        .map(|path| Accepted::read(path, u64::MAX))
+        .collect();
+    let single = accepted.iter().flat_map(Accepted::transcripts).step_by(17);
+    let single = single.map(|(_, transcript)| transcript.as_bytes().to_vec());
+    // Several sections in one text.
+    let several = accepted.iter().step_by(5).map(|accepted| {
+        let sections = accepted.transcripts().take(3);
+        snapshot::text(sections).into_bytes()
+    });
+    single.chain(several).collect()
+}
+
+/// A GGUF file with a few keys, a template among them.
+fn gguf() -> Vec<u8> {
+    let text = |text: &str| {
+        let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
+        bytes.extend_from_slice(text.as_bytes());
+        bytes
+    };
+    let mut file = b"GGUF".to_vec();
+    file.extend(3_u32.to_le_bytes());
+    file.extend(0_u64.to_le_bytes());
+    file.extend(4_u64.to_le_bytes());
+    for (key, value) in [
+        (
+            "tokenizer.chat_template",
+            "{{ bos_token }}{{ messages[0].content }}",
+        ),
+        ("tokenizer.chat_template.tool_use", "{{ tools }}"),
+    ] {
+        file.extend(text(key));
+        file.extend(8_u32.to_le_bytes());
+        file.extend(text(value));
+    }
+    file.extend(text("tokenizer.ggml.bos_token_id"));
+    file.extend(4_u32.to_le_bytes());
+    file.extend(1_u32.to_le_bytes());
+    file.extend(text("tokenizer.ggml.tokens"));
+    file.extend(9_u32.to_le_bytes());
+    file.extend(8_u32.to_le_bytes());
+    file.extend(2_u64.to_le_bytes());
+    file.extend(text("<unk>"));
+    file.extend(text("<s>"));
+    file
+}
+
+fn models() -> Vec<Vec<u8>> {
+    let digest = format!("sha256:{}", "a".repeat(64));
+    let manifest = serde_json::json!({"schemaVersion": 2, "config": {"digest": digest, "size": 2},
+        "layers": [{"mediaType": "application/vnd.ollama.image.template", "digest": digest, "size": 20}]});
+    let configuration = r#"{"bos_token": "<s>", "eos_token": {"content": "</s>", "__type": "AddedToken"},
+        "added_tokens_decoder": {"1": {"content": "<s>", "special": true}}, "chat_template": "{{ messages }}"}"#;
+    let several = r#"{"chat_template": [{"name": "default", "template": "{{ messages }}"},
+        {"name": "tool_use", "template": "{{ tools }}"}]}"#;
+    let kind = |kind: &str, text: &[u8]| of_kind(&MODEL_KINDS, kind, text);
+    vec![
+        kind("model.gguf", &gguf()),
+        kind(
+            "Modelfile",
+            b"FROM ./model.gguf\nTEMPLATE \"\"\"{{ .System }}\r\n{{ .Prompt }}\"\"\"\nPARAMETER stop \"<|im_end|>\"\nSYSTEM hello\nMESSAGE user hi\n",
+        ),
+        kind("tokenizer_config.json", configuration.as_bytes()),
+        kind("tokenizer_config.json", &join(&[several.as_bytes(), b"{{ messages }}"])),
+        kind("chat_template.json", b"{\"chat_template\": \"{{ messages }}\"}"),
+        kind("chat_template.jinja", &join(&[b"{{ bos_token }}", configuration.as_bytes()])),
+        kind("manifest", &join(&[manifest.to_string().as_bytes(), b"{{ .Messages }}"])),
+        kind("manifest", &join(&[manifest.to_string().as_bytes(), &gguf()])),
+        kind("model.gotmpl", "\u{feff}{{ .Messages }}".as_bytes()),
+    ]
+}
+
+fn protocol() -> Vec<Vec<u8>> {
+    let requests = concat!(
+        r#"{"request": "start", "rolecall": 1}"#,
+        "\n",
+        r#"{"request": "load", "id": 1, "template": "t", "source": "{{ messages[0].content }}"}"#,
+        "\n",
+        r#"{"request": "render", "id": 2, "template": "t", "now": "2026-01-02T03:04:05Z", "messages": [{"role": "user", "content": "a"}], "tools": null, "documents": null, "add_generation_prompt": true, "variables": {"x": 1}}"#,
+        "\n",
+        r#"{"request": "stop"}"#,
+        "\n",
+    );
+    [
+        r#"{"id": 1, "ok": true}"#,
+        r#"{"id": 1, "outcome": "rendered", "text": "a\n"}"#,
+        r#"{"id": 1, "outcome": "raised", "message": "no"}"#,
+        r#"{"id": 1, "outcome": "failed", "stage": "render", "message": "m", "line": 3}"#,
+        r#"{"id": 1, "outcome": "exceeded", "limit": "recursion"}"#,
+        r#"{"id": 1, "outcome": "crashed", "message": "m"}"#,
+    ]
+    .iter()
+    .map(|answer| join(&[answer.as_bytes(), requests.as_bytes()]))
+    .collect()
+}
+
+const JINJA: &[&str] = &[
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    "{%-",
+    "-%}",
+    "{{ ",
+    " }}",
+    "{% if ",
+    "{% elif ",
+    "{% else %}",
+    "{% endif %}",
+    "{% for x in ",
+    "{% endfor %}",
+    "{% set x = ",
+    "{% set x %}",
+    "{% endset %}",
+    "{% macro m(a, b=1) %}",
+    "{% endmacro %}",
+    "{% call m(1) %}",
+    "{% endcall %}",
+    "{% filter upper %}",
+    "{% endfilter %}",
+    "{% generation %}",
+    "{% endgeneration %}",
+    "{% break %}",
+    "{% continue %}",
+    "{% raw %}",
+    "{% endraw %}",
+    "{% block b %}",
+    "{% endblock %}",
+    "{% with a=1 %}",
+    "{% endwith %}",
+    "{% do ",
+    "{% include 'x' %}",
+    " recursive ",
+    "loop(",
+    "loop.index",
+    "loop.previtem",
+    "loop.cycle(1,2)",
+    "caller()",
+    "namespace(x=[])",
+    "{% set n.x = ",
+    "n.x",
+    "range(99999)",
+    "dict(a=1)",
+    "cycler(1,2)",
+    "joiner()",
+    "raise_exception('x')",
+    "strftime_now('%Y %j %z')",
+    "|upper",
+    "|lower",
+    "|title",
+    "|trim",
+    "|length",
+    "|list",
+    "|sort",
+    "|unique",
+    "|groupby('role')",
+    "|map(attribute='role')",
+    "|map('upper')",
+    "|select('defined')",
+    "|selectattr('role', 'equalto', 'user')",
+    "|rejectattr('x')",
+    "|join(', ')",
+    "|first",
+    "|last",
+    "|random",
+    "|reverse",
+    "|batch(3, 0)",
+    "|slice(3)",
+    "|sum",
+    "|min",
+    "|max",
+    "|tojson",
+    "|tojson(indent=2)",
+    "|safe",
+    "|escape",
+    "|string",
+    "|int",
+    "|float",
+    "|abs",
+    "|round(2)",
+    "|replace('a', 'bb')",
+    "|indent(9)",
+    "|wordwrap(3)",
+    "|wordcount",
+    "|center(99)",
+    "|truncate(5)",
+    "|format(1, 'a')",
+    "|default('x', true)",
+    "|dictsort",
+    "|items",
+    "|xmlattr",
+    "|urlencode",
+    "|urlize",
+    "|striptags",
+    "|filesizeformat",
+    "|pprint",
+    "|attr('x')",
+    "messages",
+    "messages[0]",
+    "messages[-1].content",
+    "messages[1:]",
+    "[::-1]",
+    "tools",
+    "documents",
+    "add_generation_prompt",
+    "bos_token",
+    ".content",
+    "['role']",
+    ".items()",
+    ".keys()",
+    ".get('x', 1)",
+    ".split(' ')",
+    ".strip()",
+    ".startswith('a')",
+    ".replace('a', 'b')",
+    ".format(1, a=2)",
+    ".join([1])",
+    ".upper()",
+    ".encode()",
+    ".__class__",
+    " is defined",
+    " is string",
+    " is mapping",
+    " is not none",
+    " in ",
+    " not in ",
+    " and ",
+    " or ",
+    "not ",
+    " if ",
+    " else ",
+    " ~ ",
+    " + ",
+    " * ",
+    " ** ",
+    " // ",
+    " % ",
+    " == ",
+    " != ",
+    " < ",
+    " >= ",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "'",
+    "\"",
+    "\\n",
+    "\\x41",
+    "\\u00e9",
+    "\\N{DIGIT ONE}",
+    "0",
+    "1",
+    "-1",
+    "99999999999999999999",
+    "1e308",
+    "0.1",
+    "0x1f",
+    "1_000",
+    "true",
+    "None",
+    "'%s %d %r %x %%'",
+    "'{:>9}{!r}{0[a]}'",
+    "\r\n",
+    "\n",
+    "  ",
+    "é",
+    "😀",
+    "\u{200b}",
+];
+
+const GO: &[&str] = &[
+    "{{",
+    "}}",
+    "{{-",
+    "-}}",
+    "{{ ",
+    " }}",
+    "{{ if ",
+    "{{ else if ",
+    "{{ else with ",
+    "{{ else }}",
+    "{{ end }}",
+    "{{ range ",
+    "{{ range $i, $m := .Messages }}",
+    "{{ with ",
+    "{{ define \"a\" }}",
+    "{{ template \"a\" . }}",
+    "{{ block \"b\" . }}",
+    "{{ break }}",
+    "{{ continue }}",
+    "{{/* c */}}",
+    "{{ $x := ",
+    "{{ $x = ",
+    "$x",
+    "$",
+    ".",
+    ".System",
+    ".Messages",
+    ".Tools",
+    ".Response",
+    ".Prompt",
+    ".Role",
+    ".Content",
+    ".ToolCalls",
+    ".Function",
+    ".Name",
+    ".Arguments",
+    ".Parameters",
+    ".Properties",
+    ".Think",
+    ".ThinkLevel",
+    ".IsThinkSet",
+    ".Thinking",
+    ".Images",
+    ".String",
+    ".Len",
+    ".ToMap",
+    ".ToTypeScriptType",
+    "and ",
+    "or ",
+    "not ",
+    "eq ",
+    "ne ",
+    "lt ",
+    "le ",
+    "gt ",
+    "ge ",
+    "len ",
+    "index ",
+    "slice ",
+    "print ",
+    "println ",
+    "printf \"%v %s %d %q %x %5.2f %[1]*d\" ",
+    "html ",
+    "js ",
+    "urlquery ",
+    "call ",
+    "json ",
+    "currentDate",
+    "yesterdayDate",
+    "toTypeScriptType ",
+    "nil",
+    "true",
+    "false",
+    "0",
+    "1",
+    "-1",
+    "0x1F",
+    "1e9",
+    "1i",
+    "'a'",
+    "'\\n'",
+    "\"a\\n\\x41\\u00e9\"",
+    "`raw`",
+    "99999999999999999999",
+    "(",
+    ")",
+    "|",
+    ",",
+    ":=",
+    "=",
+    " ",
+    "\r\n",
+    "\n",
+    "é",
+    "😀",
+    "\u{200b}",
+];
+
+const JSON: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"",
+    "null",
+    "true",
+    "false",
+    "0",
+    "-0",
+    "1e999",
+    "0.1",
+    "1E5",
+    "123456789012345678901234567890",
+    "\\u0000",
+    "\\ud800",
+    "\\udc00",
+    "\\\"",
+    "\\n",
+    "//",
+    "/* */",
+    "\"cases\"",
+    "\"about\"",
+    "\"messages\"",
+    "\"role\"",
+    "\"content\"",
+    "\"tools\"",
+    "\"documents\"",
+    "\"variables\"",
+    "\"dialects\"",
+    "\"now\"",
+    "\"jinja\"",
+    "\"go\"",
+    "\"add_generation_prompt\"",
+    "\"$schema\"",
+    "\"special_tokens\"",
+    "\"$json\"",
+    "\"indent\"",
+    "\"broken\"",
+    "\"family\"",
+    "\"engine\"",
+    "\"template\"",
+    "\"case\"",
+    "\"reason\"",
+    "\"observed\"",
+    "\"chat_template\"",
+    "\"name\"",
+    "\"added_tokens_decoder\"",
+    "\"layers\"",
+    "\"digest\"",
+    "\"mediaType\"",
+    "sha256:",
+    "../",
+    "/etc/passwd",
+    "GGUF",
+    "\u{0}\u{0}\u{0}\u{0}",
+    "tokenizer.chat_template",
+    "FROM ",
+    "TEMPLATE ",
+    "\"\"\"",
+    "PARAMETER ",
+    "\n",
+    "\r\n",
+    "\u{feff}",
+    "\u{1b}[31m",
+    "\u{202e}",
+    "é",
+];
+
+const PROTOCOL: &[&str] = &[
+    "\"id\"",
+    "\"ok\"",
+    "\"outcome\"",
+    "\"text\"",
+    "\"message\"",
+    "\"stage\"",
+    "\"line\"",
+    "\"limit\"",
+    "\"rendered\"",
+    "\"raised\"",
+    "\"failed\"",
+    "\"exceeded\"",
+    "\"crashed\"",
+    "\"request\"",
+    "\"start\"",
+    "\"load\"",
+    "\"render\"",
+    "\"stop\"",
+    "\"template\"",
+    "\"source\"",
+    "\"messages\"",
+    "\"tools\"",
+    "\"variables\"",
+    "\"now\"",
+    "\"rolecall\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"",
+    "null",
+    "true",
+    "1",
+    "0",
+    "-1",
+    "1e9",
+    "18446744073709551616",
+    "\\ud800",
+    "\n",
+    "\r\n",
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "\u{0}",
+];

@@ -1,0 +1,364 @@
+//! What must hold whatever the bytes are: one function for each kind of input. A function
+//! that panics has found a defect.
+//!
+//! The tests in this folder call them, and so does the coverage-guided fuzzer in
+//! `harness/fuzz`.
+
+// Not everybody uses everything, and what a target finds is a panic.
+#![allow(dead_code, clippy::unwrap_used, unreachable_pub)]
+
+use std::fs;
+use std::io::Cursor;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use rolecall::case_file;
+use rolecall::divergence::Divergences;
+use rolecall::engines::Engines;
+use rolecall::parity::Explanations;
+use rolecall::problem::{Place, Problem};
+use rolecall::protocol::{read_answer, serve};
+use rolecall::record::Record;
+use rolecall::snapshot::{self, Accepted};
+use rolecall::source;
+use rolecall::template_file::{place, read_template};
+use rolecall::transcript;
+use rolecall_model::guard::load;
+use rolecall_model::{Case, CaseId, Conversation, Dialect, Limits, Outcome, Template};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::meter::{Taken, alone, taken};
+
+/// One input may take this much computing time and no more.
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// One input may take this many bytes of the heap and no more.
+const LARGEST: usize = 128 << 20;
+
+/// Parts the halves of an input that has two: a template's source and a case, a
+/// configuration and what lies beside it.
+pub const BETWEEN: u8 = 0x1e;
+
+/// Within a twentieth of the usual limits, for many inputs a second: what a fuzzer puts into
+/// the code to see where it goes makes it several times slower. What is not counted takes
+/// too long all the same.
+static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
+    let limits = Limits::default();
+    Engines::with_limits(&Limits {
+        fuel: limits.fuel / 20,
+        work: limits.work / 20,
+        output: limits.output / 4,
+        ..limits
+    })
+});
+
+/// A target by its name.
+pub type Target = fn(&[u8]);
+
+/// All targets.
+pub const TARGETS: [(&str, Target); 6] = [
+    ("jinja", jinja),
+    ("go", go),
+    ("cases", cases),
+    ("transcripts", transcripts),
+    ("models", models),
+    ("protocol", protocol),
+];
+
+/// The files of the suite that are not sources of templates, by the number that the first
+/// byte of an input chooses.
+pub const CASE_KINDS: [&str; 6] = [
+    "family.json",
+    "tool.json",
+    "sidecar.json",
+    "divergences.json",
+    "reference.json",
+    "parity.json",
+];
+
+/// The files that models come in, by the number that the first byte of an input chooses.
+/// The second half of the input is the template beside a configuration, or the blob that
+/// a manifest names.
+pub const MODEL_KINDS: [&str; 7] = [
+    "model.gguf",
+    "Modelfile",
+    "tokenizer_config.json",
+    "chat_template.json",
+    "chat_template.jinja",
+    "manifest",
+    "model.gotmpl",
+];
+
+/// A Jinja template, and a case as the body of one in a case file.
+pub fn jinja(input: &[u8]) {
+    template(Dialect::Jinja, input);
+}
+
+/// A Go template, and a case.
+pub fn go(input: &[u8]) {
+    template(Dialect::Go, input);
+}
+
+fn template(dialect: Dialect, input: &[u8]) {
+    let (source, rest) = halves(input);
+    let source = String::from_utf8_lossy(source);
+    let case = case_of(rest);
+    let template = Template::from_source("fuzzed", dialect, &source);
+    let engine = ENGINES.for_dialect(dialect).unwrap();
+    within_limits(|| {
+        let program = load(engine, &template);
+        let outcome = program.render(&Conversation::new(&case));
+        assert!(!matches!(outcome, Outcome::Crashed { .. }), "{outcome:?}");
+        assert_reversible(&outcome);
+        outcome
+    });
+    // Once more, for what a first render may have left behind, and for everything else
+    // that is asked of a program.
+    let program = load(engine, &template);
+    let conversation = Conversation::new(&case);
+    let first = program.render(&conversation);
+    assert!(
+        first == program.render(&conversation),
+        "two renders, two outcomes: {first:?}"
+    );
+    within_limits(|| program.variables());
+    if let (Some(tracked), Outcome::Rendered { text }) =
+        (program.render_tracked(&conversation), &first)
+    {
+        assert_eq!(&tracked.text, text, "marking changed the prompt");
+        for span in tracked.spans {
+            assert!(text.get(span.clone()).is_some(), "{span:?} is no text");
+        }
+    }
+}
+
+/// The case that the bytes say, or a plain one with a bit of everything.
+fn case_of(bytes: &[u8]) -> Case {
+    let mut case = Case::from_messages(vec![
+        json!({"role": "system", "content": "Be brief."}),
+        json!({"role": "user", "content": "hello <|im_end|>\r\n\u{200b}"}),
+        json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function",
+            "function": {"name": "f", "arguments": {"a": [1, 2.5, null, true, "x"]}}}]}),
+        json!({"role": "tool", "tool_call_id": "c1", "name": "f", "content": "3"}),
+        json!({"role": "user", "content": [{"type": "text", "text": "and?"}]}),
+    ]);
+    case.tools = Some(vec![json!({"type": "function", "function": {"name": "f",
+        "description": "F", "parameters": {"type": "object", "properties": {"a": {"type": "array"}}}}})]);
+    if let Ok(serde_json::Value::Object(mut body)) = serde_json::from_slice(bytes) {
+        let mut list = |key| match body.remove(key) {
+            Some(serde_json::Value::Array(items)) => Some(items),
+            _ => None,
+        };
+        if let Some(messages) = list("messages") {
+            case.messages = messages;
+            case.tools = list("tools");
+            case.documents = list("documents");
+        }
+        if let Some(serde_json::Value::Object(variables)) = body.remove("variables") {
+            case.variables = variables;
+        }
+        case.add_generation_prompt = body.get("add_generation_prompt") != Some(&json!(false));
+    }
+    case
+}
+
+/// A file of the suite: its first byte says which.
+pub fn cases(input: &[u8]) {
+    let Some((kind, text)) = input.split_first() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let kind = CASE_KINDS[usize::from(*kind) % CASE_KINDS.len()];
+    let path = folder.path().join(kind);
+    fs::write(&path, text).unwrap();
+    let problems = within_limits(|| match kind {
+        "family.json" => {
+            let family = case_file::read_family(&path, &[folder.path().to_path_buf()]);
+            for case in &family.cases {
+                assert!(CaseId::allows(case.id.name()), "{}", case.id);
+            }
+            family.problems
+        }
+        "tool.json" => case_file::read_tool(&path).err().unwrap_or_default(),
+        "sidecar.json" => {
+            let template = folder.path().join("sidecar.jinja");
+            fs::write(&template, "x").unwrap();
+            read_template(&template).err().unwrap_or_default()
+        }
+        "divergences.json" => Divergences::read(&path).err().unwrap_or_default(),
+        "parity.json" => Explanations::read(&path).err().unwrap_or_default(),
+        _ => match Record::read(&path) {
+            Ok(record) => {
+                // What is read is as it would be written.
+                assert!(record.text().as_bytes() == text, "not as it was written");
+                Vec::new()
+            }
+            Err(problem) => vec![problem],
+        },
+    });
+    assert_clear(&problems, text);
+}
+
+/// The text of an outcome, and a transcript.
+pub fn transcripts(input: &[u8]) {
+    let text = String::from_utf8_lossy(input).into_owned();
+    within_limits(|| {
+        for outcome in [
+            Outcome::Rendered { text: text.clone() },
+            Outcome::Raised {
+                message: text.clone(),
+            },
+            Outcome::Crashed {
+                message: text.clone(),
+            },
+        ] {
+            assert_reversible(&outcome);
+        }
+        match transcript::decode(&text) {
+            Ok(outcome) => assert_eq!(transcript::encode(&outcome), text, "two transcripts"),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+        assert_sections(&text);
+    });
+}
+
+/// A text as a file of snapshots: what nothing is wrong with is what is written for it, and
+/// whatever is wrong has a place in the file.
+fn assert_sections(text: &str) {
+    let empty = snapshot::file("f", []);
+    let file = empty.replacen("---\n\n", &format!("---\n{text}\n"), 1);
+    let accepted = Accepted::of("f.snap".into(), file.clone().into_bytes());
+    let sections: Vec<_> = accepted.transcripts().collect();
+    let mut names: Vec<CaseId> = Vec::new();
+    for (name, _) in &sections {
+        let id = CaseId::new("f", name);
+        if !names.contains(&id) {
+            names.push(id);
+        }
+    }
+    let names: Vec<&CaseId> = names.iter().collect();
+    let problems = accepted.problems(&names, "cases/conversations/f.json");
+    if problems.is_empty() {
+        assert_eq!(snapshot::file("f", sections), file);
+    }
+    let lines = file.lines().count();
+    for problem in problems.into_iter().chain(accepted.undecodable()) {
+        match problem.position {
+            Some(Place::Text(position)) => assert!((5..=lines).contains(&position.line)),
+            place => panic!("{problem}: {place:?}"),
+        }
+    }
+}
+
+/// A model in a file or a folder: the first byte says which.
+pub fn models(input: &[u8]) {
+    let Some((kind, bytes)) = input.split_first() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let kind = MODEL_KINDS[usize::from(*kind) % MODEL_KINDS.len()];
+    let path = if kind == "manifest" {
+        let (manifest, blob) = halves(bytes);
+        let place = folder
+            .path()
+            .join("models/manifests/registry.ollama.ai/library/m");
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("latest"), manifest).unwrap();
+        let blobs = folder.path().join("models/blobs");
+        fs::create_dir_all(&blobs).unwrap();
+        fs::write(blobs.join(format!("sha256-{}", "a".repeat(64))), blob).unwrap();
+        folder.path().to_path_buf()
+    } else if kind.ends_with("json") || kind == "chat_template.jinja" {
+        let (file, beside) = halves(bytes);
+        fs::write(folder.path().join(kind), file).unwrap();
+        if beside.len() < bytes.len() {
+            let other = match kind {
+                "tokenizer_config.json" => "chat_template.jinja",
+                _ => "tokenizer_config.json",
+            };
+            fs::write(folder.path().join(other), beside).unwrap();
+        }
+        folder.path().to_path_buf()
+    } else {
+        fs::write(folder.path().join(kind), bytes).unwrap();
+        folder.path().join(kind)
+    };
+    let found = within_limits(|| source::read(&path));
+    for template in &found.templates {
+        assert!(template.path.starts_with(folder.path()), "{template:?}");
+        assert!(!template.name.as_str().is_empty());
+        assert_printable(&place(template, Some(1)));
+    }
+    for note in &found.notes {
+        assert_printable(&note.to_string());
+    }
+    assert_clear(&found.problems, &[]);
+}
+
+/// An answer of an engine, and requests to one.
+pub fn protocol(input: &[u8]) {
+    let (answer, requests) = halves(input);
+    within_limits(|| match read_answer(answer, 1) {
+        Ok(Some(outcome)) => assert_reversible(&outcome),
+        Ok(None) => {}
+        Err(reason) => assert!(!reason.is_empty()),
+    });
+    let engine = ENGINES.for_dialect(Dialect::Jinja).unwrap();
+    let mut answers = Vec::new();
+    // Each request may be a render of its own.
+    if requests.split(|byte| *byte == b'\n').count() < 20 {
+        let _ = serve(engine, Cursor::new(requests), &mut answers);
+    }
+    for line in answers
+        .split(|byte| *byte == b'\n')
+        .filter(|l| !l.is_empty())
+    {
+        let value: serde_json::Value = serde_json::from_slice(line).unwrap();
+        if let Some(id) = value["id"].as_u64() {
+            read_answer(line, id).unwrap();
+        }
+    }
+}
+
+fn halves(input: &[u8]) -> (&[u8], &[u8]) {
+    match input.iter().position(|byte| *byte == BETWEEN) {
+        Some(at) => (&input[..at], &input[at + 1..]),
+        None => (input, &[]),
+    }
+}
+
+/// Runs something alone, and asserts that it took neither long nor much.
+fn within_limits<T>(run: impl FnOnce() -> T) -> T {
+    let _alone = alone();
+    let (result, Taken { time, peak, .. }) = taken(run);
+    assert!(time < LONGEST, "took {time:?}");
+    assert!(peak < LARGEST, "took {} MiB", peak >> 20);
+    result
+}
+
+fn assert_reversible(outcome: &Outcome) {
+    let text = transcript::encode(outcome);
+    assert_eq!(transcript::decode(&text).as_ref(), Ok(outcome), "{text}");
+}
+
+/// That each problem has a place in the text and words that a terminal can show.
+fn assert_clear(problems: &[Problem], text: &[u8]) {
+    let lines = text.split(|byte| *byte == b'\n').count();
+    for problem in problems {
+        assert!(!problem.message.is_empty());
+        assert_printable(&problem.to_string());
+        if let Some(Place::Text(position)) = problem.position {
+            assert!(position.line >= 1 && position.column >= 1, "{position:?}");
+            assert!(text.is_empty() || position.line <= lines, "{problem}");
+        }
+    }
+}
+
+/// That what a file says cannot steer the terminal on which a message is shown.
+fn assert_printable(message: &str) {
+    let bad = message
+        .chars()
+        .find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+    assert_eq!(bad, None, "{message:?}");
+}

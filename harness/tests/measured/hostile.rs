@@ -1,0 +1,177 @@
+//! Hostile templates: each ends in time and in memory, with the outcome that it should
+//! have.
+//!
+//! `data/hostile/<expected>/` holds one template a file, of either dialect. `<expected>`
+//! is what comes of it with a small conversation: the limit that runs out (`fuel`,
+//! `output`, `recursion`), or `failed` or `rendered`. With an empty conversation a
+//! template need not come that far (Ollama refuses one before it runs a template), so
+//! there anything counts but a crash. The bounds on time and memory hold for both.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rolecall::engines::Engines;
+use rolecall::run::Runner;
+use rolecall::suite::{Layout, Pair, Suite};
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Dialect, Limits, Template};
+use serde_json::json;
+
+use crate::extent::sample;
+use crate::measure;
+use crate::meter::{Taken, alone};
+
+/// A run may take this much memory, however many hostile templates it has.
+const LARGEST_RUN: usize = 512 << 20;
+
+/// Pairs that the run has, about: enough to see what piles up.
+const PAIRS: usize = 3000;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/hostile")
+}
+
+/// Every template with the folder that it is in.
+fn templates() -> Vec<(String, Template)> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for expected in std::fs::read_dir(folder()).unwrap() {
+        let expected = expected.unwrap().path();
+        files.extend(
+            std::fs::read_dir(expected)
+                .unwrap()
+                .map(|file| file.unwrap().path()),
+        );
+    }
+    files.sort();
+    let mut templates = Vec::new();
+    for path in files {
+        let expected = path.parent().unwrap().file_name().unwrap();
+        let dialect = rolecall::template_file::dialect_of(&path)
+            .unwrap_or_else(|| panic!("{} is no template", path.display()));
+        let name = path.strip_prefix(folder()).unwrap().display().to_string();
+        let source = std::fs::read_to_string(&path).unwrap();
+        templates.push((
+            expected.to_str().unwrap().to_owned(),
+            Template::from_source(&name, dialect, &source),
+        ));
+    }
+    for dialect in [Dialect::Jinja, Dialect::Go] {
+        assert!(templates.iter().any(|(_, t)| t.dialect == dialect));
+    }
+    templates
+}
+
+/// A little of everything: each role, a tool, a call and its result.
+fn small() -> Case {
+    let function = json!({
+        "name": "weather",
+        "description": "Tells the weather.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": ["string", "null"], "enum": ["Oslo", "Rome"]}},
+            "required": ["city"],
+        },
+    });
+    let call = json!({"name": "weather", "arguments": {"city": "Oslo"}});
+    Case {
+        tools: Some(vec![json!({"type": "function", "function": function})]),
+        ..Case::from_messages(vec![
+            json!({"role": "system", "content": "Be brief."}),
+            json!({"role": "user", "content": "Is it <b>cold</b> in Oslo?"}),
+            json!({
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "call_0001", "type": "function", "function": call}],
+            }),
+            json!({"role": "tool", "tool_call_id": "call_0001", "content": "3 °C"}),
+            json!({"role": "user", "content": "hello"}),
+        ])
+    }
+}
+
+#[test]
+fn a_hostile_template_ends_in_time_and_in_memory() {
+    let _alone = alone();
+    let engines = Engines::default();
+    let (empty, small) = (Case::from_messages(vec![]), small());
+    let mut wrong = Vec::new();
+    let mut most = Taken::default();
+    for (expected, template) in sample(templates(), 9) {
+        let engine = engines.for_dialect(template.dialect).unwrap();
+        for (conversation, case) in [("empty", &empty), ("small", &small)] {
+            let (outcome, taken, complaint) = measure::pair(engine, &template, case);
+            let place = format!("{} with the {conversation} conversation", template.name);
+            if conversation == "small" && outcome != expected || outcome == "crashed" {
+                wrong.push(format!("{place} gives {outcome}"));
+            }
+            if let Some(complaint) = complaint {
+                wrong.push(format!("{place} {complaint}"));
+            }
+            println!(
+                "{place}: {outcome}, {:?}, {} KiB",
+                taken.time,
+                taken.peak >> 10
+            );
+            most.time = most.time.max(taken.time);
+            most.peak = most.peak.max(taken.peak);
+        }
+    }
+    println!("at most {:?} and {} MiB", most.time, most.peak >> 20);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A report card asks for more than prompts.
+#[test]
+fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
+    let _alone = alone();
+    let engines = Engines::default();
+    let mut wrong = Vec::new();
+    for (_, template) in sample(templates(), 9) {
+        let engine = engines.for_dialect(template.dialect).unwrap();
+        let (_, taken) = measure::measured(|| load(engine, &template).variables());
+        if taken.time > Duration::from_secs(1) || taken.peak > 256 << 20 {
+            wrong.push(format!("{}: {taken:?}", template.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A run keeps its templates loaded and its outcomes until it ends, and renders on
+/// several threads. A twentieth of the steps is enough to see that nothing piles up.
+#[test]
+fn a_run_over_hostile_templates_stays_small() {
+    let _alone = alone();
+    let templates = templates();
+    let suite = Suite::load_layout(&Layout::new(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
+    ));
+    let cases: Vec<&Case> = suite
+        .cases
+        .iter()
+        .take(PAIRS.div_ceil(templates.len()))
+        .collect();
+    let pairs: Vec<Pair<'_>> = templates
+        .iter()
+        .flat_map(|(_, template)| cases.iter().map(move |case| Pair { template, case }))
+        .collect();
+    let defaults = Limits::default();
+    let engines = Engines::with_limits(&Limits {
+        fuel: defaults.fuel / 20,
+        work: defaults.work / 20,
+        ..defaults
+    });
+    let runner = Runner::new(&engines, &[], Some(2)).unwrap();
+    let (results, taken) = measure::measured(|| runner.render(&pairs).results.len());
+    println!(
+        "{results} pairs, {:?}, {} MiB",
+        taken.time,
+        taken.peak >> 20
+    );
+    assert_eq!(results, pairs.len());
+    assert!(results >= PAIRS, "only {results} pairs");
+    assert!(
+        taken.peak < LARGEST_RUN,
+        "{results} pairs took {} MiB",
+        taken.peak >> 20
+    );
+}

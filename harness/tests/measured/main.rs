@@ -1,0 +1,18 @@
+//! What templates and inputs take of time and memory: a program of its own, in which every
+//! allocation is counted.
+//!
+//! What takes long is tried on a sample, unless the variable `ROLECALL_EVERYTHING` is set.
+
+// The helpers of a test may panic as the test itself does, and some print figures.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+#[path = "../extent.rs"]
+mod extent;
+mod measure;
+mod meter;
+
+mod freed;
+mod fuzz;
+mod go_limits;
+mod hostile;
+mod jinja_limits;

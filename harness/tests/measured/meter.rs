@@ -1,0 +1,60 @@
+//! Computing time and memory, as a test can rely on them.
+
+// Not everybody uses everything.
+#![allow(dead_code, unreachable_pub)]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use peak_alloc::PeakAlloc;
+
+/// Counts every allocation of the process. It grows a block by making another one, so that
+/// the figures hold for allocators that have no better way.
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
+
+/// What something took.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Taken {
+    /// The time that its thread computed for. What else the machine is doing does not count.
+    pub time: Duration,
+    /// Bytes allocated at the worst moment.
+    pub peak: usize,
+    /// Bytes still allocated at the end.
+    pub kept: usize,
+}
+
+/// As long as this is held, nothing else of the same program is being measured.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does something on this thread, and measures it. The caller is [`alone`].
+pub fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
+    let begin = computed();
+    let before = HEAP.current_usage();
+    HEAP.reset_peak_usage();
+    let done = work();
+    let taken = Taken {
+        time: computed().saturating_sub(begin),
+        peak: HEAP.peak_usage().saturating_sub(before),
+        kept: HEAP.current_usage().saturating_sub(before),
+    };
+    (done, taken)
+}
+
+/// The time that this thread has computed for.
+#[cfg(unix)]
+fn computed() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(now).expect("no thread has computed for less than nothing")
+}
+
+/// Where threads have no clock of their own, the time since the first call.
+#[cfg(not(unix))]
+fn computed() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
+}

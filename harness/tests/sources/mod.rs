@@ -1,0 +1,69 @@
+//! Sources: what is read out of model folders, GGUF files, Modelfiles and Ollama stores,
+//! and what is said when they are broken.
+
+mod build;
+mod check;
+mod cli;
+mod folders;
+mod gguf;
+mod hostile;
+mod huggingface;
+mod modelfile;
+mod ollama;
+
+use std::path::{Path, PathBuf};
+
+use rolecall::source::{self, Found};
+
+/// A folder of its own for a test.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// What a path in the folder gives.
+    fn read(&self, name: &str) -> Found {
+        source::read(&self.path(name))
+    }
+}
+
+/// `name: source` of each template.
+fn templates(found: &Found) -> Vec<String> {
+    let mut templates: Vec<_> = found
+        .templates
+        .iter()
+        .map(|template| format!("{}: {}", template.name, template.source))
+        .collect();
+    templates.sort();
+    templates
+}
+
+fn problems(found: &Found) -> Vec<String> {
+    found.problems.iter().map(ToString::to_string).collect()
+}
+
+fn notes(found: &Found) -> Vec<String> {
+    found.notes.iter().map(ToString::to_string).collect()
+}
+
+/// The only problem, without the folder in front of its path.
+fn problem_in(folder: &Path, found: &Found) -> String {
+    let problems = problems(found);
+    let [problem] = problems.as_slice() else {
+        panic!("{problems:#?}");
+    };
+    problem.replace(&format!("{}/", folder.display()), "")
+}

@@ -1,0 +1,128 @@
+//! Every case across every template, against the accepted snapshots and what the references
+//! did: one test a family.
+//!
+//! A test names every pair that is not as expected, with its difference. Accepting a snapshot
+//! is not enough: the reference has to agree with it, by its record, or a divergence has to
+//! say why not. Neither Python nor Go is needed for that.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use rolecall::baseline::Baseline;
+use rolecall::engines::Engines;
+use rolecall::report::difference::{self, Extent, Groups};
+use rolecall::report::problems;
+use rolecall::run::{Acceptance, Compared, Expected, Runner, agrees_again};
+use rolecall::snapshot::{self, Comparison, Snapshots};
+use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::transcript;
+use rolecall_model::guard;
+
+use crate::report::Report;
+use crate::review;
+
+static LAYOUT: LazyLock<Layout> = LazyLock::new(|| Layout::new(env!("CARGO_MANIFEST_DIR")));
+static SUITE: LazyLock<Suite> = LazyLock::new(|| {
+    // insta panics where a snapshot is not as accepted.
+    guard::keep_quiet();
+    Suite::load_layout(&LAYOUT)
+});
+static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+static BASELINE: LazyLock<Result<Baseline, String>> = LazyLock::new(|| {
+    Baseline::read(&LAYOUT, &SUITE).map_err(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        problems.join("\n")
+    })
+});
+
+/// Compares the pairs of a case file.
+pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
+    let name = path.file_stem().unwrap_or_default();
+    let problems: Vec<String> = SUITE
+        .problems
+        .iter()
+        .filter(|problem| problem.path.file_stem() == Some(name))
+        .map(ToString::to_string)
+        .collect();
+    if !problems.is_empty() {
+        return Err(Box::new(Report(problems.join("\n"))));
+    }
+    let pairs: Vec<Pair<'_>> = SUITE
+        .pairs()
+        .filter(|pair| pair.case.path.ends_with(path))
+        .collect();
+    // Such as a file in a folder below the others, which nothing reads.
+    if pairs.is_empty() {
+        let message = format!("{}: no case of this file is in the suite", path.display());
+        return Err(Box::new(Report(message)));
+    }
+    let baseline = BASELINE
+        .as_ref()
+        .map_err(|problems| Report(problems.clone()))?;
+    let expected = Expected {
+        accepted: Some(Acceptance {
+            suite: &SUITE,
+            snapshots: &baseline.snapshots,
+        }),
+        truth: baseline.truth(),
+    };
+    let mut results: Vec<Compared<'_>> = Vec::new();
+    let ran = Runner::new(&ENGINES, &[], Some(1))?
+        .compare_each(&pairs, &expected, |compared| results.push(compared));
+    let are_of_one_template = |a: &Compared<'_>, b: &Compared<'_>| {
+        a.rendered.pair.template.name == b.rendered.pair.template.name
+    };
+    for of_template in results.chunk_by(are_of_one_template) {
+        leave_for_review(&baseline.snapshots, of_template);
+    }
+
+    let mut groups = Groups::default();
+    for compared in &results {
+        groups.add(compared);
+    }
+    let groups = groups.sorted();
+    let gone: Vec<String> = results
+        .iter()
+        .filter_map(|compared| agrees_again(&baseline.divergences, compared))
+        .collect();
+    if groups.is_empty() && gone.is_empty() && ran.problems.is_empty() {
+        return Ok(());
+    }
+    let mut report = Vec::new();
+    difference::write(&mut report, &groups, Extent::WHOLE)?;
+    difference::write_gone(&mut report, &gone)?;
+    problems::write_shared(&mut report, &ran.problems)?;
+    let count: usize = groups.iter().map(|group| group.pairs.len()).sum();
+    Err(Box::new(Report(format!(
+        "{count} of {} pairs are not as expected\n\n{}\
+         To accept or reject snapshots: cargo insta review",
+        results.len(),
+        anstream::adapter::strip_str(&String::from_utf8(report)?),
+    ))))
+}
+
+/// Lets insta keep its files for the pairs of a template and a family: a pending snapshot
+/// where one of them is not as accepted, and none where all are.
+fn leave_for_review(snapshots: &Snapshots, results: &[Compared<'_>]) {
+    let Some(first) = results.first() else {
+        return;
+    };
+    let pair = &first.rendered.pair;
+    let folder = snapshots.folder_of(&pair.template.name);
+    let family = pair.case.id.family();
+    let is_same = |compared: &Compared<'_>| compared.comparison == Some(Comparison::Same);
+    if results.iter().all(is_same) && !review::is_pending(&folder, family) {
+        return;
+    }
+    let transcripts: Vec<(&str, String)> = results
+        .iter()
+        .map(|Compared { rendered, .. }| {
+            let name = rendered.pair.case.id.name();
+            (name, transcript::encode(&rendered.outcome))
+        })
+        .collect();
+    let sections = transcripts
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()));
+    review::leave(&folder, family, &pair.case.path, &snapshot::text(sections));
+}

@@ -1,0 +1,30 @@
+//! Pending snapshots, as `cargo insta review` shows them.
+
+use std::path::Path;
+
+use rolecall::file::is_there;
+use rolecall_model::guard;
+
+/// Compares a text with the snapshot of a name in a folder as insta does, which leaves a
+/// pending snapshot where they differ, and takes one away where they do not.
+///
+/// insta's own word is not asked: it trims texts, and the tests compare byte by byte.
+pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
+    let file = folder.join(format!("{name}.snap"));
+    // insta would wait for a pipe, or read what a link leads to.
+    if is_there(&file) && (file.is_symlink() || !file.is_file()) {
+        return;
+    }
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.set_input_file(input);
+    // insta panics where they differ; the tests report that themselves.
+    let _ = guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text)));
+}
+
+/// Whether a pending snapshot lies beside a snapshot.
+pub(crate) fn is_pending(folder: &Path, name: &str) -> bool {
+    folder.join(format!("{name}.snap.new")).exists()
+}

@@ -1,0 +1,125 @@
+//! The house is tidy: in every crate imports run downwards only.
+//!
+//! `lib.rs`, `main.rs` and every `mod.rs` list their modules from the ground up. A module may
+//! import from those that are listed above it, and from nothing else: not from those below
+//! it, and not from the `mod.rs` of a folder in which it stands. So there is no circle,
+//! neither of files nor of folders. What stands in `#[cfg(test)]` may import what it likes.
+
+mod imports;
+mod modules;
+mod order;
+
+use std::path::{Path, PathBuf};
+
+use self::modules::Modules;
+use self::order::{circle, upwards};
+
+/// The crates, from the ground up: the folders below `harness/`.
+const CRATES: [&str; 4] = ["model", "go", "rolecall", "cli"];
+
+fn harness() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What is wrong with a crate, in words.
+fn examine(source: &Path) -> Vec<String> {
+    let modules = Modules::read(source);
+    let mut wrong: Vec<String> = upwards(&modules).iter().map(ToString::to_string).collect();
+    if let Some(way) = circle(&modules) {
+        wrong.push(format!("a circle: {way}"));
+    }
+    wrong
+}
+
+#[test]
+fn imports_run_downwards() {
+    let mut wrong = Vec::new();
+    for name in CRATES {
+        let source = harness().join(name).join("src");
+        let count = Modules::read(&source).len();
+        assert!(count > 3, "{count} modules were found in {name}");
+        let found = examine(&source);
+        wrong.extend(
+            found
+                .into_iter()
+                .map(|message| format!("{name}: {message}")),
+        );
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// A crate of three files and a folder, with one line that an import is put into.
+fn small_crate(changed: &str, line: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        (
+            "lib.rs",
+            "//! mod none;\npub mod ground;\n\nmod middle;\n\npub mod top;\n",
+        ),
+        ("ground.rs", "pub fn g() {}\n"),
+        (
+            "middle/mod.rs",
+            "mod one;\n\nmod two;\n\npub use two::t;\npub fn m() { one::o() }\n",
+        ),
+        (
+            "middle/one.rs",
+            "use crate::ground::{self, g};\npub fn o() {}\n",
+        ),
+        (
+            "middle/two.rs",
+            "use super::one::o;\npub fn t() { /* crate::top::x */ crate::ground::g(\"super::m\") }\n",
+        ),
+        (
+            "top.rs",
+            "use crate::{ground::g, middle::t};\n#[cfg(test)]\nmod tests {\n    use crate::top::*;\n}\n",
+        ),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        let added = if name == changed { line } else { "" };
+        std::fs::write(path, format!("{added}\n{text}")).expect("a file");
+    }
+    examine(folder.path())
+}
+
+#[test]
+fn what_runs_upwards_is_named_with_the_way_round() {
+    assert_eq!(small_crate("", ""), [""; 0]);
+    for (file, line, expected) in [
+        (
+            "ground.rs",
+            "use crate::top::x;",
+            &[
+                "ground.rs:1 imports crate::top, which stands above it",
+                "a circle: ground.rs → top.rs → ground.rs",
+            ][..],
+        ),
+        (
+            "middle/one.rs",
+            "fn f() { super::two::t() }",
+            &[
+                "middle/one.rs:1 imports crate::middle::two, which stands above it",
+                "a circle: middle/one.rs → middle/two.rs → middle/one.rs",
+            ],
+        ),
+        (
+            "middle/two.rs",
+            "use super::{one::{o as other}, m};",
+            &[
+                "middle/two.rs:1 imports crate::middle, in which it stands",
+                "a circle: middle/mod.rs → middle/two.rs → middle/mod.rs",
+            ],
+        ),
+        // No circle, but the order is another one.
+        (
+            "middle/one.rs",
+            "use crate::{top as t};",
+            &[
+                "middle/one.rs:1 imports crate::top, which stands above it",
+                "a circle: middle/mod.rs → middle/one.rs → top.rs → middle/mod.rs",
+            ],
+        ),
+    ] {
+        assert_eq!(small_crate(file, line), expected, "{line}");
+    }
+}
