@@ -113,7 +113,7 @@ fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
     let names: Vec<String> = pairs
         .iter()
         .map(|pair| pair.case.id.name())
-        .filter(|name| !accepted.has(name))
+        .filter(|name| accepted.lacks(name))
         .map(str::to_owned)
         .collect();
     (!names.is_empty()).then(|| {

@@ -117,9 +117,10 @@ impl Accepted {
         }
     }
 
-    /// Whether there is a section for a case.
-    pub fn has(&self, case: &str) -> bool {
-        self.section(case).is_some()
+    /// Whether a case was never accepted: there is no section for it. Of a file that cannot
+    /// be read nobody knows.
+    pub fn lacks(&self, case: &str) -> bool {
+        self.unreadable.is_none() && self.section(case).is_none()
     }
 
     /// The transcript that was accepted for a case, whatever it says.
@@ -140,7 +141,7 @@ impl Accepted {
     /// `cases` are those of the family in their order, `input` is the file that insta names.
     pub fn problems(&self, cases: &[&CaseId], input: &str) -> Vec<Problem> {
         if let Some(problem) = &self.unreadable {
-            return vec![problem.clone()];
+            return vec![problem.clone().help(MEND)];
         }
         if self.is_missing() {
             return Vec::new();
