@@ -4,25 +4,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Object, Value};
 use rolecall_model::{Case, Conversation, Template, Variable};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use super::dumps::{Style, dumps};
+use crate::python::json::{Style, dumps, value};
 
 /// A template's own variables, special tokens included.
 #[derive(Debug, Clone)]
-pub(super) struct Variables {
+pub(crate) struct Variables {
     values: Arc<Vec<(String, Slot)>>,
 }
 
+/// What a template's own variable holds.
 #[derive(Debug)]
 enum Slot {
     Value(Value),
-    /// The JSON text of the case's tools.
+    /// The JSON text of the case's tools, with this indent.
     ToolsJson(Option<usize>),
 }
 
-/// A case in minijinja's values.
-struct Form {
+/// The values of a case that a template sees.
+struct CaseValues {
     messages: Value,
     tools: Value,
     documents: Value,
@@ -30,18 +31,19 @@ struct Form {
     variables: Vec<(String, Value)>,
 }
 
-/// The variables of one render: `messages`, `tools`, `documents` and
-/// `add_generation_prompt` are always defined; then come the special tokens, the
-/// template's variables and the case's, each winning over those before it.
-pub(super) struct Context {
+/// The variables of one render. `messages`, `tools`, `documents` and
+/// `add_generation_prompt` are always defined. A special token wins over them, a variable
+/// of the template over a special token, and a variable of the case over all others.
+pub(crate) struct Context {
     template: Variables,
-    case: Arc<Form>,
-    /// The JSON texts of the tools that were asked for, by indent.
+    case: Arc<CaseValues>,
+    /// The JSON texts of the case's tools that were asked for until now, by indent.
     tools_json: Mutex<Vec<(Option<usize>, Value)>>,
 }
 
 impl Variables {
-    pub(super) fn of(template: &Template) -> Variables {
+    /// The variables of a template.
+    pub(crate) fn of(template: &Template) -> Variables {
         let tokens = template
             .special_tokens
             .iter()
@@ -59,12 +61,13 @@ impl Variables {
     }
 }
 
-impl Form {
-    fn of(case: &Case) -> Form {
+impl CaseValues {
+    /// The values of a case.
+    fn of(case: &Case) -> CaseValues {
         let list = |items: &[Json]| Value::from(items.iter().map(value).collect::<Vec<_>>());
         let optional =
             |items: Option<&Vec<Json>>| items.map_or_else(|| Value::from(()), |items| list(items));
-        Form {
+        CaseValues {
             messages: list(&case.messages),
             tools: optional(case.tools.as_ref()),
             documents: optional(case.documents.as_ref()),
@@ -79,10 +82,11 @@ impl Form {
 }
 
 impl Context {
-    pub(super) fn new(template: &Variables, conversation: &Conversation<'_>) -> Context {
+    /// The variables of a conversation and a template.
+    pub(crate) fn new(template: &Variables, conversation: &Conversation<'_>) -> Context {
         Context {
             template: template.clone(),
-            case: conversation.form(Form::of),
+            case: conversation.form(CaseValues::of),
             tools_json: Mutex::default(),
         }
     }
@@ -161,64 +165,5 @@ impl Object for Context {
             .map(Value::from)
             .collect();
         Enumerator::Values(names)
-    }
-}
-
-/// A JSON value as Python's json module would load it: integers have every digit, a
-/// number with a point or an exponent is a float.
-pub(super) fn value(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::from(()),
-        Json::Bool(bool) => Value::from(*bool),
-        Json::String(text) => Value::from(text.as_str()),
-        Json::Number(number) => self::number(number.as_str()),
-        Json::Array(items) => Value::from(items.iter().map(value).collect::<Vec<_>>()),
-        Json::Object(map) => object(map),
-    }
-}
-
-fn object(map: &Map<String, Json>) -> Value {
-    Value::from_pairs(
-        map.iter()
-            .map(|(key, json)| (Value::from(key.as_str()), value(json))),
-    )
-}
-
-fn number(digits: &str) -> Value {
-    if digits.contains(['.', 'e', 'E']) {
-        // JSON's grammar is a subset of Rust's; too large becomes infinite, as in Python.
-        Value::from(digits.parse::<f64>().unwrap_or(f64::NAN))
-    } else if let Ok(small) = digits.parse::<i64>() {
-        Value::from(small)
-    } else if let Ok(large) = digits.parse::<i128>() {
-        Value::from(large)
-    } else {
-        Value::from_object(BigInteger(digits.to_owned()))
-    }
-}
-
-/// An integer that no machine type holds. It can be printed, which is what templates do
-/// with numbers.
-pub(super) struct BigInteger(String);
-
-impl BigInteger {
-    pub(super) fn digits(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for BigInteger {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Object for BigInteger {
-    fn repr(self: &Arc<Self>) -> minijinja::value::ObjectRepr {
-        minijinja::value::ObjectRepr::Plain
-    }
-
-    fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
     }
 }

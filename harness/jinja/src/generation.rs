@@ -1,11 +1,11 @@
-//! What a template's `{% generation %}` blocks gave: the parts of a prompt that a model
-//! is trained to write.
+//! Where the text of a template's `{% generation %}` blocks stands in the prompt: the parts
+//! that a model is trained to write.
 //!
 //! transformers' `AssistantTracker` (`chat_template_utils.py`) notes for each block how
-//! much was written before it, and how long it is. Within a macro, or a text that is
-//! captured, nothing is written until the whole piece is done: such a block begins, for
-//! the tracker, where the piece will. So it is here: what was written before a block ends
-//! where the next thing is written to the prompt, and that place gets a mark.
+//! much of the prompt is written before it, and how long the block is. A macro or a captured
+//! text is written as a whole when it is done, so that a block within it begins, for the
+//! tracker, where the whole begins. Here a block waits until something is written to the
+//! prompt, and a mark is written at that place.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -13,29 +13,30 @@ use std::ops::Range;
 use minijinja::{Error, Output, Value};
 use rolecall_model::Tracked;
 
-/// A noncharacter of Unicode, which no text holds that is meant for others.
+/// The mark: a noncharacter of Unicode, which is not meant for texts that are exchanged.
 const MARK: char = '\u{FDD0}';
 
 /// A render that is tracked.
 #[derive(Debug, Default)]
 struct Tracker {
-    /// Where the prompt's output lies in memory: macros have others of their own.
+    /// The address of the prompt's output. Each macro writes to an output of its own.
     prompt: usize,
     /// How many captured texts are open.
     captures: usize,
-    /// The lengths in characters of the blocks before each mark, and of those that wait
-    /// for the next.
+    /// For each mark the lengths, in characters, of the blocks that begin there.
     marked: Vec<Vec<usize>>,
+    /// The lengths of the blocks that wait for the next mark.
     waiting: Vec<usize>,
 }
 
 thread_local! {
-    /// Of the render on this thread, if it is tracked.
+    /// The tracker of the render on this thread, if it has one.
     static TRACKER: RefCell<Option<Tracker>> = const { RefCell::new(None) };
-    /// Whether it is: asked for at every write.
+    /// Whether the render on this thread is tracked. Every write asks for it.
     static TRACKS: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Does something with the tracker, if the render on this thread is tracked.
 fn with<T: Default>(act: impl FnOnce(&mut Tracker) -> T) -> T {
     if !TRACKS.get() {
         return T::default();
@@ -43,12 +44,12 @@ fn with<T: Default>(act: impl FnOnce(&mut Tracker) -> T) -> T {
     TRACKER.with_borrow_mut(|tracker| tracker.as_mut().map(act).unwrap_or_default())
 }
 
-/// Runs a render that is tracked; it shows what it writes into before it begins. None if
-/// it fails.
-pub(super) fn track(
+/// Runs a render that is tracked, and that shows its output before it begins. None if the
+/// render fails.
+pub(crate) fn track(
     render: impl FnOnce(fn(&Output<'_>)) -> Result<String, Error>,
 ) -> Option<Tracked> {
-    /// A render that panics shall not have the next one tracked.
+    /// Ends the tracking, after a panic too.
     struct Off;
     impl Drop for Off {
         fn drop(&mut self) {
@@ -66,8 +67,8 @@ fn address(output: &Output<'_>) -> usize {
     std::ptr::from_ref(output).addr()
 }
 
-/// What a block gives: its body.
-pub(super) fn block(body: Value) -> Value {
+/// A block whose body is known; it gives its body.
+pub(crate) fn block(body: Value) -> Value {
     with(|tracker| {
         let length = body.to_string().chars().count();
         tracker.waiting.push(length);
@@ -75,8 +76,8 @@ pub(super) fn block(body: Value) -> Value {
     body
 }
 
-/// A captured text begins or ends.
-pub(super) fn capture(begins: bool) {
+/// Notes that a captured text begins or ends.
+pub(crate) fn capture(begins: bool) {
     with(|tracker| {
         if begins {
             tracker.captures += 1;
@@ -86,8 +87,8 @@ pub(super) fn capture(begins: bool) {
     });
 }
 
-/// Something is about to be written.
-pub(super) fn before_write(output: &mut Output<'_>) -> Result<(), Error> {
+/// Writes a mark, if something is about to be written to the prompt and blocks wait for it.
+pub(crate) fn before_write(output: &mut Output<'_>) -> Result<(), Error> {
     let address = address(output);
     let is_marked = with(|tracker| {
         let reaches_prompt = address == tracker.prompt && tracker.captures == 0;
@@ -103,8 +104,8 @@ pub(super) fn before_write(output: &mut Output<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The text without marks, and where its blocks are. None where a text holds a mark of
-/// its own.
+/// The text without marks, and where its blocks are. None where the prompt itself has a
+/// character that is the mark.
 fn unmark(marked: &str, tracker: Tracker) -> Option<Tracked> {
     let text = marked.replace(MARK, "");
     let mut starts = Vec::new();
@@ -125,7 +126,7 @@ fn unmark(marked: &str, tracker: Tracker) -> Option<Tracked> {
     Some(Tracked { text, spans })
 }
 
-/// So many characters from a place on.
+/// The range of so many characters from a place on.
 fn span(text: &str, start: usize, length: usize) -> Range<usize> {
     let end = text[start..]
         .char_indices()

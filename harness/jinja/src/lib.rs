@@ -62,58 +62,36 @@
 //! `rolecall_model::guard`, which gives them a large stack and catches panics. Dates come
 //! from [`Case::now`], which is frozen unless one says otherwise.
 //!
-//! minijinja is a fine engine with semantics of its own. Where they differ from
-//! Python's, this module changes what a template sees, each thing in one place:
-//!
-//! - `source` prepares the text (line endings, `{% generation %}`),
-//! - `tree` replaces the macros of a parsed template and `expressions` its operators, out
-//!   of `nodes`, with what can be told of their `properties`,
-//! - `operators`, `comparisons`, `slices`, `literals`, `namespaces` and `macros` are what
-//!   takes their place,
-//! - `library`, `helpers` and `checks` have functions and tests; `numbers`, `texts` (with
-//!   `wrapping` and `markup`), `sequences` and `selection` have filters, whose arguments
-//!   `arguments` binds; `vocabulary` lists what there is and what it costs,
-//! - `methods`, `strings` and `splitting` are the methods of Python's types,
-//! - `generator` is what lazy filters give, `views` what Python walks through lazily,
-//! - `generation` tells what a model shall write, `inputs` what a template expects,
-//! - `formats` takes formats apart, for `%` and `str.format`,
-//! - `pytext` and `dumps` write values as `str()`, `repr()` and `json.dumps()` do,
-//! - `meter` keeps a render within its limits.
-mod arguments;
-mod checks;
-mod comparisons;
-mod context;
-mod dumps;
-mod expressions;
-mod formats;
+//! minijinja has semantics of its own. Where they differ from Python's, the engine changes
+//! what a template meets. The modules are listed from the ground up; each one uses only those
+//! above it.
+
+// What a render leaves behind, and what it marks as the model's own text.
 mod generation;
-mod generator;
-mod helpers;
-mod inputs;
-mod library;
-mod literals;
-mod macros;
-mod markup;
+mod release;
+
+// Limits, and the errors that they and others lead to.
 mod meter;
-mod methods;
-mod namespaces;
-mod nodes;
-mod numbers;
-mod operators;
-mod properties;
-mod pytext;
+
 mod refusal;
-mod selection;
-mod sequences;
-mod slices;
-mod source;
-mod splitting;
-mod strings;
-mod texts;
-mod tree;
-mod views;
-mod vocabulary;
-mod wrapping;
+
+// Python's values: their kinds, their methods, and how they are written.
+mod python;
+
+// The variables that a template sees.
+mod context;
+
+// The names of the filters that the operators are.
+mod operator;
+
+// Operators, literals and macros.
+mod operators;
+
+// Functions, filters and tests.
+mod library;
+
+// The text of a template, its tree with Python's semantics, and the variables it expects.
+mod compile;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -130,7 +108,11 @@ pub use rolecall_model::{
 
 pub use context::tools_json;
 
-use tree::Writing;
+use compile::tree::Writing;
+use compile::{inputs, source, tree};
+use library::functions;
+use operators::output;
+use python::methods;
 
 /// The version of minijinja, which the engine is made of.
 const MINIJINJA: &str = "3.0.5";
@@ -227,7 +209,7 @@ impl Minijinja {
 
     fn build(name: &'static str, semantics: Semantics, limits: Limits) -> Minijinja {
         let mut environment = match semantics {
-            // Only what Jinja2 has.
+            // `library` adds the functions, filters and tests that Jinja2 has, and no others.
             Semantics::Python => Environment::empty(),
             Semantics::Own => Environment::new(),
         };
@@ -236,16 +218,12 @@ impl Minijinja {
         environment.set_fuel(Some(limits.fuel));
         environment.set_recursion_limit(limits.recursion.min(Limits::DEEPEST));
         environment.set_debug(false);
-        library::add_globals(&mut environment);
+        functions::add_globals(&mut environment);
         match semantics {
             Semantics::Python => {
-                environment.set_formatter(operators::emit);
+                environment.set_formatter(output::emit);
                 environment.set_unknown_method_callback(methods::call);
-                library::add_functions_and_tests(&mut environment);
-                numbers::add_filters(&mut environment);
-                texts::add_filters(&mut environment);
-                sequences::add_filters(&mut environment);
-                selection::add_filters(&mut environment);
+                library::add(&mut environment);
                 operators::add(&mut environment);
             }
             Semantics::Own => {
@@ -341,7 +319,7 @@ impl Program for JinjaProgram {
     fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
         let source = self.compiled.borrow_owner();
         let semantics = self.shared.semantics;
-        if semantics != Semantics::Python || !source.contains(library::GENERATION) {
+        if semantics != Semantics::Python || !source.contains(functions::GENERATION) {
             return None;
         }
         let code = generate(source, semantics, Writing::Tracked, self.lookup).ok()?;

@@ -1,8 +1,8 @@
 //! What a render has left of its limits, and the moment at which it happens.
 //!
 //! Once a limit has run out, everything that is counted fails until the render ends, and
-//! the render itself has failed, whoever may have dealt with the error in between. So
-//! those who cannot return an error, such as what compares values, may simply stop.
+//! the render itself fails, even where the error was dealt with in between. So code that
+//! cannot return an error, such as a comparison within a sort, may simply stop.
 
 use std::cell::{Cell, RefCell};
 
@@ -10,47 +10,52 @@ use minijinja::value::{Kwargs, Value};
 use minijinja::{Error, ErrorKind};
 use rolecall_model::{Limit, Limits, Moment};
 
-use super::helpers;
-use super::namespaces;
+use crate::release::release;
 
 /// The work of a step from one item of a list, a dictionary or a tree to the next.
-pub(super) const ITEM: usize = 192;
+pub(crate) const ITEM: usize = 192;
 
-/// The work of a character that is looked at by itself; for each of its bytes.
-pub(super) const CHARACTER: usize = 6;
+/// The work of looking at a single character, for each of its bytes.
+pub(crate) const CHARACTER: usize = 6;
 
-/// The work of a character that is looked up in Unicode's tables; for each of its bytes.
-pub(super) const LETTER: usize = 16;
+/// The work of looking up a character in Unicode's tables, for each of its bytes.
+pub(crate) const LETTER: usize = 16;
 
-/// The bytes that an item takes in a list, with what a list that grows has to spare.
-pub(super) const SLOT: usize = 16;
+/// The bytes that an item takes in a list, with the spare room of a list that grows.
+pub(crate) const SLOT: usize = 16;
 
-/// The bytes that a list or another object takes at least. That is more than it has, for
-/// an object that holds objects also needs stack when it is dropped.
-pub(super) const OBJECT: usize = 512;
+/// The bytes that a list or another object is counted with. That is more than its size,
+/// for an object that holds objects also needs stack when it is dropped.
+pub(crate) const OBJECT: usize = 512;
 
 /// The bytes that an entry takes in a dictionary.
-pub(super) const ENTRY: usize = 96;
+pub(crate) const ENTRY: usize = 96;
 
-/// How deeply a value may be nested that is gone through: so deep that Python raises its
-/// `RecursionError` there.
-pub(super) const DEEPEST: usize = 950;
+/// How deeply a value may be nested when something goes through it. Python raises its
+/// `RecursionError` at about this depth.
+pub(crate) const DEEPEST: usize = 950;
 
 thread_local! {
-    /// Of the render on this thread; a render never leaves its thread.
+    /// The bytes that the render on this thread may still produce. A render never leaves its
+    /// thread.
     static OUTPUT: Cell<usize> = const { Cell::new(usize::MAX) };
+    /// The work that it may still do.
     static WORK: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// How many filters may still be called from within filters.
     static CALLS: Cell<usize> = const { Cell::new(Limits::DEEPEST) };
+    /// How many levels may still be gone down into a value.
     static DEPTH: Cell<usize> = const { Cell::new(DEEPEST) };
-    /// How often a loop has called itself: its scopes pile up at most as often.
+    /// How often a loop has called itself, which opens its scopes once more each time.
     static RECURSIONS: Cell<usize> = const { Cell::new(0) };
-    /// The steps whose lookups are counted.
+    /// The steps of the interpreter whose lookups of names are counted already.
     static STEPS: Cell<u64> = const { Cell::new(0) };
+    /// The moment at which the render happens.
     static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
+    /// Why the render has failed, once it has.
     static FAILED: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 
-/// Why a render cannot go on, whatever the template does about it.
+/// Why a render cannot go on. A template cannot catch it.
 #[derive(Clone, Copy)]
 enum Failure {
     Limit(Limit),
@@ -72,26 +77,25 @@ impl Failure {
 /// The error behind an exceeded limit.
 #[derive(Debug, thiserror::Error)]
 #[error("the limit on {0} ran out")]
-pub(super) struct LimitReached(pub(super) Limit);
+pub(crate) struct LimitReached(pub(crate) Limit);
 
 /// The error of a limit that ran out.
-pub(super) fn exceeded(limit: Limit) -> Error {
+pub(crate) fn exceeded(limit: Limit) -> Error {
     Error::new(ErrorKind::OutOfFuel, limit.name()).with_source(LimitReached(limit))
 }
 
 /// Runs a render with fresh limits at a frozen moment.
-pub(super) fn metered<T>(
+pub(crate) fn metered<T>(
     limits: &Limits,
     now: Moment,
     render: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    /// Nothing is left over for the next render, after a panic either; and what happens
-    /// between renders has no limits.
+    /// Ends the render, after a panic too: nothing of it is left for the next one, and there
+    /// are no limits between renders.
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
-            namespaces::clear();
-            helpers::clear();
+            release();
             begin(usize::MAX, u64::MAX, Limits::DEEPEST);
         }
     }
@@ -120,11 +124,11 @@ fn begin(output: usize, work: u64, calls: usize) {
 }
 
 /// The moment at which the render on this thread happens.
-pub(super) fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     NOW.get().unwrap_or_default()
 }
 
-/// Ends the render: nothing is left of its limits.
+/// Fails the render, and leaves nothing of its limits.
 #[cold]
 fn fail(failure: Failure) -> Error {
     OUTPUT.set(0);
@@ -136,7 +140,7 @@ fn fail(failure: Failure) -> Error {
 
 /// Counts bytes that are about to be produced.
 #[inline]
-pub(super) fn produce(amount: usize) -> Result<(), Error> {
+pub(crate) fn produce(amount: usize) -> Result<(), Error> {
     match OUTPUT.get().checked_sub(amount) {
         Some(left) => {
             OUTPUT.set(left);
@@ -146,10 +150,10 @@ pub(super) fn produce(amount: usize) -> Result<(), Error> {
     }
 }
 
-/// Counts what is about to be gone through. A unit is the time in which a byte of text is
+/// Counts work that is about to be done. A unit is the time in which a byte of text is
 /// searched or compared.
 #[inline]
-pub(super) fn work(amount: usize) -> Result<(), Error> {
+pub(crate) fn work(amount: usize) -> Result<(), Error> {
     match WORK.get().checked_sub(amount as u64) {
         Some(left) => {
             WORK.set(left);
@@ -159,30 +163,30 @@ pub(super) fn work(amount: usize) -> Result<(), Error> {
     }
 }
 
-/// Counts the names that were looked for since the last time, in so many scopes.
-pub(super) fn looked_up(steps: u64, scopes: usize, lookup: usize) -> Result<(), Error> {
+/// Counts the names that were looked for since the last time, given the interpreter's steps
+/// until now, the open scopes and the work of looking in one of them.
+pub(crate) fn looked_up(steps: u64, scopes: usize, lookup: usize) -> Result<(), Error> {
     let since = steps.saturating_sub(STEPS.replace(steps));
     let scopes = scopes.saturating_mul(1 + RECURSIONS.get());
     let scopes = scopes.min(Limits::DEEPEST + 2);
-    // Not every step looks for a name.
+    // Not every step looks for a name: half of the work is counted.
     let work_of_step = scopes.saturating_mul(lookup) / 2;
     let since = usize::try_from(since).unwrap_or(usize::MAX);
     work(since.saturating_mul(work_of_step))
 }
 
-/// A loop calls itself.
-pub(super) fn recursed() {
+/// Notes that a loop calls itself.
+pub(crate) fn recursed() {
     RECURSIONS.set(RECURSIONS.get() + 1);
 }
 
-/// Goes a level down into a value, where Python would: what is nested too deeply for
-/// Python fails.
-pub(super) fn nested<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
+/// Goes a level down into a value, or fails where the value is nested too deeply for Python.
+pub(crate) fn nested<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
     level(&DEPTH, Failure::TooDeep, within)
 }
 
-/// Calls a filter from within a filter.
-pub(super) fn called<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
+/// Calls a filter from within a filter, or fails at the limit on recursion.
+pub(crate) fn called<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
     level(&CALLS, Failure::Limit(Limit::Recursion), within)
 }
 
@@ -202,50 +206,50 @@ fn level<T>(
 }
 
 /// What a filter, a test or a method costs for each byte of the texts that it is given.
-/// What goes through lists counts as it goes.
+/// Those that go through lists count each item as they come to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(crate) struct Cost {
     /// Work for a byte of text.
-    pub(super) byte: usize,
+    pub(crate) byte: usize,
     /// Bytes produced for a byte of text.
-    pub(super) text: usize,
+    pub(crate) text: usize,
 }
 
 impl Cost {
-    /// Of what looks at nothing but types, or counts by itself.
-    pub(super) const NOTHING: Cost = Cost { byte: 0, text: 0 };
-    /// Of what copies texts.
-    pub(super) const COPIES: Cost = Cost { byte: 1, text: 1 };
-    /// Of what searches texts.
-    pub(super) const SEARCHES: Cost = Cost { byte: 2, text: 0 };
-    /// Of what goes through texts one character after the other.
-    pub(super) const READS: Cost = Cost {
+    /// For those that look at nothing but types, or that count by themselves.
+    pub(crate) const NOTHING: Cost = Cost { byte: 0, text: 0 };
+    /// For those that copy texts.
+    pub(crate) const COPIES: Cost = Cost { byte: 1, text: 1 };
+    /// For those that search texts.
+    pub(crate) const SEARCHES: Cost = Cost { byte: 2, text: 0 };
+    /// For those that go through texts one character after the other.
+    pub(crate) const READS: Cost = Cost {
         byte: CHARACTER,
         text: 0,
     };
-    /// Of what also copies them.
-    pub(super) const REWRITES: Cost = Cost {
+    /// For those that go through texts one character after the other, and copy them.
+    pub(crate) const REWRITES: Cost = Cost {
         byte: CHARACTER,
         text: 1,
     };
-    /// Of what asks Unicode about every character.
-    pub(super) const KNOWS: Cost = Cost {
+    /// For those that look up every character in Unicode's tables.
+    pub(crate) const KNOWS: Cost = Cost {
         byte: LETTER,
         text: 0,
     };
-    /// Of what also copies them.
-    pub(super) const SPELLS: Cost = Cost {
+    /// For those that look up every character in Unicode's tables, and copy the text.
+    pub(crate) const SPELLS: Cost = Cost {
         byte: LETTER,
         text: 1,
     };
 
-    /// With so many bytes produced for each byte of text.
-    pub(super) const fn times(self, text: usize) -> Cost {
+    /// The same, with so many bytes produced for each byte of text.
+    pub(crate) const fn times(self, text: usize) -> Cost {
         Cost { text, ..self }
     }
 
-    /// Counts what a call with these arguments is going to cost.
-    pub(super) fn charge(self, args: &[Value]) -> Result<(), Error> {
+    /// Counts the cost of a call with these arguments.
+    pub(crate) fn charge(self, args: &[Value]) -> Result<(), Error> {
         if self == Cost::NOTHING {
             return Ok(());
         }
@@ -270,8 +274,9 @@ impl Cost {
         Ok(())
     }
 
+    /// Counts the cost of a text.
     #[inline]
-    pub(super) fn charge_text(self, text: &str) -> Result<(), Error> {
+    pub(crate) fn charge_text(self, text: &str) -> Result<(), Error> {
         work(text.len().saturating_mul(self.byte))?;
         produce(text.len().saturating_mul(self.text))
     }

@@ -1,17 +1,24 @@
-//! What minijinja's errors mean to the harness.
+//! Errors of the engine, and the refusal that an error leads to.
+
+use std::borrow::Cow;
 
 use minijinja::{Error, ErrorKind};
 use rolecall_model::{Limit, Refusal, Stage};
 
-use super::meter::LimitReached;
+use crate::meter::LimitReached;
+
+/// The error of an operation that cannot be done.
+pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message)
+}
 
 /// The error behind `raise_exception(message)`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Raised(pub(super) String);
+pub(crate) struct Raised(pub(crate) String);
 
-/// The refusal that an error of a render or a load comes to.
-pub(super) fn refusal(error: &Error, stage: Stage) -> Refusal {
+/// The refusal that an error of a render or a load leads to.
+pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
     for cause in causes(error) {
         if let Some(Raised(message)) = cause.downcast_ref() {
             return Refusal::Raised {
@@ -27,8 +34,8 @@ pub(super) fn refusal(error: &Error, stage: Stage) -> Refusal {
             return Refusal::Exceeded { limit };
         }
     }
-    // The innermost error is the one that has something to say: the others only tell
-    // that it came through a block or a macro.
+    // The innermost error tells what happened, the others only that it came through a block
+    // or a macro.
     let innermost = causes(error)
         .filter_map(|cause| cause.downcast_ref::<Error>())
         .last()
@@ -43,7 +50,7 @@ pub(super) fn refusal(error: &Error, stage: Stage) -> Refusal {
     }
 }
 
-/// The limits that minijinja keeps by itself.
+/// The limit behind an error, if it is one of those that minijinja keeps by itself.
 fn own_limit(error: &Error) -> Option<Limit> {
     match (error.kind(), error.detail()) {
         (ErrorKind::OutOfFuel, None) => Some(Limit::Fuel),
@@ -55,6 +62,7 @@ fn own_limit(error: &Error) -> Option<Limit> {
     }
 }
 
+/// An error, the error that caused it, and so on.
 fn causes<'e>(error: &'e Error) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
     std::iter::successors(
         Some(error as &'e (dyn std::error::Error + 'static)),

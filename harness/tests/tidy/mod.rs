@@ -15,7 +15,7 @@ use self::modules::Modules;
 use self::order::{circle, upwards};
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 4] = ["model", "go", "rolecall", "cli"];
+const CRATES: [&str; 5] = ["model", "jinja", "go", "rolecall", "cli"];
 
 fn harness() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -1,0 +1,411 @@
+//! Gives the expressions of a syntax tree Python's operators.
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{
+    BinOp, BinOpKind, Call, CallArg, Compare, CompareOpKind, Expr, Filter, GetAttr, GetItem,
+    IfExpr, List, Map, Slice, Spanned, Test, Tuple, UnaryOp, UnaryOpKind,
+};
+use minijinja::{Error, ErrorKind, Value};
+
+use crate::compile::nodes::{constant, operation, variable};
+use crate::compile::properties::{
+    is_loop_variable, is_plain, is_plain_key, is_repeatable, is_short_list, is_silent,
+};
+use crate::library::vocabulary;
+use crate::operator::Operator;
+use crate::python::attributes::is_method;
+
+/// Gives expressions Python's operators.
+#[derive(Default)]
+pub(super) struct Expressions {
+    /// Within a condition. An unknown filter fails there when it is used, elsewhere when the
+    /// template is compiled (Jinja2's compiler.py, `soft_frame`).
+    pub(super) is_soft: bool,
+    /// Within an expression that is written and that Jinja2 evaluates when it compiles.
+    pub(super) is_constant: bool,
+}
+
+impl Expressions {
+    /// An expression that may be missing, with Python's operators.
+    pub(super) fn adapt_optional<'s>(
+        &mut self,
+        expression: Option<&Expr<'s>>,
+    ) -> Result<Option<Expr<'s>>, Error> {
+        expression.map(|inner| self.adapt(inner)).transpose()
+    }
+
+    fn adapt_all<'s>(&mut self, expressions: &[Expr<'s>]) -> Result<Vec<Expr<'s>>, Error> {
+        expressions.iter().map(|inner| self.adapt(inner)).collect()
+    }
+
+    /// The arguments of a call, with Python's operators.
+    pub(super) fn adapt_arguments<'s>(
+        &mut self,
+        arguments: &[CallArg<'s>],
+    ) -> Result<Vec<CallArg<'s>>, Error> {
+        arguments
+            .iter()
+            .map(|argument| {
+                Ok(match argument {
+                    CallArg::Pos(value) => CallArg::Pos(self.adapt(value)?),
+                    CallArg::Kwarg(name, value) => CallArg::Kwarg(name, self.adapt(value)?),
+                    CallArg::PosSplat(value) => {
+                        let span = value.span();
+                        let value = self.adapt(value)?;
+                        CallArg::PosSplat(operation(Operator::Splat, vec![value], span))
+                    }
+                    CallArg::KwargSplat(value) => {
+                        let span = value.span();
+                        let value = self.adapt(value)?;
+                        CallArg::KwargSplat(operation(Operator::KwargSplat, vec![value], span))
+                    }
+                })
+            })
+            .collect()
+    }
+
+    /// An expression with Python's operators.
+    pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
+        Ok(match expression {
+            Expr::Var(node) => variable(node.id, node.span()),
+            Expr::Const(node) => constant(node.value.clone(), node.span()),
+            Expr::Slice(node) => self.slice(node)?,
+            Expr::UnaryOp(node) => self.unary(node)?,
+            Expr::BinOp(node) => self.binary(node)?,
+            Expr::Compare(node) => self.comparison(node)?,
+            Expr::IfExpr(node) => {
+                let was_soft = std::mem::replace(&mut self.is_soft, true);
+                let choice = IfExpr {
+                    test_expr: self.adapt(&node.test_expr)?,
+                    true_expr: self.adapt(&node.true_expr)?,
+                    false_expr: Some(match &node.false_expr {
+                        Some(otherwise) => self.adapt(otherwise)?,
+                        None => constant(Value::UNDEFINED, node.span()),
+                    }),
+                };
+                self.is_soft = was_soft;
+                Expr::IfExpr(Spanned::new(choice, node.span()))
+            }
+            Expr::Filter(node) => {
+                let name = self.known("filter", node.name, vocabulary::is_filter(node.name))?;
+                let filter = Filter {
+                    name,
+                    expr: self.adapt_optional(node.expr.as_ref())?,
+                    args: self.adapt_arguments(&node.args)?,
+                };
+                Expr::Filter(Spanned::new(filter, node.span()))
+            }
+            Expr::Test(node) => {
+                let name = self.known("test", node.name, vocabulary::is_test(node.name))?;
+                let test = Test {
+                    name,
+                    expr: self.adapt(&node.expr)?,
+                    args: self.adapt_arguments(&node.args)?,
+                };
+                Expr::Test(Spanned::new(test, node.span()))
+            }
+            // `self` has nothing but the template's blocks.
+            Expr::GetAttr(node) if matches!(&node.expr, Expr::Var(name) if name.id == "self") => {
+                constant(Value::UNDEFINED, node.span())
+            }
+            Expr::GetAttr(node) => {
+                let inner = self.adapt(&node.expr)?;
+                if is_method(node.name) && !is_loop_variable(&node.expr) {
+                    let operands = vec![inner, constant(node.name, node.span())];
+                    operation(Operator::Attribute, operands, node.span())
+                } else {
+                    let attribute = GetAttr {
+                        expr: inner,
+                        name: node.name,
+                    };
+                    Expr::GetAttr(Spanned::new(attribute, node.span()))
+                }
+            }
+            Expr::GetItem(node) => {
+                let inner = self.adapt(&node.expr)?;
+                let subscript = self.adapt(&node.subscript_expr)?;
+                if is_plain_key(&node.subscript_expr) {
+                    let item = GetItem {
+                        expr: inner,
+                        subscript_expr: subscript,
+                    };
+                    Expr::GetItem(Spanned::new(item, node.span()))
+                } else {
+                    operation(Operator::Item, vec![inner, subscript], node.span())
+                }
+            }
+            Expr::Call(node) => self.call(node)?,
+            Expr::List(node) => {
+                let items = self.adapt_all(&node.items)?;
+                if node.as_const().is_some() {
+                    Expr::List(Spanned::new(List { items }, node.span()))
+                } else {
+                    operation(Operator::List, items, node.span())
+                }
+            }
+            Expr::Tuple(node) => {
+                let items = self.adapt_all(&node.items)?;
+                if node.as_const().is_some() {
+                    Expr::Tuple(Spanned::new(Tuple { items }, node.span()))
+                } else {
+                    operation(Operator::Tuple, items, node.span())
+                }
+            }
+            Expr::Map(node) => self.map(node)?,
+        })
+    }
+
+    fn map<'s>(&mut self, node: &Spanned<Map<'s>>) -> Result<Expr<'s>, Error> {
+        let keys = self.adapt_all(&node.keys)?;
+        let values = self.adapt_all(&node.values)?;
+        if node.as_const().is_some() {
+            return Ok(Expr::Map(Spanned::new(Map { keys, values }, node.span())));
+        }
+        let pairs = keys.into_iter().zip(values);
+        let parts = pairs.flat_map(|(key, value)| [key, value]).collect();
+        Ok(operation(Operator::Map, parts, node.span()))
+    }
+
+    fn slice<'s>(&mut self, node: &Spanned<Slice<'s>>) -> Result<Expr<'s>, Error> {
+        let bound = |bound: &Option<Expr<'s>>, all: &mut Expressions| match bound {
+            Some(bound) => all.adapt(bound),
+            None => Ok(constant((), node.span())),
+        };
+        let operands = vec![
+            self.adapt(&node.expr)?,
+            bound(&node.start, self)?,
+            bound(&node.stop, self)?,
+            bound(&node.step, self)?,
+        ];
+        let operator = if self.is_constant {
+            Operator::SliceConstant
+        } else {
+            Operator::Slice
+        };
+        Ok(operation(operator, operands, node.span()))
+    }
+
+    /// The name of a filter or a test, or within a condition a name that fails when it is
+    /// used. Elsewhere a name that Jinja2 does not know is an error.
+    fn known<'s>(&self, what: &str, name: &'s str, is_known: bool) -> Result<&'s str, Error> {
+        if is_known {
+            Ok(name)
+        } else if self.is_soft {
+            Ok("unknown")
+        } else {
+            Err(Error::new(
+                ErrorKind::SyntaxError,
+                format!("no {what} named {name:?}"),
+            ))
+        }
+    }
+
+    /// A call, which stays minijinja's own. The value that a loop is called with is prepared
+    /// like that of any loop.
+    fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Expr<'s>, Error> {
+        let mut args = self.adapt_arguments(&node.args)?;
+        if let (true, [CallArg::Pos(value)]) = (is_loop_variable(&node.expr), node.args.as_slice())
+        {
+            let value = self.adapt(value)?;
+            let value = operation(Operator::Recurse, vec![value], node.span());
+            args = vec![CallArg::Pos(value)];
+        }
+        let expr = match &node.expr {
+            Expr::GetAttr(attribute) if ["changed", "cycle"].contains(&attribute.name) => {
+                let name = constant(attribute.name, attribute.span());
+                args.insert(0, CallArg::Pos(name));
+                let filter = Filter {
+                    name: Operator::LoopMethod.name(),
+                    expr: Some(self.adapt(&attribute.expr)?),
+                    args,
+                };
+                return Ok(Expr::Filter(Spanned::new(filter, node.span())));
+            }
+            Expr::GetAttr(attribute) => Expr::GetAttr(Spanned::new(
+                GetAttr {
+                    expr: self.adapt(&attribute.expr)?,
+                    name: attribute.name,
+                },
+                attribute.span(),
+            )),
+            other => self.adapt(other)?,
+        };
+        Ok(Expr::Call(Spanned::new(Call { expr, args }, node.span())))
+    }
+
+    fn unary<'s>(&mut self, node: &Spanned<UnaryOp<'s>>) -> Result<Expr<'s>, Error> {
+        let span = node.span();
+        Ok(match (&node.op, &node.expr) {
+            (UnaryOpKind::Not, inner) => {
+                let expr = self.adapt(inner)?;
+                Expr::UnaryOp(Spanned::new(
+                    UnaryOp {
+                        op: UnaryOpKind::Not,
+                        expr,
+                    },
+                    span,
+                ))
+            }
+            (UnaryOpKind::Neg, Expr::Const(number)) if number.value.is_number() => {
+                Expr::UnaryOp(Spanned::new(
+                    UnaryOp {
+                        op: UnaryOpKind::Neg,
+                        expr: constant(number.value.clone(), number.span()),
+                    },
+                    span,
+                ))
+            }
+            (UnaryOpKind::Neg, inner) => {
+                operation(Operator::Negate, vec![self.adapt(inner)?], span)
+            }
+        })
+    }
+
+    fn binary<'s>(&mut self, node: &Spanned<BinOp<'s>>) -> Result<Expr<'s>, Error> {
+        let operator = match node.op {
+            BinOpKind::ScAnd | BinOpKind::ScOr => {
+                let both = BinOp {
+                    op: node.op,
+                    left: self.adapt(&node.left)?,
+                    right: self.adapt(&node.right)?,
+                };
+                return Ok(Expr::BinOp(Spanned::new(both, node.span())));
+            }
+            BinOpKind::Eq => Operator::Equal,
+            BinOpKind::Ne => Operator::NotEqual,
+            BinOpKind::Lt => Operator::Less,
+            BinOpKind::Lte => Operator::LessOrEqual,
+            BinOpKind::Gt => Operator::Greater,
+            BinOpKind::Gte => Operator::GreaterOrEqual,
+            BinOpKind::Add => Operator::Add,
+            BinOpKind::Sub => Operator::Subtract,
+            BinOpKind::Mul => Operator::Multiply,
+            BinOpKind::Div => Operator::Divide,
+            BinOpKind::FloorDiv => Operator::FloorDivide,
+            BinOpKind::Rem => Operator::Modulo,
+            BinOpKind::Pow => Operator::Power,
+            BinOpKind::Concat => Operator::Concat,
+            BinOpKind::In => Operator::In,
+        };
+        if let Operator::Add | Operator::Concat = operator {
+            return self.sum(node, operator);
+        }
+        let operands = [self.adapt(&node.left)?, self.adapt(&node.right)?];
+        Ok(compared(operator, operands, node.span()))
+    }
+
+    /// `a + b + c` and `a ~ b ~ c`: up to five operands are put together at once. But `b` and
+    /// `c` of a sum are evaluated one by one if they may raise an exception: `a + b` may fail
+    /// before `c` is evaluated.
+    fn sum<'s>(
+        &mut self,
+        node: &Spanned<BinOp<'s>>,
+        operator: Operator,
+    ) -> Result<Expr<'s>, Error> {
+        let is_sum = operator == Operator::Add;
+        let mut operands = vec![&node.right];
+        let mut left = &node.left;
+        while let Expr::BinOp(inner) = left
+            && std::mem::discriminant(&inner.op) == std::mem::discriminant(&node.op)
+            && operands.iter().all(|right| !is_sum || is_silent(right))
+        {
+            operands.push(&inner.right);
+            left = &inner.left;
+        }
+        let mut sum = self.adapt(left)?;
+        operands.reverse();
+        for operands in operands.chunks(4) {
+            let several = match (operands.len(), is_sum) {
+                (1, _) => operator,
+                (2, true) => Operator::Add3,
+                (3, true) => Operator::Add4,
+                (_, true) => Operator::Add5,
+                (2, false) => Operator::Concat3,
+                (3, false) => Operator::Concat4,
+                (_, false) => Operator::Concat5,
+            };
+            let mut all = vec![sum];
+            for operand in operands {
+                all.push(self.adapt(operand)?);
+            }
+            sum = operation(several, all, node.span());
+        }
+        Ok(sum)
+    }
+
+    /// `a < b < c`: `a < b and b < c`. Where `b` may not be evaluated twice, all operands are
+    /// evaluated beforehand.
+    fn comparison<'s>(&mut self, node: &Spanned<Compare<'s>>) -> Result<Expr<'s>, Error> {
+        let span = node.span();
+        let middle = &node.ops[..node.ops.len().saturating_sub(1)];
+        if !middle.iter().all(|op| is_repeatable(&op.expr)) {
+            let mut operands = vec![self.adapt(&node.expr)?];
+            for op in &node.ops {
+                operands.push(constant(comparing(op.op).name(), span));
+                operands.push(self.adapt(&op.expr)?);
+            }
+            return Ok(operation(Operator::Chain, operands, span));
+        }
+        let mut left = &node.expr;
+        let mut chain = None;
+        for op in &node.ops {
+            let operands = [self.adapt(left)?, self.adapt(&op.expr)?];
+            let compared = compared(comparing(op.op), operands, span);
+            left = &op.expr;
+            chain = Some(match chain {
+                None => compared,
+                Some(before) => Expr::BinOp(Spanned::new(
+                    BinOp {
+                        op: BinOpKind::ScAnd,
+                        left: before,
+                        right: compared,
+                    },
+                    span,
+                )),
+            });
+        }
+        Ok(chain.unwrap_or_else(|| constant((), span)))
+    }
+}
+
+/// The operator of a comparison.
+fn comparing(op: CompareOpKind) -> Operator {
+    match op {
+        CompareOpKind::Eq => Operator::Equal,
+        CompareOpKind::Ne => Operator::NotEqual,
+        CompareOpKind::Lt => Operator::Less,
+        CompareOpKind::Lte => Operator::LessOrEqual,
+        CompareOpKind::Gt => Operator::Greater,
+        CompareOpKind::Gte => Operator::GreaterOrEqual,
+        CompareOpKind::In => Operator::In,
+        CompareOpKind::NotIn => Operator::NotIn,
+    }
+}
+
+/// A comparison, or any operator with two operands. minijinja's own comparisons are faster,
+/// and stay where they give the same: where one operand is known to be a text or a number,
+/// and for `in` where the list is known to be a short list of texts.
+fn compared(operator: Operator, operands: [Expr<'_>; 2], span: Span) -> Expr<'_> {
+    let [left, right] = &operands;
+    let own = match operator {
+        Operator::Equal if is_plain(left) || is_plain(right) => Some(BinOpKind::Eq),
+        Operator::NotEqual if is_plain(left) || is_plain(right) => Some(BinOpKind::Ne),
+        Operator::In | Operator::NotIn if is_short_list(right) => Some(BinOpKind::In),
+        _ => None,
+    };
+    let Some(op) = own else {
+        return operation(operator, operands.into(), span);
+    };
+    let [left, right] = operands;
+    let compared = Expr::BinOp(Spanned::new(BinOp { op, left, right }, span));
+    match operator {
+        Operator::NotIn => Expr::UnaryOp(Spanned::new(
+            UnaryOp {
+                op: UnaryOpKind::Not,
+                expr: compared,
+            },
+            span,
+        )),
+        _ => compared,
+    }
+}

@@ -1,0 +1,193 @@
+//! The names that a template reads and writes: they tell what its macros take and keep.
+
+use std::collections::BTreeSet;
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{Expr, IfCond, Macro, Spanned, Stmt};
+
+use crate::compile::nodes::{all_within, constant, emit, given, variable};
+use crate::operators::macros::Signature;
+
+/// The signature of a macro in whose defaults and body these names are seen: the special
+/// arguments `caller`, `kwargs` and `varargs` are handed over where they are used.
+pub(super) fn signature(node: &Macro<'_>, seen: &Names<'_>) -> Signature {
+    let arguments: Vec<String> = argument_names(node).map(str::to_owned).collect();
+    let uses = |name: &str| seen.loaded.contains(name) && !arguments.iter().any(|a| a == name);
+    Signature {
+        name: node.name.to_owned(),
+        required: node.args.len() - node.defaults.len(),
+        enclosed: seen.loaded.len() + seen.namespaces.len(),
+        takes_caller: uses("caller"),
+        takes_kwargs: uses("kwargs"),
+        takes_varargs: uses("varargs"),
+        arguments,
+    }
+}
+
+/// The names under which a macro's body finds what it is given, in the order in which the
+/// signature binds them.
+pub(super) fn parameters<'s>(signature: &Signature, node: &Macro<'s>) -> Vec<&'s str> {
+    let special = [
+        (signature.takes_caller, "caller"),
+        (signature.takes_kwargs, "kwargs"),
+        (signature.takes_varargs, "varargs"),
+    ];
+    let special = special
+        .into_iter()
+        .filter_map(|(takes, name)| takes.then_some(name));
+    argument_names(node).chain(special).collect()
+}
+
+fn argument_names<'s>(node: &Macro<'s>) -> impl Iterator<Item = &'s str> {
+    node.args.iter().filter_map(|argument| match argument {
+        Expr::Var(name) => Some(name.id),
+        _ => None,
+    })
+}
+
+/// The names that a piece of a template reads and writes.
+#[derive(Debug, Default)]
+pub(super) struct Names<'s> {
+    loaded: BTreeSet<&'s str>,
+    stored: BTreeSet<&'s str>,
+    /// The names of which an attribute is written: minijinja overlooks that they are read.
+    namespaces: BTreeSet<&'s str>,
+}
+
+impl<'s> Names<'s> {
+    /// A statement that reads the names that are both read and written, and never runs.
+    ///
+    /// Where a macro writes a name first, minijinja takes the name for the macro's own from
+    /// the beginning; in Jinja2 the macro sees the outer one until then. Because of this
+    /// statement minijinja keeps the outer one too.
+    pub(super) fn enclosed(&self, span: Span) -> Option<Stmt<'s>> {
+        let changed = self.loaded.intersection(&self.stored);
+        let names: Vec<&'s str> = changed.chain(&self.namespaces).copied().collect();
+        if names.is_empty() {
+            return None;
+        }
+        Some(Stmt::IfCond(Spanned::new(
+            IfCond {
+                expr: constant(false, span),
+                true_body: names
+                    .into_iter()
+                    .map(|name| emit(variable(name, span), span))
+                    .collect(),
+                false_body: Vec::new(),
+            },
+            span,
+        )))
+    }
+
+    /// Whether a condition or the statements under it read a variable.
+    pub(super) fn has_read(condition: &Expr<'s>, body: &[Stmt<'s>], name: &str) -> bool {
+        let mut names = Names::default();
+        names.expression(condition);
+        names.statements(body);
+        names.loaded.contains(name)
+    }
+
+    /// Adds the names in a macro's defaults and body.
+    pub(super) fn of_macro(&mut self, node: &Macro<'s>) {
+        for default in &node.defaults {
+            self.expression(default);
+        }
+        self.statements(&node.body);
+    }
+
+    fn statements(&mut self, statements: &[Stmt<'s>]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'s>) {
+        match statement {
+            Stmt::Template(node) => self.statements(&node.children),
+            Stmt::EmitExpr(node) => self.expression(&node.expr),
+            Stmt::ForLoop(node) => {
+                self.expression(&node.iter);
+                self.optional(node.filter_expr.as_ref());
+                self.statements(&node.body);
+                self.statements(&node.else_body);
+            }
+            Stmt::IfCond(node) => {
+                self.expression(&node.expr);
+                self.statements(&node.true_body);
+                self.statements(&node.false_body);
+            }
+            Stmt::WithBlock(node) => {
+                for (_, value) in &node.assignments {
+                    self.expression(value);
+                }
+                self.statements(&node.body);
+            }
+            Stmt::Set(node) => {
+                self.expression(&node.expr);
+                self.target(&node.target);
+            }
+            Stmt::SetBlock(node) => {
+                self.optional(node.filter.as_ref());
+                self.statements(&node.body);
+                self.target(&node.target);
+            }
+            Stmt::AutoEscape(node) => {
+                self.expression(&node.enabled);
+                self.statements(&node.body);
+            }
+            Stmt::FilterBlock(node) => {
+                self.expression(&node.filter);
+                self.statements(&node.body);
+            }
+            Stmt::Macro(node) => {
+                self.stored.insert(node.name);
+                self.of_macro(node);
+            }
+            Stmt::CallBlock(node) => {
+                self.expression(&node.call.expr);
+                for argument in &node.call.args {
+                    self.expression(given(argument));
+                }
+                self.of_macro(&node.macro_decl);
+            }
+            Stmt::Block(node) => self.statements(&node.body),
+            _ => {}
+        }
+    }
+
+    fn target(&mut self, target: &Expr<'s>) {
+        match target {
+            Expr::Var(name) => {
+                self.stored.insert(name.id);
+            }
+            Expr::List(list) => {
+                for item in &list.items {
+                    self.target(item);
+                }
+            }
+            Expr::GetAttr(attribute) => {
+                if let Expr::Var(name) = &attribute.expr {
+                    self.namespaces.insert(name.id);
+                }
+                self.expression(&attribute.expr);
+            }
+            other => self.expression(other),
+        }
+    }
+
+    fn optional(&mut self, expression: Option<&Expr<'s>>) {
+        if let Some(expression) = expression {
+            self.expression(expression);
+        }
+    }
+
+    fn expression(&mut self, expression: &Expr<'s>) {
+        if let Expr::Var(name) = expression {
+            self.loaded.insert(name.id);
+        }
+        all_within(expression, |inner| {
+            self.expression(inner);
+            true
+        });
+    }
+}

@@ -1,0 +1,97 @@
+//! The nodes of a syntax tree: how they are made, and what is within them.
+
+use minijinja::Value;
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{
+    CallArg, Const, EmitExpr, Expr, Filter, IfCond, Spanned, Stmt, Var, WithBlock,
+};
+
+use crate::operator::Operator;
+
+/// An operator with its operands: the call of the operator's filter.
+pub(super) fn operation(operator: Operator, operands: Vec<Expr<'_>>, span: Span) -> Expr<'_> {
+    let mut operands = operands.into_iter();
+    let expr = operands.next();
+    let filter = Filter {
+        name: operator.name(),
+        expr,
+        args: operands.map(CallArg::Pos).collect(),
+    };
+    Expr::Filter(Spanned::new(filter, span))
+}
+
+/// A constant.
+pub(super) fn constant<'s>(value: impl Into<Value>, span: Span) -> Expr<'s> {
+    let value = value.into();
+    Expr::Const(Spanned::new(Const { value }, span))
+}
+
+/// A variable.
+pub(super) fn variable(id: &str, span: Span) -> Expr<'_> {
+    Expr::Var(Spanned::new(Var { id }, span))
+}
+
+/// A statement that writes a value.
+pub(super) fn emit(expr: Expr<'_>, span: Span) -> Stmt<'_> {
+    Stmt::EmitExpr(Spanned::new(EmitExpr { expr }, span))
+}
+
+/// A statement that evaluates an expression and writes nothing.
+pub(super) fn evaluate(expr: Expr<'_>, span: Span) -> Stmt<'_> {
+    Stmt::IfCond(Spanned::new(
+        IfCond {
+            expr,
+            true_body: Vec::new(),
+            false_body: Vec::new(),
+        },
+        span,
+    ))
+}
+
+/// Statements whose variables are their own.
+pub(super) fn block(body: Vec<Stmt<'_>>, span: Span) -> Stmt<'_> {
+    let assignments = Vec::new();
+    Stmt::WithBlock(Spanned::new(WithBlock { assignments, body }, span))
+}
+
+/// Whether something holds of every expression that is directly within another.
+pub(super) fn all_within<'e, 's>(
+    expression: &'e Expr<'s>,
+    mut holds: impl FnMut(&'e Expr<'s>) -> bool,
+) -> bool {
+    match expression {
+        Expr::Var(_) | Expr::Const(_) => true,
+        Expr::Slice(node) => {
+            let bounds = [&node.start, &node.stop, &node.step];
+            holds(&node.expr) && bounds.into_iter().flatten().all(holds)
+        }
+        Expr::UnaryOp(node) => holds(&node.expr),
+        Expr::BinOp(node) => holds(&node.left) && holds(&node.right),
+        Expr::Compare(node) => holds(&node.expr) && node.ops.iter().all(|op| holds(&op.expr)),
+        Expr::IfExpr(node) => {
+            holds(&node.test_expr)
+                && holds(&node.true_expr)
+                && node.false_expr.as_ref().is_none_or(holds)
+        }
+        Expr::Filter(node) => {
+            node.expr.as_ref().is_none_or(&mut holds) && node.args.iter().map(given).all(holds)
+        }
+        Expr::Test(node) => holds(&node.expr) && node.args.iter().map(given).all(holds),
+        Expr::GetAttr(node) => holds(&node.expr),
+        Expr::GetItem(node) => holds(&node.expr) && holds(&node.subscript_expr),
+        Expr::Call(node) => holds(&node.expr) && node.args.iter().map(given).all(holds),
+        Expr::List(node) => node.items.iter().all(holds),
+        Expr::Tuple(node) => node.items.iter().all(holds),
+        Expr::Map(node) => node.keys.iter().chain(&node.values).all(holds),
+    }
+}
+
+/// The expression that an argument hands over.
+pub(super) fn given<'e, 's>(argument: &'e CallArg<'s>) -> &'e Expr<'s> {
+    match argument {
+        CallArg::Pos(value)
+        | CallArg::Kwarg(_, value)
+        | CallArg::PosSplat(value)
+        | CallArg::KwargSplat(value) => value,
+    }
+}

@@ -1,0 +1,123 @@
+//! What can be told of an expression before it is evaluated.
+
+use minijinja::machinery::ast::{CallArg, Expr};
+
+use crate::compile::nodes::all_within;
+use crate::python::attributes::is_method;
+
+/// Whether an expression has no variables.
+pub(super) fn is_constant(expression: &Expr<'_>) -> bool {
+    match expression {
+        Expr::Var(_) | Expr::Call(_) => false,
+        Expr::Filter(node) if has_splat(&node.args) => false,
+        Expr::Test(node) if has_splat(&node.args) => false,
+        other => all_within(other, is_constant),
+    }
+}
+
+/// Whether one of the arguments is `*list` or `**dictionary`.
+fn has_splat(arguments: &[CallArg<'_>]) -> bool {
+    arguments
+        .iter()
+        .any(|argument| matches!(argument, CallArg::PosSplat(_) | CallArg::KwargSplat(_)))
+}
+
+/// Whether it makes no difference how often an expression is evaluated.
+pub(super) fn is_repeatable(expression: &Expr<'_>) -> bool {
+    let is_itself = match expression {
+        Expr::Var(_)
+        | Expr::Const(_)
+        | Expr::GetAttr(_)
+        | Expr::GetItem(_)
+        | Expr::UnaryOp(_)
+        | Expr::BinOp(_)
+        | Expr::Slice(_)
+        | Expr::List(_)
+        | Expr::Tuple(_) => true,
+        Expr::Filter(node) => {
+            REPEATABLE_FILTERS.contains(&node.name) && node.expr.is_some() && !has_splat(&node.args)
+        }
+        Expr::Call(node) => match &node.expr {
+            Expr::GetAttr(method) => {
+                // A generator that is joined is used up.
+                is_method(method.name) && method.name != "join" && !has_splat(&node.args)
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    is_itself && all_within(expression, is_repeatable)
+}
+
+/// Filters that give the same each time, even when they are given a generator.
+const REPEATABLE_FILTERS: [&str; 12] = [
+    "abs",
+    "capitalize",
+    "count",
+    "default",
+    "float",
+    "int",
+    "length",
+    "lower",
+    "round",
+    "string",
+    "trim",
+    "upper",
+];
+
+/// Whether a text is so short that the work of comparing it, or of looking for it, need not
+/// be counted.
+fn is_short(text: &str) -> bool {
+    const SHORT: usize = 64;
+    text.len() <= SHORT
+}
+
+/// Whether a subscript is a short text and no method's name: minijinja finds such a key as
+/// Python does.
+pub(super) fn is_plain_key(subscript: &Expr<'_>) -> bool {
+    match subscript {
+        Expr::Const(key) => key
+            .value
+            .as_str()
+            .is_some_and(|key| is_short(key) && !is_method(key)),
+        _ => false,
+    }
+}
+
+/// Whether an expression is the variable `loop`.
+pub(super) fn is_loop_variable(expression: &Expr<'_>) -> bool {
+    matches!(expression, Expr::Var(name) if name.id == "loop")
+}
+
+/// Whether an expression is a short text or a number.
+pub(super) fn is_plain(expression: &Expr<'_>) -> bool {
+    match expression {
+        Expr::Const(node) => node.value.as_str().is_some_and(is_short) || node.value.is_number(),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a list or a tuple of few short texts.
+pub(super) fn is_short_list(expression: &Expr<'_>) -> bool {
+    const FEW: usize = 16;
+    let items = match expression {
+        Expr::List(node) => &node.items,
+        Expr::Tuple(node) => &node.items,
+        _ => return false,
+    };
+    let is_text = |item: &Expr<'_>| match item {
+        Expr::Const(node) => node.value.as_str().is_some_and(is_short),
+        _ => false,
+    };
+    items.len() <= FEW && items.iter().all(is_text)
+}
+
+/// Whether an expression calls nothing but methods, so that it cannot call
+/// `raise_exception`.
+pub(super) fn is_silent(expression: &Expr<'_>) -> bool {
+    let is_call_of_another = match expression {
+        Expr::Call(node) => !matches!(&node.expr, Expr::GetAttr(method) if is_method(method.name)),
+        _ => false,
+    };
+    !is_call_of_another && all_within(expression, is_silent)
+}

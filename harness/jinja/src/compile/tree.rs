@@ -1,0 +1,516 @@
+//! Gives the syntax tree of a template Python's semantics.
+//!
+//! minijinja's operators are fixed, but an environment can have any filters. So every
+//! operator of the tree becomes the call of a filter with the same operands, under a name
+//! that no template can spell; `operators` has these filters. minijinja does not take such a
+//! call for a constant. So what minijinja still evaluates when it compiles, by its own rules,
+//! has the same value by Python's.
+//!
+//! This module adapts the statements, `expressions` the expressions within them.
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{
+    AutoEscape, Block, Call, CallArg, CallBlock, Do, EmitRaw, Expr, FilterBlock, ForLoop, GetAttr,
+    IfCond, List, Macro, Set, SetBlock, Spanned, Stmt, Template, Tuple, WithBlock,
+};
+use minijinja::{Error, ErrorKind, Value};
+use rolecall_model::Limit;
+
+use crate::compile::expressions::Expressions;
+use crate::compile::names::{Names, parameters, signature};
+use crate::compile::nodes::{block, constant, emit, evaluate, operation, variable};
+use crate::compile::properties::is_constant;
+use crate::compile::scopes::Scopes;
+use crate::meter::exceeded;
+use crate::operator::Operator;
+
+/// The length from which on literal text within a loop or a macro is written through the
+/// formatter, which counts it. How much shorter text can be written is bounded by the fuel
+/// that its instruction costs.
+const COUNTED_TEXT: usize = 24;
+
+/// The name of the macro that a call block makes. No template can spell it.
+const CALL_BLOCK: &str = "call block";
+
+/// How a template writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// As fast as it can.
+    Plain,
+    /// Everything through the formatter, which is also told where captured texts begin and
+    /// end: `generation` keeps track of both.
+    Tracked,
+}
+
+/// The tree with Python's semantics. `lookup` is the work of looking for a name among the
+/// variables of a scope.
+pub(crate) fn adapt<'s>(
+    template: &Stmt<'s>,
+    writing: Writing,
+    lookup: usize,
+) -> Result<Stmt<'s>, Error> {
+    let mut adapter = Adapter {
+        writing,
+        expressions: Expressions::default(),
+        is_repeated: false,
+        scopes: Scopes::of_template(lookup),
+    };
+    let mut statements = Vec::new();
+    adapter.statement(template, &mut statements)?;
+    statements
+        .pop()
+        .ok_or_else(|| Error::new(ErrorKind::SyntaxError, "there is no template"))
+}
+
+/// Gives statements Python's semantics.
+struct Adapter {
+    writing: Writing,
+    expressions: Expressions,
+    /// Whether a statement is within a loop or a macro.
+    is_repeated: bool,
+    /// The scopes around a statement.
+    scopes: Scopes,
+}
+
+impl Adapter {
+    fn statements<'s>(&mut self, statements: &[Stmt<'s>]) -> Result<Vec<Stmt<'s>>, Error> {
+        let mut adapted = Vec::with_capacity(statements.len() + 1);
+        for statement in statements {
+            self.statement(statement, &mut adapted)?;
+        }
+        Ok(adapted)
+    }
+
+    fn statement<'s>(
+        &mut self,
+        statement: &Stmt<'s>,
+        adapted: &mut Vec<Stmt<'s>>,
+    ) -> Result<(), Error> {
+        let new = match statement {
+            Stmt::Template(node) => Stmt::Template(Spanned::new(
+                Template {
+                    children: self.statements(&node.children)?,
+                },
+                node.span(),
+            )),
+            Stmt::EmitExpr(node) => {
+                self.expressions.is_constant = is_constant(&node.expr);
+                let adapted = self.expressions.adapt(&node.expr);
+                self.expressions.is_constant = false;
+                emit(adapted?, node.span())
+            }
+            Stmt::EmitRaw(node)
+                if self.writing == Writing::Tracked
+                    || self.is_repeated && node.raw.len() >= COUNTED_TEXT =>
+            {
+                let text = Value::from_safe_string(node.raw.to_owned());
+                emit(constant(text, node.span()), node.span())
+            }
+            Stmt::EmitRaw(node) => {
+                Stmt::EmitRaw(Spanned::new(EmitRaw { raw: node.raw }, node.span()))
+            }
+            Stmt::ForLoop(node) => self.for_loop(node)?,
+            Stmt::IfCond(node) => self.condition(node)?,
+            Stmt::WithBlock(node) => self.with_block(node)?,
+            Stmt::Set(node) => {
+                let mut attributes = Vec::new();
+                let set = Set {
+                    target: self.without_attributes(&node.target, &mut attributes)?,
+                    expr: self.assigned(&node.expr, &node.target)?,
+                };
+                if let (Expr::GetAttr(_), [(namespace, name, _)]) =
+                    (&node.target, attributes.as_slice())
+                {
+                    let namespace = self.target(namespace)?;
+                    set_attribute(namespace, name, set.expr, node.span())
+                } else {
+                    adapted.push(Stmt::Set(Spanned::new(set, node.span())));
+                    return self.set_attributes(attributes, node.span(), adapted);
+                }
+            }
+            Stmt::SetBlock(node) => {
+                let mut attributes = Vec::new();
+                let set = SetBlock {
+                    target: self.without_attributes(&node.target, &mut attributes)?,
+                    filter: self.expressions.adapt_optional(node.filter.as_ref())?,
+                    body: self.captured(&node.body, node.span())?,
+                };
+                adapted.push(Stmt::SetBlock(Spanned::new(set, node.span())));
+                return self.set_attributes(attributes, node.span(), adapted);
+            }
+            Stmt::AutoEscape(node) => Stmt::AutoEscape(Spanned::new(
+                AutoEscape {
+                    enabled: self.expressions.adapt(&node.enabled)?,
+                    body: vec![self.scope(&node.body, node.span())?],
+                },
+                node.span(),
+            )),
+            Stmt::FilterBlock(node) => Stmt::FilterBlock(Spanned::new(
+                FilterBlock {
+                    filter: operation(
+                        Operator::TextOnly,
+                        vec![self.expressions.adapt(&node.filter)?],
+                        node.span(),
+                    ),
+                    body: self.captured(&node.body, node.span())?,
+                },
+                node.span(),
+            )),
+            Stmt::Macro(node) => return self.macro_declaration(node, node.name, adapted),
+            Stmt::CallBlock(node) => self.call_block(node)?,
+            Stmt::Continue(_) => Stmt::Continue(Spanned::new(
+                minijinja::machinery::ast::Continue,
+                span_of(statement),
+            )),
+            Stmt::Break(_) => Stmt::Break(Spanned::new(
+                minijinja::machinery::ast::Break,
+                span_of(statement),
+            )),
+            Stmt::Do(node) => return Err(unknown_tag(node)),
+            other => self.other_template(other)?,
+        };
+        adapted.push(new);
+        Ok(())
+    }
+
+    /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
+    fn scope<'s>(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Stmt<'s>, Error> {
+        self.scopes.enter();
+        let body = self.statements(statements)?;
+        self.scopes.leave();
+        Ok(block(body, span))
+    }
+
+    /// Statements whose text is captured, and not written.
+    fn captured<'s>(
+        &mut self,
+        statements: &[Stmt<'s>],
+        span: Span,
+    ) -> Result<Vec<Stmt<'s>>, Error> {
+        let scope = self.scope(statements, span)?;
+        if self.writing == Writing::Plain {
+            return Ok(vec![scope]);
+        }
+        let tell = |begins: bool| {
+            let operands = vec![constant(begins, span)];
+            evaluate(operation(Operator::Capture, operands, span), span)
+        };
+        Ok(vec![tell(true), scope, tell(false)])
+    }
+
+    /// A tag that is for other templates. There are no others, so that most of these tags
+    /// fail when they are reached.
+    fn other_template<'s>(&mut self, statement: &Stmt<'s>) -> Result<Stmt<'s>, Error> {
+        Ok(match statement {
+            Stmt::Block(node) => Stmt::Block(Spanned::new(
+                Block {
+                    name: node.name,
+                    required: node.required,
+                    body: self.statements(&node.body)?,
+                },
+                node.span(),
+            )),
+            // Without a loader Jinja2 fails before it looks for the template.
+            Stmt::Extends(node) => self.missing(&node.name, node.span())?,
+            Stmt::Include(node) => self.missing(&node.name, node.span())?,
+            Stmt::Import(node) => self.missing(&node.expr, node.span())?,
+            Stmt::FromImport(node) => self.missing(&node.expr, node.span())?,
+            _ => {
+                return Err(Error::new(
+                    ErrorKind::SyntaxError,
+                    "a tag that this engine does not know",
+                ));
+            }
+        })
+    }
+
+    /// A tag that evaluates the name of another template and then fails.
+    fn missing<'s>(&mut self, name: &Expr<'s>, span: Span) -> Result<Stmt<'s>, Error> {
+        let name = self.expressions.adapt(name)?;
+        Ok(emit(
+            operation(Operator::OtherTemplate, vec![name], span),
+            span,
+        ))
+    }
+
+    /// A target with a plain name in place of each attribute of a namespace. The attributes
+    /// are collected, to be assigned afterwards.
+    fn without_attributes<'s, 't>(
+        &mut self,
+        target: &'t Expr<'s>,
+        attributes: &mut Vec<Attribute<'s, 't>>,
+    ) -> Result<Expr<'s>, Error> {
+        Ok(match target {
+            Expr::GetAttr(node) => {
+                let place = PLACES.get(attributes.len());
+                let place = place.ok_or_else(|| exceeded(Limit::Recursion))?;
+                attributes.push((&node.expr, node.name, place));
+                variable(place, node.span())
+            }
+            Expr::List(node) => {
+                let mut items = Vec::new();
+                for item in &node.items {
+                    items.push(self.without_attributes(item, attributes)?);
+                }
+                Expr::List(Spanned::new(List { items }, node.span()))
+            }
+            other => self.target(other)?,
+        })
+    }
+
+    /// Assigns the attributes of a target, each from the name in its place.
+    fn set_attributes<'s>(
+        &mut self,
+        attributes: Vec<Attribute<'s, '_>>,
+        span: Span,
+        adapted: &mut Vec<Stmt<'s>>,
+    ) -> Result<(), Error> {
+        for (namespace, name, place) in attributes {
+            let namespace = self.target(namespace)?;
+            adapted.push(set_attribute(namespace, name, variable(place, span), span));
+        }
+        Ok(())
+    }
+
+    fn for_loop<'s>(&mut self, node: &Spanned<ForLoop<'s>>) -> Result<Stmt<'s>, Error> {
+        let iter = self.expressions.adapt(&node.iter)?;
+        let iter = match &node.target {
+            Expr::List(_) => operation(Operator::IteratePairs, vec![iter], node.iter.span()),
+            _ => operation(Operator::Iterate, vec![iter], node.iter.span()),
+        };
+        let target = self.target(&node.target)?;
+        let was_repeated = std::mem::replace(&mut self.is_repeated, true);
+        let outer = self.scopes.enter_loop(node.recursive);
+        let mut body = self.statements(&node.body)?;
+        if let Some(tick) = self.scopes.tick(node.span()) {
+            body.insert(0, tick);
+        }
+        self.scopes.leave_loop(&outer);
+        self.is_repeated = was_repeated;
+        let mut filter_expr = self.expressions.adapt_optional(node.filter_expr.as_ref())?;
+        // minijinja evaluates the condition for all items before the loop begins, Jinja2 for
+        // one item after the other.
+        if let Some(condition) = &node.filter_expr
+            && node.else_body.is_empty()
+            && !node.recursive
+            && !Names::has_read(condition, &node.body, "loop")
+            && let Some(expr) = filter_expr.take()
+        {
+            let chosen = IfCond {
+                expr,
+                true_body: body,
+                false_body: Vec::new(),
+            };
+            body = vec![Stmt::IfCond(Spanned::new(chosen, condition.span()))];
+        }
+        Ok(Stmt::ForLoop(Spanned::new(
+            ForLoop {
+                target,
+                iter,
+                filter_expr,
+                recursive: node.recursive,
+                body,
+                else_body: self.statements(&node.else_body)?,
+            },
+            node.span(),
+        )))
+    }
+
+    fn condition<'s>(&mut self, node: &Spanned<IfCond<'s>>) -> Result<Stmt<'s>, Error> {
+        let was_soft = std::mem::replace(&mut self.expressions.is_soft, true);
+        let condition = IfCond {
+            expr: self.expressions.adapt(&node.expr)?,
+            true_body: self.statements(&node.true_body)?,
+            false_body: self.statements(&node.false_body)?,
+        };
+        self.expressions.is_soft = was_soft;
+        Ok(Stmt::IfCond(Spanned::new(condition, node.span())))
+    }
+
+    /// All values are evaluated before the first is assigned (Jinja2's `visit_With`).
+    fn with_block<'s>(&mut self, node: &Spanned<WithBlock<'s>>) -> Result<Stmt<'s>, Error> {
+        let mut targets = Vec::new();
+        let mut values = Vec::new();
+        for (target, value) in &node.assignments {
+            targets.push(self.target(target)?);
+            values.push(self.assigned(value, target)?);
+        }
+        let assignments = if targets.len() > 1 {
+            vec![(
+                Expr::List(Spanned::new(List { items: targets }, node.span())),
+                Expr::Tuple(Spanned::new(Tuple { items: values }, node.span())),
+            )]
+        } else {
+            targets.into_iter().zip(values).collect()
+        };
+        self.scopes.enter();
+        let body = self.statements(&node.body)?;
+        self.scopes.leave();
+        Ok(Stmt::WithBlock(Spanned::new(
+            WithBlock { assignments, body },
+            node.span(),
+        )))
+    }
+
+    /// The declaration of a macro, and an assignment that gives the macro Python's rules for
+    /// its arguments.
+    fn macro_declaration<'s>(
+        &mut self,
+        node: &Spanned<Macro<'s>>,
+        name: &'s str,
+        adapted: &mut Vec<Stmt<'s>>,
+    ) -> Result<(), Error> {
+        let span = node.span();
+        let mut seen = Names::default();
+        seen.of_macro(node);
+        let signature = signature(node, &seen);
+        let was_soft = std::mem::replace(&mut self.expressions.is_soft, false);
+        let was_repeated = std::mem::replace(&mut self.is_repeated, true);
+        let of_macro = self.scopes.of_macro();
+        let outer = std::mem::replace(&mut self.scopes, of_macro);
+        let mut body = Vec::new();
+        if let Some(names) = seen.enclosed(span) {
+            body.push(names);
+        }
+        let without_default = node.args.len() - node.defaults.len();
+        for (argument, default) in node.args.iter().skip(without_default).zip(&node.defaults) {
+            body.push(Stmt::IfCond(Spanned::new(
+                IfCond {
+                    expr: operation(Operator::IsMissing, vec![self.target(argument)?], span),
+                    true_body: vec![Stmt::Set(Spanned::new(
+                        Set {
+                            target: self.target(argument)?,
+                            expr: self.expressions.adapt(default)?,
+                        },
+                        default.span(),
+                    ))],
+                    false_body: Vec::new(),
+                },
+                default.span(),
+            )));
+        }
+        body.extend(self.statements(&node.body)?);
+        if let Some(tick) = self.scopes.tick(span) {
+            body.insert(0, tick);
+        }
+        self.scopes = outer;
+        self.expressions.is_soft = was_soft;
+        self.is_repeated = was_repeated;
+        let args = parameters(&signature, node)
+            .into_iter()
+            .map(|name| variable(name, span))
+            .collect();
+        let declaration = Macro {
+            name,
+            args,
+            defaults: Vec::new(),
+            body,
+        };
+        adapted.push(Stmt::Macro(Spanned::new(declaration, span)));
+        let bound = operation(
+            Operator::Bind,
+            vec![
+                variable(name, span),
+                constant(Value::from_object(signature), span),
+            ],
+            span,
+        );
+        adapted.push(Stmt::Set(Spanned::new(
+            Set {
+                target: variable(name, span),
+                expr: bound,
+            },
+            span,
+        )));
+        Ok(())
+    }
+
+    /// A call block: a macro of its own, which is handed over as `caller`.
+    fn call_block<'s>(&mut self, node: &Spanned<CallBlock<'s>>) -> Result<Stmt<'s>, Error> {
+        let span = node.span();
+        let mut body = Vec::new();
+        self.macro_declaration(&node.macro_decl, CALL_BLOCK, &mut body)?;
+        let mut args = self.expressions.adapt_arguments(&node.call.args)?;
+        args.push(CallArg::Kwarg("caller", variable(CALL_BLOCK, span)));
+        let call = Call {
+            expr: self.expressions.adapt(&node.call.expr)?,
+            args,
+        };
+        let called = Expr::Call(Spanned::new(call, node.call.span()));
+        body.push(emit(
+            operation(Operator::TextOnly, vec![called], span),
+            span,
+        ));
+        Ok(block(body, span))
+    }
+
+    /// A target of an assignment. Its names and attributes stay as they are.
+    fn target<'s>(&mut self, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
+        Ok(match target {
+            Expr::Var(node) => variable(node.id, node.span()),
+            Expr::List(node) => {
+                let mut items = Vec::new();
+                for item in &node.items {
+                    items.push(self.target(item)?);
+                }
+                Expr::List(Spanned::new(List { items }, node.span()))
+            }
+            Expr::GetAttr(node) => Expr::GetAttr(Spanned::new(
+                GetAttr {
+                    expr: self.target(&node.expr)?,
+                    name: node.name,
+                },
+                node.span(),
+            )),
+            other => self.expressions.adapt(other)?,
+        })
+    }
+
+    /// A value that is assigned to a target. Where the target has several names, the value is
+    /// unpacked, a text too.
+    fn assigned<'s>(&mut self, value: &Expr<'s>, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
+        let adapted = self.expressions.adapt(value)?;
+        Ok(match (target, value) {
+            (Expr::List(_), Expr::Tuple(_)) | (Expr::Var(_) | Expr::GetAttr(_), _) => adapted,
+            _ => operation(Operator::Iterate, vec![adapted], value.span()),
+        })
+    }
+}
+
+/// An attribute that is assigned: the namespace, the attribute's name, and the plain name in
+/// its place.
+type Attribute<'s, 't> = (&'t Expr<'s>, &'s str, &'static str);
+
+/// The plain names in place of attributes. No template can spell them.
+const PLACES: [&str; 8] = [
+    "attribute 1",
+    "attribute 2",
+    "attribute 3",
+    "attribute 4",
+    "attribute 5",
+    "attribute 6",
+    "attribute 7",
+    "attribute 8",
+];
+
+/// `namespace.name = value`, as a statement that writes nothing.
+fn set_attribute<'s>(namespace: Expr<'s>, name: &'s str, value: Expr<'s>, span: Span) -> Stmt<'s> {
+    let operands = vec![namespace, constant(name, span), value];
+    evaluate(operation(Operator::SetAttribute, operands, span), span)
+}
+
+fn span_of(statement: &Stmt<'_>) -> Span {
+    match statement {
+        Stmt::Continue(node) => node.span(),
+        Stmt::Break(node) => node.span(),
+        _ => Span::default(),
+    }
+}
+
+/// The error of a `do`: transformers does not add Jinja2's extension for it.
+fn unknown_tag(node: &Spanned<Do<'_>>) -> Error {
+    Error::new(
+        ErrorKind::SyntaxError,
+        format!("unknown tag 'do' in line {}", node.span().start_line),
+    )
+}

@@ -1,0 +1,37 @@
+//! The functions, filters and tests that a template may use, as Jinja2 and transformers have
+//! them.
+
+// minijinja hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
+
+// Which names there are, what they cost, and what several of them need.
+mod cycler;
+mod joiner;
+mod path;
+pub(crate) mod vocabulary;
+mod wrapping;
+
+pub(crate) mod functions;
+mod numbers;
+mod ordering;
+mod sequences;
+mod web;
+
+mod tests;
+mod texts;
+
+mod selection;
+
+use minijinja::Environment;
+
+/// Adds all that Jinja2 has to an environment that has nothing.
+pub(crate) fn add(environment: &mut Environment<'_>) {
+    functions::add(environment);
+    numbers::add(environment);
+    ordering::add(environment);
+    selection::add(environment);
+    sequences::add(environment);
+    tests::add(environment);
+    texts::add(environment);
+    web::add(environment);
+}

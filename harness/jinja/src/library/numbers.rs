@@ -1,0 +1,195 @@
+//! Filters that give numbers (Jinja2 3.1.6, `filters.py`).
+
+use minijinja::value::{Kwargs, Rest, Value};
+use minijinja::{Environment, Error, ErrorKind};
+
+use crate::library::vocabulary;
+use crate::python::arguments::Arguments;
+use crate::python::characters::trim;
+use crate::python::numbers::{self, Number, big_digits, integer, number, power, too_large, whole};
+use crate::refusal::invalid;
+
+/// Adds the filters to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    vocabulary::add_filter(environment, "int", int);
+    vocabulary::add_filter(environment, "float", float);
+    vocabulary::add_filter(environment, "abs", abs);
+    vocabulary::add_filter(environment, "round", round);
+}
+
+/// `int(value, default=0, base=10)`: where the value is no number it gives the default, but
+/// for an undefined value it is an error.
+fn int(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["default", "base"], &args, &kwargs)?;
+    defined(value)?;
+    let base = args.int(1, 10)?;
+    let parsed = match number(value) {
+        Some(Number::Int(int)) => Some(int),
+        Some(Number::Float(float)) if float.is_infinite() => {
+            return Err(invalid("infinity is no integer"));
+        }
+        Some(Number::Float(float)) => whole(float),
+        None => value
+            .as_str()
+            .and_then(|text| parse_int(text, u32::try_from(base).unwrap_or(1))),
+    };
+    Ok(match parsed {
+        Some(int) => integer(int),
+        None if big_digits(value).is_some() => value.clone(),
+        None => args.get(0).cloned().unwrap_or_else(|| Value::from(0)),
+    })
+}
+
+/// The error of a value that is undefined.
+fn defined(value: &Value) -> Result<(), Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    Ok(())
+}
+
+/// `int(text, base)`, or where that fails `int(float(text))`, as in Jinja2.
+fn parse_int(text: &str, base: u32) -> Option<i128> {
+    let trimmed = trim(text, None, true, true);
+    let (is_negative, digits) = match trimmed.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
+    };
+    let lower = digits.to_ascii_lowercase();
+    let prefix = |mark: &str| lower.strip_prefix(mark).map(str::to_owned);
+    let (base, digits) = match base {
+        2 => (2, prefix("0b")),
+        8 => (8, prefix("0o")),
+        16 => (16, prefix("0x")),
+        0 => match (prefix("0b"), prefix("0o"), prefix("0x")) {
+            (Some(digits), ..) => (2, Some(digits)),
+            (_, Some(digits), _) => (8, Some(digits)),
+            (.., Some(digits)) => (16, Some(digits)),
+            _ => (10, None),
+        },
+        base => (base, None),
+    };
+    let digits = digits.unwrap_or(lower);
+    let is_plain = !digits.is_empty()
+        && !digits.starts_with('_')
+        && !digits.ends_with('_')
+        && !digits.contains("__")
+        && digits
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let parsed = (is_plain && (2..=36).contains(&base))
+        .then(|| i128::from_str_radix(&digits.replace('_', ""), base).ok())
+        .flatten();
+    match parsed {
+        Some(int) => Some(if is_negative { -int } else { int }),
+        None => parse_float(text).and_then(whole),
+    }
+}
+
+/// `float(text)`.
+fn parse_float(text: &str) -> Option<f64> {
+    let text = trim(text, None, true, true);
+    let is_plain = text.bytes().enumerate().all(|(at, byte)| {
+        // An underscore may only stand between digits.
+        byte != b'_'
+            || (at > 0
+                && text.as_bytes()[at - 1].is_ascii_digit()
+                && text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit))
+    });
+    is_plain
+        .then(|| text.replace('_', "").parse().ok())
+        .flatten()
+}
+
+/// `float(value, default=0.0)`.
+fn float(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["default"], &args, &kwargs)?;
+    defined(value)?;
+    let parsed = match number(value) {
+        Some(number) => Some(number.as_f64()),
+        None => value.as_str().and_then(parse_float),
+    };
+    Ok(match parsed {
+        Some(float) => Value::from(float),
+        None => args.get(0).cloned().unwrap_or_else(|| Value::from(0.0)),
+    })
+}
+
+/// `abs(x)`.
+fn abs(value: &Value) -> Result<Value, Error> {
+    match number(value) {
+        Some(Number::Int(int)) => int
+            .checked_abs()
+            .map(integer)
+            .ok_or_else(|| too_large("abs")),
+        Some(Number::Float(float)) => Ok(Value::from(float.abs())),
+        None => Err(invalid(format!("abs of {} is not supported", value.kind()))),
+    }
+}
+
+/// `round(value, precision=0, method='common')`.
+fn round(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["precision", "method"], &args, &kwargs)?;
+    let precision = args.int(0, 0)?;
+    let method = args.text(1, "common")?;
+    let Some(number) = number(value) else {
+        return Err(invalid(format!("{} cannot be rounded", value.kind())));
+    };
+    if !["common", "ceil", "floor"].contains(&method) {
+        return Err(invalid("method must be common, ceil or floor"));
+    }
+    if method == "common" {
+        return match number {
+            Number::Int(int) => Ok(round_integer(int, precision)),
+            Number::Float(float) => Ok(Value::from(round_float(float, precision))),
+        };
+    }
+    let scale = power(Number::Int(10), Number::Int(i128::from(precision)))?;
+    let scale = numbers::number(&scale).map_or(1.0, Number::as_f64);
+    let scaled = number.as_f64() * scale;
+    if !scaled.is_finite() {
+        return Err(too_large("round"));
+    }
+    let rounded = if method == "ceil" {
+        scaled.ceil()
+    } else {
+        scaled.floor()
+    };
+    Ok(Value::from((rounded + 0.0) / scale))
+}
+
+/// `round(int, precision)`. Where the precision is negative, a half is rounded to the even
+/// digit.
+fn round_integer(int: i128, precision: i64) -> Value {
+    let Some(unit) = u32::try_from(precision.saturating_neg())
+        .ok()
+        .filter(|digits| *digits > 0)
+    else {
+        return integer(int);
+    };
+    let Some(unit) = 10_i128.checked_pow(unit) else {
+        return Value::from(0);
+    };
+    let down = int.div_euclid(unit);
+    let rest = int.rem_euclid(unit);
+    let is_up = rest * 2 > unit || (rest * 2 == unit && down % 2 != 0);
+    integer((down + i128::from(is_up)) * unit)
+}
+
+/// `round(float, precision)`, rounded by the exact digits of the number.
+fn round_float(float: f64, precision: i64) -> f64 {
+    if !float.is_finite() || precision > 320 {
+        return float;
+    }
+    match usize::try_from(precision) {
+        // Rust prints exactly, and rounds half to even.
+        Ok(digits) => format!("{float:.digits$}").parse().unwrap_or(float),
+        Err(_) if precision < -320 => 0.0_f64.copysign(float),
+        Err(_) => {
+            let exponent = i32::try_from(-precision).unwrap_or(i32::MAX);
+            let unit = 10_f64.powi(exponent);
+            let scaled = float / unit;
+            scaled.round_ties_even() * unit
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Filters that compare the items of a sequence with each other: those that sort, group and
+//! choose (Jinja2 3.1.6, `filters.py`).
+
+use std::cmp::Ordering;
+
+use minijinja::value::{Kwargs, Rest, Tuple, Value};
+use minijinja::{Environment, Error};
+
+use crate::library::path::{Path, attribute_of};
+use crate::library::vocabulary;
+use crate::meter::{ENTRY, LETTER, OBJECT, SLOT, produce, work};
+use crate::python::arguments::Arguments;
+use crate::python::comparisons::{compare, equal, is_item};
+use crate::python::dictionaries::{hashable, pairs};
+use crate::python::generator::Generator;
+use crate::python::groups;
+use crate::python::iteration::each;
+use crate::python::kinds::is_dictionary;
+use crate::refusal::invalid;
+
+/// Adds the filters to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    vocabulary::add_filter(environment, "sort", sort);
+    vocabulary::add_filter(environment, "dictsort", dict_sort);
+    vocabulary::add_filter(environment, "groupby", group_by);
+    vocabulary::add_filter(environment, "unique", unique);
+    vocabulary::add_filter(
+        environment,
+        "min",
+        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+            extreme(value, &args, &kwargs, Ordering::Less)
+        },
+    );
+    vocabulary::add_filter(
+        environment,
+        "max",
+        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+            extreme(value, &args, &kwargs, Ordering::Greater)
+        },
+    );
+}
+
+/// A text in lower case, unless case counts (Jinja2's `ignore_case`).
+fn folded(value: Value, case_sensitive: bool) -> Result<Value, Error> {
+    match value.as_str() {
+        Some(text) if !case_sensitive => {
+            work(text.len().saturating_mul(LETTER))?;
+            produce(text.len().saturating_mul(2))?;
+            Ok(Value::from(text.to_lowercase()))
+        }
+        _ => Ok(value),
+    }
+}
+
+/// Sorts values by their keys. The sort is stable, in reverse too, as Python's is. It fails
+/// where two keys have no order.
+fn sorted(mut keyed: Vec<(Value, Value)>, reverse: bool) -> Result<Vec<(Value, Value)>, Error> {
+    produce(4 * SLOT * keyed.len())?;
+    let mut failure = None;
+    keyed.sort_by(|(a, _), (b, _)| {
+        let order = if failure.is_some() {
+            None
+        } else {
+            compare("<", a, b).unwrap_or_else(|error| {
+                failure = Some(error);
+                None
+            })
+        };
+        let order = order.unwrap_or(Ordering::Equal);
+        if reverse { order.reverse() } else { order }
+    });
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(keyed),
+    }
+}
+
+/// `sort(value, reverse=False, case_sensitive=False, attribute=None)`.
+fn sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["reverse", "case_sensitive", "attribute"], &args, &kwargs)?;
+    let case_sensitive = args.truth(1, false);
+    // Several attributes have commas between them.
+    let paths: Vec<Path> = match args.some(2) {
+        None => Vec::new(),
+        Some(attribute) => match attribute.as_str() {
+            None => vec![Path::of(attribute)?],
+            Some(names) => {
+                produce(names.len().saturating_mul(2 * SLOT))?;
+                names
+                    .split(',')
+                    .map(|name| Path::of(&name.into()))
+                    .collect::<Result<_, _>>()?
+            }
+        },
+    };
+    let mut keyed = Vec::new();
+    for item in each(value)? {
+        let key = if paths.is_empty() {
+            folded(item.clone(), case_sensitive)?
+        } else {
+            let mut keys = Vec::new();
+            for path in &paths {
+                keys.push(folded(path.follow(item.clone())?, case_sensitive)?);
+            }
+            produce(OBJECT + SLOT * keys.len())?;
+            Value::from(keys)
+        };
+        keyed.push((key, item));
+    }
+    let sorted = sorted(keyed, args.truth(0, false))?;
+    Ok(sorted.into_iter().map(|(_, item)| item).collect())
+}
+
+/// `dictsort(value, case_sensitive=False, by='key', reverse=False)`.
+fn dict_sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["case_sensitive", "by", "reverse"], &args, &kwargs)?;
+    let by_value = match args.text(1, "key")? {
+        "key" => false,
+        "value" => true,
+        _ => return Err(args.wrong_type(1)),
+    };
+    if !is_dictionary(value) {
+        return Err(invalid("only mappings can be sorted by their keys"));
+    }
+    let mut keyed = Vec::new();
+    for (key, found) in pairs(value)? {
+        produce(ENTRY)?;
+        let by = if by_value { &found } else { &key };
+        let by = folded(by.clone(), args.truth(0, false))?;
+        keyed.push((by, Value::from(Tuple::from([key, found]))));
+    }
+    let sorted = sorted(keyed, args.truth(2, false))?;
+    Ok(sorted.into_iter().map(|(_, pair)| pair).collect())
+}
+
+/// `groupby(value, attribute, default=None, case_sensitive=False)`.
+fn group_by(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["attribute", "default", "case_sensitive"], &args, &kwargs)?;
+    let path = Path::of(args.required(0)?)?.with_default(args.some(1).cloned());
+    let case_sensitive = args.truth(2, false);
+    let mut keyed = Vec::new();
+    for item in each(value)? {
+        let key = folded(path.follow(item.clone())?, case_sensitive)?;
+        keyed.push((key, item));
+    }
+    let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
+    for (key, item) in sorted(keyed, false)? {
+        match groups.last_mut() {
+            Some((group, items)) if equal(group, &key) => items.push(item),
+            _ => groups.push((key, vec![item])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(key, items)| {
+            let key = match items.first() {
+                Some(first) if !case_sensitive => path.follow(first.clone())?,
+                _ => key,
+            };
+            produce(2 * OBJECT + SLOT * items.len())?;
+            Ok(groups::group(key, Value::from(items)))
+        })
+        .collect()
+}
+
+/// `unique(value, case_sensitive=False, attribute=None)`.
+fn unique(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["case_sensitive", "attribute"], &args, &kwargs)?;
+    let path = args.some(1).map(Path::of).transpose()?;
+    let mut seen: Vec<Value> = Vec::new();
+    Generator::value("sync_do_unique", |kept| {
+        for item in each(value)? {
+            let key = attribute_of(path.as_ref(), item.clone())?;
+            let key = folded(key, args.truth(0, false))?;
+            hashable(&key)?;
+            let mut is_new = true;
+            for other in &seen {
+                if is_item(other, &key)? {
+                    is_new = false;
+                    break;
+                }
+            }
+            if is_new {
+                produce(2 * SLOT)?;
+                seen.push(key);
+                kept.push(item);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `min(value, case_sensitive=False, attribute=None)` and `max`.
+fn extreme(
+    value: &Value,
+    args: &[Value],
+    kwargs: &Kwargs,
+    wanted: Ordering,
+) -> Result<Value, Error> {
+    let args = Arguments::of(["case_sensitive", "attribute"], args, kwargs)?;
+    let path = args.some(1).map(Path::of).transpose()?;
+    let mut best: Option<(Value, Value)> = None;
+    for item in each(value)? {
+        let key = attribute_of(path.as_ref(), item.clone())?;
+        let key = folded(key, args.truth(0, false))?;
+        let is_better = match &best {
+            None => true,
+            Some((best, _)) => compare("<", &key, best)? == Some(wanted),
+        };
+        if is_better {
+            best = Some((key, item));
+        }
+    }
+    Ok(best.map(|(_, item)| item).unwrap_or_default())
+}

@@ -1,0 +1,58 @@
+//! The way to an attribute of an attribute, which filters take as `attribute='a.b'`.
+
+use minijinja::Error;
+use minijinja::value::Value;
+
+use crate::meter::{ITEM, SLOT, produce, work};
+use crate::python::items::{index_or_name, item};
+
+/// What `attribute='a.b'` leads to (Jinja2's `make_attrgetter`).
+pub(super) struct Path {
+    parts: Vec<Value>,
+    /// The value of a part that is not there.
+    default: Option<Value>,
+}
+
+impl Path {
+    /// Reads what a filter was given: a text with points between its parts, or one part.
+    pub(super) fn of(attribute: &Value) -> Result<Path, Error> {
+        let parts = match attribute.as_str() {
+            None => vec![attribute.clone()],
+            Some(path) => {
+                work(path.len().saturating_mul(ITEM))?;
+                produce(path.len().saturating_mul(SLOT))?;
+                path.split('.').map(index_or_name).collect()
+            }
+        };
+        Ok(Path {
+            parts,
+            default: None,
+        })
+    }
+
+    /// The path with a value for parts that are not there.
+    pub(super) fn with_default(self, default: Option<Value>) -> Path {
+        Path { default, ..self }
+    }
+
+    /// The value to which the path leads from an item.
+    pub(super) fn follow(&self, of: Value) -> Result<Value, Error> {
+        self.parts.iter().try_fold(of, |value, part| {
+            work(ITEM)?;
+            let found = item(&value, part)?;
+            Ok(match &self.default {
+                Some(default) if found.is_undefined() => default.clone(),
+                _ => found,
+            })
+        })
+    }
+}
+
+/// What a filter looks at of an item: the value to which a path leads, or without a path
+/// the item itself.
+pub(super) fn attribute_of(path: Option<&Path>, item: Value) -> Result<Value, Error> {
+    match path {
+        Some(path) => path.follow(item),
+        None => Ok(item),
+    }
+}

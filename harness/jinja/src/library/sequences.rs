@@ -1,0 +1,241 @@
+//! Filters that take or give sequences (Jinja2 3.1.6, `filters.py`).
+
+use minijinja::value::{Kwargs, Rest, Tuple, Value};
+use minijinja::{Environment, Error, ErrorKind, State};
+
+use crate::library::path::{Path, attribute_of};
+use crate::library::vocabulary;
+use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
+use crate::operator::Operator;
+use crate::python::arguments::Arguments;
+use crate::python::attributes::{attribute, is_method};
+use crate::python::dictionaries;
+use crate::python::generator::Generator;
+use crate::python::iteration::{each, iterate, list};
+use crate::python::kinds::{is_dictionary, is_list, is_loop};
+use crate::python::markup::like;
+use crate::python::text;
+use crate::refusal::invalid;
+
+/// Adds the filters to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    vocabulary::add_filter(environment, "length", length);
+    vocabulary::add_filter(environment, "count", length);
+    vocabulary::add_filter(environment, "items", items);
+    vocabulary::add_filter(environment, "default", default);
+    vocabulary::add_filter(environment, "d", default);
+    vocabulary::add_filter(environment, "attr", named_attribute);
+    vocabulary::add_filter(environment, "list", |value: Value| {
+        Ok::<_, Error>(Value::from(list(&value)?))
+    });
+    vocabulary::add_filter(environment, "first", first);
+    vocabulary::add_filter(environment, "last", last);
+    vocabulary::add_filter(environment, "random", |value: Value| last(value));
+    vocabulary::add_filter(environment, "reverse", reverse);
+    vocabulary::add_filter(environment, "join", join);
+    vocabulary::add_filter(environment, "sum", sum);
+    vocabulary::add_filter(environment, "batch", batch);
+    vocabulary::add_filter(environment, "slice", slice);
+}
+
+/// `next(iter(value))`
+fn first(value: Value) -> Result<Value, Error> {
+    let first = match (Generator::of(&value), value.as_str()) {
+        (Some(generator), _) => generator.first()?,
+        (None, Some(text)) => text.chars().next().map(Value::from),
+        (None, None) => iterate(value)?.try_iter()?.next(),
+    };
+    Ok(first.unwrap_or_default())
+}
+
+/// `len(value)`. The length of an undefined value is zero.
+pub(super) fn length(value: &Value) -> Result<usize, Error> {
+    if value.is_undefined() {
+        return Ok(0);
+    }
+    if let Some(text) = value.as_str() {
+        work(text.len())?;
+        return Ok(text.chars().count());
+    }
+    let length = if is_loop(value) { None } else { value.len() };
+    length.ok_or_else(|| invalid(format!("a value of type {} has no length", value.kind())))
+}
+
+/// `items(value)`: the items of a dictionary. An undefined value has none.
+fn items(value: &Value) -> Result<Value, Error> {
+    Generator::value("do_items", |pairs| {
+        if value.is_undefined() {
+            return Ok(());
+        }
+        if !is_dictionary(value) {
+            return Err(invalid("only mappings have pairs of items"));
+        }
+        let found = dictionaries::pairs(value)?;
+        produce(ENTRY * found.len())?;
+        pairs.extend(
+            found
+                .into_iter()
+                .map(|(key, item)| Value::from(Tuple::from([key, item]))),
+        );
+        Ok(())
+    })
+}
+
+/// `default(value, default_value='', boolean=False)`.
+fn default(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["default_value", "boolean"], &args, &kwargs)?;
+    if value.is_undefined() || (args.truth(1, false) && !value.is_true()) {
+        Ok(args.get(0).cloned().unwrap_or_else(|| Value::from("")))
+    } else {
+        Ok(value.clone())
+    }
+}
+
+/// `attr(obj, name)`: an attribute, and never an item.
+fn named_attribute(value: &Value, name: &str) -> Result<Value, Error> {
+    if is_dictionary(value) && !is_method(name) {
+        return Ok(Value::UNDEFINED);
+    }
+    if value.is_undefined() && !name.starts_with("__") {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    if value.is_undefined() {
+        return Ok(Value::UNDEFINED);
+    }
+    attribute(value, name)
+}
+
+/// `next(iter(reversed(value)))`
+fn last(value: Value) -> Result<Value, Error> {
+    if Generator::of(&value).is_some() {
+        return Err(invalid("a generator cannot be reversed"));
+    }
+    if let Some(text) = value.as_str() {
+        return Ok(text
+            .chars()
+            .next_back()
+            .map(Value::from)
+            .unwrap_or_default());
+    }
+    if let Some(len) = value.len()
+        && (is_list(&value) || value.is_tuple())
+    {
+        return value.get_item(&Value::from(len.wrapping_sub(1)));
+    }
+    Ok(list(&value)?.pop().unwrap_or_default())
+}
+
+/// `reverse(value)`: a text gives a text, everything else a generator.
+fn reverse(value: &Value) -> Result<Value, Error> {
+    if let Some(text) = value.as_str() {
+        produce(text.len())?;
+        let reversed: String = text.chars().rev().collect();
+        return Ok(like(value, reversed));
+    }
+    let mut items = list(value)?;
+    items.reverse();
+    if Generator::of(value).is_some() {
+        return Ok(Value::from(items));
+    }
+    Generator::value("reverse", |reversed| {
+        *reversed = items;
+        Ok(())
+    })
+}
+
+/// `join(value, d='', attribute=None)`.
+fn join(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["d", "attribute"], &args, &kwargs)?;
+    let separator = args.get(0).map_or_else(Default::default, text::str);
+    let path = args.some(1).map(Path::of).transpose()?;
+    let mut text = String::new();
+    for (index, item) in each(value)?.enumerate() {
+        let item = attribute_of(path.as_ref(), item)?;
+        let item = text::str(&item);
+        produce(item.len() + separator.len())?;
+        if index > 0 {
+            text.push_str(&separator);
+        }
+        text.push_str(&item);
+    }
+    Ok(Value::from(text))
+}
+
+/// `sum(iterable, attribute=None, start=0)`.
+fn sum(
+    state: &mut State<'_, '_>,
+    value: &Value,
+    args: Rest<Value>,
+    kwargs: Kwargs,
+) -> Result<Value, Error> {
+    let args = Arguments::of(["attribute", "start"], &args, &kwargs)?;
+    let path = args.some(0).map(Path::of).transpose()?;
+    let mut total = args.get(1).cloned().unwrap_or_else(|| Value::from(0));
+    if total.as_str().is_some() {
+        return Err(args.wrong_type(1));
+    }
+    for item in each(value)? {
+        let item = attribute_of(path.as_ref(), item)?;
+        total = state.apply_filter(Operator::Add.name(), &[total, item])?;
+    }
+    Ok(total)
+}
+
+/// `batch(value, linecount, fill_with=None)`.
+fn batch(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["linecount", "fill_with"], &args, &kwargs)?;
+    args.required(0)?;
+    Generator::value("do_batch", |batches| {
+        let size = usize::try_from(args.int(0, 0)?).unwrap_or(usize::MAX);
+        let mut current: Vec<Value> = Vec::new();
+        for item in each(value)? {
+            if current.len() == size {
+                produce(OBJECT + SLOT * size)?;
+                batches.push(Value::from(std::mem::take(&mut current)));
+            }
+            current.push(item);
+        }
+        if !current.is_empty() {
+            produce(OBJECT + SLOT * current.len())?;
+            if let Some(fill) = args.some(1)
+                && args.int(0, 0)? > 0
+            {
+                produce(SLOT.saturating_mul(size.saturating_sub(current.len())))?;
+                current.resize(size.max(current.len()), fill.clone());
+            }
+            batches.push(Value::from(current));
+        }
+        Ok(())
+    })
+}
+
+/// `slice(value, slices, fill_with=None)`.
+fn slice(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["slices", "fill_with"], &args, &kwargs)?;
+    args.required(0)?;
+    Generator::value("sync_do_slice", |parts| {
+        let items = list(value)?;
+        let count = args.int(0, 0)?;
+        if count == 0 {
+            return Err(args.wrong_type(0));
+        }
+        let slices = usize::try_from(count).unwrap_or(0);
+        produce(
+            OBJECT
+                .saturating_mul(slices)
+                .saturating_add(SLOT * items.len()),
+        )?;
+        let mut rest = items.as_slice();
+        for at in 0..slices {
+            let is_longer = at < items.len() % slices;
+            let (part, after) = rest.split_at(items.len() / slices + usize::from(is_longer));
+            rest = after;
+            let mut part = part.to_vec();
+            if let (Some(fill), false) = (args.some(1), is_longer) {
+                part.push(fill.clone());
+            }
+            parts.push(Value::from(part));
+        }
+        Ok(())
+    })
+}

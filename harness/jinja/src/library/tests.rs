@@ -1,0 +1,159 @@
+//! Jinja2's tests (3.1.6, `tests.py`).
+
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Environment, Error, tests};
+
+use crate::library::functions::is_dict_type;
+use crate::library::joiner::is_joiner;
+use crate::library::vocabulary;
+use crate::operator::Operator;
+use crate::operators::comparison::holds;
+use crate::operators::macros::is_macro;
+use crate::python::attributes::is_bound_method;
+use crate::python::comparisons::equal;
+use crate::python::dictionaries::hashable;
+use crate::python::kinds::{is_dictionary, is_function, is_loop, is_range};
+use crate::python::numbers::{Number, big_digits, modulo, number};
+use crate::python::text;
+use crate::refusal::invalid;
+
+/// Adds the tests to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    vocabulary::add_test(environment, "defined", |value: &Value| {
+        !value.is_undefined()
+    });
+    vocabulary::add_test(environment, "undefined", Value::is_undefined);
+    vocabulary::add_test(environment, "none", Value::is_none);
+    vocabulary::add_test(environment, "boolean", |value: &Value| {
+        value.kind() == ValueKind::Bool
+    });
+    vocabulary::add_test(environment, "true", |value: &Value| {
+        value.kind() == ValueKind::Bool && value.is_true()
+    });
+    vocabulary::add_test(environment, "false", |value: &Value| {
+        value.kind() == ValueKind::Bool && !value.is_true()
+    });
+    vocabulary::add_test(environment, "number", |value: &Value| {
+        number(value).is_some() || big_digits(value).is_some()
+    });
+    vocabulary::add_test(environment, "integer", |value: &Value| {
+        value.is_integer() || big_digits(value).is_some()
+    });
+    vocabulary::add_test(environment, "float", |value: &Value| {
+        matches!(number(value), Some(Number::Float(_)))
+    });
+    vocabulary::add_test(environment, "string", |value: &Value| {
+        value.as_str().is_some()
+    });
+    vocabulary::add_test(environment, "mapping", is_dictionary);
+    vocabulary::add_test(environment, "iterable", is_iterable);
+    vocabulary::add_test(environment, "sequence", is_sequence);
+    vocabulary::add_test(environment, "callable", is_callable);
+    vocabulary::add_test(environment, "escaped", Value::is_safe);
+    vocabulary::add_test(environment, "sameas", |a: &Value, b: &Value| {
+        a.kind() == b.kind() && tests::is_sameas(a, b)
+    });
+    vocabulary::add_test(environment, "odd", |value: &Value| {
+        has_remainder(value, &Value::from(2), 1)
+    });
+    vocabulary::add_test(environment, "even", |value: &Value| {
+        has_remainder(value, &Value::from(2), 0)
+    });
+    vocabulary::add_test(
+        environment,
+        "divisibleby",
+        |value: &Value, divisor: &Value| has_remainder(value, divisor, 0),
+    );
+    vocabulary::add_test(environment, "lower", |value: &Value| {
+        let text = text::str(value);
+        has_case(&text) && !text.chars().any(|c| c.is_uppercase() || is_title(c))
+    });
+    vocabulary::add_test(environment, "upper", |value: &Value| {
+        let text = text::str(value);
+        has_case(&text) && !text.chars().any(|c| c.is_lowercase() || is_title(c))
+    });
+    vocabulary::add_test(environment, "filter", |name: &Value| {
+        hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_filter))
+    });
+    vocabulary::add_test(environment, "test", |name: &Value| {
+        hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_test))
+    });
+    for (names, operator) in COMPARISONS {
+        for name in *names {
+            let operator = *operator;
+            vocabulary::add_test(environment, name, move |a: &Value, b: &Value| {
+                holds(operator, a, b)
+            });
+        }
+    }
+}
+
+/// The tests that are operators.
+const COMPARISONS: &[(&[&str], Operator)] = &[
+    (&["==", "eq", "equalto"], Operator::Equal),
+    (&["!=", "ne"], Operator::NotEqual),
+    (&["<", "lt", "lessthan"], Operator::Less),
+    (&["<=", "le"], Operator::LessOrEqual),
+    (&[">", "gt", "greaterthan"], Operator::Greater),
+    (&[">=", "ge"], Operator::GreaterOrEqual),
+    (&["in"], Operator::In),
+];
+
+/// The operator of a test, if the test is an operator.
+pub(super) fn comparison(test: &str) -> Option<Operator> {
+    let (_, operator) = COMPARISONS
+        .iter()
+        .find(|(names, _)| names.contains(&test))?;
+    Some(*operator)
+}
+
+/// Whether `iter(value)` would work.
+fn is_iterable(value: &Value) -> bool {
+    match value.kind() {
+        ValueKind::None | ValueKind::Bool | ValueKind::Number | ValueKind::Plain => false,
+        ValueKind::Undefined
+        | ValueKind::String
+        | ValueKind::Seq
+        | ValueKind::Iterable
+        | ValueKind::Map => true,
+        _ => value.try_iter().is_ok(),
+    }
+}
+
+/// Whether the value has a length and can be indexed: text and dictionaries too.
+fn is_sequence(value: &Value) -> bool {
+    match value.kind() {
+        ValueKind::Undefined | ValueKind::String | ValueKind::Seq => true,
+        ValueKind::Map => is_dictionary(value),
+        _ => is_range(value),
+    }
+}
+
+/// Whether a value can be called: a function, a macro, a method, and any undefined value.
+fn is_callable(value: &Value) -> bool {
+    value.is_undefined()
+        || is_macro(value)
+        || is_bound_method(value)
+        || is_joiner(value)
+        || is_dict_type(value)
+        || is_loop(value)
+        || is_function(value)
+}
+
+/// Whether a number leaves a certain remainder when it is divided.
+fn has_remainder(value: &Value, divisor: &Value, wanted: i64) -> Result<bool, Error> {
+    let (Some(number), Some(divisor)) = (number(value), number(divisor)) else {
+        return Err(invalid(format!("{} is no number", value.kind())));
+    };
+    Ok(equal(&modulo(number, divisor)?, &Value::from(wanted)))
+}
+
+/// Whether a text has letters in upper or lower case.
+fn has_case(text: &str) -> bool {
+    text.chars().any(|c| c.is_lowercase() || c.is_uppercase())
+}
+
+/// Whether a letter is neither an upper case nor a lower case one: `ǅ` and three others.
+fn is_title(c: char) -> bool {
+    matches!(c, 'ǅ' | 'ǈ' | 'ǋ' | 'ǲ')
+}

@@ -1,0 +1,337 @@
+//! Filters that give texts (Jinja2 3.1.6, `filters.py`).
+
+use minijinja::value::{Kwargs, Rest, Tuple, Value};
+use minijinja::{Environment, Error, ErrorKind};
+
+use crate::library::sequences;
+use crate::library::vocabulary;
+use crate::library::wrapping;
+use crate::meter::{CHARACTER, LETTER, OBJECT, produce, work};
+use crate::python::arguments::{Arguments, wrong_type};
+use crate::python::characters::{is_space, lines, trim};
+use crate::python::comparisons::equal;
+use crate::python::json::{Style, dumps};
+use crate::python::markup::{escaped, like, without_tags};
+use crate::python::numbers::{Number, number, size};
+use crate::python::printf::printf;
+use crate::python::strings::{self, replaced, trimmed};
+use crate::python::text;
+use crate::refusal::invalid;
+
+/// Adds the filters to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    vocabulary::add_filter(environment, "string", |value: &Value| {
+        like(value, text::str(value))
+    });
+    for (name, change) in [
+        ("upper", str::to_uppercase as fn(&str) -> String),
+        ("lower", str::to_lowercase),
+        ("capitalize", strings::capitalize),
+    ] {
+        vocabulary::add_filter(environment, name, move |value: &Value| {
+            let text = text::str(value);
+            strings::may_grow(&text)?;
+            Ok::<_, Error>(like(value, change(&text)))
+        });
+    }
+    vocabulary::add_filter(environment, "title", |value: &Value| {
+        let text = text::str(value);
+        strings::may_grow(&text)?;
+        Ok::<_, Error>(title(&text))
+    });
+    vocabulary::add_filter(environment, "center", center);
+    vocabulary::add_filter(environment, "trim", trim_filter);
+    vocabulary::add_filter(environment, "replace", replace);
+    vocabulary::add_filter(environment, "indent", indent);
+    vocabulary::add_filter(environment, "format", format);
+    vocabulary::add_filter(environment, "truncate", truncate);
+    vocabulary::add_filter(environment, "wordcount", |value: &Value| {
+        wrapping::words(&text::str(value))
+    });
+    vocabulary::add_filter(environment, "wordwrap", wordwrap);
+    vocabulary::add_filter(environment, "tojson", tojson);
+    vocabulary::add_filter(environment, "filesizeformat", file_size);
+    vocabulary::add_filter(environment, "pprint", text::repr);
+    vocabulary::add_filter(environment, "safe", |value: &Value| {
+        Value::from_safe_string(text::str(value).into_owned())
+    });
+    for name in ["escape", "e"] {
+        vocabulary::add_filter(environment, name, |value: &Value| {
+            if value.is_safe() {
+                return Ok(value.clone());
+            }
+            escaped(&text::str(value)).map(Value::from_safe_string)
+        });
+    }
+    vocabulary::add_filter(environment, "forceescape", |value: &Value| {
+        escaped(&text::str(value)).map(Value::from_safe_string)
+    });
+    vocabulary::add_filter(environment, "striptags", |value: &Value| {
+        without_tags(&text::str(value))
+    });
+}
+
+/// `title(value)`: the first letter of each word in upper case, the rest in lower case. A
+/// word begins after white space, a hyphen or an opening bracket.
+fn title(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut is_first = true;
+    for c in text.chars() {
+        if is_first {
+            out.extend(c.to_uppercase());
+        } else {
+            out.extend(c.to_lowercase());
+        }
+        is_first = is_space(c) || "-({[<".contains(c);
+    }
+    out
+}
+
+/// `center(value, width=80)`
+fn center(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["width"], &args, &kwargs)?;
+    let width = Value::from(match args.get(0).and_then(number) {
+        Some(Number::Int(width)) => size(width)?,
+        _ => usize::try_from(args.int(0, 80)?).unwrap_or(0),
+    });
+    strings::call(&text::str(value), "center", &[width])
+        .unwrap_or_else(|| Err(Error::from(ErrorKind::UnknownMethod)))
+        .map(|text| like(value, text::str(&text)))
+}
+
+/// `str(value).strip(chars)`.
+fn trim_filter(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["chars"], &args, &kwargs)?;
+    let text = text::str(value);
+    match args.some(0).map(Value::as_str) {
+        Some(None) => Err(args.wrong_type(0)),
+        chars => Ok(like(value, trimmed(&text, chars.flatten(), true, true)?)),
+    }
+}
+
+/// `replace(s, old, new, count=None)`.
+fn replace(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["old", "new", "count"], &args, &kwargs)?;
+    let count = match args.some(2) {
+        None => None,
+        Some(_) => Some(args.int(2, -1)?),
+    };
+    replaced(
+        &text::str(value),
+        &text::str(args.required(0)?),
+        &text::str(args.required(1)?),
+        count,
+    )
+}
+
+/// `indent(s, width=4, first=False, blank=False)`.
+fn indent(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["width", "first", "blank"], &args, &kwargs)?;
+    let (first, blank) = (args.truth(1, false), args.truth(2, false));
+    let Some(text) = value.as_str() else {
+        return Err(invalid(format!("{} cannot be indented", value.kind())));
+    };
+    let indention = match args.get(0) {
+        None => "    ".to_owned(),
+        Some(width) => indention("width", width)?,
+    };
+    // Jinja2 (filters.py, `do_indent`) adds a line break before it splits the text, so
+    // that a final one survives; and it joins the lines with `\n`, whatever they ended in.
+    let with_end = format!("{text}\n");
+    let mut lines = lines(&with_end, false);
+    let mut out = String::with_capacity(text.len());
+    produce(indention.len())?;
+    if first {
+        out.push_str(&indention);
+    }
+    out.push_str(lines.next().unwrap_or_default());
+    for line in lines {
+        out.push('\n');
+        if blank || !line.is_empty() {
+            produce(indention.len() + line.len())?;
+            out.push_str(&indention);
+        }
+        out.push_str(line);
+    }
+    Ok(like(value, out))
+}
+
+/// What a line is indented with, given an argument of this name: the text itself, or so many
+/// spaces.
+fn indention(name: &str, width: &Value) -> Result<String, Error> {
+    match (width.as_str(), number(width)) {
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, Some(Number::Int(width))) => {
+            let width = size(width)?;
+            produce(width)?;
+            Ok(" ".repeat(width))
+        }
+        _ => Err(wrong_type(name)),
+    }
+}
+
+/// `format(value, *args, **kwargs)`: printf's formats, with values or with names.
+fn format(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let text = text::str(value);
+    let names: Vec<&str> = kwargs.args().collect();
+    let values = if names.is_empty() {
+        Value::from(Tuple::from(args.0))
+    } else if args.is_empty() {
+        let mut pairs = Vec::new();
+        for name in names {
+            pairs.push((Value::from(name), kwargs.get::<Value>(name)?));
+        }
+        Value::from_pairs(pairs)
+    } else {
+        return Err(Error::new(
+            ErrorKind::TooManyArguments,
+            "format takes values or names, not both",
+        ));
+    };
+    Ok(like(value, printf(&text, &values)?))
+}
+
+/// `truncate(s, length=255, killwords=False, end='...', leeway=5)`.
+fn truncate(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["length", "killwords", "end", "leeway"], &args, &kwargs)?;
+    let (length, end) = (args.int(0, 255)?, args.text(2, "...")?);
+    let leeway = match args.some(3) {
+        None => 5,
+        Some(_) => args.int(3, 5)?,
+    };
+    let too_small = || invalid("the length is too small");
+    let kept = usize::try_from(length)
+        .ok()
+        .and_then(|length| length.checked_sub(end.chars().count()))
+        .ok_or_else(too_small)?;
+    let leeway = usize::try_from(leeway).map_err(|_| too_small())?;
+    let most = kept
+        .saturating_add(end.chars().count())
+        .saturating_add(leeway);
+    // A value of any type that has a length and is short enough stays as it is.
+    if sequences::length(value)? <= most {
+        return Ok(value.clone());
+    }
+    let Some(text) = value.as_str() else {
+        return Err(invalid(format!("{} cannot be truncated", value.kind())));
+    };
+    let chars: Vec<char> = text.chars().collect();
+    let start: String = chars[..kept].iter().collect();
+    let start = if args.truth(1, false) {
+        start.as_str()
+    } else {
+        start
+            .rsplit_once(' ')
+            .map_or(start.as_str(), |(words, _)| words)
+    };
+    Ok(like(value, format!("{start}{end}")))
+}
+
+/// `wordwrap(s, width=79, break_long_words=True, wrapstring='\n', break_on_hyphens=True)`.
+fn wordwrap(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String, Error> {
+    let names = [
+        "width",
+        "break_long_words",
+        "wrapstring",
+        "break_on_hyphens",
+    ];
+    let args = Arguments::of(names, &args, &kwargs)?;
+    let width = usize::try_from(args.int(0, 79)?).unwrap_or(0);
+    if width == 0 {
+        return Err(args.wrong_type(0));
+    }
+    let Some(text) = value.as_str() else {
+        return Err(invalid(format!("{} cannot be wrapped", value.kind())));
+    };
+    let wrap_string = match args.some(2) {
+        None => "\n",
+        Some(_) => args.text(2, "\n")?,
+    };
+    let most = text.len() / width + text.split(is_space).count();
+    work(text.len().saturating_mul(CHARACTER + LETTER))?;
+    produce(most.saturating_mul(wrap_string.len() + OBJECT / 8))?;
+    let wrapped: Vec<String> = lines(text, false)
+        .map(|line| {
+            wrapping::wrap(line, width, args.truth(1, true), args.truth(3, true)).join(wrap_string)
+        })
+        .collect();
+    Ok(wrapped.join(wrap_string))
+}
+
+/// `filesizeformat(value, binary=False)`.
+fn file_size(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String, Error> {
+    let args = Arguments::of(["binary"], &args, &kwargs)?;
+    let bytes = match number(value) {
+        Some(number) => Some(number.as_f64()),
+        None => value
+            .as_str()
+            .and_then(|text| trim(text, None, true, true).parse().ok()),
+    };
+    let Some(bytes) = bytes else {
+        return Err(invalid("what is no number has no size"));
+    };
+    let (base, infix): (f64, &str) = if args.truth(0, false) {
+        (1024.0, "i")
+    } else {
+        (1000.0, "")
+    };
+    if equal(&Value::from(bytes), &Value::from(1)) {
+        return Ok("1 Byte".to_owned());
+    }
+    if bytes < base {
+        return Ok(format!("{:.0} Bytes", bytes.trunc() + 0.0));
+    }
+    let kilo = if infix.is_empty() { "k" } else { "K" };
+    let mut text = String::new();
+    for (power, prefix) in (2..).zip([kilo, "M", "G", "T", "P", "E", "Z", "Y"]) {
+        let unit = base.powi(power);
+        text = format!("{:.1} {prefix}{infix}B", base * bytes / unit);
+        if bytes < unit {
+            break;
+        }
+    }
+    Ok(text)
+}
+
+/// `json.dumps(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
+fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let names = ["ensure_ascii", "indent", "separators", "sort_keys"];
+    if args.len() > names.len() {
+        return Err(Error::from(ErrorKind::TooManyArguments));
+    }
+    let has_kwargs = kwargs.args().next().is_some();
+    let argument = |position: usize| -> Result<Option<Value>, Error> {
+        if !has_kwargs {
+            return Ok(args.get(position).cloned());
+        }
+        match (
+            args.get(position),
+            kwargs.get::<Option<Value>>(names[position])?,
+        ) {
+            (Some(_), Some(_)) => Err(Error::new(
+                ErrorKind::TooManyArguments,
+                format!("{} is given twice", names[position]),
+            )),
+            (Some(value), None) => Ok(Some(value.clone())),
+            (None, given) => Ok(given),
+        }
+    };
+    let mut style = Style::indented(None);
+    style.ensure_ascii = argument(0)?.is_some_and(|value| value.is_true());
+    if let Some(indent) = argument(1)?.filter(|value| !value.is_none()) {
+        style.indent = Some(indention("indent", &indent)?);
+        ",".clone_into(&mut style.item_separator);
+    }
+    if let Some(separators) = argument(2)?.filter(|value| !value.is_none()) {
+        let pair: Vec<Value> = separators.try_iter()?.take(3).collect();
+        let [item, key] = pair.as_slice() else {
+            return Err(wrong_type("separators"));
+        };
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        style.item_separator = text(item).ok_or_else(|| wrong_type("separators"))?;
+        style.key_separator = text(key).ok_or_else(|| wrong_type("separators"))?;
+    }
+    style.sort_keys = argument(3)?.is_some_and(|value| value.is_true());
+    kwargs.assert_all_used()?;
+    dumps(value, &style).map(Value::from)
+}

@@ -1,0 +1,193 @@
+//! The names of the filters and tests that a template may use, and what these cost.
+
+use minijinja::functions::Function;
+use minijinja::value::{ArgType, FunctionArgs, FunctionResult, Value};
+use minijinja::{Environment, Error, State};
+
+use crate::meter::Cost;
+
+/// Jinja2 3.1.6, `filters.py` (`FILTERS`), and transformers' `tojson`.
+const FILTERS: [(&str, Cost); 54] = [
+    ("abs", Cost::NOTHING),
+    ("attr", Cost::NOTHING),
+    ("batch", Cost::NOTHING),
+    ("capitalize", Cost::SPELLS),
+    ("center", Cost::COPIES),
+    ("count", Cost::NOTHING),
+    ("d", Cost::NOTHING),
+    ("default", Cost::NOTHING),
+    ("dictsort", Cost::NOTHING),
+    ("e", Cost::READS),
+    ("escape", Cost::READS),
+    ("filesizeformat", Cost::READS),
+    ("first", Cost::NOTHING),
+    ("float", Cost::REWRITES.times(2)),
+    ("forceescape", Cost::READS),
+    ("format", Cost::READS),
+    ("groupby", Cost::NOTHING),
+    ("indent", Cost::REWRITES),
+    ("int", Cost::REWRITES.times(4)),
+    ("items", Cost::NOTHING),
+    ("join", Cost::NOTHING),
+    ("last", Cost::NOTHING),
+    ("length", Cost::NOTHING),
+    ("list", Cost::NOTHING),
+    ("lower", Cost::SPELLS),
+    ("map", Cost::NOTHING),
+    ("max", Cost::NOTHING),
+    ("min", Cost::NOTHING),
+    ("pprint", Cost::NOTHING),
+    ("random", Cost::NOTHING),
+    ("reject", Cost::NOTHING),
+    ("rejectattr", Cost::NOTHING),
+    ("replace", Cost::SEARCHES),
+    ("reverse", Cost::REWRITES),
+    ("round", Cost::NOTHING),
+    ("safe", Cost::COPIES),
+    ("select", Cost::NOTHING),
+    ("selectattr", Cost::NOTHING),
+    ("slice", Cost::NOTHING),
+    ("sort", Cost::NOTHING),
+    ("string", Cost::COPIES),
+    ("striptags", Cost::SPELLS.times(4)),
+    ("sum", Cost::NOTHING),
+    ("title", Cost::SPELLS),
+    ("tojson", Cost::NOTHING),
+    ("trim", Cost::REWRITES),
+    ("truncate", Cost::REWRITES.times(3)),
+    ("unique", Cost::NOTHING),
+    ("upper", Cost::SPELLS),
+    ("urlencode", Cost::REWRITES.times(3)),
+    ("urlize", Cost::NOTHING),
+    ("wordcount", Cost::KNOWS),
+    ("wordwrap", Cost::SPELLS.times(24)),
+    ("xmlattr", Cost::READS),
+];
+
+/// Jinja2 3.1.6, `tests.py` (`TESTS`).
+const TESTS: [(&str, Cost); 39] = [
+    ("!=", Cost::NOTHING),
+    ("<", Cost::NOTHING),
+    ("<=", Cost::NOTHING),
+    ("==", Cost::NOTHING),
+    (">", Cost::NOTHING),
+    (">=", Cost::NOTHING),
+    ("boolean", Cost::NOTHING),
+    ("callable", Cost::NOTHING),
+    ("defined", Cost::NOTHING),
+    ("divisibleby", Cost::NOTHING),
+    ("eq", Cost::NOTHING),
+    ("equalto", Cost::NOTHING),
+    ("escaped", Cost::NOTHING),
+    ("even", Cost::NOTHING),
+    ("false", Cost::NOTHING),
+    ("filter", Cost::NOTHING),
+    ("float", Cost::NOTHING),
+    ("ge", Cost::NOTHING),
+    ("greaterthan", Cost::NOTHING),
+    ("gt", Cost::NOTHING),
+    ("in", Cost::NOTHING),
+    ("integer", Cost::NOTHING),
+    ("iterable", Cost::NOTHING),
+    ("le", Cost::NOTHING),
+    ("lessthan", Cost::NOTHING),
+    ("lower", Cost::KNOWS),
+    ("lt", Cost::NOTHING),
+    ("mapping", Cost::NOTHING),
+    ("ne", Cost::NOTHING),
+    ("none", Cost::NOTHING),
+    ("number", Cost::NOTHING),
+    ("odd", Cost::NOTHING),
+    ("sameas", Cost::COPIES.times(0)),
+    ("sequence", Cost::NOTHING),
+    ("string", Cost::NOTHING),
+    ("test", Cost::NOTHING),
+    ("true", Cost::NOTHING),
+    ("undefined", Cost::NOTHING),
+    ("upper", Cost::KNOWS),
+];
+
+/// Whether Jinja2 has a filter of this name.
+pub(crate) fn is_filter(name: &str) -> bool {
+    FILTERS.iter().any(|(known, _)| *known == name)
+}
+
+/// Whether Jinja2 has a test of this name.
+pub(crate) fn is_test(name: &str) -> bool {
+    TESTS.iter().any(|(known, _)| *known == name)
+}
+
+/// Adds a filter. Each call counts its cost before it runs.
+pub(super) fn add_filter<F, Rv, Args>(
+    environment: &mut Environment<'_>,
+    name: &'static str,
+    filter: F,
+) where
+    F: Function<Rv, Args>,
+    Rv: FunctionResult,
+    Args: for<'a> FunctionArgs<'a>,
+{
+    match cost(&FILTERS, name) {
+        Cost::NOTHING => environment.add_filter(name, filter),
+        cost => environment.add_filter(name, counted(cost, Value::from_function(filter))),
+    }
+}
+
+/// Adds a test. Each call counts its cost before it runs.
+pub(super) fn add_test<F, Rv, Args>(environment: &mut Environment<'_>, name: &'static str, test: F)
+where
+    F: Function<Rv, Args>,
+    Rv: FunctionResult,
+    Args: for<'a> FunctionArgs<'a>,
+{
+    match cost(&TESTS, name) {
+        Cost::NOTHING => environment.add_test(name, test),
+        cost => environment.add_test(name, counted(cost, Value::from_function(test))),
+    }
+}
+
+/// The cost of a filter or a test in its list.
+fn cost(known: &[(&str, Cost)], name: &str) -> Cost {
+    let found = known.iter().find(|(known, _)| *known == name);
+    found.map_or(Cost::SPELLS, |(_, cost)| *cost)
+}
+
+/// A function that counts a cost and then calls another.
+fn counted(
+    cost: Cost,
+    function: Value,
+) -> impl Fn(&mut State<'_, '_>, AllArguments<'_>) -> Result<Value, Error> + Send + Sync + 'static {
+    move |state, args| {
+        cost.charge(args.0)?;
+        function.call(state, args.0)
+    }
+}
+
+/// All arguments of a call, as they are.
+struct AllArguments<'a>(&'a [Value]);
+
+impl<'a> ArgType<'a> for AllArguments<'_> {
+    type Output = AllArguments<'a>;
+
+    fn from_value(value: Option<&'a Value>) -> Result<AllArguments<'a>, Error> {
+        Ok(AllArguments(value.map_or(&[], std::slice::from_ref)))
+    }
+
+    fn from_state_and_values(
+        _: Option<&'a State<'_, '_>>,
+        values: &'a [Value],
+        offset: usize,
+    ) -> Result<(AllArguments<'a>, usize), Error> {
+        let rest = values.get(offset..).unwrap_or_default();
+        Ok((AllArguments(rest), rest.len()))
+    }
+
+    fn from_state_and_values_mut(
+        _: Option<&State<'_, '_>>,
+        values: &'a [Value],
+        offset: usize,
+    ) -> Result<(AllArguments<'a>, usize), Error> {
+        let rest = values.get(offset..).unwrap_or_default();
+        Ok((AllArguments(rest), rest.len()))
+    }
+}

@@ -1,0 +1,150 @@
+//! The operators that are calls of filters, and the names of those filters.
+//!
+//! `compile` writes the calls into the syntax tree, `operators` has the filters. No template
+//! can spell their names.
+
+/// An operator, or another part of the language, that becomes the call of a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    /// `a + b`
+    Add,
+    /// `a + b + c`
+    Add3,
+    /// `a + b + c + d`
+    Add4,
+    /// `a + b + c + d + e`
+    Add5,
+    /// `a - b`
+    Subtract,
+    /// `a ~ b`
+    Concat,
+    /// `a ~ b ~ c`
+    Concat3,
+    /// `a ~ b ~ c ~ d`
+    Concat4,
+    /// `a ~ b ~ c ~ d ~ e`
+    Concat5,
+    /// `a * b`
+    Multiply,
+    /// `a / b`
+    Divide,
+    /// `a // b`
+    FloorDivide,
+    /// `a % b`
+    Modulo,
+    /// `a ** b`
+    Power,
+    /// `-a`
+    Negate,
+    /// `a in b`
+    In,
+    /// `a not in b`
+    NotIn,
+    /// `a == b`
+    Equal,
+    /// `a != b`
+    NotEqual,
+    /// `a < b`
+    Less,
+    /// `a <= b`
+    LessOrEqual,
+    /// `a > b`
+    Greater,
+    /// `a >= b`
+    GreaterOrEqual,
+    /// `a < b == c`, with the operators' names between the operands
+    Chain,
+    /// `a[b:c:d]`
+    Slice,
+    /// `a[b:c:d]` of constants
+    SliceConstant,
+    /// `a[b]`
+    Item,
+    /// The value that a `for` runs over, or that is unpacked to several names.
+    Iterate,
+    /// The value that a `for` with several names runs over: each item is unpacked.
+    IteratePairs,
+    /// `a.items`, where Python's types have a method of that name
+    Attribute,
+    /// `namespace.attribute = …`
+    SetAttribute,
+    /// `[a, b]`
+    List,
+    /// `(a, b)`
+    Tuple,
+    /// `{a: b}`
+    Map,
+    /// The list `*a` in a call.
+    Splat,
+    /// The dictionary `**a` in a call.
+    KwargSplat,
+    /// `loop.changed(a)` and `loop.cycle(a)`
+    LoopMethod,
+    /// A tag that would read another template.
+    OtherTemplate,
+    /// Counts the names that the interpreter looked for.
+    Tick,
+    /// The value that a loop runs over when it calls itself.
+    Recurse,
+    /// Whether a macro was called without an argument.
+    IsMissing,
+    /// The text that a filter block or a call block writes; nothing but a text will do.
+    TextOnly,
+    /// A macro that binds its arguments by its signature.
+    Bind,
+    /// Notes that a text that is captured, and not written, begins or ends.
+    Capture,
+}
+
+impl Operator {
+    /// The name of the operator's filter. minijinja looks it up in an ordered map, once in
+    /// every call of a macro: the names of those that are used most come first.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Add3 => "!+3",
+            Operator::Add4 => "!+4",
+            Operator::Add5 => "!+5",
+            Operator::Subtract => "-",
+            Operator::Concat => "~",
+            Operator::Concat3 => "~3",
+            Operator::Concat4 => "~4",
+            Operator::Concat5 => "~5",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::FloorDivide => "//",
+            Operator::Modulo => "%",
+            Operator::Power => "**",
+            Operator::Negate => "-a",
+            Operator::In => "!<-",
+            Operator::NotIn => "!</",
+            Operator::Equal => "==",
+            Operator::NotEqual => "!=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Chain => "<==",
+            Operator::Slice => "![:]",
+            Operator::SliceConstant => "1[:]",
+            Operator::Item => "![]",
+            Operator::Iterate => "!for",
+            Operator::IteratePairs => "!for,",
+            Operator::Attribute => "!.",
+            Operator::SetAttribute => "!.=",
+            Operator::List => "![",
+            Operator::Tuple => "!(",
+            Operator::Map => "!{",
+            Operator::Splat => "!*",
+            Operator::KwargSplat => "!**",
+            Operator::LoopMethod => "!loop.",
+            Operator::OtherTemplate => "!template",
+            Operator::Tick => "!tick",
+            Operator::Recurse => "!recurse",
+            Operator::IsMissing => "!?",
+            Operator::TextOnly => "!t",
+            Operator::Bind => "!m",
+            Operator::Capture => "!{}",
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The operator that puts texts together: `~`.
+
+use std::cell::RefCell;
+
+use minijinja::value::Value;
+use minijinja::{Environment, Error};
+
+use crate::meter::produce;
+use crate::operator::Operator;
+use crate::python::text;
+
+/// Adds the operators to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    environment.add_filter(Operator::Concat.name(), |a: &Value, b: &Value| {
+        concat(&[a, b])
+    });
+    environment.add_filter(
+        Operator::Concat3.name(),
+        |a: &Value, b: &Value, c: &Value| concat(&[a, b, c]),
+    );
+    environment.add_filter(
+        Operator::Concat4.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value| concat(&[a, b, c, d]),
+    );
+    environment.add_filter(
+        Operator::Concat5.name(),
+        |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| concat(&[a, b, c, d, e]),
+    );
+}
+
+/// `a ~ b ~ …`
+fn concat(values: &[&Value]) -> Result<Value, Error> {
+    // Without auto-escaping Jinja2 joins all texts as they are, a `Markup` too.
+    if values.iter().all(|value| value.as_str().is_some()) {
+        return joined(values.iter().filter_map(|value| value.as_str()));
+    }
+    let texts: Vec<_> = values.iter().map(|value| text::str(value)).collect();
+    joined(texts.iter().map(AsRef::as_ref))
+}
+
+/// A text that is put together out of parts.
+pub(super) fn joined<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> Result<Value, Error> {
+    thread_local! {
+        /// Where short texts are joined. Most are short, and minijinja copies what it is
+        /// given into a text of its own.
+        static JOINED: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+    const SHORT: usize = 4096;
+    let len = parts.clone().map(str::len).sum();
+    produce(len)?;
+    if len > SHORT {
+        return Ok(Value::from(parts.collect::<String>()));
+    }
+    Ok(JOINED.with_borrow_mut(|text| {
+        text.clear();
+        text.extend(parts);
+        Value::from(text.as_str())
+    }))
+}

@@ -1,0 +1,66 @@
+//! Lists, tuples and dictionaries as a template writes them, and those whose items a call
+//! takes as its arguments.
+
+use minijinja::value::{Rest, Tuple, Value, ValueKind};
+use minijinja::{Environment, Error};
+
+use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
+use crate::operator::Operator;
+use crate::python::dictionaries::{hashed, pairs};
+use crate::python::iteration::iterate;
+use crate::refusal::invalid;
+
+/// Adds the operators to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    environment.add_filter(Operator::List.name(), |items: Rest<Value>| {
+        produce(OBJECT + SLOT * items.len())?;
+        Ok::<_, Error>(Value::from(items.0))
+    });
+    environment.add_filter(Operator::Tuple.name(), |items: Rest<Value>| {
+        produce(OBJECT + SLOT * items.len())?;
+        Ok::<_, Error>(Value::from(Tuple::from(items.0)))
+    });
+    environment.add_filter(Operator::Map.name(), map);
+    environment.add_filter(Operator::Splat.name(), splat);
+    environment.add_filter(Operator::KwargSplat.name(), kwarg_splat);
+}
+
+/// `{key: value, …}`: keys and values in turn.
+fn map(parts: Rest<Value>) -> Result<Value, Error> {
+    produce(OBJECT + ENTRY * parts.len() / 2)?;
+    for pair in parts.chunks(2) {
+        hashed(&pair[0])?;
+    }
+    Ok(Value::from_pairs(
+        parts
+            .chunks_exact(2)
+            .map(|pair| (pair[0].clone(), pair[1].clone())),
+    ))
+}
+
+/// The items that `f(*items)` hands over.
+fn splat(items: Value) -> Result<Value, Error> {
+    let items = iterate(items)?;
+    let len = items.len().unwrap_or(0);
+    work(ITEM * len)?;
+    produce(2 * SLOT * len)?;
+    Ok(items)
+}
+
+/// The entries that `f(**mapping)` hands over.
+fn kwarg_splat(mapping: Value) -> Result<Value, Error> {
+    if mapping.kind() != ValueKind::Map {
+        return Err(invalid(format!(
+            "argument after ** must be a mapping, not {}",
+            mapping.kind()
+        )));
+    }
+    let pairs = pairs(&mapping)?;
+    let names: usize = pairs
+        .iter()
+        .filter_map(|(name, _)| name.as_str())
+        .map(str::len)
+        .sum();
+    produce(names + OBJECT + ENTRY * pairs.len())?;
+    Ok(mapping)
+}

@@ -1,0 +1,101 @@
+//! What loops go through, and the methods of the variable `loop`.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use minijinja::value::{DynObject, Object, ObjectRepr, Rest, Value};
+use minijinja::{Environment, Error, State};
+
+use crate::meter::{OBJECT, SLOT, produce, recursed};
+use crate::operator::Operator;
+use crate::python::comparisons::is_item;
+use crate::python::iteration::{iterate, iterate_pairs};
+use crate::python::kinds::is_loop;
+use crate::refusal::invalid;
+use crate::release::{Release, at_end};
+
+/// Adds the operators to an environment.
+pub(super) fn add(environment: &mut Environment<'_>) {
+    environment.add_filter(Operator::Iterate.name(), iterate);
+    environment.add_filter(Operator::IteratePairs.name(), iterate_pairs);
+    environment.add_filter(Operator::Recurse.name(), |items: Value| {
+        recursed();
+        iterate(items)
+    });
+    environment.add_filter(Operator::LoopMethod.name(), loop_method);
+}
+
+/// The values of the last call of `loop.changed(…)`.
+///
+/// The loop keeps them to compare the next ones with, and they may hold the loop: they are
+/// dropped when the render ends.
+struct LastValues {
+    values: Mutex<Vec<Value>>,
+}
+
+impl Release for LastValues {
+    fn release(&self) {
+        // The lock is open again when the values are dropped.
+        let values = std::mem::take(&mut *self.lock());
+        drop(values);
+    }
+}
+
+impl LastValues {
+    fn lock(&self) -> MutexGuard<'_, Vec<Value>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for LastValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<the last values of a loop>")
+    }
+}
+
+impl Object for LastValues {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Ordering> {
+        let other = other.downcast_ref::<LastValues>()?;
+        let (own, others) = (self.lock().clone(), other.lock().clone());
+        let are_equal = own.len() == others.len()
+            && own
+                .iter()
+                .zip(&others)
+                .all(|(a, b)| is_item(a, b).unwrap_or(false));
+        Some(if are_equal {
+            Ordering::Equal
+        } else {
+            Ordering::Less
+        })
+    }
+}
+
+/// `loop.changed(…)` and `loop.cycle(…)`, or a method of this name of another value.
+fn loop_method(
+    state: &mut State<'_, '_>,
+    of: &Value,
+    method: &str,
+    args: Rest<Value>,
+) -> Result<Value, Error> {
+    if !is_loop(of) {
+        return of.call_method(state, method, &args);
+    }
+    match method {
+        // minijinja would divide by the number of arguments.
+        "cycle" if args.is_empty() => Err(invalid("no items for cycling have been given")),
+        "changed" => {
+            produce(OBJECT + SLOT * args.len())?;
+            let last = Arc::new(LastValues {
+                values: Mutex::new(args.0),
+            });
+            at_end(&last);
+            of.call_method(state, method, &[Value::from_dyn_object(last)])
+        }
+        _ => of.call_method(state, method, &args),
+    }
+}

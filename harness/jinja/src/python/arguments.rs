@@ -1,0 +1,98 @@
+//! The arguments of a call, bound to names as Python binds them.
+
+use minijinja::value::{Kwargs, Value};
+use minijinja::{Error, ErrorKind};
+
+use crate::python::numbers::{Number, clamped, number};
+use crate::refusal::invalid;
+
+/// The values that a call gave, each under the name of an argument.
+pub(crate) struct Arguments<const N: usize> {
+    names: [&'static str; N],
+    given: [Option<Value>; N],
+}
+
+impl<const N: usize> Arguments<N> {
+    /// Binds the values that were given by position and by name.
+    pub(crate) fn of(
+        names: [&'static str; N],
+        positional: &[Value],
+        kwargs: &Kwargs,
+    ) -> Result<Arguments<N>, Error> {
+        if positional.len() > N {
+            return Err(Error::from(ErrorKind::TooManyArguments));
+        }
+        let mut given = [const { None }; N];
+        for (place, value) in given.iter_mut().zip(positional) {
+            *place = Some(value.clone());
+        }
+        if kwargs.args().next().is_none() {
+            // There are no keyword arguments, or none whose name is a text.
+            kwargs.assert_all_used()?;
+            return Ok(Arguments { names, given });
+        }
+        for (place, name) in given.iter_mut().zip(names) {
+            if kwargs.has(name) {
+                if place.is_some() {
+                    return Err(Error::new(
+                        ErrorKind::TooManyArguments,
+                        format!("{name} is given twice"),
+                    ));
+                }
+                *place = Some(kwargs.get::<Value>(name)?);
+            }
+        }
+        kwargs.assert_all_used()?;
+        Ok(Arguments { names, given })
+    }
+
+    /// The argument at a place, if it was given.
+    pub(crate) fn get(&self, at: usize) -> Option<&Value> {
+        self.given[at].as_ref()
+    }
+
+    /// The argument at a place, if it was given and is not `None`.
+    pub(crate) fn some(&self, at: usize) -> Option<&Value> {
+        self.get(at).filter(|value| !value.is_none())
+    }
+
+    /// An argument that a call must give.
+    pub(crate) fn required(&self, at: usize) -> Result<&Value, Error> {
+        self.get(at)
+            .ok_or_else(|| Error::new(ErrorKind::MissingArgument, self.names[at]))
+    }
+
+    /// Whether an argument is true, as `if` would see it.
+    pub(crate) fn truth(&self, at: usize, otherwise: bool) -> bool {
+        self.get(at).map_or(otherwise, Value::is_true)
+    }
+
+    /// The integer at a place. A boolean is an integer too.
+    pub(crate) fn int(&self, at: usize, otherwise: i64) -> Result<i64, Error> {
+        match self.get(at) {
+            None => Ok(otherwise),
+            Some(value) => match number(value) {
+                Some(Number::Int(int)) => Ok(clamped(int)),
+                _ => Err(self.wrong_type(at)),
+            },
+        }
+    }
+
+    /// The text at a place.
+    pub(crate) fn text<'a>(&'a self, at: usize, otherwise: &'a str) -> Result<&'a str, Error> {
+        match self.get(at) {
+            None => Ok(otherwise),
+            Some(value) => value.as_str().ok_or_else(|| self.wrong_type(at)),
+        }
+    }
+
+    /// The error of an argument that has another type.
+    pub(crate) fn wrong_type(&self, at: usize) -> Error {
+        wrong_type(self.names[at])
+    }
+}
+
+/// The error of an argument that has another type, given its name.
+pub(crate) fn wrong_type(name: &str) -> Error {
+    invalid(format!("{name} has the wrong type"))
+}

@@ -1,0 +1,122 @@
+//! Characters, as the methods of Python's `str` tell them apart.
+
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+
+/// `str.isalpha()` of one character: whether Unicode has it among the letters.
+#[inline]
+pub(crate) fn is_letter(c: char) -> bool {
+    c.general_category_group() == GeneralCategoryGroup::Letter
+}
+
+/// `str.isdecimal()` of one character.
+#[inline]
+pub(super) fn is_decimal(c: char) -> bool {
+    c.general_category() == GeneralCategory::DecimalNumber
+}
+
+/// `str.isdigit()` of one character. Raised and lowered digits are digits too, and so are
+/// those in circles.
+#[inline]
+pub(super) fn is_digit(c: char) -> bool {
+    is_decimal(c)
+        || matches!(
+            c,
+            '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '₀'..='₉' | '①'..='⑨' | '⑴'..='⑼' | '⒈'..='⒐'
+        )
+}
+
+/// `str.isprintable()` of one character.
+#[inline]
+pub(super) fn is_printable(c: char) -> bool {
+    (' '..='~').contains(&c)
+        || !matches!(
+            c.general_category(),
+            GeneralCategory::Control
+                | GeneralCategory::Format
+                | GeneralCategory::Surrogate
+                | GeneralCategory::PrivateUse
+                | GeneralCategory::Unassigned
+                | GeneralCategory::LineSeparator
+                | GeneralCategory::ParagraphSeparator
+                | GeneralCategory::SpaceSeparator
+        )
+}
+
+/// `str.isspace()` of one character, which `strip()` without arguments takes away: Unicode's
+/// white space, and the four separators U+001C to U+001F.
+#[inline]
+pub(crate) fn is_space(c: char) -> bool {
+    c.is_whitespace() || ('\u{1C}'..='\u{1F}').contains(&c)
+}
+
+/// `str.strip`, `str.lstrip` and `str.rstrip`: a text without the white space, or the given
+/// characters, on its left or right.
+#[inline]
+pub(crate) fn trim<'t>(text: &'t str, chars: Option<&str>, left: bool, right: bool) -> &'t str {
+    let taken = |c: char| chars.map_or_else(|| is_space(c), |chars| chars.contains(c));
+    let text = if left {
+        text.trim_start_matches(taken)
+    } else {
+        text
+    };
+    if right {
+        text.trim_end_matches(taken)
+    } else {
+        text
+    }
+}
+
+/// `str.splitlines(keepends)`. Python has more line ends than `\n`.
+pub(crate) fn lines(text: &str, keep_ends: bool) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.find(is_line_end).unwrap_or(rest.len());
+        let mark = match rest[end..].chars().next() {
+            Some('\r') if rest[end..].starts_with("\r\n") => 2,
+            Some(c) => c.len_utf8(),
+            None => 0,
+        };
+        let line = &rest[..if keep_ends { end + mark } else { end }];
+        rest = &rest[end + mark..];
+        Some(line)
+    })
+}
+
+fn is_line_end(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{B}' | '\u{C}' | '\u{1C}'..='\u{1E}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The expected values are what CPython 3.11 gives.
+    #[test]
+    fn white_space_of_python() {
+        assert_eq!(trim("\u{1C}\u{A0} a\u{85}\u{1F}", None, true, true), "a");
+        assert_eq!(
+            trim("\u{FEFF}a\u{200B}", None, true, true),
+            "\u{FEFF}a\u{200B}"
+        );
+        assert_eq!(trim("xxaxx", Some("x"), true, false), "axx");
+    }
+
+    #[test]
+    fn line_ends() {
+        assert_eq!(
+            lines("a\r\nb\rc\u{2028}d\u{85}e\n\nf\n", false).collect::<Vec<_>>(),
+            ["a", "b", "c", "d", "e", "", "f"]
+        );
+        assert_eq!(
+            lines("a\r\nb\n", true).collect::<Vec<_>>(),
+            ["a\r\n", "b\n"]
+        );
+        assert_eq!(lines("", true).next(), None);
+    }
+}

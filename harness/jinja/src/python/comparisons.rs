@@ -1,0 +1,146 @@
+//! How Python compares values: whether they are equal, which comes first, and whether one is
+//! in another.
+
+use std::cmp::Ordering;
+
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Error, tests};
+
+use crate::meter::{ITEM, nested, work};
+use crate::python::dictionaries::{entry, hashed, pairs};
+use crate::python::generator::Generator;
+use crate::python::iteration::iterate;
+use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, unsupported};
+use crate::python::numbers::number;
+use crate::refusal::invalid;
+
+/// `a == b`. Values of different types are not equal, unless they are numbers.
+///
+/// If a limit runs out, the values are not equal, and the render fails: see `meter`.
+pub(crate) fn equal(a: &Value, b: &Value) -> bool {
+    if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
+        return a.len() == b.len() && work(a.len()).is_ok() && a == b;
+    }
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        return a.compare(b) == Some(Ordering::Equal);
+    }
+    if a.kind() != b.kind() {
+        return false;
+    }
+    match a.kind() {
+        ValueKind::Undefined | ValueKind::None => true,
+        ValueKind::Seq | ValueKind::Iterable if Generator::of(a).is_none() => {
+            if is_tuple(a) != is_tuple(b) || is_range(a) != is_range(b) || a.len() != b.len() {
+                return false;
+            }
+            // To open a list takes as long as to look at an item.
+            let are_equal = nested(|| match (a.try_iter(), b.try_iter()) {
+                _ if work(ITEM).is_err() => false,
+                (Ok(a), Ok(b)) => a.zip(b).all(|(a, b)| is_item(&a, &b).unwrap_or(false)),
+                _ => false,
+            });
+            are_equal.unwrap_or(false)
+        }
+        ValueKind::Map if is_dictionary(a) && is_dictionary(b) => {
+            a.len() == b.len() && nested(|| maps_equal(a, b)).unwrap_or(false)
+        }
+        // Any other object is only equal to itself.
+        _ => match (a.as_object(), b.as_object()) {
+            (Some(_), Some(_)) => tests::is_sameas(a, b),
+            _ => a == b,
+        },
+    }
+}
+
+/// Whether two values are [`equal`], or the error if a limit ran out meanwhile.
+pub(crate) fn equal_or_failed(a: &Value, b: &Value) -> Result<bool, Error> {
+    let is_equal = equal(a, b);
+    work(1)?;
+    Ok(is_equal)
+}
+
+/// Whether two items of lists are equal. An object is equal to itself, without a look into it
+/// (`PyObject_RichCompareBool`).
+pub(crate) fn is_item(a: &Value, b: &Value) -> Result<bool, Error> {
+    work(ITEM)?;
+    let is_same = a.as_object().is_some() && b.as_object().is_some() && tests::is_sameas(a, b);
+    if is_same {
+        return Ok(true);
+    }
+    equal_or_failed(a, b)
+}
+
+/// Whether a value is one of these items.
+fn has_item(mut items: impl Iterator<Item = Value>, wanted: &Value) -> Result<bool, Error> {
+    items
+        .find_map(|item| {
+            is_item(&item, wanted)
+                .map_or_else(|error| Some(Err(error)), |is| is.then_some(Ok(true)))
+        })
+        .unwrap_or(Ok(false))
+}
+
+/// Whether two dictionaries of the same length are equal.
+fn maps_equal(a: &Value, b: &Value) -> bool {
+    pairs(a).is_ok_and(|pairs| {
+        pairs.iter().all(|(key, item)| {
+            entry(b, key).is_some_and(|other| is_item(item, &other).unwrap_or(false))
+        })
+    })
+}
+
+/// Whether a value is in another: a text in a text, an item in a list, a key in a
+/// dictionary. Nothing is in an undefined value.
+pub(crate) fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
+    if let (Some(item), Some(container)) = (item.as_str(), container.as_str()) {
+        // The search first prepares the text that it looks for.
+        work(4 * (container.len() + item.len().min(container.len())))?;
+        return Ok(container.contains(item));
+    }
+    match container.kind() {
+        ValueKind::Undefined => Ok(false),
+        ValueKind::Map => {
+            hashed(item)?;
+            Ok(entry(container, item).is_some())
+        }
+        ValueKind::Iterable if Generator::of(container).is_some() => {
+            let items = iterate(container.clone())?;
+            has_item(items.try_iter()?, item)
+        }
+        ValueKind::Seq | ValueKind::Iterable => has_item(container.try_iter()?, item),
+        kind => Err(invalid(format!(
+            "{} in {kind} is not supported",
+            item.kind()
+        ))),
+    }
+}
+
+/// Which of two values comes first. Python orders numbers, texts, lists and tuples, each
+/// among themselves; anything else is a `TypeError`. A NaN comes neither first nor last.
+pub(crate) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
+    if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
+        work(a.len().min(b.len()) + ITEM / 4)?;
+        return Ok(Some(a.cmp(b)));
+    }
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        work(ITEM / 4)?;
+        return Ok(a.compare(b));
+    }
+    let is_ordered = (is_tuple(a) && is_tuple(b)) || (is_list(a) && is_list(b));
+    if !is_ordered {
+        return Err(unsupported(operator, a, b));
+    }
+    nested(|| {
+        work(ITEM)?;
+        let (mut left, mut right) = (a.try_iter()?, b.try_iter()?);
+        loop {
+            return Ok(match (left.next(), right.next()) {
+                (None, None) => Some(Ordering::Equal),
+                (None, Some(_)) => Some(Ordering::Less),
+                (Some(_), None) => Some(Ordering::Greater),
+                (Some(a), Some(b)) if is_item(&a, &b)? => continue,
+                (Some(a), Some(b)) => compare(operator, &a, &b)?,
+            });
+        }
+    })?
+}

@@ -1,0 +1,121 @@
+//! Python's dictionaries: their keys, their entries, and the views that `keys()`, `values()`
+//! and `items()` give.
+
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::Error;
+use minijinja::value::{Enumerator, Object, ObjectRepr, Tuple, Value};
+
+use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, nested, produce, work};
+use crate::python::kinds::{is_dictionary, is_list};
+use crate::refusal::invalid;
+
+/// The value of a key, if a dictionary has the key.
+#[inline]
+pub(super) fn entry(map: &Value, key: &Value) -> Option<Value> {
+    map.as_object().and_then(|map| map.get_value(key))
+}
+
+/// The keys and values of a dictionary. Each key is looked up, so that its text counts.
+pub(crate) fn pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
+    let keys = map.try_iter()?;
+    let mut pairs = Vec::with_capacity(map.len().unwrap_or(0));
+    for key in keys {
+        work(ITEM + key.as_str().map_or(0, str::len).saturating_mul(4))?;
+        let value = map.get_item(&key)?;
+        pairs.push((key, value));
+    }
+    Ok(pairs)
+}
+
+/// The error of a key that has no hash: a list, a dictionary, or a tuple with one of them.
+pub(crate) fn hashable(value: &Value) -> Result<(), Error> {
+    if value.is_tuple() {
+        return nested(|| {
+            for item in value.try_iter()? {
+                work(ITEM + item.as_str().map_or(0, str::len).saturating_mul(4))?;
+                hashable(&item)?;
+            }
+            Ok(())
+        })?;
+    }
+    if !is_dictionary(value) && !is_list(value) {
+        Ok(())
+    } else {
+        Err(invalid(format!("unhashable type: {}", value.kind())))
+    }
+}
+
+/// Counts the work of looking for a key, which must be [`hashable`].
+#[inline]
+pub(crate) fn hashed(key: &Value) -> Result<(), Error> {
+    match key.as_str() {
+        Some(text) => work(4 * text.len()),
+        None => hashable(key),
+    }
+}
+
+/// A view of a dictionary.
+struct View {
+    /// What Python calls it.
+    name: &'static str,
+    items: Vec<Value>,
+}
+
+/// `dict.keys()`, `dict.values()` or `dict.items()`.
+pub(super) fn view(map: &Value, method: &str) -> Result<Value, Error> {
+    let pairs = pairs(map)?;
+    let (name, each) = match method {
+        "keys" => ("dict_keys", SLOT),
+        "values" => ("dict_values", SLOT),
+        _ => ("dict_items", SLOT + ENTRY),
+    };
+    produce(OBJECT + each * pairs.len())?;
+    let items = pairs
+        .into_iter()
+        .map(|(key, value)| match method {
+            "keys" => key,
+            "values" => value,
+            _ => Value::from(Tuple::from([key, value])),
+        })
+        .collect();
+    Ok(Value::from_object(View { name, items }))
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} object", self.name)
+    }
+}
+
+impl Object for View {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Iterable
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.items.get(key.as_usize()?).cloned()
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.items.len())
+    }
+
+    fn is_true(self: &Arc<Self>) -> bool {
+        !self.items.is_empty()
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The text of a view in a template is written by `text`.
+        write!(f, "{self:?}")
+    }
+}
+
+/// What Python calls a view, and its items as a list.
+pub(super) fn view_parts(value: &Value) -> Option<(&'static str, Value)> {
+    let view = value.downcast_object_ref::<View>()?;
+    // The list takes room of its own while it is written.
+    produce(SLOT * view.items.len()).ok()?;
+    Some((view.name, Value::from(view.items.clone())))
+}

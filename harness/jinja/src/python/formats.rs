@@ -1,0 +1,305 @@
+//! Python's formats with braces: `'{}'.format(x)`.
+//!
+//! A format is taken apart here, as CPython 3.11 does it (`string_format.h`); minijinja
+//! writes numbers.
+
+use std::borrow::Cow;
+
+use minijinja::Error;
+use minijinja::formatting::{FormatStyle, format};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind, from_args};
+
+use crate::meter::{CHARACTER, ITEM, produce, work};
+use crate::python::dictionaries::entry;
+use crate::python::items::{index_or_name, item};
+use crate::python::numbers::{Number, integer, number};
+use crate::python::padding::padded;
+use crate::python::text;
+use crate::refusal::invalid;
+
+/// `text.format(*args, **kwargs)`
+pub(super) fn str_format(text: &str, args: &[Value]) -> Result<String, Error> {
+    let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
+    formatted(text, &positional, &|name| {
+        if kwargs.has(name) {
+            kwargs.get::<Value>(name).map(Some)
+        } else {
+            Ok(None)
+        }
+    })
+}
+
+/// `text.format_map(mapping)`
+pub(super) fn format_map(text: &str, mapping: &Value) -> Result<String, Error> {
+    formatted(text, &[], &|name| Ok(entry(mapping, &name.into())))
+}
+
+/// A format with its fields replaced by values, which they name by position or by name.
+fn formatted(text: &str, positional: &[Value], named: &Named<'_>) -> Result<String, Error> {
+    let mut fields = Fields {
+        positional,
+        named,
+        next: Numbering::None,
+    };
+    let out = fields.replaced(text, 2)?;
+    produce(text.len())?;
+    Ok(out)
+}
+
+/// Gives the value of a name, if there is one.
+type Named<'a> = dyn Fn(&str) -> Result<Option<Value>, Error> + 'a;
+
+/// How the fields without a name are numbered until now.
+#[derive(Clone, Copy)]
+enum Numbering {
+    /// There was none.
+    None,
+    /// They are counted, and this is the next.
+    Automatic(usize),
+    /// Each has its number.
+    Manual,
+}
+
+/// The values that the fields of a format may name.
+struct Fields<'a> {
+    positional: &'a [Value],
+    named: &'a Named<'a>,
+    next: Numbering,
+}
+
+impl Fields<'_> {
+    /// A format with its fields replaced. `depth` is how deeply fields may be nested.
+    fn replaced(&mut self, text: &str, depth: usize) -> Result<String, Error> {
+        if depth == 0 {
+            return Err(invalid("Max string recursion exceeded"));
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '}']) {
+            out.push_str(&rest[..at]);
+            let is_open = rest[at..].starts_with('{');
+            let after = &rest[at + 1..];
+            if after.starts_with(if is_open { '{' } else { '}' }) {
+                out.push_str(&after[..1]);
+                rest = &after[1..];
+                continue;
+            }
+            if !is_open {
+                return Err(invalid("Single '}' encountered in format string"));
+            }
+            let end = closing(after).ok_or_else(|| invalid("expected '}' before end of string"))?;
+            push(&mut out, &self.field(&after[..end], depth)?)?;
+            rest = &after[end + 1..];
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+
+    /// The text of a field: `name!conversion:spec`.
+    fn field(&mut self, field: &str, depth: usize) -> Result<String, Error> {
+        let mut bracket = false;
+        let name_end = field
+            .find(|c| {
+                bracket = (bracket || c == '[') && c != ']';
+                !bracket && (c == '!' || c == ':')
+            })
+            .unwrap_or(field.len());
+        let (name, after) = field.split_at(name_end);
+        let (conversion, spec) = match after.strip_prefix('!') {
+            Some(after) => {
+                let mut chars = after.chars();
+                let conversion = chars.next();
+                let spec = match (conversion, chars.as_str()) {
+                    (Some(_), "") => "",
+                    (Some(_), spec) => spec
+                        .strip_prefix(':')
+                        .ok_or_else(|| invalid("expected ':' after conversion specifier"))?,
+                    _ => return Err(invalid("end of string while looking for conversion")),
+                };
+                (conversion, spec)
+            }
+            None => (None, after.strip_prefix(':').unwrap_or_default()),
+        };
+        let value = self.value(name)?;
+        let spec = self.replaced(spec, depth - 1).or_else(|error| {
+            if spec.contains(['{', '}']) {
+                Err(error)
+            } else {
+                Ok(spec.to_owned())
+            }
+        })?;
+        let value = match conversion {
+            None => value,
+            Some('s') => Value::from(text::str(&value).into_owned()),
+            Some('r') => Value::from(text::repr(&value)),
+            Some('a') => Value::from(text::ascii(&value)),
+            Some(_) => return Err(invalid("Unknown conversion specifier")),
+        };
+        with_spec(&value, &spec)
+    }
+
+    /// The value that a field names: `0.name[key]`.
+    fn value(&mut self, name: &str) -> Result<Value, Error> {
+        let first_end = name.find(['.', '[']).unwrap_or(name.len());
+        let (first, mut rest) = name.split_at(first_end);
+        let by_index = |index: usize, fields: &Fields<'_>| {
+            fields
+                .positional
+                .get(index)
+                .cloned()
+                .ok_or_else(|| invalid("Replacement index out of range for positional args"))
+        };
+        let mut value = if first.is_empty() {
+            let index = match self.next {
+                Numbering::None => 0,
+                Numbering::Automatic(next) => next,
+                Numbering::Manual => return Err(invalid("cannot switch to automatic numbering")),
+            };
+            self.next = Numbering::Automatic(index + 1);
+            by_index(index, self)?
+        } else if first.bytes().all(|byte| byte.is_ascii_digit()) {
+            if matches!(self.next, Numbering::Automatic(_)) {
+                return Err(invalid("cannot switch from automatic numbering"));
+            }
+            self.next = Numbering::Manual;
+            by_index(first.parse().unwrap_or(usize::MAX), self)?
+        } else {
+            (self.named)(first)?.ok_or_else(|| invalid("a name that is not there"))?
+        };
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix('.') {
+                let end = after.find(['.', '[']).unwrap_or(after.len());
+                if end == 0 {
+                    return Err(invalid("Empty attribute in format string"));
+                }
+                value = item(&value, &Value::from(&after[..end]))?;
+                rest = &after[end..];
+            } else if let Some((key, after)) =
+                rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+            {
+                if key.is_empty() {
+                    return Err(invalid("Empty attribute in format string"));
+                }
+                value = item(&value, &index_or_name(key))?;
+                rest = after;
+            } else {
+                return Err(invalid("Missing ']' in format string"));
+            }
+        }
+        Ok(value)
+    }
+}
+
+/// Where a field ends. Its spec may have fields of its own.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 1;
+    text.char_indices()
+        .find(|(_, c)| {
+            depth += match c {
+                '{' => 1,
+                '}' => -1,
+                _ => 0,
+            };
+            depth == 0
+        })
+        .map(|(at, _)| at)
+}
+
+/// `format(value, spec)`
+fn with_spec(value: &Value, spec: &str) -> Result<String, Error> {
+    if spec.is_empty() {
+        return Ok(text::str(value).into_owned());
+    }
+    for digits in spec.split(|c: char| !c.is_ascii_digit()) {
+        if !digits.is_empty() {
+            let digits = digits.parse::<i64>().ok();
+            let width = digits.ok_or_else(|| invalid("too many digits in the format"))?;
+            produce(usize::try_from(width).unwrap_or(usize::MAX))?;
+        }
+    }
+    let Some(text) = value.as_str() else {
+        if number(value).is_none() {
+            return Err(invalid("unsupported format string"));
+        }
+        let value = match number(value) {
+            Some(Number::Int(int)) if value.kind() == ValueKind::Bool => integer(int),
+            _ => value.clone(),
+        };
+        let spec = number_spec(&value, spec)?;
+        return format(FormatStyle::StrFormat, &format!("{{:{spec}}}"), &[value]);
+    };
+    // [[fill]align][0][width][.precision][s]
+    produce(4 * spec.len())?;
+    let chars: Vec<char> = spec.chars().collect();
+    let (fill, align, mut at) = match chars.as_slice() {
+        [fill, align, ..] if "<>=^".contains(*align) => (*fill, *align, 2),
+        [align, ..] if "<>=^".contains(*align) => (' ', *align, 1),
+        _ => (' ', '<', 0),
+    };
+    let digits = |at: &mut usize| {
+        let start = *at;
+        while chars.get(*at).is_some_and(char::is_ascii_digit) {
+            *at += 1;
+        }
+        chars[start..*at].iter().collect::<String>()
+    };
+    let is_explicit = at > 0;
+    let (fill, align) = if chars.get(at) == Some(&'0') && !is_explicit {
+        ('0', '<')
+    } else {
+        (fill, align)
+    };
+    let width = digits(&mut at).parse().unwrap_or(0);
+    let mut most = None;
+    if chars.get(at) == Some(&'.') {
+        at += 1;
+        let digits = digits(&mut at);
+        most = Some(
+            digits
+                .parse()
+                .map_err(|_| invalid("Format specifier missing precision"))?,
+        );
+    }
+    if chars.get(at) == Some(&'s') {
+        at += 1;
+    }
+    if at != chars.len() || align == '=' {
+        return Err(invalid("Invalid format specifier for a text"));
+    }
+    let text: String = match most {
+        Some(most) => text.chars().take(most).collect(),
+        None => text.to_owned(),
+    };
+    Ok(padded(text, width, align, fill))
+}
+
+/// The spec of a number, as minijinja knows it: without a locale `n` is `d` or `g`. A
+/// precision for an integer is an error (`formatter_unicode.c`).
+fn number_spec<'s>(value: &Value, spec: &'s str) -> Result<Cow<'s, str>, Error> {
+    let (before, kind) = match spec.char_indices().next_back() {
+        Some((at, kind)) if kind.is_ascii_alphabetic() || kind == '%' => (&spec[..at], kind),
+        _ => (spec, if value.is_integer() { 'd' } else { 'g' }),
+    };
+    let mut chars = before.chars();
+    let is_filled = chars.next().is_some() && chars.next().is_some_and(|c| "<>=^".contains(c));
+    let after_fill = if is_filled { chars.as_str() } else { before };
+    if value.is_integer() && !"eEfFgG%".contains(kind) && after_fill.contains('.') {
+        return Err(invalid("Precision not allowed in integer format specifier"));
+    }
+    if kind != 'n' {
+        return Ok(Cow::Borrowed(spec));
+    }
+    if after_fill.contains([',', '_']) {
+        return Err(invalid("Cannot specify a separator with 'n'"));
+    }
+    let kind = if value.is_integer() { 'd' } else { 'g' };
+    Ok(Cow::Owned(format!("{before}{kind}")))
+}
+
+/// Appends what a conversion or a field gave, and counts it.
+pub(super) fn push(out: &mut String, text: &str) -> Result<(), Error> {
+    work(ITEM + text.len() * CHARACTER)?;
+    produce(text.len())?;
+    out.push_str(text);
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! The items of Python's values: what `value[key]` gives.
+
+use minijinja::value::Value;
+use minijinja::{Error, ErrorKind};
+
+use crate::meter::work;
+use crate::python::attributes::attribute;
+use crate::python::dictionaries::{entry, hashable};
+use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
+use crate::python::markup::like;
+use crate::python::numbers::{Number, number};
+use crate::python::ranges;
+
+/// `a[b]`, as Jinja2's sandbox looks it up: an item, or else the attribute of that name.
+pub(crate) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    if let Some(text) = value.as_str() {
+        if let Some(Number::Int(index)) = number(key) {
+            let len = if index < 0 {
+                work(text.len())?;
+                text.chars().count()
+            } else {
+                0
+            };
+            let before = position(index, len).unwrap_or(0);
+            work(before.saturating_mul(4).min(text.len()).saturating_mul(2))?;
+            let found = position(index, len).and_then(|at| text.chars().nth(at));
+            return Ok(found.map_or(Value::UNDEFINED, |c| like(value, c.to_string())));
+        }
+    } else if is_tuple(value) || is_list(value) || is_range(value) {
+        if let Some(Number::Int(index)) = number(key) {
+            let found = position(index, value.len().unwrap_or(0));
+            if is_range(value) {
+                let item = found.and_then(|at| ranges::range_item(value, at));
+                return Ok(item.unwrap_or_default());
+            }
+            return found.map_or(Ok(Value::UNDEFINED), |at| value.get_item(&Value::from(at)));
+        }
+    } else if is_dictionary(value) {
+        if key.as_str().is_none() {
+            // A list, which has no hash, is not found either, and is no error here. The work
+            // counts, and a key that is nested too deeply fails the render.
+            let _ = hashable(key);
+        }
+        work(key.as_str().map_or(0, str::len).saturating_mul(4))?;
+        if let Some(found) = entry(value, key) {
+            return Ok(found);
+        }
+    }
+    match key.as_str() {
+        Some(name) => attribute(value, name),
+        None => Ok(Value::UNDEFINED),
+    }
+}
+
+/// The key that a text names: digits are an index.
+pub(crate) fn index_or_name(text: &str) -> Value {
+    match text.parse::<i64>() {
+        Ok(index) if text.bytes().all(|byte| byte.is_ascii_digit()) => Value::from(index),
+        _ => Value::from(text),
+    }
+}
+
+/// The position that an index means, which may be counted from the back.
+fn position(index: i128, len: usize) -> Option<usize> {
+    if index < 0 {
+        usize::try_from(index.checked_add(i128::try_from(len).ok()?)?).ok()
+    } else {
+        usize::try_from(index).ok()
+    }
+}

@@ -1,0 +1,365 @@
+//! JSON, as Python's `json` module reads and writes it.
+
+use std::fmt::Write as _;
+
+use minijinja::Error;
+use minijinja::value::{Value, ValueKind};
+use serde_json::{Map, Value as Json};
+
+use crate::meter::{CHARACTER, ITEM, produce, work};
+use crate::python::dictionaries::pairs;
+use crate::python::kinds::is_dictionary;
+use crate::python::numbers::{big_digits, big_integer, write_float};
+use crate::refusal::invalid;
+
+/// A JSON value as Python's `json` module loads it: an integer keeps all its digits, a number
+/// with a point or an exponent is a float.
+pub(crate) fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::from(()),
+        Json::Bool(bool) => Value::from(*bool),
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Number(number) => self::number(number.as_str()),
+        Json::Array(items) => Value::from(items.iter().map(value).collect::<Vec<_>>()),
+        Json::Object(map) => object(map),
+    }
+}
+
+fn object(map: &Map<String, Json>) -> Value {
+    Value::from_pairs(
+        map.iter()
+            .map(|(key, json)| (Value::from(key.as_str()), value(json))),
+    )
+}
+
+fn number(digits: &str) -> Value {
+    if digits.contains(['.', 'e', 'E']) {
+        // Rust reads all numbers of JSON. One that is too large becomes infinite, as in Python.
+        Value::from(digits.parse::<f64>().unwrap_or(f64::NAN))
+    } else if let Ok(small) = digits.parse::<i64>() {
+        Value::from(small)
+    } else if let Ok(large) = digits.parse::<i128>() {
+        Value::from(large)
+    } else {
+        big_integer(digits)
+    }
+}
+
+/// The keyword arguments of `json.dumps()` that transformers' `tojson` passes on.
+#[derive(Debug, Clone)]
+pub(crate) struct Style {
+    /// Whether everything outside of ASCII is escaped.
+    pub(crate) ensure_ascii: bool,
+    /// The text that indents a level. Without it everything is on one line.
+    pub(crate) indent: Option<String>,
+    /// The text between items.
+    pub(crate) item_separator: String,
+    /// The text between a key and its value.
+    pub(crate) key_separator: String,
+    /// Whether keys are sorted.
+    pub(crate) sort_keys: bool,
+}
+
+impl Style {
+    /// transformers' defaults, with an indent.
+    pub(crate) fn indented(indent: Option<usize>) -> Style {
+        Style {
+            ensure_ascii: false,
+            item_separator: if indent.is_some() { "," } else { ", " }.to_owned(),
+            key_separator: ": ".to_owned(),
+            indent: indent.map(|width| " ".repeat(width)),
+            sort_keys: false,
+        }
+    }
+}
+
+/// `json.dumps(value, **style)`.
+pub(crate) fn dumps(value: &Value, style: &Style) -> Result<String, Error> {
+    let mut out = String::new();
+    let mut writer = Writer {
+        style,
+        out: &mut out,
+        level: 0,
+    };
+    writer.value(value)?;
+    Ok(out)
+}
+
+/// Writes values as JSON.
+struct Writer<'w> {
+    style: &'w Style,
+    out: &'w mut String,
+    level: usize,
+}
+
+/// How deeply a value may be nested: about as deep as Python's own recursion limit allows.
+const MAX_DEPTH: usize = 300;
+
+impl Writer<'_> {
+    fn value(&mut self, value: &Value) -> Result<(), Error> {
+        work(ITEM)?;
+        produce(8)?;
+        match value.kind() {
+            ValueKind::None => self.out.push_str("null"),
+            ValueKind::Bool => self
+                .out
+                .push_str(if value.is_true() { "true" } else { "false" }),
+            ValueKind::Number => self.number(value),
+            ValueKind::String => {
+                let text = value.as_str().unwrap_or_default();
+                self.string(text)?;
+            }
+            ValueKind::Seq => self.list(value)?,
+            ValueKind::Map if is_dictionary(value) => self.map(value)?,
+            _ => {
+                if let Some(digits) = big_digits(value) {
+                    produce(digits.len())?;
+                    self.out.push_str(digits);
+                } else {
+                    return Err(not_serializable(value));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, value: &Value) {
+        if value.is_integer() {
+            let _ = write!(self.out, "{value}");
+        } else {
+            let float = f64::try_from(value.clone()).unwrap_or(f64::NAN);
+            if float.is_nan() {
+                self.out.push_str("NaN");
+            } else if float.is_infinite() {
+                self.out
+                    .push_str(if float > 0.0 { "Infinity" } else { "-Infinity" });
+            } else {
+                write_float(float, self.out);
+            }
+        }
+    }
+
+    fn list(&mut self, value: &Value) -> Result<(), Error> {
+        if value.len() == Some(0) {
+            self.out.push_str("[]");
+            return Ok(());
+        }
+        self.out.push('[');
+        self.deeper()?;
+        for (index, item) in value.try_iter()?.enumerate() {
+            self.separate(index)?;
+            self.value(&item)?;
+        }
+        self.shallower(']')
+    }
+
+    fn map(&mut self, value: &Value) -> Result<(), Error> {
+        let mut pairs = pairs(value)?;
+        if pairs.is_empty() {
+            self.out.push_str("{}");
+            return Ok(());
+        }
+        if self.style.sort_keys {
+            let all_text = pairs.iter().all(|(key, _)| key.as_str().is_some());
+            let all_numbers = pairs.iter().all(|(key, _)| key.is_number());
+            if !all_text && !all_numbers {
+                return Err(invalid("keys of different types cannot be sorted"));
+            }
+            // Sorting compares each key with some of the others.
+            let steps = 2 * pairs.len().checked_ilog2().unwrap_or(0) as usize;
+            for (key, _) in &pairs {
+                work(steps * (ITEM + key.as_str().map_or(0, str::len)))?;
+            }
+            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+        }
+        self.out.push('{');
+        self.deeper()?;
+        for (index, (key, item)) in pairs.iter().enumerate() {
+            self.separate(index)?;
+            self.key(key)?;
+            produce(self.style.key_separator.len())?;
+            self.out.push_str(&self.style.key_separator);
+            self.value(item)?;
+        }
+        self.shallower('}')
+    }
+
+    fn key(&mut self, key: &Value) -> Result<(), Error> {
+        match key.kind() {
+            ValueKind::String => self.string(key.as_str().unwrap_or_default())?,
+            ValueKind::None | ValueKind::Bool | ValueKind::Number => {
+                self.out.push('"');
+                self.value(key)?;
+                self.out.push('"');
+            }
+            kind => {
+                return Err(invalid(format!(
+                    "keys must be str, int, float, bool or None, not {kind}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn deeper(&mut self) -> Result<(), Error> {
+        self.level += 1;
+        if self.level > MAX_DEPTH {
+            return Err(invalid("maximum recursion depth exceeded"));
+        }
+        Ok(())
+    }
+
+    fn shallower(&mut self, close: char) -> Result<(), Error> {
+        self.level -= 1;
+        self.line_break()?;
+        self.out.push(close);
+        Ok(())
+    }
+
+    fn separate(&mut self, index: usize) -> Result<(), Error> {
+        if index > 0 {
+            produce(self.style.item_separator.len())?;
+            self.out.push_str(&self.style.item_separator);
+        }
+        self.line_break()
+    }
+
+    fn line_break(&mut self) -> Result<(), Error> {
+        if let Some(indent) = &self.style.indent {
+            produce(indent.len().saturating_mul(self.level))?;
+            self.out.push('\n');
+            for _ in 0..self.level {
+                self.out.push_str(indent);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a text, escaped as `ESCAPE` and `ESCAPE_ASCII` of `json.encoder` say.
+    fn string(&mut self, text: &str) -> Result<(), Error> {
+        work(text.len().saturating_mul(CHARACTER))?;
+        produce(text.len())?;
+        self.out.push('"');
+        let mut rest = text;
+        while !rest.is_empty() {
+            // Most characters need no escape: they are copied in runs.
+            let run = rest
+                .bytes()
+                .position(|byte| self.may_need_escape(byte))
+                .unwrap_or(rest.len());
+            self.out.push_str(&rest[..run]);
+            rest = &rest[run..];
+            let mut chars = rest.chars();
+            if let Some(c) = chars.next() {
+                // An escape has up to six characters, for a single byte too.
+                work(ITEM / 4)?;
+                produce(5)?;
+                self.escape(c);
+                rest = chars.as_str();
+            }
+        }
+        self.out.push('"');
+        Ok(())
+    }
+
+    /// Whether a character that begins with this byte may need an escape.
+    fn may_need_escape(&self, byte: u8) -> bool {
+        byte < b' ' || byte == b'"' || byte == b'\\' || (self.style.ensure_ascii && byte > b'~')
+    }
+
+    fn escape(&mut self, c: char) {
+        match c {
+            '"' => self.out.push_str("\\\""),
+            '\\' => self.out.push_str("\\\\"),
+            '\n' => self.out.push_str("\\n"),
+            '\r' => self.out.push_str("\\r"),
+            '\t' => self.out.push_str("\\t"),
+            '\u{8}' => self.out.push_str("\\b"),
+            '\u{C}' => self.out.push_str("\\f"),
+            c => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(self.out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+}
+
+fn not_serializable(value: &Value) -> Error {
+    invalid(format!(
+        "object of type {} is not JSON serializable",
+        value.kind()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dump(json: &str, style: &Style) -> String {
+        dumps(&value(&serde_json::from_str(json).unwrap()), style).unwrap()
+    }
+
+    // The expected values are what CPython 3.11's json module prints.
+    #[test]
+    fn one_line() {
+        let style = Style::indented(None);
+        for (json, expected) in [
+            (
+                r#"{"z":1,"a":[true,null]}"#,
+                r#"{"z": 1, "a": [true, null]}"#,
+            ),
+            ("[]", "[]"),
+            ("{}", "{}"),
+            (
+                r#""<b> & 'q' \u2028 é \u007f / \u0001""#,
+                "\"<b> & 'q' \u{2028} é \u{7f} / \\u0001\"",
+            ),
+            (
+                "[1.0, 1e-7, 1E5, 1e16, 9007199254740993]",
+                "[1.0, 1e-07, 100000.0, 1e+16, 9007199254740993]",
+            ),
+            (
+                "[123456789012345678901234567890123456789012345]",
+                "[123456789012345678901234567890123456789012345]",
+            ),
+        ] {
+            assert_eq!(dump(json, &style), expected);
+        }
+    }
+
+    #[test]
+    fn keywords() {
+        let json = r#"{"b": "é🙂\u007f", "a": {"y": [], "x": [1]}}"#;
+        let ascii = Style {
+            ensure_ascii: true,
+            sort_keys: true,
+            ..Style::indented(None)
+        };
+        assert_eq!(
+            dump(json, &ascii),
+            r#"{"a": {"x": [1], "y": []}, "b": "\u00e9\ud83d\ude42\u007f"}"#
+        );
+        let compact = Style {
+            item_separator: ",".into(),
+            key_separator: ":".into(),
+            ..Style::indented(None)
+        };
+        assert_eq!(dump(r#"{"a": [1, 2]}"#, &compact), r#"{"a":[1,2]}"#);
+        assert_eq!(
+            dump(r#"{"a": [1, {}], "b": 2}"#, &Style::indented(Some(2))),
+            "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": 2\n}"
+        );
+        assert_eq!(dump("[1]", &Style::indented(Some(0))), "[\n1\n]");
+    }
+
+    #[test]
+    fn what_is_no_json() {
+        for value in [
+            Value::UNDEFINED,
+            Value::from_pairs([(Value::from(vec![1]), 1)]),
+        ] {
+            assert!(dumps(&value, &Style::indented(None)).is_err());
+        }
+    }
+}

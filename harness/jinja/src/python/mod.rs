@@ -1,0 +1,43 @@
+//! Python's values: what they are, how they compare, what their methods do and how they
+//! are written.
+
+// Characters and numbers.
+pub(crate) mod characters;
+pub(crate) mod numbers;
+
+// Objects that Python has and minijinja has not.
+pub(crate) mod generator;
+pub(crate) mod groups;
+pub(crate) mod namespaces;
+pub(crate) mod ranges;
+
+// Texts: cut, filled up, safe to print.
+pub(crate) mod markup;
+mod padding;
+mod splitting;
+
+// What a call is given, and what can be walked through.
+pub(crate) mod arguments;
+pub(crate) mod iteration;
+
+// Which kind a value is.
+pub(crate) mod kinds;
+
+// What is in a value.
+pub(crate) mod attributes;
+pub(crate) mod dictionaries;
+pub(crate) mod items;
+pub(crate) mod slices;
+
+// How values compare, and how they are written.
+pub(crate) mod comparisons;
+pub(crate) mod json;
+pub(crate) mod text;
+
+mod formats;
+
+pub(crate) mod printf;
+pub(crate) mod strings;
+
+// What the methods of values do.
+pub(crate) mod methods;

@@ -1,0 +1,328 @@
+//! Python's numbers: how they compare, how they are calculated with, and how a float is
+//! written.
+
+use std::cmp::Ordering;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use minijinja::Error;
+use minijinja::value::{Object, ObjectRepr, Value, ValueKind};
+
+use crate::refusal::invalid;
+
+/// A number as Python's arithmetic sees it: a boolean is an integer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Number {
+    Int(i128),
+    Float(f64),
+}
+
+impl Number {
+    #[allow(clippy::cast_precision_loss)] // as in Python, where it meets a float
+    #[inline]
+    pub(crate) fn as_f64(self) -> f64 {
+        match self {
+            Number::Int(int) => int as f64,
+            Number::Float(float) => float,
+        }
+    }
+
+    /// How two numbers compare, exactly; a NaN compares with nothing.
+    #[inline]
+    pub(crate) fn compare(self, other: Number) -> Option<Ordering> {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+            (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
+            (Number::Int(a), Number::Float(b)) => compare_exactly(a, b),
+            (Number::Float(a), Number::Int(b)) => compare_exactly(b, a).map(Ordering::reverse),
+        }
+    }
+}
+
+/// How an integer and a float compare, exactly.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // bounds are checked
+fn compare_exactly(int: i128, float: f64) -> Option<Ordering> {
+    if float.is_nan() || float.abs() >= 1e38 {
+        return (int as f64).partial_cmp(&float);
+    }
+    let order = int.cmp(&(float.trunc() as i128));
+    Some(order.then(0.0_f64.partial_cmp(&float.fract())?))
+}
+
+/// The number that a value is, if it is one.
+#[inline]
+pub(crate) fn number(value: &Value) -> Option<Number> {
+    match value.kind() {
+        ValueKind::Bool => Some(Number::Int(i128::from(value.is_true()))),
+        ValueKind::Number if value.is_integer() => {
+            i128::try_from(value.clone()).ok().map(Number::Int)
+        }
+        ValueKind::Number => f64::try_from(value.clone()).ok().map(Number::Float),
+        _ => None,
+    }
+}
+
+/// An integer as a value.
+#[inline]
+pub(crate) fn integer(int: i128) -> Value {
+    i64::try_from(int).map_or_else(|_| Value::from(int), Value::from)
+}
+
+/// The error of a result that [`Number`] cannot hold.
+pub(crate) fn too_large(operator: &str) -> Error {
+    invalid(format!("the result of {operator} is larger than 128 bits"))
+}
+
+/// An integer as an index or a count: what 64 bits do not hold becomes the least or the
+/// greatest that they do.
+pub(super) fn clamped(int: i128) -> i64 {
+    i64::try_from(int).unwrap_or(if int < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// The error of a division by zero.
+fn by_zero() -> Error {
+    invalid("division by zero")
+}
+
+/// A size or a count. A number below zero is zero; one beyond 64 bits is an error, as in
+/// Python. Limits are not looked at.
+pub(crate) fn size(int: i128) -> Result<usize, Error> {
+    i64::try_from(int)
+        .map(|size| usize::try_from(size).unwrap_or(0))
+        .map_err(|_| invalid("the number is too large"))
+}
+
+/// `a + b`
+pub(crate) fn add(a: Number, b: Number) -> Result<Value, Error> {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => {
+            a.checked_add(b).map(integer).ok_or_else(|| too_large("+"))
+        }
+        (a, b) => Ok(Value::from(a.as_f64() + b.as_f64())),
+    }
+}
+
+/// `a - b`
+pub(crate) fn subtract(a: Number, b: Number) -> Result<Value, Error> {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => {
+            a.checked_sub(b).map(integer).ok_or_else(|| too_large("-"))
+        }
+        (a, b) => Ok(Value::from(a.as_f64() - b.as_f64())),
+    }
+}
+
+/// `a * b`
+pub(crate) fn multiply(a: Number, b: Number) -> Result<Value, Error> {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => {
+            a.checked_mul(b).map(integer).ok_or_else(|| too_large("*"))
+        }
+        (a, b) => Ok(Value::from(a.as_f64() * b.as_f64())),
+    }
+}
+
+/// `a / b`: a float, of integers too.
+pub(crate) fn divide(a: Number, b: Number) -> Result<Value, Error> {
+    let divisor = b.as_f64();
+    if divisor == 0.0 {
+        return Err(by_zero());
+    }
+    Ok(Value::from(a.as_f64() / divisor))
+}
+
+/// `a // b`: rounded down.
+pub(crate) fn floor_divide(a: Number, b: Number) -> Result<Value, Error> {
+    match (a, b) {
+        (Number::Int(_), Number::Int(0)) => Err(by_zero()),
+        (Number::Int(a), Number::Int(b)) => {
+            let quotient = a.checked_div(b).ok_or_else(|| too_large("//"))?;
+            let is_inexact = a % b != 0 && (a < 0) != (b < 0);
+            Ok(integer(quotient - i128::from(is_inexact)))
+        }
+        (a, b) => {
+            let (a, b) = (a.as_f64(), b.as_f64());
+            if b == 0.0 {
+                return Err(by_zero());
+            }
+            // CPython's `_float_div_mod`.
+            let remainder = float_remainder(a, b);
+            let quotient = (a - remainder) / b;
+            if quotient == 0.0 {
+                return Ok(Value::from(0.0_f64.copysign(a / b)));
+            }
+            let floor = quotient.floor();
+            Ok(Value::from(if quotient - floor > 0.5 {
+                floor + 1.0
+            } else {
+                floor
+            }))
+        }
+    }
+}
+
+/// `a % b`: the remainder has the divisor's sign.
+pub(crate) fn modulo(a: Number, b: Number) -> Result<Value, Error> {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => {
+            if b == 0 {
+                return Err(by_zero());
+            }
+            let remainder = a.checked_rem(b).unwrap_or(0);
+            let is_other_sign = remainder != 0 && (remainder < 0) != (b < 0);
+            Ok(integer(if is_other_sign {
+                remainder + b
+            } else {
+                remainder
+            }))
+        }
+        (a, b) => {
+            let (a, b) = (a.as_f64(), b.as_f64());
+            if b == 0.0 {
+                return Err(by_zero());
+            }
+            Ok(Value::from(float_remainder(a, b)))
+        }
+    }
+}
+
+/// The remainder of two floats, with the divisor's sign.
+fn float_remainder(a: f64, b: f64) -> f64 {
+    let remainder = a % b;
+    if remainder == 0.0 {
+        0.0_f64.copysign(b)
+    } else if (remainder < 0.0) != (b < 0.0) {
+        remainder + b
+    } else {
+        remainder
+    }
+}
+
+/// `a ** b`: of integers a float where the exponent is negative.
+pub(crate) fn power(a: Number, b: Number) -> Result<Value, Error> {
+    if let (Number::Int(base), Number::Int(exponent)) = (a, b)
+        && exponent >= 0
+    {
+        return match base {
+            0 => Ok(Value::from(i64::from(exponent == 0))),
+            1 => Ok(Value::from(1)),
+            -1 => Ok(Value::from(if exponent % 2 == 0 { 1 } else { -1 })),
+            base => u32::try_from(exponent)
+                .ok()
+                .and_then(|exponent| base.checked_pow(exponent))
+                .map(integer)
+                .ok_or_else(|| too_large("**")),
+        };
+    }
+    let (base, exponent) = (a.as_f64(), b.as_f64());
+    if base == 0.0 && exponent < 0.0 {
+        return Err(by_zero());
+    }
+    let result = base.powf(exponent);
+    // Python gives a complex number, or raises its `OverflowError`.
+    let is_complex = base < 0.0 && exponent.is_finite() && exponent.fract() != 0.0;
+    let is_overflow = result.is_infinite() && base.is_finite() && exponent.is_finite();
+    if is_complex || is_overflow {
+        return Err(too_large("**"));
+    }
+    Ok(Value::from(result))
+}
+
+/// `-a`
+pub(crate) fn negate(a: Number) -> Result<Value, Error> {
+    match a {
+        Number::Int(int) => int.checked_neg().map(integer).ok_or_else(|| too_large("-")),
+        Number::Float(float) => Ok(Value::from(-float)),
+    }
+}
+
+/// `int(float)`, where it is not too large.
+#[allow(clippy::cast_possible_truncation)] // bounds are checked
+pub(crate) fn whole(float: f64) -> Option<i128> {
+    (float.is_finite() && float.abs() < 1e38).then(|| float.trunc() as i128)
+}
+
+/// `repr(float)`: the shortest digits that read back as the same number, with an
+/// exponent below 1e-4 and from 1e16 on (Python's `float_repr_style` 'short').
+pub(super) fn write_float(float: f64, out: &mut String) {
+    if float.is_nan() {
+        out.push_str("nan");
+    } else if float.is_infinite() {
+        out.push_str(if float > 0.0 { "inf" } else { "-inf" });
+    } else {
+        // Rust's scientific form has the shortest digits too: `-1.5e-7`.
+        let scientific = format!("{float:e}");
+        let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or_default();
+        if (-4..16).contains(&exponent) || float == 0.0 {
+            let decimal = float.to_string();
+            out.push_str(&decimal);
+            if !decimal.contains('.') {
+                out.push_str(".0");
+            }
+        } else {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            let _ = write!(out, "{mantissa}e{sign}{:02}", exponent.abs());
+        }
+    }
+}
+
+/// An integer that no machine type holds. It can only be written, which is all that
+/// templates do with such numbers.
+struct BigInteger(String);
+
+/// The value of an integer that no machine type holds, given its digits.
+pub(super) fn big_integer(digits: &str) -> Value {
+    Value::from_object(BigInteger(digits.to_owned()))
+}
+
+/// The digits of an integer that no machine type holds.
+pub(crate) fn big_digits(value: &Value) -> Option<&str> {
+    let big: &BigInteger = value.downcast_object_ref()?;
+    Some(&big.0)
+}
+
+impl fmt::Debug for BigInteger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Object for BigInteger {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The expected values are what CPython 3.11 prints.
+    #[test]
+    fn floats() {
+        for (float, text) in [
+            (1.0, "1.0"),
+            (-0.0, "-0.0"),
+            (0.1, "0.1"),
+            (1e-4, "0.0001"),
+            (1e-5, "1e-05"),
+            (1.5e-7, "1.5e-07"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (123_456_789_012_345_680.0, "1.2345678901234568e+17"),
+            (5e-324, "5e-324"),
+            (1.797_693_134_862_315_7e308, "1.7976931348623157e+308"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "nan"),
+        ] {
+            let mut out = String::new();
+            write_float(float, &mut out);
+            assert_eq!(out, text);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Texts that are filled up to a width.
+
+use minijinja::Error;
+use minijinja::value::{Value, from_args};
+
+use crate::meter::produce;
+use crate::refusal::invalid;
+
+/// A text that is filled up to a width: after it (`<`), on both sides (`^`) or before it.
+pub(super) fn padded(text: String, width: usize, align: char, fill: char) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    if missing == 0 {
+        return text;
+    }
+    let filling = |count| filling(fill, count);
+    match align {
+        '<' => text + &filling(missing),
+        '^' => filling(missing / 2) + &text + &filling(missing - missing / 2),
+        _ => filling(missing) + &text,
+    }
+}
+
+fn filling(fill: char, count: usize) -> String {
+    std::iter::repeat_n(fill, count).collect()
+}
+
+/// Where a text is filled up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+    Both,
+    /// On the left with zeros, behind a sign.
+    Zeros,
+}
+
+/// `str.ljust(width, fillchar)`, `str.rjust`, `str.center` and `str.zfill(width)`.
+pub(super) fn pad(text: &str, args: &[Value], side: Side) -> Result<Value, Error> {
+    let (width, fill): (i64, Option<String>) = from_args(args)?;
+    let fill = match (side, fill) {
+        (Side::Zeros, None) => '0',
+        (_, None) => ' ',
+        (_, Some(fill)) => {
+            let mut chars = fill.chars();
+            match (side, chars.next(), chars.next()) {
+                (Side::Left | Side::Right | Side::Both, Some(fill), None) => fill,
+                _ => {
+                    return Err(invalid("the fill character must be exactly one character"));
+                }
+            }
+        }
+    };
+    let width = usize::try_from(width).unwrap_or(0);
+    let missing = width.saturating_sub(text.chars().count());
+    produce(
+        missing
+            .saturating_mul(fill.len_utf8())
+            .saturating_add(text.len()),
+    )?;
+    let filling = |count| filling(fill, count);
+    Ok(Value::from(match side {
+        Side::Left => filling(missing) + text,
+        Side::Right => text.to_owned() + &filling(missing),
+        Side::Both => {
+            // CPython's `str.center`: the odd one goes to the left where the width is odd.
+            let left = missing / 2 + (missing & width & 1);
+            filling(left) + text + &filling(missing - left)
+        }
+        Side::Zeros => match text.strip_prefix(['+', '-']) {
+            Some(digits) => text[..1].to_owned() + &filling(missing) + digits,
+            None => filling(missing) + text,
+        },
+    }))
+}

@@ -1,0 +1,488 @@
+//! The methods of Python's `str`. Those that split a text are in `splitting`.
+
+use minijinja::value::{Kwargs, Rest, Tuple, Value, from_args};
+use minijinja::{Error, ErrorKind};
+
+use crate::meter::{CHARACTER, Cost, ENTRY, ITEM, LETTER, SLOT, produce, work};
+use crate::python::arguments::Arguments;
+use crate::python::characters::{is_decimal, is_digit, is_letter, is_printable, is_space, trim};
+use crate::python::dictionaries::entry;
+use crate::python::formats::{format_map, str_format};
+use crate::python::iteration::iterate;
+use crate::python::padding::{Side, pad};
+use crate::python::splitting::{rsplit, split, splitlines};
+use crate::refusal::invalid;
+
+/// Calls a method of `str`, or gives None if there is none of this name.
+pub(crate) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Error>> {
+    if let Err(error) = charge(text, method, args) {
+        return Some(Err(error));
+    }
+    Some(match method {
+        "strip" => strip(args, |chars| trimmed(text, chars, true, true)),
+        "lstrip" => strip(args, |chars| trimmed(text, chars, true, false)),
+        "rstrip" => strip(args, |chars| trimmed(text, chars, false, true)),
+        "title" => no_args(args).map(|()| Value::from(title(text))),
+        "capitalize" => no_args(args).map(|()| Value::from(capitalize(text))),
+        "split" => split(text, args),
+        "replace" => replace(text, args),
+        "rsplit" => rsplit(text, args),
+        "partition" => one_text(args).and_then(|separator| partition(text, &separator, false)),
+        "rpartition" => one_text(args).and_then(|separator| partition(text, &separator, true)),
+        "find" => search(text, args, |part, wanted| part.find(wanted)).map(or_minus_one),
+        "rfind" => search(text, args, |part, wanted| part.rfind(wanted)).map(or_minus_one),
+        "index" => search(text, args, |part, wanted| part.find(wanted)).and_then(or_not_found),
+        "rindex" => search(text, args, |part, wanted| part.rfind(wanted)).and_then(or_not_found),
+        "count" => count(text, args),
+        "startswith" => affix(text, args, |part, wanted| part.starts_with(wanted)),
+        "endswith" => affix(text, args, |part, wanted| part.ends_with(wanted)),
+        "zfill" => pad(text, args, Side::Zeros),
+        "ljust" => pad(text, args, Side::Right),
+        "rjust" => pad(text, args, Side::Left),
+        "center" => pad(text, args, Side::Both),
+        "swapcase" => no_args(args).map(|()| Value::from(swapcase(text))),
+        "casefold" => no_args(args).map(|()| Value::from(text.to_lowercase().replace('ß', "ss"))),
+        "splitlines" => splitlines(text, args),
+        "format" => str_format(text, args).map(Value::from),
+        "format_map" => one(args)
+            .and_then(|map| format_map(text, &map))
+            .map(Value::from),
+        "join" => one(args).and_then(|items| join(text, &items)),
+        "expandtabs" => expand_tabs(text, args),
+        "translate" => one(args).and_then(|table| translate(text, &table)),
+        "maketrans" => make_translation(args),
+        "isdecimal" => no_args(args).map(|()| all(text, is_decimal)),
+        "isdigit" => no_args(args).map(|()| all(text, is_digit)),
+        "isnumeric" => no_args(args).map(|()| all(text, char::is_numeric)),
+        "isalpha" => no_args(args).map(|()| all(text, is_letter)),
+        "isalnum" => no_args(args).map(|()| all(text, |c| is_letter(c) || c.is_numeric())),
+        "isascii" => no_args(args).map(|()| text.is_ascii().into()),
+        "isprintable" => no_args(args).map(|()| text.chars().all(is_printable).into()),
+        "isidentifier" => no_args(args).map(|()| is_identifier(text).into()),
+        "isspace" => no_args(args).map(|()| all(text, is_space)),
+        "istitle" => no_args(args).map(|()| is_title(text).into()),
+        "islower" => no_args(args).map(|()| {
+            let has_case = text.chars().any(char::is_lowercase);
+            (has_case && !text.chars().any(char::is_uppercase)).into()
+        }),
+        "isupper" => no_args(args).map(|()| {
+            let has_case = text.chars().any(char::is_uppercase);
+            (has_case && !text.chars().any(char::is_lowercase)).into()
+        }),
+        "removeprefix" => one_text(args)
+            .map(|prefix| Value::from(text.strip_prefix(prefix.as_str()).unwrap_or(text))),
+        "removesuffix" => one_text(args)
+            .map(|suffix| Value::from(text.strip_suffix(suffix.as_str()).unwrap_or(text))),
+        _ => return None,
+    })
+}
+
+/// Counts the cost of a method before it runs.
+fn charge(text: &str, method: &str, args: &[Value]) -> Result<(), Error> {
+    let cost = match method {
+        "capitalize" | "lower" | "swapcase" | "title" | "upper" => {
+            may_grow(text)?;
+            Cost::SPELLS
+        }
+        "casefold" => {
+            may_grow(text)?;
+            Cost::SPELLS.times(2)
+        }
+        // These search Unicode's tables.
+        "isalnum" | "isalpha" | "isdecimal" | "isdigit" => Cost {
+            byte: 3 * LETTER,
+            text: 0,
+        },
+        "isidentifier" | "islower" | "isnumeric" | "isprintable" | "istitle" | "isupper" => Cost {
+            byte: 2 * LETTER,
+            text: 0,
+        },
+        "isascii" | "find" | "rfind" | "index" | "rindex" | "replace" => Cost::SEARCHES,
+        "count" | "isspace" => Cost::READS,
+        "expandtabs" | "splitlines" | "translate" => Cost::REWRITES,
+        "maketrans" => {
+            // It makes a dictionary with an entry for each character.
+            for text in args.iter().filter_map(Value::as_str) {
+                work(ITEM.saturating_mul(text.len()))?;
+                produce((ENTRY + SLOT).saturating_mul(text.len()))?;
+            }
+            Cost::NOTHING
+        }
+        "split" | "rsplit" | "partition" | "rpartition" => Cost {
+            text: 1,
+            ..Cost::SEARCHES
+        },
+        // These look at no more of the text than their arguments have, or count by themselves.
+        "startswith" | "endswith" | "strip" | "lstrip" | "rstrip" | "format" | "format_map"
+        | "join" => Cost::NOTHING,
+        _ => Cost::COPIES,
+    };
+    cost.charge_text(text)?;
+    cost.charge(args)
+}
+
+/// Counts how much a text may grow when its case changes: `ΐ` becomes three letters.
+pub(crate) fn may_grow(text: &str) -> Result<(), Error> {
+    if text.is_ascii() {
+        return Ok(());
+    }
+    produce(text.len().saturating_mul(2))
+}
+
+fn no_args(args: &[Value]) -> Result<(), Error> {
+    from_args(args)
+}
+
+fn one(args: &[Value]) -> Result<Value, Error> {
+    let (value,): (Value,) = from_args(args)?;
+    Ok(value)
+}
+
+fn one_text(args: &[Value]) -> Result<String, Error> {
+    as_text(&one(args)?).map(str::to_owned)
+}
+
+/// The text that a value is. Values of other types are not converted.
+fn as_text(value: &Value) -> Result<&str, Error> {
+    value
+        .as_str()
+        .ok_or_else(|| invalid(format!("must be a text, not {}", value.kind())))
+}
+
+/// `separator.join(texts)`
+fn join(separator: &str, items: &Value) -> Result<Value, Error> {
+    let mut out = String::new();
+    for (index, item) in iterate(items.clone())?.try_iter()?.enumerate() {
+        let item = as_text(&item)?;
+        work(ITEM)?;
+        produce(item.len() + separator.len())?;
+        if index > 0 {
+            out.push_str(separator);
+        }
+        out.push_str(item);
+    }
+    Ok(Value::from(out))
+}
+
+/// `str.expandtabs(tabsize=8)`
+fn expand_tabs(text: &str, args: &[Value]) -> Result<Value, Error> {
+    let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
+    let size = Arguments::of(["tabsize"], &positional, &kwargs)?.int(0, 8)?;
+    let size = usize::try_from(size).unwrap_or(0);
+    let mut out = String::with_capacity(text.len());
+    let mut column = 0;
+    for c in text.chars() {
+        match c {
+            '\t' if size > 0 => {
+                let missing = size - column % size;
+                produce(missing)?;
+                work(missing)?;
+                out.extend(std::iter::repeat_n(' ', missing));
+                column += missing;
+            }
+            '\t' => {}
+            '\n' | '\r' => {
+                out.push(c);
+                column = 0;
+            }
+            c => {
+                out.push(c);
+                column += 1;
+            }
+        }
+    }
+    Ok(Value::from(out))
+}
+
+/// `str.isidentifier()`, as far as it can be told without Unicode's tables.
+fn is_identifier(text: &str) -> bool {
+    text.chars()
+        .enumerate()
+        .all(|(at, c)| c == '_' || c.is_alphabetic() || (at > 0 && c.is_alphanumeric()))
+        && !text.is_empty()
+}
+
+/// Whether there are characters, and all of them are of a kind.
+fn all(text: &str, is_kind: impl Fn(char) -> bool) -> Value {
+    Value::from(!text.is_empty() && text.chars().all(is_kind))
+}
+
+/// `str.translate(table)`, where the table is a dictionary from code points.
+fn translate(text: &str, table: &Value) -> Result<Value, Error> {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        work(ITEM)?;
+        match entry(table, &Value::from(u32::from(c))) {
+            None => out.push(c),
+            Some(value) if value.is_none() => {}
+            Some(value) => match value.as_str() {
+                Some(text) => {
+                    produce(text.len())?;
+                    out.push_str(text);
+                }
+                None => out.push(
+                    value
+                        .as_i64()
+                        .and_then(|code| u32::try_from(code).ok())
+                        .and_then(char::from_u32)
+                        .ok_or_else(|| Error::from(ErrorKind::InvalidOperation))?,
+                ),
+            },
+        }
+    }
+    Ok(Value::from(out))
+}
+
+/// `str.maketrans(x, y, z)`: a dictionary from code points.
+fn make_translation(args: &[Value]) -> Result<Value, Error> {
+    let (from, to, without): (Value, Value, Option<Value>) = from_args(args)?;
+    let (from, to) = (as_text(&from)?, as_text(&to)?);
+    if from.chars().count() != to.chars().count() {
+        return Err(invalid("the two texts must be of the same length"));
+    }
+    let code = |c: char| Value::from(u32::from(c));
+    let mut pairs: Vec<(Value, Value)> = from.chars().map(code).zip(to.chars().map(code)).collect();
+    if let Some(without) = &without {
+        pairs.extend(
+            as_text(without)?
+                .chars()
+                .map(|c| (code(c), Value::from(()))),
+        );
+    }
+    Ok(Value::from_pairs(pairs))
+}
+
+/// `str.istitle()`
+fn is_title(text: &str) -> bool {
+    let mut in_word = false;
+    let mut has_case = false;
+    for c in text.chars() {
+        if (c.is_uppercase() && in_word) || (c.is_lowercase() && !in_word) {
+            return false;
+        }
+        in_word = c.is_uppercase() || c.is_lowercase();
+        has_case |= in_word;
+    }
+    has_case
+}
+
+fn strip<'t>(
+    args: &[Value],
+    trimmed: impl FnOnce(Option<&str>) -> Result<&'t str, Error>,
+) -> Result<Value, Error> {
+    let (chars,): (Option<Value>,) = from_args(args)?;
+    match chars {
+        None => trimmed(None).map(Value::from),
+        Some(chars) if chars.is_none() => trimmed(None).map(Value::from),
+        Some(chars) => match chars.as_str() {
+            Some(chars) => trimmed(Some(chars)).map(Value::from),
+            None => Err(invalid("strip takes text or none")),
+        },
+    }
+}
+
+/// [`trim`], with its work and its result counted.
+pub(crate) fn trimmed<'t>(
+    text: &'t str,
+    chars: Option<&str>,
+    left: bool,
+    right: bool,
+) -> Result<&'t str, Error> {
+    const FEW: usize = 16;
+    produce(text.len())?;
+    match chars {
+        // Every character may have to be compared with all of them.
+        Some(chars) if chars.len() > FEW => work(text.len().saturating_mul(chars.len()))?,
+        _ => work(text.len().saturating_mul(2))?,
+    }
+    Ok(trim(text, chars, left, right))
+}
+
+/// `str.title()`: the first letter of each run of letters in upper case, the rest in
+/// lower case; an apostrophe ends a run.
+fn title(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut in_word = false;
+    for c in text.chars() {
+        let is_cased = c.is_lowercase() || c.is_uppercase();
+        if is_cased && in_word {
+            out.extend(c.to_lowercase());
+        } else {
+            out.extend(c.to_uppercase());
+        }
+        in_word = is_cased;
+    }
+    out
+}
+
+/// `str.capitalize()`
+pub(crate) fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        None => String::new(),
+        Some(first) => {
+            let mut out: String = first.to_uppercase().collect();
+            out.push_str(&chars.as_str().to_lowercase());
+            out
+        }
+    }
+}
+
+/// `str.partition(sep)` and `str.rpartition(sep)`.
+fn partition(text: &str, separator: &str, from_right: bool) -> Result<Value, Error> {
+    if separator.is_empty() {
+        return Err(invalid("empty separator"));
+    }
+    let parted = if from_right {
+        text.rsplit_once(separator)
+    } else {
+        text.split_once(separator)
+    };
+    let parts = match parted {
+        Some((before, after)) => [before, separator, after],
+        None if from_right => ["", "", text],
+        None => [text, "", ""],
+    };
+    Ok(Value::from(Tuple::from(parts.map(Value::from).to_vec())))
+}
+
+/// The part of a text that the optional bounds of a search leave, and the number of
+/// characters before it; `None` where they leave nothing, not even an empty part.
+fn bounded<'t>(
+    text: &'t str,
+    start: Option<&Value>,
+    end: Option<&Value>,
+) -> Result<Option<(&'t str, usize)>, Error> {
+    if start.is_none() && end.is_none() {
+        return Ok(Some((text, 0)));
+    }
+    work(text.len().saturating_mul(4))?;
+    let len = text.chars().count();
+    let index = |value: Option<&Value>, otherwise: usize| -> Result<usize, Error> {
+        let Some(value) = value.filter(|value| !value.is_none()) else {
+            return Ok(otherwise);
+        };
+        let index = i64::try_from(value.clone())?;
+        Ok(match usize::try_from(index) {
+            Ok(index) => index,
+            Err(_) => len.saturating_sub(usize::try_from(index.unsigned_abs()).unwrap_or(len)),
+        })
+    };
+    let (start, end) = (index(start, 0)?, index(end, len)?.min(len));
+    if start > end {
+        return Ok(None);
+    }
+    let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
+    Ok(Some((&text[byte(start)..byte(end)], start)))
+}
+
+/// Where a text stands in another, in characters: `str.find(sub, start, end)` and the methods
+/// that are like it.
+fn search(
+    text: &str,
+    args: &[Value],
+    find: impl FnOnce(&str, &str) -> Option<usize>,
+) -> Result<Option<usize>, Error> {
+    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
+    let wanted = as_text(&wanted)?;
+    let found = bounded(text, start.as_ref(), end.as_ref())?.and_then(|(part, before)| {
+        find(part, wanted).map(|at| before + part[..at].chars().count())
+    });
+    Ok(found)
+}
+
+fn or_minus_one(found: Option<usize>) -> Value {
+    found.map_or(Value::from(-1), Value::from)
+}
+
+/// An index, or the `ValueError` of `index`.
+pub(super) fn or_not_found(found: Option<usize>) -> Result<Value, Error> {
+    found
+        .map(Value::from)
+        .ok_or_else(|| invalid("it is not there"))
+}
+
+/// `str.count(sub, start, end)`.
+fn count(text: &str, args: &[Value]) -> Result<Value, Error> {
+    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
+    let wanted = as_text(&wanted)?;
+    let part = bounded(text, start.as_ref(), end.as_ref())?;
+    Ok(Value::from(
+        part.map_or(0, |(part, _)| part.matches(wanted).count()),
+    ))
+}
+
+/// `str.startswith(prefix or prefixes, start, end)` and `str.endswith`.
+fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result<Value, Error> {
+    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
+    let part = bounded(text, start.as_ref(), end.as_ref())?;
+    let is_there = |wanted: &Value| match wanted.as_str() {
+        Some(wanted) => {
+            work(ITEM + wanted.len())?;
+            Ok(part.is_some_and(|(part, _)| has(part, wanted)))
+        }
+        None => Err(invalid(
+            "startswith and endswith take text or a tuple of texts",
+        )),
+    };
+    if !wanted.is_tuple() {
+        return is_there(&wanted).map(Value::from);
+    }
+    for wanted in wanted.try_iter()? {
+        if is_there(&wanted)? {
+            return Ok(Value::from(true));
+        }
+    }
+    Ok(Value::from(false))
+}
+
+/// `str.swapcase()`.
+fn swapcase(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_uppercase() {
+            out.extend(c.to_lowercase());
+        } else {
+            out.extend(c.to_uppercase());
+        }
+    }
+    out
+}
+
+/// `str.replace(old, new, count=-1)`.
+fn replace(text: &str, args: &[Value]) -> Result<Value, Error> {
+    let (old, new, count): (Value, Value, Option<i64>) = from_args(args)?;
+    replaced(text, as_text(&old)?, as_text(&new)?, count)
+}
+
+/// A text with another replaced in it, counted before it is made.
+pub(crate) fn replaced(
+    text: &str,
+    old: &str,
+    new: &str,
+    count: Option<i64>,
+) -> Result<Value, Error> {
+    let at_most = count
+        .and_then(|count| usize::try_from(count).ok())
+        .unwrap_or(usize::MAX);
+    work(
+        text.len()
+            .saturating_mul(if old.len() < 2 { CHARACTER } else { 2 }),
+    )?;
+    let found = text.matches(old).take(at_most).count();
+    work(found.saturating_mul(ITEM / 4))?;
+    produce(text.len().saturating_add(new.len().saturating_mul(found)))?;
+    Ok(Value::from(text.replacen(old, new, found)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The expected values are what CPython 3.11 gives.
+    #[test]
+    fn titles() {
+        assert_eq!(title("they're here"), "They'Re Here");
+        assert_eq!(title("hELLO wORLD-2nd"), "Hello World-2Nd");
+    }
+}
