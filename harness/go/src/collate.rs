@@ -5,7 +5,7 @@
 use crate::error::Error;
 use crate::message::{self, Message};
 use crate::tools;
-use crate::values::{ListKind, Map, MapKind, RecordKind, Text, Value};
+use crate::values::{ListKind, Map, MapKind, StructKind, Text, Value};
 use rolecall_model::Case;
 
 /// A case in Ollama's values.
@@ -82,13 +82,13 @@ fn value(message: &Message) -> Value {
             });
             // The endpoint does not hand the index of a call on.
             let function = vec![Value::Int(0), Value::text(&call.name), arguments];
-            let function = Value::record(RecordKind::ToolCallFunction, function);
-            Value::record(RecordKind::ToolCall, vec![Value::text(&call.id), function])
+            let function = Value::structure(StructKind::ToolCallFunction, function);
+            Value::structure(StructKind::ToolCall, vec![Value::text(&call.id), function])
         });
         Value::list(ListKind::ToolCalls, calls.collect())
     };
-    Value::record(
-        RecordKind::Message,
+    Value::structure(
+        StructKind::Message,
         vec![
             Value::text(&message.role),
             Value::text(&message.content),

@@ -15,7 +15,7 @@ use crate::functions::{self, Parameter};
 use crate::json;
 use crate::meter::{Meter, Sink, Written};
 use crate::tools;
-use crate::values::{MapKind, Record, RecordKind, Text, Value};
+use crate::values::{MapKind, Struct, StructKind, Text, Value};
 use rolecall_model::Moment;
 
 /// What a render is made of.
@@ -438,8 +438,8 @@ impl<'t> Execution<'t> {
             return method.call(&mut self.meter);
         }
         match receiver {
-            Value::Record(record) => {
-                if let Some(value) = record.get(name) {
+            Value::Struct(structure) => {
+                if let Some(value) = structure.get(name) {
                     if given > 0 {
                         return Err(Error::new(format!(
                             "{name} has arguments but cannot be invoked as function"
@@ -592,7 +592,7 @@ fn fit(value: Value, parameter: Parameter) -> Evaluated {
 /// A method that templates can call, with its receiver.
 enum Method<'v> {
     String(&'v Value),
-    ToTypeScriptType(&'v Record),
+    ToTypeScriptType(&'v Struct),
     Len(&'v Ordered),
     ToMap(&'v Ordered),
 }
@@ -603,8 +603,10 @@ impl<'v> Method<'v> {
     fn find(receiver: &'v Value, name: &str) -> Option<Method<'v>> {
         match (name, receiver) {
             ("String", _) if json::is_stringer(receiver) => Some(Method::String(receiver)),
-            ("ToTypeScriptType", Value::Record(record)) if record.kind == RecordKind::Property => {
-                Some(Method::ToTypeScriptType(record))
+            ("ToTypeScriptType", Value::Struct(structure))
+                if structure.kind == StructKind::Property =>
+            {
+                Some(Method::ToTypeScriptType(structure))
             }
             ("Len", Value::Ordered(properties)) => Some(Method::Len(properties)),
             ("ToMap", Value::Ordered(properties)) => Some(Method::ToMap(properties)),

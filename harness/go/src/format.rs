@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::json;
 use crate::meter::{Sink, Written};
 use crate::quote;
-use crate::values::{ListKind, RecordKind, Text, Value};
+use crate::values::{ListKind, StructKind, Text, Value};
 
 /// Work that it takes to write one value.
 const VALUE: usize = 100;
@@ -25,7 +25,7 @@ pub(crate) fn print_action(out: &mut Sink<'_>, value: &Value) -> Written {
     match value {
         Value::Absent => out.push(b"<no value>"),
         // text/template looks behind a pointer before it prints.
-        Value::Record(record) if record.kind == RecordKind::Message => {
+        Value::Struct(structure) if structure.kind == StructKind::Message => {
             write(out, value, &Spec::plain('v'), Depth::Inside)
         }
         _ => write(out, value, &Spec::plain('v'), Depth::Top),
@@ -139,12 +139,18 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
                 write(out, item, spec, Depth::Inside)
             })
         }
-        Value::Record(record) => {
-            if record.kind == RecordKind::Message && depth == Depth::Top {
+        Value::Struct(structure) => {
+            if structure.kind == StructKind::Message && depth == Depth::Top {
                 out.push(b"&")?;
             }
             out.push(b"{")?;
-            for (i, (field, item)) in record.kind.fields().iter().zip(&record.fields).enumerate() {
+            for (i, (field, item)) in structure
+                .kind
+                .fields()
+                .iter()
+                .zip(&structure.fields)
+                .enumerate()
+            {
                 if i > 0 {
                     out.push(b" ")?;
                 }

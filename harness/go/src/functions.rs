@@ -13,7 +13,7 @@ use crate::meter::{Meter, Sink, Written};
 use crate::printf;
 use crate::quote;
 use crate::tools;
-use crate::values::{RecordKind, Text, Value};
+use crate::values::{StructKind, Text, Value};
 use rolecall_model::Moment;
 
 /// What a parameter takes.
@@ -142,8 +142,8 @@ pub(crate) fn call(
             Value::text(&now.yesterday().strftime("%Y-%m-%d"))
         }
         "toTypeScriptType" => match first {
-            Value::Record(record) if record.kind == RecordKind::Property => {
-                write(&|out| tools::typescript(out, record))?
+            Value::Struct(structure) if structure.kind == StructKind::Property => {
+                write(&|out| tools::typescript(out, structure))?
             }
             _ => Value::text("any"),
         },
@@ -242,8 +242,8 @@ fn same(first: &Value, other: &Value) -> Result<bool, Error> {
     let kind = |value: &Value| match value {
         Value::List(_) | Value::Bytes(_) => 1,
         Value::Map(_) => 2,
-        Value::Record(record) if record.kind != RecordKind::Message => 3,
-        Value::Record(_) | Value::Ordered(_) => 4,
+        Value::Struct(structure) if structure.kind != StructKind::Message => 3,
+        Value::Struct(_) | Value::Ordered(_) => 4,
         _ => 0,
     };
     let is_nil = |value: &Value| match value {
@@ -263,7 +263,7 @@ fn same(first: &Value, other: &Value) -> Result<bool, Error> {
         return Ok(is_nil(first) == is_nil(other));
     }
     match (first, other) {
-        (Value::Record(a), Value::Record(b)) if a.kind == RecordKind::Message => {
+        (Value::Struct(a), Value::Struct(b)) if a.kind == StructKind::Message => {
             Ok(Arc::ptr_eq(a, b))
         }
         (Value::Ordered(Some(a)), Value::Ordered(Some(b))) => Ok(Arc::ptr_eq(a, b)),

@@ -6,7 +6,7 @@
 use crate::base64_text;
 use crate::meter::{Sink, Written};
 use crate::quote::hex;
-use crate::values::{ListKind, MapKind, RecordKind, Text, Value};
+use crate::values::{ListKind, MapKind, StructKind, Text, Value};
 
 /// Work that it takes to write one value.
 const VALUE: usize = 100;
@@ -51,10 +51,10 @@ pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> Written {
         Value::Ordered(Some(entries)) => {
             write_entries(out, entries.iter().map(|(key, value)| (key, value)))
         }
-        Value::Record(record) => {
+        Value::Struct(structure) => {
             out.push(b"{")?;
             let mut first = true;
-            for (field, value) in record.kind.fields().iter().zip(&record.fields) {
+            for (field, value) in structure.kind.fields().iter().zip(&structure.fields) {
                 if field.omit_empty && is_empty(value) {
                     continue;
                 }
@@ -181,7 +181,7 @@ pub(crate) fn is_stringer(value: &Value) -> bool {
     match value {
         Value::Map(map) => matches!(map.kind, MapKind::Arguments | MapKind::Properties),
         Value::List(list) => matches!(list.kind, ListKind::Tools | ListKind::PropertyType),
-        Value::Record(record) => record.kind == RecordKind::Tool,
+        Value::Struct(structure) => structure.kind == StructKind::Tool,
         _ => false,
     }
 }

@@ -42,7 +42,7 @@ mod format;
 mod printf;
 
 // A case as Ollama's values, read as Go reads JSON.
-mod read;
+mod unmarshal;
 
 mod think;
 mod tools;
@@ -52,13 +52,13 @@ mod message;
 mod collate;
 
 // What Go refuses before a template runs, and what runs it.
-mod source;
+mod scanner;
 
 mod functions;
 
-mod check;
 mod exec;
-mod reads;
+mod parse_checks;
+mod root_fields;
 
 // Templates that know no messages.
 mod legacy;
@@ -70,6 +70,8 @@ use gotmpl::TemplateError;
 use gotmpl::parse::{ListNode, Parser, SmolStr};
 use serde_json::Value as Json;
 
+#[cfg(feature = "guard")]
+pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
     Template, Variable,
@@ -126,11 +128,11 @@ impl Gotmpl {
     }
 
     fn load(&self, template: &Template) -> Result<GoProgram, Error> {
-        let prepared = source::prepare(&template.source)?;
+        let prepared = scanner::prepare(&template.source)?;
         let (mut root, defines) = Parser::new(&prepared, "{{", "}}")
             .and_then(Parser::parse)
             .map_err(|error| parse_error(&error))?;
-        let checked = check::check(&root, defines)?;
+        let checked = parse_checks::check(&root, defines)?;
         let knows = |name: &str| checked.names.contains(name);
         let style = if knows("messages") {
             Style::Messages
@@ -197,7 +199,7 @@ impl Program for GoProgram {
     }
 
     fn variables(&self) -> BTreeSet<String> {
-        reads::root_fields(&self.root)
+        root_fields::of(&self.root)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::base64_text;
 use crate::error::Error;
-use crate::read;
+use crate::unmarshal;
 use crate::values::{Text, Value};
 
 /// An Ollama message: `api.Message`.
@@ -80,53 +80,53 @@ pub(crate) fn messages(messages: &[Json]) -> Result<Vec<Message>, Error> {
 }
 
 fn request(json: &Json) -> Result<Request<'_>, Error> {
-    let message = read::object(json, PLACE, "openai.Message")?.unwrap_or(read::nothing());
+    let message = unmarshal::object(json, PLACE, "openai.Message")?.unwrap_or(unmarshal::nothing());
     let mut thinking = "";
     for name in ["reasoning", "reasoning_content", "thinking"] {
-        let said = read::string(message, name, PLACE)?;
+        let said = unmarshal::string(message, name, PLACE)?;
         if thinking.is_empty() {
             thinking = said;
         }
     }
-    let calls = match read::list(message, "tool_calls", PLACE, "[]openai.ToolCall")? {
+    let calls = match unmarshal::list(message, "tool_calls", PLACE, "[]openai.ToolCall")? {
         None => None,
         Some(calls) => Some(calls.iter().map(call).collect::<Result<_, _>>()?),
     };
-    let content = read::member(message, "content");
+    let content = unmarshal::member(message, "content");
     if let Some(content) = content {
         // A number that no float64 holds is refused wherever it stands.
-        read::anything(content)?;
+        unmarshal::anything(content)?;
     }
     Ok(Request {
-        role: read::string(message, "role", PLACE)?,
+        role: unmarshal::string(message, "role", PLACE)?,
         content,
         thinking,
         calls,
-        name: read::string(message, "name", PLACE)?,
-        tool_call_id: read::string(message, "tool_call_id", PLACE)?,
+        name: unmarshal::string(message, "name", PLACE)?,
+        tool_call_id: unmarshal::string(message, "tool_call_id", PLACE)?,
     })
 }
 
 fn call(json: &Json) -> Result<RequestCall<'_>, Error> {
     let place = format!("{PLACE}.tool_calls");
-    let call = read::object(json, &place, "openai.ToolCall")?.unwrap_or(read::nothing());
-    read::string(call, "type", &place)?;
-    match read::member(call, "index") {
+    let call = unmarshal::object(json, &place, "openai.ToolCall")?.unwrap_or(unmarshal::nothing());
+    unmarshal::string(call, "type", &place)?;
+    match unmarshal::member(call, "index") {
         Some(index) if index.as_i64().is_none() => {
-            return Err(read::mismatch(index, &format!("{place}.index"), "int"));
+            return Err(unmarshal::mismatch(index, &format!("{place}.index"), "int"));
         }
         _ => {}
     }
     let place = format!("{place}.function");
-    let function = match read::member(call, "function") {
-        Some(json) => read::object(json, &place, "struct")?.unwrap_or(read::nothing()),
-        None => read::nothing(),
+    let function = match unmarshal::member(call, "function") {
+        Some(json) => unmarshal::object(json, &place, "struct")?.unwrap_or(unmarshal::nothing()),
+        None => unmarshal::nothing(),
     };
-    let arguments = read::member(function, "arguments");
+    let arguments = unmarshal::member(function, "arguments");
     match arguments {
         None | Some(Json::String(_) | Json::Object(_)) => {}
         Some(other) => {
-            return Err(read::mismatch(
+            return Err(unmarshal::mismatch(
                 other,
                 &format!("{place}.arguments"),
                 "string",
@@ -134,8 +134,8 @@ fn call(json: &Json) -> Result<RequestCall<'_>, Error> {
         }
     }
     Ok(RequestCall {
-        id: read::string(call, "id", PLACE)?,
-        name: read::string(function, "name", &place)?,
+        id: unmarshal::string(call, "id", PLACE)?,
+        name: unmarshal::string(function, "name", &place)?,
         arguments,
     })
 }
@@ -233,7 +233,7 @@ fn arguments(json: Option<&Json>) -> Result<Option<BTreeMap<Text, Value>>, Error
     };
     match json {
         Json::Null => Ok(None),
-        Json::Object(object) => read::members(object).map(Some).map_err(|_| invalid()),
+        Json::Object(object) => unmarshal::members(object).map(Some).map_err(|_| invalid()),
         _ => Err(invalid()),
     }
 }

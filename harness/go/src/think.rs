@@ -75,7 +75,7 @@ impl Think {
                 };
             }
             Some(other) => {
-                return Err(crate::read::mismatch(
+                return Err(crate::unmarshal::mismatch(
                     other,
                     "ChatCompletionRequest.reasoning_effort",
                     "string",

@@ -12,8 +12,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::error::Error;
 use crate::meter::{Meter, Sink, Written};
-use crate::read;
-use crate::values::{ListKind, MapKind, Record, RecordKind, Text, Value};
+use crate::unmarshal;
+use crate::values::{ListKind, MapKind, Struct, StructKind, Text, Value};
 
 const PLACE: &str = "ChatCompletionRequest.tools";
 
@@ -28,24 +28,26 @@ pub(crate) fn tools(tools: Option<&[Json]>) -> Result<Value, Error> {
 }
 
 fn tool(json: &Json) -> Result<Value, Error> {
-    let tool = read::object(json, PLACE, "api.Tool")?.unwrap_or(read::nothing());
+    let tool = unmarshal::object(json, PLACE, "api.Tool")?.unwrap_or(unmarshal::nothing());
     let place = format!("{PLACE}.function");
-    let function = match read::member(tool, "function") {
-        Some(json) => read::object(json, &place, "api.ToolFunction")?.unwrap_or(read::nothing()),
-        None => read::nothing(),
+    let function = match unmarshal::member(tool, "function") {
+        Some(json) => {
+            unmarshal::object(json, &place, "api.ToolFunction")?.unwrap_or(unmarshal::nothing())
+        }
+        None => unmarshal::nothing(),
     };
-    let function = Value::record(
-        RecordKind::ToolFunction,
+    let function = Value::structure(
+        StructKind::ToolFunction,
         vec![
-            Value::text(read::string(function, "name", &place)?),
-            Value::text(read::string(function, "description", &place)?),
-            parameters(read::member(function, "parameters"))?,
+            Value::text(unmarshal::string(function, "name", &place)?),
+            Value::text(unmarshal::string(function, "description", &place)?),
+            parameters(unmarshal::member(function, "parameters"))?,
         ],
     );
-    Ok(Value::record(
-        RecordKind::Tool,
+    Ok(Value::structure(
+        StructKind::Tool,
         vec![
-            Value::text(read::string(tool, "type", PLACE)?),
+            Value::text(unmarshal::string(tool, "type", PLACE)?),
             any_member(tool, "items")?,
             function,
         ],
@@ -55,10 +57,9 @@ fn tool(json: &Json) -> Result<Value, Error> {
 fn parameters(json: Option<&Json>) -> Result<Value, Error> {
     let place = format!("{PLACE}.function.parameters");
     let parameters = match json {
-        Some(json) => {
-            read::object(json, &place, "api.ToolFunctionParameters")?.unwrap_or(read::nothing())
-        }
-        None => read::nothing(),
+        Some(json) => unmarshal::object(json, &place, "api.ToolFunctionParameters")?
+            .unwrap_or(unmarshal::nothing()),
+        None => unmarshal::nothing(),
     };
     // The template sees a plain map, sorted; only what is nested keeps its order.
     let sorted = match ordered(parameters, &place)? {
@@ -68,10 +69,10 @@ fn parameters(json: Option<&Json>) -> Result<Value, Error> {
         }),
         Some(entries) => Value::map(MapKind::Properties, entries.into_iter().collect()),
     };
-    Ok(Value::record(
-        RecordKind::Parameters,
+    Ok(Value::structure(
+        StructKind::Parameters,
         vec![
-            Value::text(read::string(parameters, "type", &place)?),
+            Value::text(unmarshal::string(parameters, "type", &place)?),
             any_member(parameters, "$defs")?,
             any_member(parameters, "items")?,
             string_list(parameters, "required", &place)?,
@@ -82,11 +83,11 @@ fn parameters(json: Option<&Json>) -> Result<Value, Error> {
 
 /// The `properties` of an object, in their order.
 fn ordered(object: &Map<String, Json>, place: &str) -> Result<Option<Vec<(Text, Value)>>, Error> {
-    let Some(json) = read::member(object, "properties") else {
+    let Some(json) = unmarshal::member(object, "properties") else {
         return Ok(None);
     };
     let place = format!("{place}.properties");
-    let Some(properties) = read::object(json, &place, "api.ToolPropertiesMap")? else {
+    let Some(properties) = unmarshal::object(json, &place, "api.ToolPropertiesMap")? else {
         return Ok(None);
     };
     let entries: Vec<(Text, Value)> = properties
@@ -97,8 +98,9 @@ fn ordered(object: &Map<String, Json>, place: &str) -> Result<Option<Vec<(Text, 
 }
 
 fn property(json: &Json, place: &str) -> Result<Value, Error> {
-    let object = read::object(json, place, "api.ToolProperty")?.unwrap_or(read::nothing());
-    let any_of = match read::list(object, "anyOf", place, "[]api.ToolProperty")? {
+    let object =
+        unmarshal::object(json, place, "api.ToolProperty")?.unwrap_or(unmarshal::nothing());
+    let any_of = match unmarshal::list(object, "anyOf", place, "[]api.ToolProperty")? {
         None | Some([]) => Value::nil_list(ListKind::Properties),
         Some(items) => Value::list(
             ListKind::Properties,
@@ -108,20 +110,23 @@ fn property(json: &Json, place: &str) -> Result<Value, Error> {
                 .collect::<Result<_, _>>()?,
         ),
     };
-    let enumerated = match read::list(object, "enum", place, "[]interface {}")? {
+    let enumerated = match unmarshal::list(object, "enum", place, "[]interface {}")? {
         None | Some([]) => Value::nil_list(ListKind::Anything),
         Some(items) => Value::list(
             ListKind::Anything,
-            items.iter().map(read::anything).collect::<Result<_, _>>()?,
+            items
+                .iter()
+                .map(unmarshal::anything)
+                .collect::<Result<_, _>>()?,
         ),
     };
-    Ok(Value::record(
-        RecordKind::Property,
+    Ok(Value::structure(
+        StructKind::Property,
         vec![
             any_of,
             property_type(object, place)?,
             any_member(object, "items")?,
-            Value::text(read::string(object, "description", place)?),
+            Value::text(unmarshal::string(object, "description", place)?),
             enumerated,
             Value::Ordered(ordered(object, place)?.map(Arc::new)),
             string_list(object, "required", place)?,
@@ -141,8 +146,14 @@ fn property_type(object: &Map<String, Json>, place: &str) -> Result<Value, Error
         None => Vec::new(),
         Some(Json::Null) => vec![Value::text("")],
         Some(Json::String(one)) => vec![Value::text(one)],
-        Some(Json::Array(many)) => read::strings(many, &format!("{place}.type"))?,
-        Some(other) => return Err(read::mismatch(other, &format!("{place}.type"), "[]string")),
+        Some(Json::Array(many)) => unmarshal::strings(many, &format!("{place}.type"))?,
+        Some(other) => {
+            return Err(unmarshal::mismatch(
+                other,
+                &format!("{place}.type"),
+                "[]string",
+            ));
+        }
     };
     Ok(if types.is_empty() {
         Value::nil_list(ListKind::PropertyType)
@@ -152,15 +163,15 @@ fn property_type(object: &Map<String, Json>, place: &str) -> Result<Value, Error
 }
 
 fn any_member(object: &Map<String, Json>, name: &str) -> Result<Value, Error> {
-    read::member(object, name).map_or(Ok(Value::Nil), read::anything)
+    unmarshal::member(object, name).map_or(Ok(Value::Nil), unmarshal::anything)
 }
 
 fn string_list(object: &Map<String, Json>, name: &str, place: &str) -> Result<Value, Error> {
-    Ok(match read::list(object, name, place, "[]string")? {
+    Ok(match unmarshal::list(object, name, place, "[]string")? {
         None | Some([]) => Value::nil_list(ListKind::Strings),
         Some(items) => Value::list(
             ListKind::Strings,
-            read::strings(items, &format!("{place}.{name}"))?,
+            unmarshal::strings(items, &format!("{place}.{name}"))?,
         ),
     })
 }
@@ -169,7 +180,7 @@ fn string_list(object: &Map<String, Json>, name: &str, place: &str) -> Result<Va
 const PROPERTY: usize = 300;
 
 /// Writes a property's type in TypeScript's words: api/types.go, `ToTypeScriptType`.
-pub(crate) fn typescript(out: &mut Sink<'_>, property: &Record) -> Written {
+pub(crate) fn typescript(out: &mut Sink<'_>, property: &Struct) -> Written {
     out.meter.work(PROPERTY)?;
     let items = |name| match property.get(name) {
         Some(Value::List(list)) => list.items(),
@@ -199,9 +210,9 @@ pub(crate) fn typescript(out: &mut Sink<'_>, property: &Record) -> Written {
         }
     }
     for one in any_of {
-        if let Value::Record(record) = one {
+        if let Value::Struct(structure) = one {
             begin(out)?;
-            typescript(out, record)?;
+            typescript(out, structure)?;
         }
     }
     if is_first { out.push(b"any") } else { Ok(()) }

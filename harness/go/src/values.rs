@@ -23,7 +23,7 @@ pub(crate) enum Value {
     Bytes(Text),
     List(List),
     Map(Map),
-    Record(Arc<Record>),
+    Struct(Arc<Struct>),
     /// `*api.ToolPropertiesMap`: the properties of a property, in their order.
     Ordered(Option<Arc<Vec<(Text, Value)>>>),
 }
@@ -70,16 +70,16 @@ pub(crate) enum MapKind {
     PlainProperties,
 }
 
-/// A struct, its fields in the order of [`RecordKind::fields`].
+/// A struct, its fields in the order of [`StructKind::fields`].
 #[derive(Debug)]
-pub(crate) struct Record {
-    pub(crate) kind: RecordKind,
+pub(crate) struct Struct {
+    pub(crate) kind: StructKind,
     pub(crate) fields: Vec<Value>,
 }
 
 /// The types of structs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RecordKind {
+pub(crate) enum StructKind {
     /// Templates only ever meet pointers to these.
     Message,
     ToolCall,
@@ -116,7 +116,7 @@ const fn optional(name: &'static str, json: &'static str) -> Field {
     }
 }
 
-impl RecordKind {
+impl StructKind {
     /// The fields, as Ollama's template/template.go and api/types.go declare them.
     pub(crate) fn fields(self) -> &'static [Field] {
         const MESSAGE: &[Field] = &[
@@ -161,18 +161,18 @@ impl RecordKind {
             optional("Required", "required"),
         ];
         match self {
-            RecordKind::Message => MESSAGE,
-            RecordKind::ToolCall => TOOL_CALL,
-            RecordKind::ToolCallFunction => TOOL_CALL_FUNCTION,
-            RecordKind::Tool => TOOL,
-            RecordKind::ToolFunction => TOOL_FUNCTION,
-            RecordKind::Parameters => PARAMETERS,
-            RecordKind::Property => PROPERTY,
+            StructKind::Message => MESSAGE,
+            StructKind::ToolCall => TOOL_CALL,
+            StructKind::ToolCallFunction => TOOL_CALL_FUNCTION,
+            StructKind::Tool => TOOL,
+            StructKind::ToolFunction => TOOL_FUNCTION,
+            StructKind::Parameters => PARAMETERS,
+            StructKind::Property => PROPERTY,
         }
     }
 }
 
-impl Record {
+impl Struct {
     /// A field by name.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         let at = self.kind.fields().iter().position(|f| f.name == name)?;
@@ -237,8 +237,8 @@ impl Value {
 
     /// The zero `api.ToolProperty`.
     pub(crate) fn empty_property() -> Value {
-        Value::record(
-            RecordKind::Property,
+        Value::structure(
+            StructKind::Property,
             vec![
                 Value::nil_list(ListKind::Properties),
                 Value::nil_list(ListKind::PropertyType),
@@ -278,8 +278,8 @@ impl Value {
     }
 
     /// A struct.
-    pub(crate) fn record(kind: RecordKind, fields: Vec<Value>) -> Value {
-        Value::Record(Arc::new(Record { kind, fields }))
+    pub(crate) fn structure(kind: StructKind, fields: Vec<Value>) -> Value {
+        Value::Struct(Arc::new(Struct { kind, fields }))
     }
 
     /// What Go's `if` makes of it.
@@ -293,7 +293,7 @@ impl Value {
             Value::Text(text) | Value::Bytes(text) => !text.is_empty(),
             Value::List(list) => !list.items().is_empty(),
             Value::Map(map) => map.len() > 0,
-            Value::Record(_) => true,
+            Value::Struct(_) => true,
             Value::Ordered(properties) => properties.is_some(),
         }
     }
@@ -325,14 +325,14 @@ impl Value {
                 MapKind::Properties => "template.templateProperties",
                 MapKind::PlainProperties => "map[string]api.ToolProperty",
             },
-            Value::Record(record) => match record.kind {
-                RecordKind::Message => "*template.templateMessage",
-                RecordKind::ToolCall => "template.templateToolCall",
-                RecordKind::ToolCallFunction => "template.templateToolCallFunction",
-                RecordKind::Tool => "template.templateTool",
-                RecordKind::ToolFunction => "template.templateToolFunction",
-                RecordKind::Parameters => "template.templateToolFunctionParameters",
-                RecordKind::Property => "api.ToolProperty",
+            Value::Struct(structure) => match structure.kind {
+                StructKind::Message => "*template.templateMessage",
+                StructKind::ToolCall => "template.templateToolCall",
+                StructKind::ToolCallFunction => "template.templateToolCallFunction",
+                StructKind::Tool => "template.templateTool",
+                StructKind::ToolFunction => "template.templateToolFunction",
+                StructKind::Parameters => "template.templateToolFunctionParameters",
+                StructKind::Property => "api.ToolProperty",
             },
             Value::Ordered(_) => "*api.ToolPropertiesMap",
         }

@@ -101,6 +101,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
 use self_cell::self_cell;
 
+#[cfg(feature = "guard")]
+pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
     Template, Tracked, Variable,
@@ -109,7 +111,7 @@ pub use rolecall_model::{
 pub use context::tools_json;
 
 use compile::tree::Writing;
-use compile::{inputs, source, tree};
+use compile::{inputs, preparation, tree};
 use library::functions;
 use operators::output;
 use python::methods;
@@ -244,7 +246,7 @@ impl Minijinja {
 
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
         let is_folded = self.shared.semantics == Semantics::Own;
-        let (source, lookup) = source::prepare(&template.source, &syntax()?, is_folded)?;
+        let (source, lookup) = preparation::prepare(&template.source, &syntax()?, is_folded)?;
         let semantics = self.shared.semantics;
         Ok(JinjaProgram {
             compiled: Compiled::try_new(source, |source| {
@@ -403,3 +405,8 @@ mod tests {
         assert_eq!(shared.strong_count(), 0);
     }
 }
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

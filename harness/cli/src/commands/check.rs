@@ -6,7 +6,7 @@ use rolecall::card::Card;
 use rolecall::contract::Severity;
 use rolecall::report::card::Detail;
 use rolecall::report::progress::Progress;
-use rolecall::report::{annotations, check, html, junit};
+use rolecall::report::{annotations, cards, html, junit};
 use rolecall::run::Expected;
 use rolecall::suite::Pair;
 
@@ -31,11 +31,11 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         .with_progress(progress.step())
         .examine(&suite.templates);
     progress.clear();
-    let cards = &run.results;
+    let examined = &run.results;
     if let Some(path) = &arguments.html {
         let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-        let shown = cards
+        let shown = examined
             .iter()
             .map(|card| (card.template.clone(), html::card(card)))
             .collect();
@@ -52,27 +52,27 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     }
     match arguments.format {
         CheckFormat::Json => {
-            serde_json::to_writer_pretty(&mut *out, cards).map_err(std::io::Error::from)?;
+            serde_json::to_writer_pretty(&mut *out, examined).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
-        CheckFormat::Junit => junit::write(out, cards)?,
-        CheckFormat::Github => annotations::write(out, cards, &suite.templates)?,
+        CheckFormat::Junit => junit::write(out, examined)?,
+        CheckFormat::Github => annotations::write(out, examined, &suite.templates)?,
         CheckFormat::Human => {
             let detail = if arguments.all {
                 Detail::Full
             } else {
                 Detail::Brief
             };
-            if arguments.all || cards.len() <= MOST_CARDS {
-                for card in cards {
-                    check::write_card(out, card, detail)?;
+            if arguments.all || examined.len() <= MOST_CARDS {
+                for card in examined {
+                    cards::write_card(out, card, detail)?;
                     writeln!(out)?;
                 }
             }
-            if cards.len() > 1 {
-                check::write_table(out, cards)?;
+            if examined.len() > 1 {
+                cards::write_table(out, examined)?;
             }
-            check::write_close(out, &run)?;
+            cards::write_close(out, &run)?;
         }
     }
     let fails = |card: &Card| {
@@ -81,7 +81,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     };
     Ok(if !is_sound {
         Status::BadInput
-    } else if cards.iter().any(fails) {
+    } else if examined.iter().any(fails) {
         Status::Nonconforming
     } else {
         Status::Fine

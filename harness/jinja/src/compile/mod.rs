@@ -3,7 +3,7 @@
 
 pub(crate) mod inputs;
 mod nodes;
-pub(crate) mod source;
+pub(crate) mod preparation;
 
 mod names;
 mod properties;

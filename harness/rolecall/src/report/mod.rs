@@ -21,7 +21,7 @@ pub mod parity;
 pub mod summary;
 
 pub mod annotations;
-pub mod check;
+pub mod cards;
 pub mod html;
 pub mod junit;
 

@@ -16,7 +16,7 @@ enum Dot {
 }
 
 /// The fields, by name.
-pub(crate) fn root_fields(root: &ListNode) -> BTreeSet<String> {
+pub(crate) fn of(root: &ListNode) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     list(root, Dot::Root, &mut found);
     found
