@@ -25,7 +25,7 @@ pub fn write(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
 /// As many files as are named that have the same problem.
 const MOST_NAMED: usize = 5;
 
-/// Writes problems as [`write`] does; of those that many files share, the first few files and
+/// Writes problems as [`write()`] does; of those that many files share, the first few files and
 /// how many more.
 pub fn write_shared(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
     let mut groups: Vec<Vec<&Problem>> = Vec::new();
