@@ -1,7 +1,11 @@
 //! What differs between two transcripts, down to the characters that nobody sees.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use rolecall_model::Outcome;
-use similar::{ChangeTag, TextDiff};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffOp, group_diff_ops};
 
 use crate::invisible::{describe, is_invisible};
 use crate::transcript::{self, encode_char};
@@ -48,39 +52,161 @@ pub enum Side {
 /// Unchanged lines around a change.
 const CONTEXT: usize = 2;
 
+/// Lines of more words than this are shown without marks.
+const MOST_WORDS: usize = 20_000;
+
 impl Diff {
     /// Compares two transcripts.
     pub fn new(expected: &str, found: &str) -> Diff {
-        let diff = TextDiff::from_lines(expected, found);
-        let hunks = diff
-            .grouped_ops(CONTEXT)
+        let old: Vec<&str> = expected.split_inclusive('\n').collect();
+        let new: Vec<&str> = found.split_inclusive('\n').collect();
+        let hunks = group_diff_ops(operations(&old, &new), CONTEXT)
             .iter()
             .map(|group| {
-                group
-                    .iter()
-                    .flat_map(|op| diff.iter_inline_changes(op))
-                    .map(|change| Line {
-                        side: match change.tag() {
-                            ChangeTag::Equal => Side::Both,
-                            ChangeTag::Delete => Side::Expected,
-                            ChangeTag::Insert => Side::Found,
-                        },
-                        pieces: change
-                            .iter_strings_lossy()
-                            .map(|(changed, text)| Piece {
-                                text: text.trim_end_matches('\n').to_owned(),
-                                changed,
-                            })
-                            .filter(|piece| !piece.text.is_empty())
-                            .collect(),
-                    })
-                    .collect()
+                let lines = group.iter().flat_map(|operation| {
+                    let (old, new) = (&old[operation.old_range()], &new[operation.new_range()]);
+                    lines_of(operation, old, new)
+                });
+                lines.collect()
             })
             .collect();
         Diff {
             hunks,
             first: first_difference(expected, found),
         }
+    }
+}
+
+/// The lines that an operation takes from both sides.
+fn lines_of(operation: &DiffOp, old: &[&str], new: &[&str]) -> Vec<Line> {
+    let whole = |side, lines: &[&str]| {
+        let pieces = lines.iter().map(|line| vec![(false, *line)]);
+        pieces
+            .map(|pieces| Line::new(side, pieces))
+            .collect::<Vec<_>>()
+    };
+    match operation {
+        DiffOp::Equal { .. } => whole(Side::Both, old),
+        DiffOp::Replace { .. } => marked(old, new)
+            .unwrap_or_else(|| [whole(Side::Expected, old), whole(Side::Found, new)].concat()),
+        DiffOp::Delete { .. } | DiffOp::Insert { .. } => {
+            [whole(Side::Expected, old), whole(Side::Found, new)].concat()
+        }
+    }
+}
+
+/// Lines and those that replaced them, with the words that changed; nothing where less than
+/// half of what can be seen is the same.
+fn marked(old: &[&str], new: &[&str]) -> Option<Vec<Line>> {
+    let (old, new) = (words(old), words(new));
+    if old.len().max(new.len()) > MOST_WORDS {
+        return None;
+    }
+    let operations = operations(&old, &new);
+    // An escaped character is one.
+    let visible = |words: &[&str]| -> usize {
+        let length = |word: &&str| {
+            if word.starts_with('⟦') {
+                1
+            } else {
+                word.trim().len()
+            }
+        };
+        words.iter().map(length).sum()
+    };
+    let same: usize = operations
+        .iter()
+        .filter(|operation| matches!(operation, DiffOp::Equal { .. }))
+        .map(|operation| visible(&old[operation.old_range()]))
+        .sum();
+    if same < visible(&old).max(visible(&new)) / 2 {
+        return None;
+    }
+    let mut lines = Vec::new();
+    for (side, words, range) in [
+        (
+            Side::Expected,
+            &old,
+            DiffOp::old_range as fn(&DiffOp) -> Range<usize>,
+        ),
+        (Side::Found, &new, DiffOp::new_range),
+    ] {
+        let mut pieces = Vec::new();
+        for operation in &operations {
+            let changed = !matches!(operation, DiffOp::Equal { .. });
+            for word in &words[range(operation)] {
+                pieces.push((changed, *word));
+                if *word == "\n" {
+                    lines.push(Line::new(side, std::mem::take(&mut pieces)));
+                }
+            }
+        }
+        if !pieces.is_empty() {
+            lines.push(Line::new(side, pieces));
+        }
+    }
+    Some(lines)
+}
+
+impl Line {
+    /// A line of these texts, each with whether it changed; neighbours of one kind become
+    /// one piece.
+    fn new(side: Side, texts: Vec<(bool, &str)>) -> Line {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (changed, text) in texts {
+            let text = text.trim_end_matches('\n');
+            match pieces.last_mut() {
+                _ if text.is_empty() => {}
+                Some(last) if last.changed == changed => last.text.push_str(text),
+                _ => pieces.push(Piece {
+                    text: text.to_owned(),
+                    changed,
+                }),
+            }
+        }
+        Line { side, pieces }
+    }
+}
+
+/// Runs of letters and digits, escaped characters, and every other character alone.
+fn words<'text>(lines: &[&'text str]) -> Vec<&'text str> {
+    let mut words = Vec::new();
+    for line in lines {
+        let mut rest = *line;
+        while let Some(first) = rest.chars().next() {
+            let inside = |c: char| c.is_alphanumeric() || c == '_';
+            let end = if first == '⟦' {
+                rest.find('⟧').map(|at| at + '⟧'.len_utf8())
+            } else if inside(first) {
+                Some(rest.find(|c| !inside(c)).unwrap_or(rest.len()))
+            } else {
+                None
+            };
+            let (word, after) = rest.split_at(end.unwrap_or(first.len_utf8()));
+            words.push(word);
+            rest = after;
+        }
+    }
+    words
+}
+
+/// What makes one sequence of texts out of another.
+fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    // Equal texts get equal numbers: so the comparison is compiled once, for numbers.
+    let mut numbers = HashMap::new();
+    let mut numbered = |texts: &[_]| -> Vec<usize> {
+        let mut number = |text| {
+            let next = numbers.len();
+            *numbers.entry(text).or_insert(next)
+        };
+        texts.iter().map(|text: &&str| number(*text)).collect()
+    };
+    let (old, new) = (numbered(old), numbered(new));
+    let (old, new) = (old.as_slice(), new.as_slice());
+    let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
+    match myers::diff(&mut hook, old, 0..old.len(), new, 0..new.len()) {
+        Ok(()) => hook.into_inner().into_inner().into_ops(),
+        Err(never) => match never {},
     }
 }
 
@@ -204,6 +330,44 @@ mod tests {
             .filter(|piece| piece.changed)
             .map(|piece| piece.text.as_str())
             .collect();
-        assert!(changed.concat().contains("U+00A0"), "{changed:?}");
+        assert_eq!(changed, [" ", "⟦U+00A0⟧"]);
+    }
+
+    /// Every line of a side is there in its order, whole, whatever is marked in it.
+    #[test]
+    fn lines_are_kept_whole() {
+        let text = |lines: &[Line], side| -> Vec<String> {
+            lines
+                .iter()
+                .filter(|line| line.side == side || line.side == Side::Both)
+                .map(|line| line.pieces.iter().map(|p| p.text.as_str()).collect())
+                .collect()
+        };
+        for (old, new) in [
+            ("a b c\nd e f\n", "a b x\nd e\nf\n"),
+            ("same\n\nold\n", "same\n\nnew"),
+            ("", "all new\nof it"),
+            ("gone\n", ""),
+            ("⟦U+00A0⟧ \u{27e6} a", "⟦U+00A0⟧ a\n\n\n"),
+        ] {
+            let diff = Diff::new(old, new);
+            let lines = diff.hunks.concat();
+            assert_eq!(
+                text(&lines, Side::Expected),
+                old.lines().collect::<Vec<_>>()
+            );
+            assert_eq!(text(&lines, Side::Found), new.lines().collect::<Vec<_>>());
+            assert!(
+                lines.iter().any(|line| line.side != Side::Both),
+                "{old:?} {new:?}"
+            );
+        }
+    }
+
+    /// Lines that have little in common are not covered with marks.
+    #[test]
+    fn other_lines_are_not_marked() {
+        let diff = Diff::new("one two three\n", "neither of those\n");
+        assert!(diff.hunks[0].iter().all(|line| !line.pieces[0].changed));
     }
 }
