@@ -152,9 +152,13 @@ impl Suite {
         template: &'s Template,
         family: &str,
     ) -> impl Iterator<Item = Pair<'s>> {
+        let is_of = move |case: &&Case| case.id.family() == family;
+        // The cases of a family stand together.
         self.cases
             .iter()
-            .filter(move |case| case.id.family() == family && case.is_for(template.dialect))
+            .skip_while(move |case| !is_of(case))
+            .take_while(is_of)
+            .filter(move |case| case.is_for(template.dialect))
             .map(move |case| Pair { template, case })
     }
 

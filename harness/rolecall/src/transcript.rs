@@ -22,7 +22,8 @@ use crate::invisible::{control_picture, is_invisible, pictured_control};
 
 /// The end of the text.
 pub const END: char = '␃';
-const NEWLINE: char = '␊';
+/// A line feed, which the end of the line follows.
+pub(crate) const LINE_BREAK: char = '␊';
 const OPEN: char = '⟦';
 const CLOSE: char = '⟧';
 
@@ -36,7 +37,7 @@ pub enum InvalidTranscript {
     #[error("a transcript ends with {END}, once")]
     End,
     /// A line break without a mark, or a mark without a line break.
-    #[error("{NEWLINE} and a line break belong together")]
+    #[error("{LINE_BREAK} and a line break belong together")]
     LineBreak(usize),
     /// A bracket that holds no code point, or has no partner.
     #[error("{OPEN}U+…{CLOSE} holds one code point in hexadecimal digits")]
@@ -233,7 +234,7 @@ pub fn decode_text(body: &str, mut line: usize) -> Result<String, InvalidTranscr
         match chars.next() {
             None => return Err(InvalidTranscript::End),
             Some(END) if chars.as_str().is_empty() => return Ok(text),
-            Some(NEWLINE) => {
+            Some(LINE_BREAK) => {
                 if chars.next() != Some('\n') {
                     return Err(InvalidTranscript::LineBreak(line));
                 }

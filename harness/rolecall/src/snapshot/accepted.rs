@@ -151,33 +151,12 @@ impl Accepted {
             .iter()
             .map(|damage| self.problem(damage.line, &damage.message))
             .collect();
-        let order: HashMap<&str, usize> = cases
-            .iter()
-            .enumerate()
-            .map(|(index, id)| (id.name(), index))
-            .collect();
-        let mut seen = HashSet::new();
-        let mut last = None;
-        for section in &self.sections {
-            let name = section.name.as_str();
-            let message = match order.get(name) {
-                None => Some(format!(
-                    "an orphan: the suite has no case `{name}` for this"
-                )),
-                Some(_) if !seen.insert(name) => {
-                    Some(format!("the section of `{name}` stands twice"))
-                }
-                Some(place) if Some(place) < last => {
-                    Some(format!("the section of `{name}` is out of place"))
-                }
-                Some(place) => {
-                    last = Some(place);
-                    None
-                }
-            };
-            problems.extend(message.map(|message| self.problem(section.line, &message)));
+        let mut left = cases.iter();
+        let mut is_next = |section: &Section| left.any(|id| id.name() == section.name);
+        if !self.sections.iter().all(&mut is_next) {
+            problems.extend(self.misplaced(cases));
         }
-        if problems.is_empty() && self.file != insta_file::written(input, self.contents()) {
+        if problems.is_empty() && !self.is_as_written(input) {
             let message = "not as insta writes it: someone has edited it";
             problems.push(Problem::new(&self.path, message));
         }
@@ -185,6 +164,43 @@ impl Accepted {
             .into_iter()
             .map(|problem| problem.help(MEND))
             .collect()
+    }
+
+    /// The sections that are of no case, stand twice or out of place.
+    fn misplaced(&self, cases: &[&CaseId]) -> Vec<Problem> {
+        let order: HashMap<&str, usize> = cases
+            .iter()
+            .enumerate()
+            .map(|(index, id)| (id.name(), index))
+            .collect();
+        let mut seen = HashSet::new();
+        let mut last = None;
+        let mut problems = Vec::new();
+        for section in &self.sections {
+            let name = section.name.as_str();
+            let message = match order.get(name) {
+                None => format!("an orphan: the suite has no case `{name}` for this"),
+                Some(_) if !seen.insert(name) => {
+                    format!("the section of `{name}` stands twice")
+                }
+                Some(place) if Some(place) < last => {
+                    format!("the section of `{name}` is out of place")
+                }
+                Some(place) => {
+                    last = Some(place);
+                    continue;
+                }
+            };
+            problems.push(self.problem(section.line, &message));
+        }
+        problems
+    }
+
+    /// Whether the file is as insta writes it for these contents.
+    fn is_as_written(&self, input: &str) -> bool {
+        let length = self.contents().len();
+        self.file[..self.begin] == insta_file::header(input)
+            && self.file[self.begin + length..] == *"\n"
     }
 
     /// The sections that hold no transcript, though they have an end.

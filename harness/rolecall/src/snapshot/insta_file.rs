@@ -8,7 +8,12 @@ const TEST: &str = "harness/tests/suite/review.rs";
 
 /// What insta writes for the test of the suite: which test it was, which input, and the text.
 pub(super) fn written(input: &str, text: &str) -> String {
-    format!("---\nsource: {TEST}\ninput_file: {input}\n---\n{text}\n")
+    format!("{}{text}\n", header(input))
+}
+
+/// What stands before the text.
+pub(super) fn header(input: &str) -> String {
+    format!("---\nsource: {TEST}\ninput_file: {input}\n---\n")
 }
 
 /// The text in an insta file.

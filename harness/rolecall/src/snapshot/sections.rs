@@ -17,7 +17,9 @@
 
 use std::ops::Range;
 
-use crate::transcript::END;
+use memchr::memchr_iter;
+
+use crate::transcript::{END, LINE_BREAK};
 
 /// How a heading begins.
 const HEADING: &str = "=== ";
@@ -63,92 +65,114 @@ pub(super) fn write<'s>(sections: impl IntoIterator<Item = (&'s str, &'s str)>) 
     text
 }
 
+/// Where the lines of a text stand among its sections.
+enum Place {
+    /// Where a heading is expected.
+    Between,
+    /// In the transcript of the last section, which began here.
+    Inside { begin: usize },
+    /// After the end of a section, where an empty line or nothing is expected.
+    After,
+    /// In what is no section, which was said.
+    Lost,
+}
+
 /// Reads the sections of a text, and says what is wrong with it. What is wrong in one place
 /// leaves the sections before and after it.
 pub(super) fn read(text: &str) -> (Vec<Section>, Vec<Damage>) {
     let mut sections: Vec<Section> = Vec::new();
     let mut damage = Vec::new();
+    let mut place = Place::Between;
+    let mut number = 0;
     let mut at = 0;
-    let mut line = 1;
-    while at < text.len() {
-        let rest = &text[at..];
-        let heading = first_line(rest);
-        let Some(name) = name(heading) else {
-            let message = "no heading of a section, such as `=== case: rendered`".to_owned();
-            damage.push(Damage { line, message });
-            let next = next_heading(rest).unwrap_or(rest.len());
-            line += rest[..next].matches('\n').count();
-            at += next;
-            continue;
-        };
-        let begin = at + HEADING.len() + name.len() + AFTER_NAME.len();
-        let end = end(rest);
-        sections.push(Section {
-            name: name.to_owned(),
-            line,
-            transcript: end.map(|end| begin..at + end),
-        });
-        let after = match end {
-            Some(end) if end == rest.len() => end,
-            Some(end) if rest[end..].starts_with(GAP) => end + GAP.len(),
-            Some(end) => {
+    let breaks = memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    for end in breaks.take_while(|_| !text.is_empty()) {
+        number += 1;
+        let line = &text[at..end];
+        // Where in the line a transcript begins or goes on.
+        let mut from = 0;
+        if let Some(name) = name(line) {
+            match place {
+                Place::Inside { .. } => damage.push(no_end(sections.last())),
+                Place::After => damage.push(no_gap(number - 1)),
+                Place::Between | Place::Lost => {}
+            }
+            from = HEADING.len() + name.len() + AFTER_NAME.len();
+            sections.push(Section {
+                name: name.to_owned(),
+                line: number,
+                transcript: None,
+            });
+            place = Place::Inside { begin: at + from };
+        }
+        place = match place {
+            Place::Inside { begin } => match end_in(&line[from..]) {
+                None => Place::Inside { begin },
+                Some(length) => {
+                    if let Some(section) = sections.last_mut() {
+                        section.transcript = Some(begin..at + from + length);
+                    }
+                    if at + from + length == end {
+                        Place::After
+                    } else {
+                        damage.push(no_gap(number));
+                        Place::Lost
+                    }
+                }
+            },
+            Place::After if line.is_empty() && end < text.len() => Place::Between,
+            Place::After => {
+                damage.push(no_gap(number - 1));
+                Place::Lost
+            }
+            Place::Between => {
+                let message = "no heading of a section, such as `=== case: rendered`".to_owned();
                 damage.push(Damage {
-                    line: line + rest[..end].matches('\n').count(),
-                    message: format!("something else than an empty line after {END}"),
+                    line: number,
+                    message,
                 });
-                end + next_heading(&rest[end..]).unwrap_or(rest.len() - end)
+                Place::Lost
             }
-            None => {
-                let message = format!("the section of `{name}` has no {END} at its end");
-                damage.push(Damage { line, message });
-                next_heading(rest).unwrap_or(rest.len())
-            }
+            Place::Lost => Place::Lost,
         };
-        line += rest[..after].matches('\n').count();
-        at += after;
+        at = end + 1;
+    }
+    if let Place::Inside { .. } = place {
+        damage.push(no_end(sections.last()));
     }
     (sections, damage)
 }
 
-fn first_line(text: &str) -> &str {
-    text.split_once('\n').map_or(text, |(line, _)| line)
+fn no_end(section: Option<&Section>) -> Damage {
+    let (name, line) = section.map_or(("", 0), |section| (section.name.as_str(), section.line));
+    Damage {
+        line,
+        message: format!("the section of `{name}` has no {END} at its end"),
+    }
 }
 
-/// The name in a heading, if the line is one.
+fn no_gap(line: usize) -> Damage {
+    Damage {
+        line,
+        message: format!("something else than an empty line after {END}"),
+    }
+}
+
+/// The name in a heading, if the line is one: a line of a prompt has its mark at its end.
 fn name(line: &str) -> Option<&str> {
-    let (name, _) = line.strip_prefix(HEADING)?.split_once(AFTER_NAME)?;
-    is_heading(line).then_some(name)
-}
-
-/// Whether a line is a heading: a line of a prompt has its mark at its end.
-fn is_heading(line: &str) -> bool {
-    line.starts_with(HEADING) && !line.ends_with(['␊', END])
-}
-
-/// Where the next heading after the first line begins.
-fn next_heading(text: &str) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + text[from..].find('\n')? + 1;
-        if is_heading(first_line(&text[at..])) {
-            return Some(at);
-        }
-        from = at;
+    let rest = line.strip_prefix(HEADING)?;
+    if line.ends_with([LINE_BREAK, END]) {
+        return None;
     }
+    Some(rest.split_once(AFTER_NAME)?.0)
 }
 
-/// Where the section ends that a text begins with, unless it has no end before the next
-/// heading.
-fn end(text: &str) -> Option<usize> {
-    let end = text.find(END)? + END.len_utf8();
-    let mut before = &text[..end];
-    while let Some((_, rest)) = before.split_once("\n=== ") {
-        if !first_line(rest).ends_with(['␊', END]) {
-            return None;
-        }
-        before = rest;
+/// How many bytes of a line belong to the transcript that ends in it.
+fn end_in(line: &str) -> Option<usize> {
+    if line.ends_with(LINE_BREAK) {
+        return None;
     }
-    Some(end)
+    line.find(END).map(|at| at + END.len_utf8())
 }
 
 #[cfg(test)]
