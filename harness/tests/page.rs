@@ -1,7 +1,7 @@
 //! The page of `--html`, in a headless Chromium.
 //!
 //! Ignored unless asked for, since a browser has to be there: `.ci/run` installs one and
-//! runs `cargo test --test page -- --include-ignored`. `CHROMIUM` names another program.
+//! runs `cargo test --test harness page -- --include-ignored`. `CHROMIUM` names another program.
 
 use std::process::Command;
 

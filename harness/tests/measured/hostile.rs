@@ -24,8 +24,8 @@ use crate::meter::{Taken, alone};
 /// A run may take this much memory, however many hostile templates it has.
 const LARGEST_RUN: usize = 512 << 20;
 
-/// Pairs that the run has, about: enough to see what piles up.
-const PAIRS: usize = 3000;
+/// Pairs that the run has of each template: enough of them to see what piles up.
+const PAIRS_OF_EACH: usize = 14;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/hostile")
@@ -96,7 +96,7 @@ fn a_hostile_template_ends_in_time_and_in_memory() {
     let (empty, small) = (Case::from_messages(vec![]), small());
     let mut wrong = Vec::new();
     let mut most = Taken::default();
-    for (expected, template) in sample(templates(), 9) {
+    for (expected, template) in sample(templates(), 30) {
         let engine = engines.for_dialect(template.dialect).unwrap();
         for (conversation, case) in [("empty", &empty), ("small", &small)] {
             let (outcome, taken, complaint) = measure::pair(engine, &template, case);
@@ -126,10 +126,10 @@ fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
     let _alone = alone();
     let engines = Engines::default();
     let mut wrong = Vec::new();
-    for (_, template) in sample(templates(), 9) {
+    for (_, template) in sample(templates(), 30) {
         let engine = engines.for_dialect(template.dialect).unwrap();
         let (_, taken) = measure::measured(|| load(engine, &template).variables());
-        if taken.time > Duration::from_secs(1) || taken.peak > 256 << 20 {
+        if taken.time > Duration::from_secs(2) || taken.peak > 256 << 20 {
             wrong.push(format!("{}: {taken:?}", template.name));
         }
     }
@@ -141,15 +141,11 @@ fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
 #[test]
 fn a_run_over_hostile_templates_stays_small() {
     let _alone = alone();
-    let templates = templates();
+    let templates = sample(templates(), 25);
     let suite = Suite::load_layout(&Layout::new(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
     ));
-    let cases: Vec<&Case> = suite
-        .cases
-        .iter()
-        .take(PAIRS.div_ceil(templates.len()))
-        .collect();
+    let cases: Vec<&Case> = suite.cases.iter().take(PAIRS_OF_EACH).collect();
     let pairs: Vec<Pair<'_>> = templates
         .iter()
         .flat_map(|(_, template)| cases.iter().map(move |case| Pair { template, case }))
@@ -167,8 +163,7 @@ fn a_run_over_hostile_templates_stays_small() {
         taken.time,
         taken.peak >> 20
     );
-    assert_eq!(results, pairs.len());
-    assert!(results >= PAIRS, "only {results} pairs");
+    assert_eq!(results, templates.len() * PAIRS_OF_EACH);
     assert!(
         taken.peak < LARGEST_RUN,
         "{results} pairs took {} MiB",

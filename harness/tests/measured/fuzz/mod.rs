@@ -22,11 +22,13 @@ use std::time::{Duration, Instant};
 
 use self::seeds::{fuzz_data, package};
 use self::targets::{CASE_KINDS, MODEL_KINDS, TARGETS, Target};
+use crate::extent::is_everything;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
-/// Inputs for each target in `cargo test`.
-const FEW: u32 = 1500;
+/// Inputs for each target, where everything is to be tried, and where it is not.
+const MANY: u32 = 3000;
+const FEW: u32 = 400;
 
 /// Inputs between two looks at the clock, where there is a time to fill.
 const ROUND: u32 = 200;
@@ -50,7 +52,8 @@ fn fuzz(target: &str) {
     match seconds {
         Err(_) => {
             let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-            try_inputs(target, *run, &inputs, FEW, rng);
+            let count = if is_everything() { MANY } else { FEW };
+            try_inputs(target, *run, &inputs, count, rng);
         }
         Ok(seconds) => {
             let time = Duration::from_secs(seconds.parse().expect("a number of seconds"));
