@@ -11,6 +11,8 @@ use rolecall::lint::lint;
 use rolecall::problem::Problem;
 use rolecall::suite::{Layout, Suite};
 
+use crate::extent::is_everything;
+
 use super::{Folder, clear, contents, ended, has, install_reference, link, pipe};
 
 fn drafts(folder: &Folder) -> Vec<PathBuf> {
@@ -51,7 +53,8 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
         records.iter().map(read).collect::<Vec<_>>()
     });
     let mut torn = 0;
-    for round in 0..24_u32 {
+    let rounds = if is_everything() { 48 } else { 12 };
+    for round in 0..rounds {
         let before: Vec<_> = records.iter().map(|path| fs::read(path).unwrap()).collect();
         let is_old = before[0] == texts[0][0];
         install_reference(&folder, if is_old { "new" } else { "old" });
@@ -70,7 +73,7 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
         {
             std::hint::spin_loop();
         }
-        std::thread::sleep(Duration::from_micros(u64::from(round) * 300));
+        std::thread::sleep(Duration::from_micros(7200 / rounds * round));
         running.kill().unwrap();
         running.wait().unwrap();
         let mut seen = [0, 0];

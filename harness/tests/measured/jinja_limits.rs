@@ -99,7 +99,7 @@ fn large_templates_are_loaded_in_time_or_refused() {
     let _alone = alone();
     let case = Case::from_messages(vec![]);
     let engine = Minijinja::new();
-    for (name, expected, source) in sample(large(), 6) {
+    for (name, expected, source) in sample(large(), 7) {
         let template = Template::from_source(name, Dialect::Jinja, &source);
         let (outcome, _, complaint) = measure::pair(&engine, &template, &case);
         assert_eq!(outcome, measure::word(&expected), "{name}");

@@ -188,7 +188,7 @@ fn sabotage(extent: Extent) -> All {
             work.push((file.clone(), kind, start..len.min(start + PIECE)));
         }
     }
-    let work = sample(work, 14);
+    let work = sample(work, 20);
     let next = AtomicUsize::new(0);
     let all: Mutex<All> = Mutex::default();
     std::thread::scope(|scope| {

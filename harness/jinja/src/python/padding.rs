@@ -24,6 +24,11 @@ fn filling(fill: char, count: usize) -> String {
     std::iter::repeat_n(fill, count).collect()
 }
 
+fn only_char(text: &str) -> Option<char> {
+    let mut chars = text.chars();
+    chars.next().filter(|_| chars.next().is_none())
+}
+
 /// Where a text is filled up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -36,19 +41,15 @@ pub(super) enum Side {
 
 /// `str.ljust(width, fillchar)`, `str.rjust`, `str.center` and `str.zfill(width)`.
 pub(super) fn pad(text: &str, args: &[Value], side: Side) -> Result<Value, Error> {
-    let (width, fill): (i64, Option<String>) = from_args(args)?;
-    let fill = match (side, fill) {
+    let (width, _): (i64, Option<Value>) = from_args(args)?;
+    let fill = match (side, args.get(1)) {
         (Side::Zeros, None) => '0',
         (_, None) => ' ',
-        (_, Some(fill)) => {
-            let mut chars = fill.chars();
-            match (side, chars.next(), chars.next()) {
-                (Side::Left | Side::Right | Side::Both, Some(fill), None) => fill,
-                _ => {
-                    return Err(invalid("the fill character must be exactly one character"));
-                }
-            }
-        }
+        // A value that is no text is never made one: that could be a long text.
+        (_, Some(fill)) => match (side, fill.as_str().and_then(only_char)) {
+            (Side::Left | Side::Right | Side::Both, Some(fill)) => fill,
+            _ => return Err(invalid("the fill character must be exactly one character")),
+        },
     };
     let width = usize::try_from(width).unwrap_or(0);
     let missing = width.saturating_sub(text.chars().count());
