@@ -80,7 +80,7 @@ fn many_cases_are_read_as_fast_as_few() {
     let (many, most) = if is_everything() {
         (300_000, Duration::from_mins(1))
     } else {
-        (30_000, Duration::from_secs(10))
+        (15_000, Duration::from_secs(10))
     };
     let folder = Folder::empty();
     folder.write("tools/t.json", "{}");

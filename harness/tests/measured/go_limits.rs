@@ -25,7 +25,7 @@ fn outcome(engine: &Gotmpl, source: &str) -> Outcome {
 fn wrong(templates: Vec<(&str, &str, String)>) -> Vec<String> {
     let engine = Gotmpl::new();
     let mut wrong = Vec::new();
-    for (name, expected, source) in sample(templates, 7) {
+    for (name, expected, source) in sample(templates, 12) {
         let template = Template::from_source(name, Dialect::Go, &source);
         let (outcome, taken, complaint) = measure::pair(&engine, &template, &case());
         println!(

@@ -96,7 +96,7 @@ fn a_hostile_template_ends_in_time_and_in_memory() {
     let (empty, small) = (Case::from_messages(vec![]), small());
     let mut wrong = Vec::new();
     let mut most = Taken::default();
-    for (expected, template) in sample(templates(), 30) {
+    for (expected, template) in sample(templates(), 50) {
         let engine = engines.for_dialect(template.dialect).unwrap();
         for (conversation, case) in [("empty", &empty), ("small", &small)] {
             let (outcome, taken, complaint) = measure::pair(engine, &template, case);
@@ -126,7 +126,7 @@ fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
     let _alone = alone();
     let engines = Engines::default();
     let mut wrong = Vec::new();
-    for (_, template) in sample(templates(), 30) {
+    for (_, template) in sample(templates(), 50) {
         let engine = engines.for_dialect(template.dialect).unwrap();
         let (_, taken) = measure::measured(|| load(engine, &template).variables());
         if taken.time > Duration::from_secs(2) || taken.peak > 256 << 20 {
@@ -141,7 +141,7 @@ fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
 #[test]
 fn a_run_over_hostile_templates_stays_small() {
     let _alone = alone();
-    let templates = sample(templates(), 25);
+    let templates = sample(templates(), 50);
     let suite = Suite::load_layout(&Layout::new(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
     ));
