@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::record::{Answer, Record, Records};
 use crate::schema;
 use crate::snapshot::{self, Accepted, Snapshots, Survey, contents};
-use crate::suite::{Layout, Pair, Suite};
+use crate::suite::{Layout, Pair, Suite, by_file};
 use crate::template_file::sidecar;
 use crate::transcript;
 
@@ -48,7 +48,8 @@ fn snapshots(
     findings: &mut Vec<Problem>,
 ) {
     let snapshots = Snapshots::of(layout);
-    let files = families(suite);
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    let files: Vec<_> = by_file(&pairs).collect();
     let mut expected = BTreeSet::new();
     for template in &suite.templates {
         expected.insert(Records::file(snapshots.root(), &template.name));
@@ -84,23 +85,6 @@ fn snapshots(
             findings.extend(missing(&accepted, pairs));
         }
     }
-}
-
-/// The files of snapshots that a suite has, with their pairs.
-fn families(suite: &Suite) -> Vec<(&Template, &str, Vec<Pair<'_>>)> {
-    let mut files: Vec<(&Template, &str, Vec<Pair<'_>>)> = Vec::new();
-    for pair in suite.pairs() {
-        let family = pair.case.id.family();
-        match files.last_mut() {
-            Some((template, last, pairs))
-                if template.name == pair.template.name && *last == family =>
-            {
-                pairs.push(pair);
-            }
-            _ => files.push((pair.template, family, vec![pair])),
-        }
-    }
-    files
 }
 
 /// Says which transcripts were never accepted.
@@ -226,35 +210,29 @@ fn divergences(
     findings.extend(divergences.unreachable(suite, &names));
     let snapshots = Snapshots::of(layout);
     let records = Records::read(layout, &suite.templates);
-    for (template, family, pairs) in families(suite) {
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    for (template, family, pairs) in by_file(&pairs) {
         let diverged: Vec<_> = pairs
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|pair| divergences.has_seen_any(pair))
             .collect();
         if !diverged.is_empty() {
-            let path = snapshots.reference_file(&template.name, family);
+            let kept = snapshots.kept_references(&template.name, family);
             let mut complain = |message: String| {
-                findings.push(Problem::new(&path, message).help(UPDATE));
+                findings.push(Problem::new(kept.path(), message).help(UPDATE));
             };
-            kept_transcripts(
-                &snapshots,
-                &records,
-                template,
-                &diverged,
-                &path,
-                &mut complain,
-            );
+            kept_transcripts(&kept, &records, template, &diverged, &mut complain);
         }
     }
 }
 
 /// What is wrong with the file that keeps the reference's transcripts of some divergences.
 fn kept_transcripts(
-    snapshots: &Snapshots,
+    kept: &Accepted,
     records: &Records,
     template: &Template,
     diverged: &[Pair<'_>],
-    path: &Path,
     complain: &mut dyn FnMut(String),
 ) {
     let is_of = |kept: &str, answer: &Answer| {
@@ -266,16 +244,16 @@ fn kept_transcripts(
     for pair in diverged {
         let name = pair.case.id.name();
         let answer = records.answer(pair, Fingerprint::of_case(pair.case));
-        match (snapshots.kept_reference(pair), answer) {
-            (Some(kept), Ok(answer)) if is_of(&kept, answer) => sections.push((name, kept)),
+        match (kept.transcript(name), answer) {
+            (Some(kept), Ok(answer)) if is_of(kept, answer) => sections.push((name, kept)),
             _ => complain(format!(
                 "not what the reference did with the divergence `{name}`"
             )),
         }
     }
-    let written = sections.iter().map(|(name, kept)| (*name, kept.as_str()));
-    let written = snapshot::reference_file(template, written);
-    if sections.len() == diverged.len() && read_text(path).ok() != Some(written) {
+    let count = sections.len();
+    let written = snapshot::reference_file(template, sections);
+    if count == diverged.len() && read_text(kept.path()).ok() != Some(written) {
         complain("not as it was written: someone has edited it".to_owned());
     }
 }

@@ -13,7 +13,7 @@ use crate::record::{Answer, Entry, Record, Records, Unverified};
 use crate::reference::Reference;
 use crate::run::Rendered;
 use crate::snapshot::{self, Snapshots};
-use crate::suite::{Layout, Pair, Suite};
+use crate::suite::{Layout, Pair, Suite, by_file};
 use crate::transcript;
 
 /// What is to be written about one template.
@@ -176,14 +176,15 @@ pub fn keep_transcripts(
         .filter(|rendered| Answer::of(&rendered.outcome).is_some())
         .map(|Rendered { pair, outcome, .. }| ((&pair.template.name, &pair.case.id), outcome))
         .collect();
-    for (template, family) in files_of(pairs) {
+    for (template, family, _) in by_file(pairs) {
+        let before = snapshots.kept_references(&template.name, family);
         let mut kept: Vec<(&str, String)> = Vec::new();
         for pair in suite.pairs_of(template, family) {
             if divergences.has_seen_any(&pair) {
                 let transcript = now
                     .get(&(&template.name, &pair.case.id))
                     .map(|outcome| transcript::encode(outcome))
-                    .or_else(|| snapshots.kept_reference(&pair));
+                    .or_else(|| before.transcript(pair.case.id.name()).map(str::to_owned));
                 kept.extend(transcript.map(|transcript| (pair.case.id.name(), transcript)));
             }
         }
@@ -207,21 +208,6 @@ pub fn keep_transcripts(
         }
     }
     (touched, problems)
-}
-
-/// The templates and families of some pairs, each once.
-fn files_of<'s>(pairs: &[Pair<'s>]) -> Vec<(&'s Template, &'s str)> {
-    let mut files: Vec<(&Template, &str)> = Vec::new();
-    for pair in pairs {
-        let file = (pair.template, pair.case.id.family());
-        let is_last = files
-            .last()
-            .is_some_and(|(template, family)| (&template.name, *family) == (&file.0.name, file.1));
-        if !is_last {
-            files.push(file);
-        }
-    }
-    files
 }
 
 fn remove_below(root: &Path, path: &Path) -> Result<(), Problem> {

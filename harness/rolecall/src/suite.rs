@@ -44,6 +44,20 @@ pub struct Pair<'s> {
     pub case: &'s Case,
 }
 
+/// Pairs by the file of snapshots that they have in common, with its template and family.
+/// Those of one file stand together.
+pub(crate) fn by_file<'p, 's>(
+    pairs: &'p [Pair<'s>],
+) -> impl Iterator<Item = (&'s Template, &'s str, &'p [Pair<'s>])> {
+    let file = |pair: &Pair<'s>| (&pair.template.name, pair.case.id.family());
+    pairs
+        .chunk_by(move |a, b| file(a) == file(b))
+        .filter_map(|pairs| {
+            let first = pairs.first()?;
+            Some((first.template, first.case.id.family(), pairs))
+        })
+}
+
 impl Layout {
     /// The suite below a folder.
     pub fn new(root: impl Into<PathBuf>) -> Layout {

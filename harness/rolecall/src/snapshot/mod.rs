@@ -114,11 +114,9 @@ impl Snapshots {
         })
     }
 
-    /// The transcript of the reference that is kept beside the snapshot of a pair.
-    pub fn kept_reference(&self, pair: &Pair<'_>) -> Option<String> {
-        let path = self.reference_file(&pair.template.name, pair.case.id.family());
-        let accepted = Accepted::read(path, MOST);
-        accepted.transcript(pair.case.id.name()).map(str::to_owned)
+    /// The transcripts of the reference that are kept beside the snapshots of a family.
+    pub fn kept_references(&self, template: &TemplateName, family: &str) -> Accepted {
+        Accepted::read(self.reference_file(template, family), MOST)
     }
 
     /// Whether a report card is the accepted one, byte for byte.
