@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::seeds;
 use super::targets::TARGETS;
 
-/// What a fuzzer of a target starts from.
-fn inputs(target: &str) -> Vec<Vec<u8>> {
+/// What a fuzzer of a target starts from: all of it, or one of so many inputs.
+fn inputs(target: &str, one_of: usize) -> Vec<Vec<u8>> {
     let mut inputs = seeds::of(target);
     inputs.extend(seeds::hostile(target));
     inputs.extend(
@@ -17,7 +17,7 @@ fn inputs(target: &str) -> Vec<Vec<u8>> {
             .into_iter()
             .map(|(_, input)| input),
     );
-    inputs
+    inputs.into_iter().step_by(one_of).collect()
 }
 
 fn input_file(folder: &Path, target: &str, number: usize) -> PathBuf {
@@ -28,11 +28,11 @@ fn dictionary_file(folder: &Path, target: &str) -> PathBuf {
     folder.join(format!("{target}.dict"))
 }
 
-/// Writes everything below a folder.
-pub(super) fn write(folder: &Path) {
+/// Writes one of so many inputs, and all words, below a folder.
+pub(super) fn write(folder: &Path, one_of: usize) {
     for (target, _) in TARGETS {
         fs::create_dir_all(folder.join(target)).unwrap();
-        for (number, input) in inputs(target).iter().enumerate() {
+        for (number, input) in inputs(target, one_of).iter().enumerate() {
             fs::write(input_file(folder, target, number), input).unwrap();
         }
         let mut words = String::new();
@@ -47,10 +47,10 @@ pub(super) fn write(folder: &Path) {
     }
 }
 
-/// Asserts that a folder holds everything, as libFuzzer reads it.
-pub(super) fn check(folder: &Path) {
+/// Asserts that a folder holds what was written, as libFuzzer reads it.
+pub(super) fn check(folder: &Path, one_of: usize) {
     for (target, _) in TARGETS {
-        for (number, input) in inputs(target).iter().enumerate() {
+        for (number, input) in inputs(target, one_of).iter().enumerate() {
             let path = input_file(folder, target, number);
             let written = fs::read(&path).ok();
             assert!(
