@@ -2,25 +2,47 @@
 
 use std::time::{Duration, Instant};
 
-/// Runs of each measurement; the fastest counts.
-const RUNS: usize = 20;
+/// Runs of each measurement.
+const RUNS: usize = 40;
 
-/// The fastest run of each. They take turns, so that whatever else the machine does
-/// meets them alike.
-pub(crate) fn fastest<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
-    let mut fastest = [Duration::MAX; N];
-    for _ in 0..RUNS {
-        for (run, fastest) in runs.iter_mut().zip(&mut fastest) {
-            let start = Instant::now();
-            run();
-            *fastest = start.elapsed().min(*fastest);
-        }
-    }
-    fastest
+/// How long something took.
+#[derive(Clone, Copy)]
+pub(crate) struct Took {
+    /// In its fastest run.
+    pub(crate) fastest: Duration,
+    /// Beside the first of those that it took turns with: the median of its rounds.
+    ratio: f64,
 }
 
-/// Prints what took how long, and how that stands to the base.
-pub(crate) fn row(what: &str, took: Duration, base: Duration) {
-    let ratio = took.as_secs_f64() / base.as_secs_f64();
-    println!("{what:24} {:>8.3} s {ratio:>6.2} ×", took.as_secs_f64());
+/// How long each takes. They take turns, and each is held against what the first took in the
+/// same round: whatever else the machine does then meets both alike.
+pub(crate) fn in_turns<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Took; N] {
+    let rounds: Vec<[Duration; N]> = (0..RUNS)
+        .map(|_| {
+            runs.each_mut().map(|run| {
+                let start = Instant::now();
+                run();
+                start.elapsed()
+            })
+        })
+        .collect();
+    std::array::from_fn(|i| {
+        let ratio = |round: &[Duration; N]| round[i].as_secs_f64() / round[0].as_secs_f64();
+        let mut ratios: Vec<f64> = rounds.iter().map(ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        Took {
+            fastest: rounds
+                .iter()
+                .map(|round| round[i])
+                .min()
+                .unwrap_or_default(),
+            ratio: ratios[RUNS / 2],
+        }
+    })
+}
+
+/// Prints how long something took, and how that stands to the first.
+pub(crate) fn row(what: &str, took: Took) {
+    let Took { fastest, ratio } = took;
+    println!("{what:24} {:>8.3} s {ratio:>6.2} ×", fastest.as_secs_f64());
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall::baseline::Baseline;
 use rolecall::report::problems;
-use rolecall::suite::{Layout, Suite};
+use rolecall::suite::{Layout, Pair, Suite};
 
 use crate::args::SourceArguments;
 use crate::failure::Failure;
@@ -18,12 +18,15 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// What was accepted and recorded; nothing of templates or cases from elsewhere.
-    pub(crate) fn baseline(&self) -> Result<Option<Baseline>, Failure> {
+    /// What was accepted and recorded of the templates of some pairs; nothing of templates
+    /// or cases from elsewhere.
+    pub(crate) fn baseline(&self, pairs: &[Pair<'_>]) -> Result<Option<Baseline>, Failure> {
         let Some(layout) = &self.layout else {
             return Ok(None);
         };
-        let baseline = Baseline::read(layout, &self.suite).map_err(Failure::Problems)?;
+        let mut templates: Vec<_> = pairs.iter().map(|pair| pair.template).collect();
+        templates.dedup_by_key(|template| &template.name);
+        let baseline = Baseline::read(layout, templates).map_err(Failure::Problems)?;
         Ok(Some(baseline))
     }
 }

@@ -1,10 +1,12 @@
 //! What is expected of a suite: what was accepted, recorded and explained.
 
+use rolecall_model::Template;
+
 use crate::divergence::Divergences;
 use crate::problem::Problem;
 use crate::record::Records;
 use crate::snapshot::Snapshots;
-use crate::suite::{Layout, Suite};
+use crate::suite::Layout;
 use crate::verdict::Truth;
 
 /// What was accepted and recorded of a suite.
@@ -21,10 +23,13 @@ pub struct Baseline {
 impl Baseline {
     /// Reads what there is of a suite. What is wrong with single records is in
     /// [`Records::problems`].
-    pub fn read(layout: &Layout, suite: &Suite) -> Result<Baseline, Vec<Problem>> {
+    pub fn read<'t>(
+        layout: &Layout,
+        templates: impl IntoIterator<Item = &'t Template>,
+    ) -> Result<Baseline, Vec<Problem>> {
         Ok(Baseline {
             snapshots: Snapshots::of(layout),
-            records: Records::read(layout, &suite.templates),
+            records: Records::read(layout, templates),
             divergences: Divergences::read(&layout.divergences())?,
         })
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rolecall_model::{Case, Template, Variable};
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -11,6 +12,17 @@ use sha2::{Digest, Sha256};
 /// A SHA-256, written as 64 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
+
+/// A case as the engines get it.
+#[derive(Serialize)]
+struct Input<'c> {
+    now: String,
+    messages: &'c [Value],
+    tools: Option<&'c [Value]>,
+    documents: Option<&'c [Value]>,
+    add_generation_prompt: bool,
+    variables: &'c serde_json::Map<String, Value>,
+}
 
 /// A text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,15 +61,16 @@ impl Fingerprint {
     /// Of a case as the engines get it: everything but its name, its words about itself
     /// and its dialects, as JSON. Key order and every digit count.
     pub fn of_case(case: &Case) -> Fingerprint {
-        let input = json!({
-            "now": case.now.to_string(),
-            "messages": case.messages,
-            "tools": case.tools,
-            "documents": case.documents,
-            "add_generation_prompt": case.add_generation_prompt,
-            "variables": case.variables,
-        });
-        Fingerprint::of(input.to_string())
+        let input = Input {
+            now: case.now.to_string(),
+            messages: &case.messages,
+            tools: case.tools.as_deref(),
+            documents: case.documents.as_deref(),
+            add_generation_prompt: case.add_generation_prompt,
+            variables: &case.variables,
+        };
+        // What is JSON can be written as JSON.
+        Fingerprint::of(serde_json::to_string(&input).unwrap_or_default())
     }
 }
 
@@ -77,13 +90,14 @@ impl FromStr for Fingerprint {
             b'a'..=b'f' => Some(byte - b'a' + 10),
             _ => None,
         };
-        let digits: Option<Vec<u8>> = text.bytes().map(digit).collect();
-        let digits = digits
-            .filter(|digits| digits.len() == 64)
-            .ok_or_else(invalid)?;
+        let (pairs, []) = text.as_bytes().as_chunks::<2>() else {
+            return Err(invalid());
+        };
+        let pairs: &[[u8; 2]; 32] = pairs.try_into().map_err(|_| invalid())?;
         let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair[0] << 4 | pair[1];
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            let (high, low) = digit(*high).zip(digit(*low)).ok_or_else(invalid)?;
+            *byte = high << 4 | low;
         }
         Ok(Fingerprint(bytes))
     }
@@ -97,8 +111,22 @@ impl Serialize for Fingerprint {
 
 impl<'de> Deserialize<'de> for Fingerprint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fingerprint, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// Reads a fingerprint from a text that need not be kept.
+struct Text;
+
+impl Visitor<'_> for Text {
+    type Value = Fingerprint;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a SHA-256")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Fingerprint, E> {
+        text.parse().map_err(E::custom)
     }
 }
 

@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rolecall_model::Case;
+
 use crate::problem::Problem;
 use crate::snapshot::{Accepted, Snapshots};
-use crate::suite::{Pair, Suite};
+use crate::suite::{Pair, Suite, by_file, pairs_of};
 
 /// The files of some pairs.
 pub(crate) struct Opened<'o> {
     snapshots: &'o Snapshots,
-    suite: &'o Suite,
+    /// All cases of the suite, by family.
+    families: HashMap<&'o str, &'o [Case]>,
     /// What is wrong with the files, besides the transcripts in them.
     problems: Mutex<Vec<Problem>>,
     files: Vec<File>,
@@ -36,21 +39,18 @@ impl<'o> Opened<'o> {
     ) -> Opened<'o> {
         let mut files: Vec<File> = Vec::new();
         let mut known = HashMap::new();
-        let of_pair = pairs
-            .iter()
-            .map(|pair| {
-                let key = (&pair.template.name, pair.case.id.family());
-                let index = *known.entry(key).or_insert_with(|| {
-                    files.push(File::default());
-                    files.len() - 1
-                });
-                *files[index].left.get_mut() += 1;
-                index
-            })
-            .collect();
+        let mut of_pair = Vec::with_capacity(pairs.len());
+        for (template, family, of_file) in by_file(pairs) {
+            let index = *known.entry((&template.name, family)).or_insert_with(|| {
+                files.push(File::default());
+                files.len() - 1
+            });
+            *files[index].left.get_mut() += of_file.len();
+            of_pair.extend(std::iter::repeat_n(index, of_file.len()));
+        }
         Opened {
             snapshots,
-            suite,
+            families: suite.families().collect(),
             problems: Mutex::default(),
             files,
             of_pair,
@@ -73,8 +73,8 @@ impl<'o> Opened<'o> {
     fn read(&self, pair: &Pair<'_>) -> Arc<Accepted> {
         let family = pair.case.id.family();
         let accepted = self.snapshots.accepted(&pair.template.name, family);
-        let pairs = self.suite.pairs_of(pair.template, family);
-        let found = Snapshots::problems(&accepted, pairs);
+        let cases = self.families.get(family).copied().unwrap_or_default();
+        let found = Snapshots::problems(&accepted, pairs_of(pair.template, cases));
         if !found.is_empty() {
             let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
             problems.extend(found);

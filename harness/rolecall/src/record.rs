@@ -6,12 +6,14 @@
 //! changed since says nothing any more. Records are written by `rolecall reference
 //! update` and by nothing else, from what the real reference gave.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use rolecall_model::{CaseId, Limit, Outcome, OutcomeKind, Stage, Template, TemplateName};
-use serde::de::Error as _;
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::file::{read_text, write_whole};
@@ -34,7 +36,7 @@ pub struct Record {
     pub settings: Fingerprint,
     /// What it did, by case.
     #[serde(deserialize_with = "entries")]
-    pub cases: BTreeMap<CaseId, Entry>,
+    pub cases: HashMap<CaseId, Entry>,
 }
 
 /// What the reference did with one pair.
@@ -173,7 +175,7 @@ impl Record {
             reference,
             template: Fingerprint::of_source(template),
             settings: Fingerprint::of_settings(template),
-            cases: BTreeMap::new(),
+            cases: HashMap::new(),
         }
     }
 
@@ -238,7 +240,8 @@ impl Record {
             self.settings,
         );
         let mut before = "\n";
-        for (id, entry) in &self.cases {
+        let sorted: BTreeMap<_, _> = self.cases.iter().collect();
+        for (id, entry) in sorted {
             let _ = write!(
                 out,
                 "{before}    {}: {{\"input\": \"{}\", \"outcome\": \"{}\"",
@@ -308,15 +311,20 @@ impl Records {
     /// Reads the records of templates. A file that is not there is no problem: its
     /// template's pairs are unverified.
     pub fn read<'t>(layout: &Layout, templates: impl IntoIterator<Item = &'t Template>) -> Records {
+        let templates: Vec<&Template> = templates.into_iter().collect();
+        let read = |template: &&Template| {
+            let record = Record::of(layout, &template.name).transpose()?;
+            let known = record.map(|record| Known {
+                stale: record.staleness(template),
+                record,
+            });
+            Some((template.name.clone(), known))
+        };
+        let read: Vec<_> = templates.par_iter().filter_map(read).collect();
         let mut records = Records::default();
-        for template in templates {
-            match Record::of(layout, &template.name) {
-                Ok(None) => {}
-                Ok(Some(record)) => {
-                    let stale = record.staleness(template);
-                    let known = Known { record, stale };
-                    records.templates.insert(template.name.clone(), known);
-                }
+        for (name, known) in read {
+            match known {
+                Ok(known) => drop(records.templates.insert(name, known)),
                 Err(problem) => records.problems.push(problem),
             }
         }
@@ -379,23 +387,35 @@ struct Line {
     limit: Option<String>,
 }
 
-fn entries<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<CaseId, Entry>, D::Error> {
-    let lines = BTreeMap::<String, Line>::deserialize(deserializer)?;
-    lines
-        .into_iter()
-        .map(|(name, line)| {
+/// The entries of a file, of which it may have thousands: they are read one by one.
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = HashMap<CaseId, Entry>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object of cases")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = HashMap::with_capacity(map.size_hint().unwrap_or(0).min(1000));
+        while let Some(name) = map.next_key::<Cow<'_, str>>()? {
             let id = name
                 .parse()
-                .map_err(|_| D::Error::custom(format!("`{name}` is no case: family/name")))?;
+                .map_err(|_| A::Error::custom(format!("`{name}` is no case: family/name")))?;
+            let line: Line = map.next_value()?;
             let input = line.input;
             let answer = line
                 .answer()
-                .ok_or_else(|| D::Error::custom(format!("`{name}` has no outcome that can be")))?;
-            Ok((id, Entry { input, answer }))
-        })
-        .collect()
+                .ok_or_else(|| A::Error::custom(format!("`{name}` has no outcome that can be")))?;
+            entries.insert(id, Entry { input, answer });
+        }
+        Ok(entries)
+    }
+}
+
+fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashMap<CaseId, Entry>, D::Error> {
+    deserializer.deserialize_map(Entries)
 }
 
 impl Line {

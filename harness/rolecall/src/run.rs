@@ -31,6 +31,14 @@ pub struct Runner<'r> {
     chosen: Vec<&'r dyn Engine>,
     pool: rayon::ThreadPool,
     progress: Option<Box<dyn Fn() + Send + Sync>>,
+    loaded: Option<&'r Programs<'r>>,
+}
+
+/// Templates, each loaded into the engine for its dialect.
+#[derive(Default)]
+pub struct Programs<'s> {
+    /// With the template itself: while it is borrowed its address is its own.
+    by_template: HashMap<Key, (&'s Template, &'s dyn Engine, Loaded)>,
 }
 
 /// A pair with what an engine did with it.
@@ -66,6 +74,9 @@ pub struct Expected<'x> {
     pub accepted: Option<Acceptance<'x>>,
     /// What the reference did.
     pub truth: Truth<'x>,
+    /// Whether the text of a pair that is as expected is of no use to anybody, so that it
+    /// can be given back at once, by the thread that made it.
+    pub needs_differences_only: bool,
 }
 
 /// What was accepted of a suite.
@@ -125,7 +136,26 @@ impl<'r> Runner<'r> {
             chosen: chosen.to_vec(),
             pool,
             progress: None,
+            loaded: None,
         })
+    }
+
+    /// Takes templates that are loaded already; those that are not among them it loads
+    /// itself, each time that it is asked to render.
+    #[must_use]
+    pub fn with_programs(mut self, programs: &'r Programs<'r>) -> Runner<'r> {
+        self.loaded = Some(programs);
+        self
+    }
+
+    /// Loads templates. Those whose dialect has no engine are left out.
+    pub fn load<'s>(&self, templates: impl IntoIterator<Item = &'s Template>) -> Programs<'s>
+    where
+        'r: 's,
+    {
+        let templates: Vec<_> = templates.into_iter().collect();
+        let engine = |dialect| self.engine(dialect);
+        self.pool.install(|| Programs::load(templates, engine))
     }
 
     /// Calls `progress` after each pair, from any thread.
@@ -212,12 +242,12 @@ impl<'r> Runner<'r> {
     {
         let others = match expected.truth {
             Truth::Engines { engines, .. } => self.pool.install(|| {
-                load_all(pairs, |dialect| {
+                Programs::load(templates_of(pairs), |dialect| {
                     let mut engines = engines.iter().copied();
                     engines.find(|engine| engine.dialect() == dialect)
                 })
             }),
-            Truth::Unknown | Truth::Records { .. } => HashMap::new(),
+            Truth::Unknown | Truth::Records { .. } => Programs::default(),
         };
         let opened = expected
             .accepted
@@ -242,7 +272,7 @@ impl<'r> Runner<'r> {
                     let known = (records, divergences, snapshots);
                     by_record(known, engine, pair, input.fingerprint(), outcome)
                 }
-                Truth::Engines { divergences, .. } => match others.get(&key(pair.template)) {
+                Truth::Engines { divergences, .. } => match others.of(pair.template) {
                     Some((_, program)) => {
                         let expected = program.render(&input.conversation);
                         by_outcome(divergences, engine, pair, &expected, outcome)
@@ -250,7 +280,11 @@ impl<'r> Runner<'r> {
                     None => Verdict::Unverified(Unverified::Outside),
                 },
             };
-            Compared::new(rendered, comparison, verdict)
+            let mut compared = Compared::new(rendered, comparison, verdict);
+            if expected.needs_differences_only && compared.is_as_expected() {
+                compared.rendered.outcome.text_mut().map(std::mem::take);
+            }
+            compared
         };
         let elapsed = self.render_with(pairs, judge, Compared::size, take);
         Ran {
@@ -272,13 +306,14 @@ impl<'r> Runner<'r> {
     where
         'r: 's,
     {
+        let engine = |dialect| self.engines.for_dialect(dialect);
         let ours = self
             .pool
-            .install(|| load_all(pairs, |dialect| self.engines.for_dialect(dialect)));
+            .install(|| Programs::load(templates_of(pairs), engine));
         let opened = Opened::new(accepted.snapshots, accepted.suite, pairs);
         let verify = |number: usize, reference: Rendered<'s>, input: &Input<'_>| {
             let pair = reference.pair;
-            let (engine, program) = ours.get(&key(pair.template))?;
+            let (engine, program) = ours.of(pair.template)?;
             let outcome = program.render(&input.conversation);
             let accepted = opened.take(number, &pair);
             let comparison = accepted.compare(pair.case.id.name(), &outcome);
@@ -319,19 +354,21 @@ impl<'r> Runner<'r> {
         'r: 's,
     {
         let start = Instant::now();
-        let programs = self
-            .pool
-            .install(|| load_all(pairs, |dialect| self.engine(dialect)));
-        let inputs: HashMap<Key, Input<'_>> = pairs
-            .iter()
-            .map(|pair| (key(pair.case), pair.case))
-            .collect::<HashMap<_, _>>()
-            .into_iter()
-            .map(|(key, case)| (key, Input::new(case)))
-            .collect();
+        let is_new = |template: &&Template| {
+            self.loaded
+                .is_none_or(|loaded| loaded.of(template).is_none())
+        };
+        let others = self.load(templates_of(pairs).into_iter().filter(is_new));
+        let mut inputs: HashMap<Key, Input<'_>> = HashMap::new();
+        for pair in pairs {
+            inputs
+                .entry(key(pair.case))
+                .or_insert_with(|| Input::new(pair.case));
+        }
         let work = |index: usize| {
             let pair = pairs.get(index)?;
-            let (engine, program) = programs.get(&key(pair.template))?;
+            let loaded = self.loaded.and_then(|loaded| loaded.of(pair.template));
+            let (engine, program) = loaded.or_else(|| others.of(pair.template))?;
             let input = inputs.get(&key(pair.case))?;
             let rendered = Rendered {
                 pair: *pair,
@@ -345,6 +382,8 @@ impl<'r> Runner<'r> {
             Some(finished)
         };
         stream::ordered(&self.pool, pairs.len(), work, weigh, take);
+        // To give back what was made of the cases takes as long as a few hundred pairs.
+        self.pool.install(|| inputs.into_par_iter().for_each(drop));
         start.elapsed()
     }
 }
@@ -410,6 +449,12 @@ impl<'s> Compared<'s> {
         self.rendered.outcome.text().len() + accepted + expected
     }
 
+    /// Whether there is nothing to show of it.
+    fn is_as_expected(&self) -> bool {
+        matches!(self.comparison, None | Some(Comparison::Same))
+            && !matches!(self.verdict, Verdict::Differs(_))
+    }
+
     /// The fingerprint of the engine's transcript.
     pub fn observed(&self) -> Fingerprint {
         self.observed
@@ -419,8 +464,7 @@ impl<'s> Compared<'s> {
     /// Cuts texts as [`Rendered::shorten`] does: those of a pair that is as expected to
     /// `most` bytes, those of any other to [`MOST_OF_DIFFERENCE`].
     pub fn shorten(&mut self, most: usize) {
-        let is_as_expected = matches!(self.comparison, None | Some(Comparison::Same))
-            && !matches!(self.verdict, Verdict::Differs(_));
+        let is_as_expected = self.is_as_expected();
         let most = if is_as_expected {
             most
         } else {
@@ -458,22 +502,39 @@ fn cut(text: &mut String, most: usize) {
     text.shrink_to_fit();
 }
 
-/// Loads every template of some pairs into the engine for its dialect.
-fn load_all<'e>(
-    pairs: &[Pair<'_>],
-    engine: impl Fn(Dialect) -> Option<&'e dyn Engine> + Sync,
-) -> HashMap<Key, (&'e dyn Engine, Loaded)> {
-    let templates: HashMap<Key, &Template> = pairs
-        .iter()
-        .map(|pair| (key(pair.template), pair.template))
-        .collect();
-    templates
-        .into_par_iter()
-        .filter_map(|(key, template)| {
+impl<'s> Programs<'s> {
+    /// Loads templates with the engines for their dialects, on the threads of the pool that
+    /// this is called in.
+    fn load<'e: 's>(
+        templates: Vec<&'s Template>,
+        engine: impl Fn(Dialect) -> Option<&'e dyn Engine> + Sync,
+    ) -> Programs<'s> {
+        let by_template: HashMap<Key, &Template> = templates
+            .into_iter()
+            .map(|template| (key(template), template))
+            .collect();
+        let load_one = |(key, template): (Key, &'s Template)| {
             let engine = engine(template.dialect)?;
-            Some((key, (engine, load(engine, template))))
-        })
-        .collect()
+            let program = load(engine, template);
+            Some((key, (template, engine as &'s dyn Engine, program)))
+        };
+        Programs {
+            by_template: by_template.into_par_iter().filter_map(load_one).collect(),
+        }
+    }
+
+    /// A template's program, and the engine that it is of.
+    fn of(&self, template: &Template) -> Option<(&'s dyn Engine, &Loaded)> {
+        let (_, engine, program) = self.by_template.get(&key(template))?;
+        Some((*engine, program))
+    }
+}
+
+/// The templates of pairs, most of them once.
+fn templates_of<'s>(pairs: &[Pair<'s>]) -> Vec<&'s Template> {
+    let mut templates: Vec<_> = pairs.iter().map(|pair| pair.template).collect();
+    templates.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    templates
 }
 
 /// A template or a case while the suite that owns it is borrowed: where it lies.

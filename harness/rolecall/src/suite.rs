@@ -58,6 +58,17 @@ pub(crate) fn by_file<'p, 's>(
         })
 }
 
+/// The pairs of a template with cases.
+pub(crate) fn pairs_of<'s>(
+    template: &'s Template,
+    cases: &'s [Case],
+) -> impl Iterator<Item = Pair<'s>> {
+    cases
+        .iter()
+        .filter(|case| case.is_for(template.dialect))
+        .map(move |case| Pair { template, case })
+}
+
 impl Layout {
     /// The suite below a folder.
     pub fn new(root: impl Into<PathBuf>) -> Layout {
@@ -152,12 +163,14 @@ impl Suite {
 
     /// Every template with every case that is for its dialect, template by template.
     pub fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
-        self.templates.iter().flat_map(|template| {
-            self.cases
-                .iter()
-                .filter(|case| case.is_for(template.dialect))
-                .map(move |case| Pair { template, case })
-        })
+        let templates = self.templates.iter();
+        templates.flat_map(|template| pairs_of(template, &self.cases))
+    }
+
+    /// The names of the families with their cases, which stand together.
+    pub fn families(&self) -> impl Iterator<Item = (&str, &[Case])> {
+        let of_family = self.cases.chunk_by(|a, b| a.id.family() == b.id.family());
+        of_family.filter_map(|cases| Some((cases.first()?.id.family(), cases)))
     }
 
     /// The pairs of a template and a family, in the order of the case file.
@@ -166,14 +179,9 @@ impl Suite {
         template: &'s Template,
         family: &str,
     ) -> impl Iterator<Item = Pair<'s>> {
-        let is_of = move |case: &&Case| case.id.family() == family;
-        // The cases of a family stand together.
-        self.cases
-            .iter()
-            .skip_while(move |case| !is_of(case))
-            .take_while(is_of)
-            .filter(move |case| case.is_for(template.dialect))
-            .map(move |case| Pair { template, case })
+        let mut families = self.families();
+        let cases = families.find_map(|(name, cases)| (name == family).then_some(cases));
+        pairs_of(template, cases.unwrap_or_default())
     }
 
     /// A template by name.

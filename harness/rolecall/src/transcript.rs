@@ -122,6 +122,10 @@ fn is_text(mut body: &str, text: &str) -> bool {
         };
         body = after;
         rest = &rest[run..];
+        if let (Some(after), Some(next)) = (body.strip_prefix("␊\n"), rest.strip_prefix('\n')) {
+            (body, rest) = (after, next);
+            continue;
+        }
         let mut chars = rest.chars();
         if let Some(c) = chars.next() {
             written.clear();
@@ -138,9 +142,18 @@ fn is_text(mut body: &str, text: &str) -> bool {
 
 /// How many bytes a text begins with that are printable ASCII: most of a prompt is.
 fn printable_run(text: &str) -> usize {
-    text.bytes()
-        .position(|byte| !(b' '..=b'~').contains(&byte))
-        .unwrap_or(text.len())
+    let is_printable = |byte: &u8| (b' '..=b'~').contains(byte);
+    let bytes = text.as_bytes();
+    // Without a way out of the middle of a chunk, its bytes are looked at together.
+    let is_all = |chunk: &&[u8; 32]| {
+        chunk
+            .iter()
+            .fold(true, |all, byte| all & is_printable(byte))
+    };
+    let (chunks, _) = bytes.as_chunks();
+    let begin = 32 * chunks.iter().take_while(is_all).count();
+    let rest = &bytes[begin..];
+    begin + rest.iter().take_while(|byte| is_printable(byte)).count()
 }
 
 /// Appends a text in the transcript's encoding, the mark for its end included.

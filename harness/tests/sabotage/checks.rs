@@ -92,7 +92,7 @@ impl<'e> Checks<'e> {
 
     /// What the tests of families and `rolecall run` ask.
     fn has_other_pairs(&self, layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> bool {
-        let Ok(baseline) = Baseline::read(layout, suite) else {
+        let Ok(baseline) = Baseline::read(layout, &suite.templates) else {
             return true;
         };
         let expected = Expected {
@@ -101,6 +101,7 @@ impl<'e> Checks<'e> {
                 snapshots: &baseline.snapshots,
             }),
             truth: baseline.truth(),
+            needs_differences_only: true,
         };
         let mut groups = Groups::default();
         let mut is_gone = false;

@@ -153,7 +153,7 @@ impl Whole<'_> {
         let path = Snapshots::of(self.layout).file(&pair.template.name, pair.case.id.family());
         let bytes = std::fs::read(&path).unwrap();
         self.sabotage(Kind::Snapshot, &path, &bytes, |changed| {
-            let accepted = Accepted::of(path.clone(), changed.to_vec());
+            let accepted = Accepted::of(path.clone(), changed);
             let is_same = |one: &Rendered<'_>| {
                 let name = one.pair.case.id.name();
                 accepted.compare(name, &one.outcome) == Comparison::Same

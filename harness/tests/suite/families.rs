@@ -12,7 +12,7 @@ use rolecall::baseline::Baseline;
 use rolecall::engines::Engines;
 use rolecall::report::difference::{self, Extent, Groups};
 use rolecall::report::problems;
-use rolecall::run::{Acceptance, Compared, Expected, Runner, agrees_again};
+use rolecall::run::{Acceptance, Compared, Expected, Programs, Runner, agrees_again};
 use rolecall::snapshot::{self, Comparison, Snapshots};
 use rolecall::suite::{Layout, Pair, Suite};
 use rolecall::transcript;
@@ -28,8 +28,13 @@ static SUITE: LazyLock<Suite> = LazyLock::new(|| {
     Suite::load_layout(&LAYOUT)
 });
 static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+static PROGRAMS: LazyLock<Programs<'static>> = LazyLock::new(|| {
+    Runner::new(&ENGINES, &[], None)
+        .map(|runner| runner.load(&SUITE.templates))
+        .unwrap_or_default()
+});
 static BASELINE: LazyLock<Result<Baseline, String>> = LazyLock::new(|| {
-    Baseline::read(&LAYOUT, &SUITE).map_err(|problems| {
+    Baseline::read(&LAYOUT, &SUITE.templates).map_err(|problems| {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         problems.join("\n")
     })
@@ -65,9 +70,11 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
             snapshots: &baseline.snapshots,
         }),
         truth: baseline.truth(),
+        needs_differences_only: false,
     };
     let mut results: Vec<Compared<'_>> = Vec::new();
     let ran = Runner::new(&ENGINES, &[], Some(1))?
+        .with_programs(&PROGRAMS)
         .compare_each(&pairs, &expected, |compared| results.push(compared));
     let are_of_one_template = |a: &Compared<'_>, b: &Compared<'_>| {
         a.rendered.pair.template.name == b.rendered.pair.template.name

@@ -21,7 +21,6 @@ use crate::{engines, inputs, page, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let inputs = inputs::load(&arguments.selection.sources)?;
-    let baseline = inputs.baseline()?;
     let suite = &inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
@@ -34,6 +33,8 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, suite)?;
     let pairs = with_dialects(select(suite, &arguments.selection.filters)?, &others)?;
+
+    let baseline = inputs.baseline(&pairs)?;
 
     let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program) || !others.is_empty();
     let progress = if is_slow {
@@ -65,6 +66,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
             Some(known) => known.truth(),
             None => Truth::Unknown,
         },
+        needs_differences_only: arguments.html.is_none() && arguments.format == Format::Human,
     };
     let mut page = match &arguments.html {
         Some(_) => Some(page_of(

@@ -55,7 +55,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
         difference::write_diff(out, &diff, "")?;
         return Ok(Status::Nonconforming);
     }
-    let Some(baseline) = inputs.baseline()? else {
+    let Some(baseline) = inputs.baseline(&[pair])? else {
         return Err(Failure::Request(
             "templates and cases from outside the suite have no snapshots to differ from"
                 .to_owned(),
@@ -101,7 +101,7 @@ fn show_outcome(
 /// What the reference did with a pair, in whole.
 fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
     let name = pair_name(pair);
-    let Some(baseline) = inputs.baseline()? else {
+    let Some(baseline) = inputs.baseline(std::slice::from_ref(pair))? else {
         return Err(Failure::Request(
             "templates and cases from outside the suite have no records; `run --against` asks \
              the reference"

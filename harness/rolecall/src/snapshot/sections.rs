@@ -17,7 +17,8 @@
 
 use std::ops::Range;
 
-use memchr::memchr_iter;
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter};
 
 use crate::transcript::{END, LINE_BREAK};
 
@@ -80,14 +81,20 @@ enum Place {
 /// Reads the sections of a text, and says what is wrong with it. What is wrong in one place
 /// leaves the sections before and after it.
 pub(super) fn read(text: &str) -> (Vec<Section>, Vec<Damage>) {
+    read_with(text, Some(&Whole::new()))
+}
+
+/// Reads sections as [`read`] does. What is not damaged may be looked for at once, which
+/// changes nothing but the time that it takes.
+fn read_with(text: &str, whole: Option<&Whole>) -> (Vec<Section>, Vec<Damage>) {
     let mut sections: Vec<Section> = Vec::new();
     let mut damage = Vec::new();
     let mut place = Place::Between;
     let mut number = 0;
     let mut at = 0;
-    let breaks = memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
-    for end in breaks.take_while(|_| !text.is_empty()) {
+    while at <= text.len() && !text.is_empty() {
         number += 1;
+        let end = memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
         let line = &text[at..end];
         // Where in the line a transcript begins or goes on.
         let mut from = 0;
@@ -103,7 +110,18 @@ pub(super) fn read(text: &str) -> (Vec<Section>, Vec<Damage>) {
                 line: number,
                 transcript: None,
             });
-            place = Place::Inside { begin: at + from };
+            let begin = at + from;
+            if let Some((lines, length)) =
+                whole.and_then(|whole| whole.transcript(&text.as_bytes()[begin..]))
+                && let Some(section) = sections.last_mut()
+            {
+                section.transcript = Some(begin..begin + length);
+                place = Place::After;
+                number += lines;
+                at = begin + length + 1;
+                continue;
+            }
+            place = Place::Inside { begin };
         }
         place = match place {
             Place::Inside { begin } => match end_in(&line[from..]) {
@@ -141,6 +159,31 @@ pub(super) fn read(text: &str) -> (Vec<Section>, Vec<Damage>) {
         damage.push(no_end(sections.last()));
     }
     (sections, damage)
+}
+
+/// Looks for transcripts of which nothing is damaged, without looking at each of their lines.
+struct Whole {
+    end: Finder<'static>,
+    heading: Finder<'static>,
+}
+
+impl Whole {
+    fn new() -> Whole {
+        Whole {
+            end: Finder::new("␃"),
+            heading: Finder::new("\n=== "),
+        }
+    }
+
+    /// The line breaks and the bytes of the transcript that a text begins with, if it ends
+    /// with its line and none of its lines looks like a heading.
+    fn transcript(&self, text: &[u8]) -> Option<(usize, usize)> {
+        let length = self.end.find(text)? + END.len_utf8();
+        let transcript = &text[..length];
+        let ends_with_its_line = text.get(length).is_none_or(|next| *next == b'\n');
+        let is_whole = ends_with_its_line && self.heading.find(transcript).is_none();
+        is_whole.then(|| (memchr_iter(b'\n', transcript).count(), length))
+    }
 }
 
 fn no_end(section: Option<&Section>) -> Damage {
@@ -255,6 +298,14 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
+
+        /// Sections that are looked for at once are those that are found line by line.
+        #[test]
+        fn both_ways_find_the_same(
+            text in "(=== [ab]: rendered\n|=== |␃|␃\n\n|␊\n|\n|x){0,20}"
+        ) {
+            prop_assert_eq!(read(&text), read_with(&text, None));
+        }
 
         /// Whatever prompts say, they stay in their sections.
         #[test]

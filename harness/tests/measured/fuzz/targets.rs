@@ -228,7 +228,7 @@ pub fn transcripts(input: &[u8]) {
 fn assert_sections(text: &str) {
     let empty = snapshot::file("f", []);
     let file = empty.replacen("---\n\n", &format!("---\n{text}\n"), 1);
-    let accepted = Accepted::of("f.snap".into(), file.clone().into_bytes());
+    let accepted = Accepted::of("f.snap".into(), file.as_bytes());
     let sections: Vec<_> = accepted.transcripts().collect();
     let mut names: Vec<CaseId> = Vec::new();
     for (name, _) in &sections {
