@@ -6,7 +6,7 @@ use rolecall::engines::Engines;
 use rolecall::protocol::ProtocolError;
 use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
 use rolecall::run::Runner;
-use rolecall::suite::Suite;
+use rolecall::suite::{Pair, Suite};
 use rolecall_model::guard::load;
 use rolecall_model::{
     Case, CaseId, Conversation, Dialect, Engine, Limit, Outcome, OutcomeKind, Stage, Template,
@@ -327,6 +327,56 @@ ask; printf '{"id": 2, "outcome": "raised", "message": %s}\n' "$(printf '%s' "$l
             message: r#"{"bos_token":"[B]","date":1.50,"big":123456789012345678901}"#.into()
         }
     );
+}
+
+/// A program that has the front itself is given the case as it is written, and any other
+/// what a template sees.
+#[test]
+fn an_application_is_given_what_is_written() {
+    let greets = |fronts: &str| {
+        format!(
+            r#"start() {{ ask; echo '{{"rolecall": 1, "engine": "fake", "dialect": "jinja", "fronts": [{fronts}]}}'; }}
+tell() {{ printf '{{"id": %s, "outcome": "raised", "message": "%s"}}\n' "$id" "$(printf '%s' "$line" | sed 's/["\\]/\\&/g')"; }}
+start
+while ask; do
+  case $line in
+    *'"front":"transformers","special_tokens":{{"eos_token":"E"}}'*) ok_of load; behind=yes ;;
+    *'"request":"load"'*) ok_of load; behind=no ;;
+    *) tell ;;
+  esac
+done"#
+        )
+        .replace("ok_of load", r#"echo "{\"id\": $id, \"ok\": true}""#)
+    };
+    let template = template().with_special_token("eos_token", "E");
+    let mut written = Case::from_messages(vec![json!({"role": null, "content": "Hi"})]);
+    written.continue_final_message = Some("content".into());
+    written.add_generation_prompt = false;
+    let raw = written.to_raw();
+    let asked = |fronts: &str, case: &Case| {
+        let engine = start(&greets(fronts)).unwrap();
+        let engines = Engines::default();
+        let runner = Runner::new(&engines, &[&engine], Some(1)).unwrap();
+        let template = &template;
+        let run = runner.render(&[Pair { template, case }]);
+        run.results[0].outcome.text().to_owned()
+    };
+    let whole = r#""messages":[{"role":null,"content":"Hi"}],"tools":null,"documents":null,"add_generation_prompt":false,"#;
+    let application = asked(r#""vllm", "transformers""#, &written);
+    let continued = r#""continue_final_message":"content","variables":{}}"#;
+    assert!(
+        application.ends_with(&format!("{whole}{continued}")),
+        "{application}"
+    );
+    let alone = asked("", &written);
+    let seen = r#""messages":[{"content":"HiCONTINUE_FINAL_MESSAGE_TAG "}],"tools":null,"documents":null,"add_generation_prompt":false,"variables":{"eos_token":"E"}}"#;
+    assert!(alone.ends_with(seen), "{alone}");
+    // Without a front both are engines alone.
+    for fronts in ["", r#""transformers""#] {
+        let found = asked(fronts, &raw);
+        let tokens = r#""variables":{"eos_token":"E"}}"#;
+        assert!(found.ends_with(&format!("{whole}{tokens}")), "{found}");
+    }
 }
 
 #[test]

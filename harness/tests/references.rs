@@ -216,7 +216,7 @@ fn one_changed_byte_is_noticed_and_named() {
     assert_eq!(ran.code(), 1);
     has(
         &ran.stderr(),
-        &["snapshots/echo/reference.json:5:9: not a reference record: unknown field `casts`"],
+        &["snapshots/echo/reference.json:6:9: not a reference record: unknown field `casts`"],
     );
 }
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rolecall::front::{Front, UnknownFront};
+use rolecall::problem::closest;
 use rolecall::selection::Filter;
 
 use crate::limits::ChosenLimits;
@@ -63,6 +65,8 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) selection: SelectionArguments,
     #[command(flatten)]
+    pub(crate) front: FrontArguments,
+    #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// Take the verdicts from an engine that is asked now, not from the records: a name such
     /// as `transformers`, or a command line (repeatable, one for each dialect)
@@ -86,6 +90,8 @@ pub(crate) struct RunArguments {
 pub(crate) struct RenderArguments {
     #[command(flatten)]
     pub(crate) selection: SelectionArguments,
+    #[command(flatten)]
+    pub(crate) front: FrontArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// How to print the outcomes
@@ -111,6 +117,8 @@ pub(crate) struct ShowArguments {
     pub(crate) diff: bool,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
+    #[command(flatten)]
+    pub(crate) front: FrontArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
 }
@@ -253,6 +261,25 @@ pub(crate) struct RenderingArguments {
     pub(crate) jobs: Option<u16>,
 }
 
+/// For whom to render.
+#[derive(Debug, Args)]
+pub(crate) struct FrontArguments {
+    /// Only what users of an application get, see `list fronts`; `raw` for what templates give
+    /// alone. Both without it, where they are not the same
+    #[arg(long = "front", value_name = "NAME", value_parser = front)]
+    pub(crate) name: Option<Front>,
+}
+
+fn front(name: &str) -> Result<Front, String> {
+    name.parse().map_err(|error: UnknownFront| {
+        let names = Front::ALL.map(Front::name);
+        let help = closest(name, names)
+            .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+        let listed = names.map(|name| format!("`{name}`")).join(", ");
+        format!("{error}{help}\n  there are {listed}")
+    })
+}
+
 /// What a render may use up.
 #[derive(Debug, Args)]
 pub(crate) struct LimitsArguments {
@@ -297,6 +324,8 @@ pub(crate) enum Listed {
     Cases,
     /// The engines
     Engines,
+    /// The fronts
+    Fronts,
     /// The known differences from the references
     Divergences,
 }

@@ -2,9 +2,10 @@
 //! input.
 
 use rolecall::engines::Engines;
+use rolecall::front::Front;
 use rolecall::problem::Problem;
 use rolecall::run::Runner;
-use rolecall::suite::Suite;
+use rolecall::suite::{Pair, Suite};
 use rolecall_model::Engine;
 
 use crate::args::RenderingArguments;
@@ -40,4 +41,27 @@ pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, F
         .collect();
     report_problems(&problems)?;
     Ok(problems.is_empty())
+}
+
+/// The pairs behind a front, where only those were asked for. Without the default front they
+/// are those that it does not change, and those that stand beside what it does.
+pub(crate) fn behind(front: Option<Front>, pairs: Vec<Pair<'_>>) -> Result<Vec<Pair<'_>>, Failure> {
+    let Some(front) = front else {
+        return Ok(pairs);
+    };
+    let is_behind = |pair: &Pair<'_>| {
+        let default = Front::default_of(pair.template.dialect);
+        if front == default {
+            !pair.case.is_raw
+        } else {
+            front == Front::Raw && (pair.case.is_raw || !default.changes(pair.case))
+        }
+    };
+    let kept: Vec<_> = pairs.into_iter().filter(is_behind).collect();
+    if kept.is_empty() {
+        return Err(Failure::Request(format!(
+            "none of the pairs is behind the front `{front}`"
+        )));
+    }
+    Ok(kept)
 }

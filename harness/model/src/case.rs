@@ -38,17 +38,30 @@ pub struct Case {
     pub documents: Option<Vec<Value>>,
     /// Whether the prompt shall end with the opening of the assistant's turn.
     pub add_generation_prompt: bool,
+    /// The field of the last message that the model shall go on with, such as `content`:
+    /// the prompt then ends inside of it. No template sees this, applications do it.
+    pub continue_final_message: Option<String>,
     /// Extra template variables; they win over the template's own.
     pub variables: Map<String, Value>,
     /// What the clock shows while the template runs.
     pub now: Moment,
     /// The dialects that the shape exists in.
     pub dialects: Vec<Dialect>,
+    /// Whether templates are given it as it is written, without what an application would
+    /// do to it before.
+    pub is_raw: bool,
 }
+
+/// The field of a message with what is said: its name.
+pub const CONTENT: &str = "content";
 
 impl CaseId {
     /// The most characters that a family or a case has in its name: a family is a file.
     pub const MOST_CHARACTERS: usize = 64;
+
+    /// How the name ends of a case that templates are given as it is written: see
+    /// [`Case::to_raw`]. No case file may use it.
+    pub const RAW: &str = "@raw";
 
     /// Puts an ID together from its parts.
     pub fn new(family: &str, name: &str) -> CaseId {
@@ -90,7 +103,10 @@ impl std::str::FromStr for CaseId {
 
     fn from_str(text: &str) -> Result<CaseId, InvalidCaseId> {
         match text.split_once('/') {
-            Some((family, name)) if CaseId::allows(family) && CaseId::allows(name) => {
+            Some((family, name))
+                if CaseId::allows(family)
+                    && CaseId::allows(name.strip_suffix(CaseId::RAW).unwrap_or(name)) =>
+            {
                 Ok(CaseId::new(family, name))
             }
             _ => Err(InvalidCaseId(text.to_owned())),
@@ -110,9 +126,23 @@ impl Case {
             tools: None,
             documents: None,
             add_generation_prompt: true,
+            continue_final_message: None,
             variables: Map::new(),
             now: Moment::default(),
             dialects: Dialect::ALL.to_vec(),
+            is_raw: false,
+        }
+    }
+
+    /// The same case, as templates are given it that no application stands before. Its name
+    /// ends with [`CaseId::RAW`].
+    #[must_use]
+    pub fn to_raw(&self) -> Case {
+        let name = format!("{}{}", self.id.name, CaseId::RAW);
+        Case {
+            id: CaseId::new(&self.id.family, &name),
+            is_raw: true,
+            ..self.clone()
         }
     }
 
@@ -138,7 +168,10 @@ mod tests {
             assert!(!CaseId::allows(bad), "{bad}");
         }
         assert_eq!("a/b".parse(), Ok(CaseId::new("a", "b")));
-        for bad in ["a", "a/", "/b", "a/b/c", "A/b", "a/b c"] {
+        assert_eq!("a/b@raw".parse(), Ok(CaseId::new("a", "b@raw")));
+        for bad in [
+            "a", "a/", "/b", "a/b/c", "A/b", "a/b c", "a/@raw", "a@raw/b",
+        ] {
             assert!(bad.parse::<CaseId>().is_err(), "{bad}");
         }
     }

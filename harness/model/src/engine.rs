@@ -23,6 +23,17 @@ pub trait Engine: Send + Sync {
     /// it needs: it may be kept for as long as anyone likes, and what it takes is freed
     /// when it is dropped.
     fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal>;
+
+    /// Compiles a template for an engine that is an application too: the program is given
+    /// conversations as they are written, and does itself what the front of this name does
+    /// before and after a template. None of an engine that has no such front, as most.
+    fn compile_behind(
+        &self,
+        _front: &str,
+        _template: &Template,
+    ) -> Option<Result<Box<dyn Program>, Refusal>> {
+        None
+    }
 }
 
 /// A template that an engine has compiled. Many threads may render with it at a time.

@@ -39,6 +39,17 @@ pub fn load(engine: &dyn Engine, template: &Template) -> Loaded {
     Loaded { program }
 }
 
+/// Compiles a template as [`load`] does, for an engine that has a front of this name
+/// itself: see [`Engine::compile_behind`].
+pub fn load_behind(engine: &dyn Engine, front: &str, template: &Template) -> Option<Loaded> {
+    let compiled = guarded(|| engine.compile_behind(front, template)).transpose()?;
+    let program = compiled.map_or_else(
+        |message| Err(Outcome::Crashed { message }),
+        |compiled| compiled.map_err(Outcome::from),
+    );
+    Some(Loaded { program })
+}
+
 impl Loaded {
     /// Renders one conversation. A panic becomes [`Outcome::Crashed`].
     pub fn render(&self, conversation: &Conversation<'_>) -> Outcome {

@@ -22,7 +22,7 @@ pub mod engine;
 #[cfg(feature = "guard")]
 pub mod guard;
 
-pub use case::{Case, CaseId, InvalidCaseId};
+pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
 pub use engine::{Engine, Program, Tracked};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use jsonc_parser::ast;
-use rolecall_model::{Case, CaseId, Dialect, Moment};
+use rolecall_model::{CONTENT, Case, CaseId, Dialect, Moment};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -45,14 +45,28 @@ pub struct CaseEntry {
     /// Absent or null: the template gets None. A list: one object a document.
     documents: Option<Vec<Map<String, Value>>>,
     /// Whether the prompt shall end with the opening of the assistant's turn; true
-    /// unless said.
+    /// unless said, or unless the model shall continue the last message.
     add_generation_prompt: Option<bool>,
+    /// Whether the model shall go on with the last message: true for its `content`, or the
+    /// name of another of its fields, such as `reasoning_content`. Fronts do it, no template
+    /// sees it; and they refuse it together with a generation prompt.
+    continue_final_message: Option<Continued>,
     /// Extra template variables. They win over the template's own.
     variables: Option<Map<String, Value>>,
     /// The frozen clock, RFC 3339; 2026-01-02T03:04:05Z unless said.
     now: Option<String>,
     /// Only for templates of these dialects, where a shape exists in one only.
     dialects: Option<Vec<DialectName>>,
+}
+
+/// What of the last message the model shall go on with.
+#[derive(Debug, JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Continued {
+    /// Its content, or nothing.
+    Content(bool),
+    /// The field of this name.
+    Field(String),
 }
 
 /// The language that a template is written in.
@@ -195,11 +209,15 @@ impl Reader<'_> {
         let documents = fields
             .get("documents")
             .and_then(|value| Self::objects(document, value, "`documents`", "a document"));
-        let add_generation_prompt = fields.get("add_generation_prompt").is_none_or(|value| {
-            document
+        let continue_final_message = fields
+            .get("continue_final_message")
+            .and_then(|value| continued(document, value));
+        let add_generation_prompt = match fields.get("add_generation_prompt") {
+            None => continue_final_message.is_none(),
+            Some(value) => document
                 .boolean(value, "`add_generation_prompt`")
-                .unwrap_or(true)
-        });
+                .unwrap_or(true),
+        };
         let variables = fields
             .get("variables")
             .and_then(|value| document.verbatim_object(value, "`variables`"))
@@ -226,9 +244,11 @@ impl Reader<'_> {
             tools,
             documents,
             add_generation_prompt,
+            continue_final_message,
             variables,
             now,
             dialects,
+            is_raw: false,
         })
     }
 
@@ -302,6 +322,21 @@ impl Reader<'_> {
         };
         self.tools.insert(name.to_owned(), tool.clone());
         tool
+    }
+}
+
+/// The field of the last message that the model shall go on with, if it shall.
+fn continued(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<String> {
+    match value {
+        ast::Value::BooleanLit(literal) => literal.value.then(|| CONTENT.to_owned()),
+        ast::Value::StringLit(literal) if !literal.value.is_empty() => {
+            Some(literal.value.to_string())
+        }
+        _ => {
+            let expected = "true, false or the name of a field";
+            document.wrong_type(value, "`continue_final_message`", expected);
+            None
+        }
     }
 }
 
@@ -404,6 +439,35 @@ mod tests {
     }
 
     #[test]
+    fn a_message_is_continued_instead_of_opening_another() {
+        let family = read(
+            r#"{"about": "x", "cases": {
+            "yes": {"messages": [], "continue_final_message": true},
+            "field": {"messages": [], "continue_final_message": "thinking"},
+            "no": {"messages": [], "continue_final_message": false},
+            "both": {"messages": [], "continue_final_message": true, "add_generation_prompt": true}}}"#,
+        );
+        assert_eq!(family.problems, []);
+        let asked: Vec<_> = family
+            .cases
+            .iter()
+            .map(|case| {
+                (
+                    case.continue_final_message.as_deref(),
+                    case.add_generation_prompt,
+                )
+            })
+            .collect();
+        let expected = [
+            (Some("content"), false),
+            (Some("thinking"), false),
+            (None, true),
+            (Some("content"), true),
+        ];
+        assert_eq!(asked, expected);
+    }
+
+    #[test]
     fn one_bad_case_leaves_the_others() {
         let family = read(
             r#"{"about": "x", "cases": {"good": {"messages": []}, "bad": {"messages": 3}, "fine": {"messages": []}}}"#,
@@ -424,7 +488,8 @@ mod tests {
     "twice": {"messages": []},
     "types": {"messages": ["hi"], "add_generation_prompt": "yes", "dialects": ["python"]},
     "clock": {"messages": [], "now": "today"},
-    "tool": {"messages": [], "tools": ["nope", 3]}
+    "tool": {"messages": [], "tools": ["nope", 3]},
+    "goes-on": {"messages": [], "continue_final_message": 3}
   }
 }"#;
         let problems = problems(text);
@@ -438,6 +503,7 @@ mod tests {
             "f.json:8:80: `python` is no dialect; there are `jinja` and `go`",
             "f.json:9:38: `now`: `today` is not a date and time such as 2026-01-02T03:04:05Z",
             "f.json:10:40: no tool file is named `nope`",
+            "f.json:11:59: `continue_final_message` must be true, false or the name of a field, not a number",
             "f.json:10:48: a tool must be an object or the name of a tool file, not a number",
         ];
         for expected in expected {

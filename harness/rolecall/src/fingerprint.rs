@@ -21,6 +21,8 @@ struct Input<'c> {
     tools: Option<&'c [Value]>,
     documents: Option<&'c [Value]>,
     add_generation_prompt: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continue_final_message: Option<&'c str>,
     variables: &'c serde_json::Map<String, Value>,
 }
 
@@ -67,6 +69,7 @@ impl Fingerprint {
             tools: case.tools.as_deref(),
             documents: case.documents.as_deref(),
             add_generation_prompt: case.add_generation_prompt,
+            continue_final_message: case.continue_final_message.as_deref(),
             variables: &case.variables,
         };
         // What is JSON can be written as JSON.

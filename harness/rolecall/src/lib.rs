@@ -30,6 +30,9 @@ pub mod schema;
 
 pub mod source;
 
+// For whom it is rendered.
+pub mod front;
+
 pub mod suite;
 
 pub mod selection;

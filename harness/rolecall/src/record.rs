@@ -18,6 +18,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::file::{read_text, write_whole};
 use crate::fingerprint::Fingerprint;
+use crate::front::Front;
 use crate::json::syntax_problem;
 use crate::problem::{Position, Problem};
 use crate::reference::{Identity, Reference};
@@ -30,6 +31,8 @@ use crate::suite::{Layout, Pair};
 pub struct Record {
     /// Which reference it was.
     pub reference: Identity,
+    /// The front of the reference: what it was asked for, but for raw cases.
+    pub front: String,
     /// The template's source.
     pub template: Fingerprint,
     /// The template's special tokens and variables.
@@ -173,6 +176,7 @@ impl Record {
     pub fn new(reference: Identity, template: &Template) -> Record {
         Record {
             reference,
+            front: Front::default_of(template.dialect).name().to_owned(),
             template: Fingerprint::of_source(template),
             settings: Fingerprint::of_settings(template),
             cases: HashMap::new(),
@@ -232,10 +236,11 @@ impl Record {
         let _ = write!(
             out,
             "\"engine\": {}, \"version\": {}, \"components\": {{{}}}}},\n  \
-             \"template\": \"{}\",\n  \"settings\": \"{}\",\n  \"cases\": {{",
+             \"front\": {},\n  \"template\": \"{}\",\n  \"settings\": \"{}\",\n  \"cases\": {{",
             quoted(engine),
             quoted(version),
             components.join(", "),
+            quoted(&self.front),
             self.template,
             self.settings,
         );
@@ -290,6 +295,13 @@ impl Record {
             let why = format!(
                 "recorded with {}, the reference is {reference}",
                 self.reference
+            );
+            Some(Unverified::OtherReference(why))
+        } else if self.front != Front::default_of(template.dialect).name() {
+            let why = format!(
+                "recorded with the front `{}`, the reference has `{}`",
+                self.front,
+                Front::default_of(template.dialect)
             );
             Some(Unverified::OtherReference(why))
         } else if self.template != Fingerprint::of_source(template) {

@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use rolecall_model::guard::{Loaded, STACK, load};
+use rolecall_model::guard::{Loaded, STACK, load, load_behind};
 use rolecall_model::{Case, Conversation, Dialect, Engine, Outcome, Template};
 
 use crate::card::{self, Card};
 use crate::divergence::{Divergences, pair_name};
 use crate::engines::Engines;
 use crate::fingerprint::Fingerprint;
+use crate::front::{Front, Prepared};
 use crate::opened::Opened;
 use crate::problem::Problem;
 use crate::record::Unverified;
@@ -37,8 +38,17 @@ pub struct Runner<'r> {
 /// Templates, each loaded into the engine for its dialect.
 #[derive(Default)]
 pub struct Programs<'s> {
-    /// With the template itself: while it is borrowed its address is its own.
-    by_template: HashMap<Key, (&'s Template, &'s dyn Engine, Loaded)>,
+    by_template: HashMap<Key, Program<'s>>,
+}
+
+/// A template in an engine.
+struct Program<'s> {
+    /// The template itself: while it is borrowed its address is its own.
+    template: &'s Template,
+    engine: &'s dyn Engine,
+    loaded: Loaded,
+    /// The template behind the front that the engine has itself.
+    behind: Option<(Front, Loaded)>,
 }
 
 /// A pair with what an engine did with it.
@@ -106,9 +116,14 @@ pub struct Timed<T> {
     pub elapsed: Duration,
 }
 
-/// A case for all the templates that it meets.
+/// A case behind a front, for all the templates that it meets.
 struct Input<'c> {
-    conversation: Conversation<'c>,
+    front: Front,
+    /// As it is written.
+    written: Conversation<'c>,
+    /// As templates see it.
+    seen: Conversation<'c>,
+    prepared: &'c Prepared,
     fingerprint: OnceLock<Fingerprint>,
 }
 
@@ -273,8 +288,8 @@ impl<'r> Runner<'r> {
                     by_record(known, engine, pair, input.fingerprint(), outcome)
                 }
                 Truth::Engines { divergences, .. } => match others.of(pair.template) {
-                    Some((_, program)) => {
-                        let expected = program.render(&input.conversation);
+                    Some(program) => {
+                        let expected = input.outcome(program);
                         by_outcome(divergences, engine, pair, &expected, outcome)
                     }
                     None => Verdict::Unverified(Unverified::Outside),
@@ -313,15 +328,21 @@ impl<'r> Runner<'r> {
         let opened = Opened::new(accepted.snapshots, accepted.suite, pairs);
         let verify = |number: usize, reference: Rendered<'s>, input: &Input<'_>| {
             let pair = reference.pair;
-            let (engine, program) = ours.of(pair.template)?;
-            let outcome = program.render(&input.conversation);
+            let program = ours.of(pair.template)?;
+            let outcome = input.outcome(program);
             let accepted = opened.take(number, &pair);
             let comparison = accepted.compare(pair.case.id.name(), &outcome);
             let expected = &reference.outcome;
-            let verdict = by_outcome(divergences, engine.name(), &pair, expected, &outcome);
+            let verdict = by_outcome(
+                divergences,
+                program.engine.name(),
+                &pair,
+                expected,
+                &outcome,
+            );
             let rendered = Rendered {
                 pair,
-                engine: engine.name(),
+                engine: program.engine.name(),
                 outcome,
             };
             let compared = Compared::new(rendered, Some(comparison), verdict);
@@ -343,6 +364,17 @@ impl<'r> Runner<'r> {
         }
     }
 
+    /// What the fronts make of the cases of pairs, each once.
+    fn prepare<'s>(&self, pairs: &[Pair<'s>]) -> HashMap<(Key, Front), (&'s Case, Prepared)> {
+        let mut cases = HashMap::new();
+        for pair in pairs {
+            cases.insert((key(pair.case), front(pair)), pair.case);
+        }
+        let prepare = |(key, case): ((Key, Front), &'s Case)| (key, (case, key.1.prepare(case)));
+        self.pool
+            .install(|| cases.into_par_iter().map(prepare).collect())
+    }
+
     fn render_with<'s, T: Send>(
         &self,
         pairs: &[Pair<'s>],
@@ -359,21 +391,20 @@ impl<'r> Runner<'r> {
                 .is_none_or(|loaded| loaded.of(template).is_none())
         };
         let others = self.load(templates_of(pairs).into_iter().filter(is_new));
-        let mut inputs: HashMap<Key, Input<'_>> = HashMap::new();
-        for pair in pairs {
-            inputs
-                .entry(key(pair.case))
-                .or_insert_with(|| Input::new(pair.case));
-        }
+        let prepared = self.prepare(pairs);
+        let inputs: HashMap<(Key, Front), Input<'_>> = prepared
+            .iter()
+            .map(|(key, (case, prepared))| (*key, Input::new(key.1, case, prepared)))
+            .collect();
         let work = |index: usize| {
             let pair = pairs.get(index)?;
             let loaded = self.loaded.and_then(|loaded| loaded.of(pair.template));
-            let (engine, program) = loaded.or_else(|| others.of(pair.template))?;
-            let input = inputs.get(&key(pair.case))?;
+            let program = loaded.or_else(|| others.of(pair.template))?;
+            let input = inputs.get(&(key(pair.case), front(pair)))?;
             let rendered = Rendered {
                 pair: *pair,
-                engine: engine.name(),
-                outcome: program.render(&input.conversation),
+                engine: program.engine.name(),
+                outcome: input.outcome(program),
             };
             let finished = finish(index, rendered, input);
             if let Some(progress) = &self.progress {
@@ -389,17 +420,31 @@ impl<'r> Runner<'r> {
 }
 
 impl<'c> Input<'c> {
-    fn new(case: &'c Case) -> Input<'c> {
+    fn new(front: Front, case: &'c Case, prepared: &'c Prepared) -> Input<'c> {
         Input {
-            conversation: Conversation::new(case),
+            front,
+            written: Conversation::new(case),
+            seen: Conversation::new(prepared.case(case)),
+            prepared,
             fingerprint: OnceLock::new(),
         }
+    }
+
+    /// What users get of a template.
+    fn outcome(&self, program: &Program<'_>) -> Outcome {
+        if let Some((front, loaded)) = &program.behind
+            && *front == self.front
+        {
+            return loaded.render(&self.written);
+        }
+        self.prepared
+            .outcome(program.template, || program.loaded.render(&self.seen))
     }
 
     fn fingerprint(&self) -> Fingerprint {
         *self
             .fingerprint
-            .get_or_init(|| Fingerprint::of_case(self.conversation.case()))
+            .get_or_init(|| Fingerprint::of_case(self.written.case()))
     }
 }
 
@@ -515,8 +560,19 @@ impl<'s> Programs<'s> {
             .collect();
         let load_one = |(key, template): (Key, &'s Template)| {
             let engine = engine(template.dialect)?;
-            let program = load(engine, template);
-            Some((key, (template, engine as &'s dyn Engine, program)))
+            let front = Front::default_of(template.dialect);
+            let behind = if front == Front::Raw {
+                None
+            } else {
+                load_behind(engine, front.name(), template).map(|loaded| (front, loaded))
+            };
+            let program = Program {
+                template,
+                engine,
+                behind,
+                loaded: load(engine, template),
+            };
+            Some((key, program))
         };
         Programs {
             by_template: by_template.into_par_iter().filter_map(load_one).collect(),
@@ -524,9 +580,17 @@ impl<'s> Programs<'s> {
     }
 
     /// A template's program, and the engine that it is of.
-    fn of(&self, template: &Template) -> Option<(&'s dyn Engine, &Loaded)> {
-        let (_, engine, program) = self.by_template.get(&key(template))?;
-        Some((*engine, program))
+    fn of(&self, template: &Template) -> Option<&Program<'s>> {
+        self.by_template.get(&key(template))
+    }
+}
+
+/// The front before a pair.
+fn front(pair: &Pair<'_>) -> Front {
+    if pair.case.is_raw {
+        Front::Raw
+    } else {
+        Front::default_of(pair.template.dialect)
     }
 }
 
@@ -568,7 +632,7 @@ mod tests {
     #[test]
     fn what_is_cut_still_tells_texts_apart() {
         let engines = Engines::default();
-        let case = Case::from_messages(vec![]);
+        let case = Case::from_messages(vec![serde_json::json!({})]);
         let cut = |source: &str| {
             let template = Template::from_source("t", Dialect::Jinja, source);
             let pair = Pair {

@@ -160,7 +160,7 @@ mod tests {
         for name in ["bad-roles", "tools"] {
             std::fs::write(
                 layout.conversations().join(format!("{name}.json")),
-                r#"{"about": "x", "cases": {"one": {"messages": []}, "two": {"messages": []}}}"#,
+                r#"{"about": "x", "cases": {"one": {"messages": [{}]}, "two": {"messages": [{}]}}}"#,
             )
             .unwrap();
         }

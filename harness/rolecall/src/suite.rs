@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Case, Part, Template, TemplateName};
+use rolecall_model::{Case, Dialect, Part, Template, TemplateName};
 
 use crate::case_file::read_family;
 use crate::file::is_there;
+use crate::front::Front;
 use crate::naming;
 use crate::problem::{Note, Problem};
 use crate::root::Root;
@@ -142,6 +143,7 @@ impl Suite {
             suite.load_cases(path, tools);
         }
         suite.settle_names();
+        suite.add_raw_cases();
         suite
     }
 
@@ -189,6 +191,36 @@ impl Suite {
         self.templates
             .iter()
             .find(|template| template.name == *name)
+    }
+
+    /// Adds to each case that the default front of a dialect changes the same without it.
+    fn add_raw_cases(&mut self) {
+        let fronts = Dialect::ALL.map(|dialect| (dialect, Front::default_of(dialect)));
+        let raw = |case: &Case| {
+            let is_other =
+                |(dialect, front): &&(Dialect, Front)| case.is_for(*dialect) && front.hides(case);
+            let dialects: Vec<_> = fronts
+                .iter()
+                .filter(is_other)
+                .map(|(one, _)| *one)
+                .collect();
+            (!dialects.is_empty()).then(|| Case {
+                dialects,
+                ..case.to_raw()
+            })
+        };
+        self.cases = std::mem::take(&mut self.cases)
+            .into_iter()
+            .flat_map(|case| {
+                let raw = raw(&case);
+                std::iter::once(case).chain(raw)
+            })
+            .collect();
+    }
+
+    /// The cases of the case files, each as it is written.
+    pub fn written_cases(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| !case.is_raw)
     }
 
     fn load_templates(&mut self, path: &Path) {
@@ -380,7 +412,7 @@ mod tests {
         std::fs::write(layout.templates().join("b.jinja"), b"\xFF").unwrap();
         std::fs::write(layout.templates().join("c.jinja"), "C").unwrap();
         std::fs::write(layout.templates().join("c.json"), "{").unwrap();
-        let good = r#"{"about": "x", "cases": {"one": {"messages": []}, "go": {"messages": [], "dialects": ["go"]}}}"#;
+        let good = r#"{"about": "x", "cases": {"one": {"messages": [{}]}, "go": {"messages": [{}], "dialects": ["go"]}}}"#;
         std::fs::write(layout.conversations().join("good.json"), good).unwrap();
         std::fs::write(layout.conversations().join("bad.json"), "[").unwrap();
 

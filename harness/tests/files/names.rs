@@ -90,7 +90,7 @@ fn templates_of_the_suite_have_names_that_can_be_folders() {
 #[test]
 fn families_have_names_that_can_be_folders() {
     let folder = Folder::new();
-    let case = r#"{"about": "x", "cases": {"a": {"messages": []}}}"#;
+    let case = r#"{"about": "x", "cases": {"a": {"messages": [{}]}}}"#;
     let mut count = 0;
     for name in names() {
         folder.write(&format!("cases/conversations/{name}.json"), case);
@@ -151,14 +151,14 @@ fn what_lies_outside_is_not_read() {
     let folder = Folder::new();
     folder.write(
         "secret.json",
-        r#"{"about": "SECRET", "cases": {"a": {"messages": []}}, "name": "SECRET"}"#,
+        r#"{"about": "SECRET", "cases": {"a": {"messages": [{}]}}, "name": "SECRET"}"#,
     );
     folder.write("secret.jinja", "SECRET");
     folder.write("secrets/t.json", r#"{"name": "SECRET"}"#);
     let case = r#"{"about": "x", "cases": {
-        "inside": {"messages": [], "tools": ["here"]},
-        "linked": {"messages": [], "tools": ["t"]},
-        "named": {"messages": [], "tools": ["../../secret"]}}}"#;
+        "inside": {"messages": [{}], "tools": ["here"]},
+        "linked": {"messages": [{}], "tools": ["t"]},
+        "named": {"messages": [{}], "tools": ["../../secret"]}}}"#;
     folder.write("cases/conversations/tools.json", case);
     folder.write("cases/tools/real.json", r#"{"name": "inside"}"#);
     link("real.json", &folder.path("cases/tools/here.json"));
@@ -179,8 +179,8 @@ fn what_lies_outside_is_not_read() {
         &[
             "cases/conversations/linked.json: a link that leads outside of cases/conversations\n",
             "cases/tools/t.json: a link that leads outside of cases/tools\n",
-            "cases/conversations/tools.json:3:46: tool file `t` cannot be used\n",
-            "cases/conversations/tools.json:4:45: no tool file is named `../../secret`\n",
+            "cases/conversations/tools.json:3:48: tool file `t` cannot be used\n",
+            "cases/conversations/tools.json:4:47: no tool file is named `../../secret`\n",
             "cases/templates/linked.jinja: a link that leads outside of cases/templates\n",
         ],
     );

@@ -31,7 +31,7 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         out,
         "{} templates, {} cases in {} families, {} snapshots: nothing to mend",
         suite.templates.len(),
-        suite.cases.len(),
+        suite.written_cases().count(),
         suite.families.len(),
         thousands(suite.pairs().count()),
     )?;

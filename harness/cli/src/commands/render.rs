@@ -17,7 +17,10 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
-    let pairs = select(&suite, &arguments.selection.filters)?;
+    let pairs = setup::behind(
+        arguments.front.name,
+        select(&suite, &arguments.selection.filters)?,
+    )?;
     let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program);
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering")

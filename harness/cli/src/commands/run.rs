@@ -32,8 +32,11 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let others: Vec<&dyn Engine> = others.iter().map(engines::Choice::engine).collect();
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, suite)?;
-    let pairs = with_dialects(select(suite, &arguments.selection.filters)?, &others)?;
-
+    let pairs = setup::behind(
+        arguments.front.name,
+        select(suite, &arguments.selection.filters)?,
+    )?;
+    let pairs = with_dialects(pairs, &others)?;
     let baseline = inputs.baseline(&pairs)?;
 
     let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program) || !others.is_empty();

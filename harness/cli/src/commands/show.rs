@@ -5,6 +5,7 @@ use std::io::Write;
 use rolecall::diff::Diff;
 use rolecall::divergence::pair_name;
 use rolecall::fingerprint::Fingerprint;
+use rolecall::front::Front;
 use rolecall::problem::{Problem, closest};
 use rolecall::record::Answer;
 use rolecall::reference::Reference;
@@ -12,7 +13,7 @@ use rolecall::report::{difference, transcripts};
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
-use rolecall_model::{Dialect, Outcome};
+use rolecall_model::{CaseId, Dialect, Outcome};
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
@@ -21,7 +22,7 @@ use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let inputs = inputs::load(&arguments.sources)?;
-    let pair = find_pair(&inputs.suite, &arguments.template, &arguments.case)?;
+    let pair = asked_pair(&inputs.suite, arguments)?;
     let reference = if arguments.reference {
         Some(recorded(&inputs, &pair)?)
     } else {
@@ -130,6 +131,17 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
                 Reference::of(pair.template.dialect).name
             ))
         })
+}
+
+/// The pair that was asked for; behind another front, the one that stands beside it.
+fn asked_pair<'s>(suite: &'s Suite, arguments: &ShowArguments) -> Result<Pair<'s>, Failure> {
+    let pair = find_pair(suite, &arguments.template, &arguments.case)?;
+    let front = arguments.front.name;
+    let mut beside = suite.pairs_of(pair.template, pair.case.id.family());
+    let raw = format!("{}{}", pair.case.id.name(), CaseId::RAW);
+    let raw = beside.find(|other| other.case.id.name() == raw);
+    let pair = raw.filter(|_| front == Some(Front::Raw)).unwrap_or(pair);
+    setup::behind(front, vec![pair]).map(|_| pair)
 }
 
 fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s>, Failure> {

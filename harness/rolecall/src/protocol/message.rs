@@ -23,6 +23,10 @@ pub(super) enum Request<'r> {
         id: u64,
         template: &'r str,
         source: &'r str,
+        /// The front that the program shall have, if it is an application that has it, and
+        /// with it the tokenizer's special tokens.
+        #[serde(flatten)]
+        behind: Option<Behind<'r>>,
     },
     /// Render a conversation with a template that was loaded.
     Render {
@@ -35,7 +39,14 @@ pub(super) enum Request<'r> {
     Stop,
 }
 
-/// What a template sees.
+/// What a program is told that has a front itself.
+#[derive(Debug, Serialize)]
+pub(super) struct Behind<'r> {
+    pub(super) front: &'r str,
+    pub(super) special_tokens: &'r Map<String, Value>,
+}
+
+/// What a template sees, or an application before it.
 #[derive(Debug, Serialize)]
 pub(super) struct Input<'r> {
     pub(super) now: String,
@@ -43,6 +54,9 @@ pub(super) struct Input<'r> {
     pub(super) tools: Option<&'r [Value]>,
     pub(super) documents: Option<&'r [Value]>,
     pub(super) add_generation_prompt: bool,
+    /// Only for applications: templates do not see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) continue_final_message: Option<&'r str>,
     pub(super) variables: Map<String, Value>,
 }
 
@@ -56,6 +70,9 @@ pub(super) struct Greeting {
     dialect: String,
     #[serde(default)]
     pub(super) components: BTreeMap<String, String>,
+    /// The fronts that it has itself.
+    #[serde(default)]
+    pub(super) fronts: Vec<String>,
 }
 
 /// An answer to `load` or `render`.
@@ -316,9 +333,23 @@ mod tests {
             line(&Request::Load {
                 id: 1,
                 template: "t",
-                source: "x"
+                source: "x",
+                behind: None,
             }),
             r#"{"request":"load","id":1,"template":"t","source":"x"}"#
+        );
+        let tokens = Map::from_iter([("eos_token".to_owned(), Value::from("</s>"))]);
+        assert_eq!(
+            line(&Request::Load {
+                id: 1,
+                template: "t",
+                source: "x",
+                behind: Some(Behind {
+                    front: "transformers",
+                    special_tokens: &tokens,
+                }),
+            }),
+            r#"{"request":"load","id":1,"template":"t","source":"x","front":"transformers","special_tokens":{"eos_token":"</s>"}}"#
         );
         let input = Input {
             now: "2026-01-02T03:04:05Z".into(),
@@ -326,6 +357,7 @@ mod tests {
             tools: None,
             documents: None,
             add_generation_prompt: true,
+            continue_final_message: None,
             variables: Map::new(),
         };
         assert_eq!(

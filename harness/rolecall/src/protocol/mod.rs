@@ -23,11 +23,12 @@ use rolecall_model::{
 };
 
 use rolecall_jinja::tools_json;
+use serde_json::Map;
 
 pub use limits::ProtocolLimits;
 pub use serve::{ServeError, serve};
 
-use message::{Greeting, Input, Meaning, Request, VERSION};
+use message::{Behind, Greeting, Input, Meaning, Request, VERSION};
 use process::Process;
 
 /// Crashes in a row with one template after which it is not asked for that template any
@@ -82,6 +83,10 @@ struct Session {
 struct Remote {
     engine: Arc<Shared>,
     number: usize,
+    /// The template's name, with that of the front: the same template may be there without.
+    name: String,
+    /// The front that the program has itself and shall have before this template.
+    front: Option<String>,
     template: Template,
     refused: OnceLock<Outcome>,
     crashes: AtomicUsize,
@@ -181,7 +186,7 @@ impl Session {
 
     /// Sees to it that the program holds a template; says what it refused it with.
     fn load(&mut self, remote: &Remote) -> Result<Option<Outcome>, String> {
-        let name = remote.template.name.as_str();
+        let name = remote.name.as_str();
         if self.loaded.get(name) == Some(&remote.number) {
             return Ok(None);
         }
@@ -190,6 +195,10 @@ impl Session {
             id,
             template: name,
             source: &remote.template.source,
+            behind: remote.front.as_deref().map(|front| Behind {
+                front,
+                special_tokens: &remote.template.special_tokens,
+            }),
         };
         let line = self.process.ask(&request, remote.engine.limits.time)?;
         match Meaning::read(&line, id)? {
@@ -215,7 +224,7 @@ impl Session {
         let input = remote.input(conversation);
         let request = Request::Render {
             id,
-            template: remote.template.name.as_str(),
+            template: &remote.name,
             input: &input,
         };
         let line = self.process.ask(&request, remote.engine.limits.time)?;
@@ -228,10 +237,17 @@ impl Session {
 
 impl Remote {
     /// The template's variables and the case's are one object here; those of the case
-    /// win.
+    /// win. An application has the special tokens already.
     fn input<'c>(&self, conversation: &Conversation<'c>) -> Input<'c> {
         let case = conversation.case();
-        let mut variables = self.template.special_tokens.clone();
+        let mut variables = match &self.front {
+            Some(_) => Map::new(),
+            None => self.template.special_tokens.clone(),
+        };
+        let continued = self
+            .front
+            .as_ref()
+            .and(case.continue_final_message.as_deref());
         for (name, variable) in &self.template.variables {
             let value = match (variable, &case.tools) {
                 (Variable::Value(value), _) => value.clone(),
@@ -247,6 +263,7 @@ impl Remote {
             tools: case.tools.as_deref(),
             documents: case.documents.as_deref(),
             add_generation_prompt: case.add_generation_prompt,
+            continue_final_message: continued,
             variables,
         }
     }
@@ -324,13 +341,34 @@ impl Engine for ProtocolEngine {
     }
 
     fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal> {
-        Ok(Box::new(Remote {
+        Ok(self.remote(template, None))
+    }
+
+    fn compile_behind(
+        &self,
+        front: &str,
+        template: &Template,
+    ) -> Option<Result<Box<dyn Program>, Refusal>> {
+        let mut fronts = self.shared.greeting.fronts.iter();
+        let front = fronts.find(|name| *name == front)?;
+        Some(Ok(self.remote(template, Some(front.clone()))))
+    }
+}
+
+impl ProtocolEngine {
+    fn remote(&self, template: &Template, front: Option<String>) -> Box<dyn Program> {
+        Box::new(Remote {
             engine: Arc::clone(&self.shared),
             number: self.shared.compiled.fetch_add(1, Ordering::Relaxed),
+            name: match &front {
+                Some(front) => format!("{}@{front}", template.name),
+                None => template.name.to_string(),
+            },
+            front,
             template: template.clone(),
             refused: OnceLock::new(),
             crashes: AtomicUsize::new(0),
-        }))
+        })
     }
 }
 

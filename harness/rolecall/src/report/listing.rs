@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use rolecall_model::{Part, Template};
+use rolecall_model::{Dialect, Part, Template};
 use serde_json::json;
 
 use super::columns::{Cell, Columns};
 use super::style::{HEADING, PLAIN, QUIET, Styled};
 use crate::divergence::Divergences;
 use crate::engines::Engines;
+use crate::front::Front;
 use crate::reference::Reference;
 use crate::suite::Suite;
 use crate::template_file::place;
@@ -71,7 +72,7 @@ impl Listing {
     pub fn cases(suite: &Suite) -> Listing {
         let mut last = "";
         let mut rows = Vec::new();
-        for case in &suite.cases {
+        for case in suite.written_cases() {
             let family = case.id.family();
             let heading = (family != last).then(|| {
                 let about = suite.families.iter().find(|(name, _)| name == family);
@@ -90,8 +91,7 @@ impl Listing {
         Listing {
             rows,
             json: suite
-                .cases
-                .iter()
+                .written_cases()
                 .map(|case| {
                     let dialects: Vec<_> =
                         case.dialects.iter().map(|dialect| dialect.name()).collect();
@@ -103,6 +103,28 @@ impl Listing {
                     })
                 })
                 .collect(),
+        }
+    }
+
+    /// The fronts.
+    pub fn fronts() -> Listing {
+        let object = |front: &Front| {
+            let dialects: Vec<_> = Dialect::ALL
+                .into_iter()
+                .filter(|dialect| front.is_for(*dialect))
+                .collect();
+            json!({"name": front.name(), "dialects": dialects, "about": front.description()})
+        };
+        Listing {
+            rows: Front::ALL
+                .iter()
+                .map(|front| Row {
+                    heading: None,
+                    name: front.name().to_owned(),
+                    about: front.description().to_owned(),
+                })
+                .collect(),
+            json: Front::ALL.iter().map(object).collect(),
         }
     }
 
