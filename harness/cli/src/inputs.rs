@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall::baseline::Baseline;
 use rolecall::report::problems;
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Layout, Pair, Suite, templates_of};
 
 use crate::args::SourceArguments;
 use crate::failure::Failure;
@@ -24,9 +24,7 @@ impl Inputs {
         let Some(layout) = &self.layout else {
             return Ok(None);
         };
-        let mut templates: Vec<_> = pairs.iter().map(|pair| pair.template).collect();
-        templates.dedup_by_key(|template| &template.name);
-        let baseline = Baseline::read(layout, templates).map_err(Failure::Problems)?;
+        let baseline = Baseline::read(layout, templates_of(pairs)).map_err(Failure::Problems)?;
         Ok(Some(baseline))
     }
 }

@@ -1,5 +1,5 @@
-//! What most commands do before their work: a runner, and words on what is wrong with the
-//! input.
+//! What most commands do before their work: a runner, the pairs behind a front, and words on
+//! what is wrong with the input.
 
 use rolecall::engines::Engines;
 use rolecall::front::Front;
@@ -43,25 +43,20 @@ pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, F
     Ok(problems.is_empty())
 }
 
-/// The pairs behind a front, where only those were asked for. Without the default front they
-/// are those that it does not change, and those that stand beside what it does.
-pub(crate) fn behind(front: Option<Front>, pairs: Vec<Pair<'_>>) -> Result<Vec<Pair<'_>>, Failure> {
+/// The pairs that give what users of a front get, where only those were asked for.
+pub(crate) fn behind(
+    front: Option<Front>,
+    mut pairs: Vec<Pair<'_>>,
+) -> Result<Vec<Pair<'_>>, Failure> {
     let Some(front) = front else {
         return Ok(pairs);
     };
-    let is_behind = |pair: &Pair<'_>| {
-        let default = Front::default_of(pair.template.dialect);
-        if front == default {
-            !pair.case.is_raw
-        } else {
-            front == Front::Raw && (pair.case.is_raw || !default.changes(pair.case))
-        }
-    };
-    let kept: Vec<_> = pairs.into_iter().filter(is_behind).collect();
-    if kept.is_empty() {
+    pairs.retain(|pair| pair.is_behind(front));
+    if pairs.is_empty() {
         return Err(Failure::Request(format!(
-            "none of the pairs is behind the front `{front}`"
+            "none of these pairs has the front `{front}`\n  `rolecall list fronts` says what \
+             each is for"
         )));
     }
-    Ok(kept)
+    Ok(pairs)
 }

@@ -71,6 +71,13 @@ impl CaseId {
         }
     }
 
+    /// The name of the same case, as templates are given it that no application stands
+    /// before.
+    #[must_use]
+    pub fn to_raw(&self) -> CaseId {
+        CaseId::new(&self.family, &format!("{}{}", self.name, CaseId::RAW))
+    }
+
     /// The family: the case file's name without `.json`.
     pub fn family(&self) -> &str {
         &self.family
@@ -138,9 +145,8 @@ impl Case {
     /// ends with [`CaseId::RAW`].
     #[must_use]
     pub fn to_raw(&self) -> Case {
-        let name = format!("{}{}", self.id.name, CaseId::RAW);
         Case {
-            id: CaseId::new(&self.id.family, &name),
+            id: self.id.to_raw(),
             is_raw: true,
             ..self.clone()
         }

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::conversation::Conversation;
 use crate::engine::{Engine, Program, Tracked};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Refusal};
 use crate::template::Template;
 
 /// A stack on which every template that keeps within the limits can be parsed and rendered,
@@ -34,23 +34,26 @@ pub struct Loaded {
 /// Compiles a template. One that the engine refuses loads too: each of its pairs then has
 /// the refusal for its outcome.
 pub fn load(engine: &dyn Engine, template: &Template) -> Loaded {
-    let program = guarded(|| engine.compile(template).map_err(Outcome::from))
-        .unwrap_or_else(|message| Err(Outcome::Crashed { message }));
-    Loaded { program }
+    Loaded::of(guarded(|| engine.compile(template)))
 }
 
 /// Compiles a template as [`load`] does, for an engine that has a front of this name
 /// itself: see [`Engine::compile_behind`].
 pub fn load_behind(engine: &dyn Engine, front: &str, template: &Template) -> Option<Loaded> {
-    let compiled = guarded(|| engine.compile_behind(front, template)).transpose()?;
-    let program = compiled.map_or_else(
-        |message| Err(Outcome::Crashed { message }),
-        |compiled| compiled.map_err(Outcome::from),
-    );
-    Some(Loaded { program })
+    let compiled = guarded(|| engine.compile_behind(front, template));
+    compiled.transpose().map(Loaded::of)
 }
 
 impl Loaded {
+    /// Of what came of compiling; the outer error is a panic.
+    fn of(compiled: Result<Result<Box<dyn Program>, Refusal>, String>) -> Loaded {
+        let program = compiled.map_or_else(
+            |message| Err(Outcome::Crashed { message }),
+            |compiled| compiled.map_err(Outcome::from),
+        );
+        Loaded { program }
+    }
+
     /// Renders one conversation. A panic becomes [`Outcome::Crashed`].
     pub fn render(&self, conversation: &Conversation<'_>) -> Outcome {
         match &self.program {
@@ -146,7 +149,6 @@ pub fn keep_quiet() {
 mod tests {
     use super::*;
     use crate::case::Case;
-    use crate::outcome::Refusal;
     use crate::template::Dialect;
 
     struct Panics;

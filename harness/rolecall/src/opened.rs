@@ -50,7 +50,7 @@ impl<'o> Opened<'o> {
         }
         Opened {
             snapshots,
-            families: suite.families().collect(),
+            families: suite.cases_by_family().collect(),
             problems: Mutex::default(),
             files,
             of_pair,

@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::record::Unverified;
 use crate::snapshot::{Comparison, Snapshots};
 use crate::stream;
-use crate::suite::{Pair, Suite};
+use crate::suite::{Pair, Suite, templates_of};
 use crate::transcript;
 use crate::verdict::{Truth, Verdict, by_outcome, by_record};
 
@@ -368,7 +368,7 @@ impl<'r> Runner<'r> {
     fn prepare<'s>(&self, pairs: &[Pair<'s>]) -> HashMap<(Key, Front), (&'s Case, Prepared)> {
         let mut cases = HashMap::new();
         for pair in pairs {
-            cases.insert((key(pair.case), front(pair)), pair.case);
+            cases.insert((key(pair.case), pair.front()), pair.case);
         }
         let prepare = |(key, case): ((Key, Front), &'s Case)| (key, (case, key.1.prepare(case)));
         self.pool
@@ -400,7 +400,7 @@ impl<'r> Runner<'r> {
             let pair = pairs.get(index)?;
             let loaded = self.loaded.and_then(|loaded| loaded.of(pair.template));
             let program = loaded.or_else(|| others.of(pair.template))?;
-            let input = inputs.get(&(key(pair.case), front(pair)))?;
+            let input = inputs.get(&(key(pair.case), pair.front()))?;
             let rendered = Rendered {
                 pair: *pair,
                 engine: program.engine.name(),
@@ -583,22 +583,6 @@ impl<'s> Programs<'s> {
     fn of(&self, template: &Template) -> Option<&Program<'s>> {
         self.by_template.get(&key(template))
     }
-}
-
-/// The front before a pair.
-fn front(pair: &Pair<'_>) -> Front {
-    if pair.case.is_raw {
-        Front::Raw
-    } else {
-        Front::default_of(pair.template.dialect)
-    }
-}
-
-/// The templates of pairs, most of them once.
-fn templates_of<'s>(pairs: &[Pair<'s>]) -> Vec<&'s Template> {
-    let mut templates: Vec<_> = pairs.iter().map(|pair| pair.template).collect();
-    templates.dedup_by(|a, b| std::ptr::eq(*a, *b));
-    templates
 }
 
 /// A template or a case while the suite that owns it is borrowed: where it lies.

@@ -59,6 +59,30 @@ pub(crate) fn by_file<'p, 's>(
         })
 }
 
+/// The templates of pairs, each once where its pairs stand together.
+pub fn templates_of<'s>(pairs: &[Pair<'s>]) -> Vec<&'s Template> {
+    let mut templates: Vec<_> = pairs.iter().map(|pair| pair.template).collect();
+    templates.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    templates
+}
+
+impl Pair<'_> {
+    /// The front that stands before the template.
+    pub fn front(&self) -> Front {
+        if self.case.is_raw {
+            Front::Raw
+        } else {
+            Front::default_of(self.template.dialect)
+        }
+    }
+
+    /// Whether it gives what users of a front get: it is behind that front, or nothing is
+    /// changed by the one that it is behind, which is as good as none.
+    pub fn is_behind(&self, front: Front) -> bool {
+        self.front() == front || front == Front::Raw && !self.front().changes(self.case)
+    }
+}
+
 /// The pairs of a template with cases.
 pub(crate) fn pairs_of<'s>(
     template: &'s Template,
@@ -170,7 +194,7 @@ impl Suite {
     }
 
     /// The names of the families with their cases, which stand together.
-    pub fn families(&self) -> impl Iterator<Item = (&str, &[Case])> {
+    pub fn cases_by_family(&self) -> impl Iterator<Item = (&str, &[Case])> {
         let of_family = self.cases.chunk_by(|a, b| a.id.family() == b.id.family());
         of_family.filter_map(|cases| Some((cases.first()?.id.family(), cases)))
     }
@@ -181,7 +205,7 @@ impl Suite {
         template: &'s Template,
         family: &str,
     ) -> impl Iterator<Item = Pair<'s>> {
-        let mut families = self.families();
+        let mut families = self.cases_by_family();
         let cases = families.find_map(|(name, cases)| (name == family).then_some(cases));
         pairs_of(template, cases.unwrap_or_default())
     }

@@ -13,7 +13,7 @@ use rolecall::report::{difference, transcripts};
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
-use rolecall_model::{CaseId, Dialect, Outcome};
+use rolecall_model::{Dialect, Outcome};
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
@@ -138,8 +138,8 @@ fn asked_pair<'s>(suite: &'s Suite, arguments: &ShowArguments) -> Result<Pair<'s
     let pair = find_pair(suite, &arguments.template, &arguments.case)?;
     let front = arguments.front.name;
     let mut beside = suite.pairs_of(pair.template, pair.case.id.family());
-    let raw = format!("{}{}", pair.case.id.name(), CaseId::RAW);
-    let raw = beside.find(|other| other.case.id.name() == raw);
+    let raw = pair.case.id.to_raw();
+    let raw = beside.find(|other| other.case.id == raw);
     let pair = raw.filter(|_| front == Some(Front::Raw)).unwrap_or(pair);
     setup::behind(front, vec![pair]).map(|_| pair)
 }
