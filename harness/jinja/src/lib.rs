@@ -96,6 +96,7 @@ mod compile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use minijinja::machinery::ast::Stmt;
 use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output, parse};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
@@ -110,8 +111,9 @@ pub use rolecall_model::{
 
 pub use context::tools_json;
 
+use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{inputs, preparation, tree};
+use compile::{grammar, inputs, preparation, tree};
 use library::functions;
 use operators::output;
 use python::methods;
@@ -146,9 +148,9 @@ enum Semantics {
 pub struct JinjaProgram {
     shared: Arc<Shared>,
     compiled: Compiled,
-    /// The work of looking for a name among the variables of a scope.
-    lookup: usize,
     variables: context::Variables,
+    /// The text of the template, where the code borrows from another.
+    text: Option<String>,
 }
 
 self_cell!(
@@ -220,7 +222,6 @@ impl Minijinja {
         environment.set_fuel(Some(limits.fuel));
         environment.set_recursion_limit(limits.recursion.min(Limits::DEEPEST));
         environment.set_debug(false);
-        functions::add_globals(&mut environment);
         match semantics {
             Semantics::Python => {
                 environment.set_formatter(output::emit);
@@ -229,6 +230,7 @@ impl Minijinja {
                 operators::add(&mut environment);
             }
             Semantics::Own => {
+                functions::add_to_own(&mut environment);
                 environment.set_unknown_method_callback(
                     minijinja_contrib::pycompat::unknown_method_callback,
                 );
@@ -245,16 +247,23 @@ impl Minijinja {
     }
 
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
-        let is_folded = self.shared.semantics == Semantics::Own;
-        let (source, lookup) = preparation::prepare(&template.source, &syntax()?, is_folded)?;
-        let semantics = self.shared.semantics;
+        let normalised = normalised(&template.source);
+        let (compiled, text) = match self.shared.semantics {
+            Semantics::Python => {
+                let compiled =
+                    Compiled::try_new(normalised, |source| generate(source, Writing::Plain))?;
+                (compiled, None)
+            }
+            Semantics::Own => {
+                let prepared = preparation::prepare(&template.source, &syntax()?)?;
+                (Compiled::try_new(prepared, own_code)?, Some(normalised))
+            }
+        };
         Ok(JinjaProgram {
-            compiled: Compiled::try_new(source, |source| {
-                generate(source, semantics, Writing::Plain, lookup)
-            })?,
+            compiled,
             shared: Arc::clone(&self.shared),
-            lookup,
             variables: context::Variables::of(template),
+            text,
         })
     }
 }
@@ -267,25 +276,28 @@ fn syntax() -> Result<SyntaxConfig, Error> {
         .build()
 }
 
-fn generate(
-    source: &str,
-    semantics: Semantics,
-    writing: Writing,
-    lookup: usize,
-) -> Result<Code<'_>, Error> {
-    let mut ast = parse(source, "template", syntax()?)?;
-    if semantics == Semantics::Python {
-        ast = tree::adapt(&ast, writing, lookup)?;
-    }
+/// The code of a template with Python's semantics.
+fn generate(source: &str, writing: Writing) -> Result<Code<'_>, Error> {
+    let parsed = grammar::parse(source)?;
+    Ok(code(source, &tree::adapt(&parsed, writing)?))
+}
+
+/// The code of a prepared template for minijinja as it is.
+#[allow(clippy::ptr_arg)] // what owns the code hands its text over like this
+fn own_code(source: &String) -> Result<Code<'_>, Error> {
+    Ok(code(source, &parse(source, "template", syntax()?)?))
+}
+
+fn code<'s>(source: &'s str, template: &Stmt<'s>) -> Code<'s> {
     let mut generator = CodeGenerator::new("template", source);
-    generator.compile_stmt(&ast);
+    generator.compile_stmt(template);
     let size_hint = generator.buffer_size_hint();
     let (instructions, blocks) = generator.finish();
-    Ok(Code {
+    Code {
         instructions,
         blocks,
         size_hint,
-    })
+    }
 }
 
 impl Engine for Minijinja {
@@ -321,17 +333,16 @@ impl Program for JinjaProgram {
     fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
         let source = self.compiled.borrow_owner();
         let semantics = self.shared.semantics;
-        if semantics != Semantics::Python || !source.contains(functions::GENERATION) {
+        if semantics != Semantics::Python || !source.contains("generation") {
             return None;
         }
-        let code = generate(source, semantics, Writing::Tracked, self.lookup).ok()?;
+        let code = generate(source, Writing::Tracked).ok()?;
         generation::track(|begin| self.run(&code, conversation, begin))
     }
 
     fn variables(&self) -> BTreeSet<String> {
-        syntax()
-            .map(|syntax| inputs::variables(self.compiled.borrow_owner(), syntax))
-            .unwrap_or_default()
+        let text = self.text.as_ref();
+        inputs::variables(text.unwrap_or(self.compiled.borrow_owner()))
     }
 }
 

@@ -82,6 +82,8 @@ pub(crate) enum Operator {
     LoopMethod,
     /// A tag that would read another template.
     OtherTemplate,
+    /// A filter or a test that Jinja2 does not know, used within a condition.
+    Unknown,
     /// Counts the names that the interpreter looked for.
     Tick,
     /// The value that a loop runs over when it calls itself.
@@ -139,6 +141,7 @@ impl Operator {
             Operator::KwargSplat => "!**",
             Operator::LoopMethod => "!loop.",
             Operator::OtherTemplate => "!template",
+            Operator::Unknown => "!unknown",
             Operator::Tick => "!tick",
             Operator::Recurse => "!recurse",
             Operator::IsMissing => "!?",

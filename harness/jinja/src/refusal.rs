@@ -12,6 +12,16 @@ pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
+/// The error of a text that is no template, which says in which line.
+pub(crate) fn syntax_error(message: impl Into<String>, line: usize) -> Error {
+    Error::new(ErrorKind::SyntaxError, message.into()).with_source(InLine(line))
+}
+
+/// The line of an error: minijinja lets nobody else say it.
+#[derive(Debug, thiserror::Error)]
+#[error("in line {0}")]
+struct InLine(usize);
+
 /// The error behind `raise_exception(message)`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -46,7 +56,10 @@ pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
             Some(detail) => format!("{}: {detail}", innermost.kind()),
             None => innermost.kind().to_string(),
         },
-        line: innermost.line().or(error.line()),
+        line: innermost.line().or(error.line()).or_else(|| {
+            let InLine(line) = causes(error).find_map(|cause| cause.downcast_ref())?;
+            Some(*line)
+        }),
     }
 }
 

@@ -5,15 +5,17 @@ use minijinja::machinery::ast::{
     BinOp, BinOpKind, Call, CallArg, Compare, CompareOpKind, Expr, Filter, GetAttr, GetItem,
     IfExpr, List, Map, Slice, Spanned, Test, Tuple, UnaryOp, UnaryOpKind,
 };
-use minijinja::{Error, ErrorKind, Value};
+use minijinja::{Error, Value};
 
 use crate::compile::nodes::{constant, operation, variable};
 use crate::compile::properties::{
-    is_loop_variable, is_plain, is_plain_key, is_repeatable, is_short_list, is_silent,
+    is_loop_variable, is_plain, is_plain_key, is_repeatable, is_self, is_short_list, is_silent,
 };
 use crate::library::vocabulary;
 use crate::operator::Operator;
 use crate::python::attributes::is_method;
+use crate::python::text;
+use crate::refusal::syntax_error;
 
 /// Gives expressions Python's operators.
 #[derive(Default)]
@@ -23,6 +25,8 @@ pub(super) struct Expressions {
     pub(super) is_soft: bool,
     /// Within an expression that is written and that Jinja2 evaluates when it compiles.
     pub(super) is_constant: bool,
+    /// Within a template that assigns something to `self`.
+    pub(super) assigns_self: bool,
 }
 
 impl Expressions {
@@ -87,25 +91,27 @@ impl Expressions {
                 Expr::IfExpr(Spanned::new(choice, node.span()))
             }
             Expr::Filter(node) => {
-                let name = self.known("filter", node.name, vocabulary::is_filter(node.name))?;
-                let filter = Filter {
-                    name,
-                    expr: self.adapt_optional(node.expr.as_ref())?,
-                    args: self.adapt_arguments(&node.args)?,
-                };
-                Expr::Filter(Spanned::new(filter, node.span()))
+                let expr = self.adapt_optional(node.expr.as_ref())?;
+                let args = self.adapt_arguments(&node.args)?;
+                let span = node.span();
+                if !vocabulary::is_filter(node.name) {
+                    return self.unknown("filter", node.name, expr, args, span);
+                }
+                let name = node.name;
+                Expr::Filter(Spanned::new(Filter { name, expr, args }, span))
             }
             Expr::Test(node) => {
-                let name = self.known("test", node.name, vocabulary::is_test(node.name))?;
-                let test = Test {
-                    name,
-                    expr: self.adapt(&node.expr)?,
-                    args: self.adapt_arguments(&node.args)?,
-                };
-                Expr::Test(Spanned::new(test, node.span()))
+                let expr = self.adapt(&node.expr)?;
+                let args = self.adapt_arguments(&node.args)?;
+                let span = node.span();
+                if !vocabulary::is_test(node.name) {
+                    return self.unknown("test", node.name, Some(expr), args, span);
+                }
+                let name = node.name;
+                Expr::Test(Spanned::new(Test { name, expr, args }, span))
             }
             // `self` has nothing but the template's blocks.
-            Expr::GetAttr(node) if matches!(&node.expr, Expr::Var(name) if name.id == "self") => {
+            Expr::GetAttr(node) if is_self(&node.expr) && !self.assigns_self => {
                 constant(Value::UNDEFINED, node.span())
             }
             Expr::GetAttr(node) => {
@@ -185,19 +191,29 @@ impl Expressions {
         Ok(operation(operator, operands, node.span()))
     }
 
-    /// The name of a filter or a test, or within a condition a name that fails when it is
-    /// used. Elsewhere a name that Jinja2 does not know is an error.
-    fn known<'s>(&self, what: &str, name: &'s str, is_known: bool) -> Result<&'s str, Error> {
-        if is_known {
-            Ok(name)
-        } else if self.is_soft {
-            Ok("unknown")
-        } else {
-            Err(Error::new(
-                ErrorKind::SyntaxError,
-                format!("no {what} named {name:?}"),
-            ))
+    /// A filter or a test that Jinja2 does not know. Within a condition it fails when it is
+    /// used, elsewhere at once.
+    fn unknown<'s>(
+        &self,
+        what: &str,
+        name: &str,
+        of: Option<Expr<'s>>,
+        mut args: Vec<CallArg<'s>>,
+        span: Span,
+    ) -> Result<Expr<'s>, Error> {
+        let message = format!("No {what} named {}", text::repr(&Value::from(name)));
+        if !self.is_soft {
+            let line = usize::from(span.start_line);
+            return Err(syntax_error(format!("{message}."), line));
         }
+        // What it would be given is evaluated before it fails.
+        args.splice(0..0, of.map(CallArg::Pos));
+        let filter = Filter {
+            name: Operator::Unknown.name(),
+            expr: Some(constant(format!("{message} found."), span)),
+            args,
+        };
+        Ok(Expr::Filter(Spanned::new(filter, span)))
     }
 
     /// A call, which stays minijinja's own. The value that a loop is called with is prepared
@@ -211,7 +227,11 @@ impl Expressions {
             args = vec![CallArg::Pos(value)];
         }
         let expr = match &node.expr {
-            Expr::GetAttr(attribute) if ["changed", "cycle"].contains(&attribute.name) => {
+            // minijinja would look for a block where `self` is a variable.
+            Expr::GetAttr(attribute)
+                if ["changed", "cycle"].contains(&attribute.name)
+                    || is_self(&attribute.expr) && self.assigns_self =>
+            {
                 let name = constant(attribute.name, attribute.span());
                 args.insert(0, CallArg::Pos(name));
                 let filter = Filter {

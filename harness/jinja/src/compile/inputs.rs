@@ -2,89 +2,197 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::Environment;
-use minijinja::machinery::{Span, Token, tokenize};
-use minijinja::syntax::SyntaxConfig;
+use minijinja::machinery::ast::{CallBlock, Expr, Macro, Stmt};
 
+use crate::compile::grammar;
+use crate::compile::nodes::{all_within, given};
 use crate::library::functions;
 
-/// The variables that a prepared source reads and does not set itself.
+/// The variables that a template reads and does not set itself, given its text as the
+/// grammar takes it.
 ///
-/// minijinja takes a variable that a branch of a condition sets for the branch's own; in
-/// Jinja2 it stays set. So a name that the template sets somewhere counts only if the
-/// template also asks whether it is defined: `{% if date is not defined %}{% set date = … %}`.
-pub(crate) fn variables(source: &str, syntax: SyntaxConfig) -> BTreeSet<String> {
-    let placed: Vec<(Token<'_>, Span)> = tokenize(source, false, syntax)
-        .map_while(Result::ok)
-        .collect();
-    let environment = Environment::new();
-    let source = without_constants(source, &placed);
-    let Ok(template) = environment.template_from_str(&source) else {
+/// A name that a branch of a condition sets stays set behind the condition. So a name that the
+/// template sets somewhere counts only if the template also asks whether it is defined:
+/// `{% if date is not defined %}{% set date = … %}`.
+pub(crate) fn variables(source: &str) -> BTreeSet<String> {
+    let Ok(parsed) = grammar::parse(source) else {
         return BTreeSet::new();
     };
-    let tokens: Vec<Token<'_>> = placed.into_iter().map(|(token, _)| token).collect();
-    let set: BTreeSet<&str> = tokens
-        .windows(3)
-        .filter_map(|window| match window {
-            [Token::BlockStart, Token::Ident("set"), Token::Ident(set)] => Some(*set),
-            _ => None,
-        })
-        .collect();
-    let asked_for: BTreeSet<&str> = tokens
-        .iter()
-        .enumerate()
-        .filter_map(|(at, token)| {
-            let Token::Ident(name) = token else {
-                return None;
-            };
-            let before = at.checked_sub(1).map(|at| &tokens[at]);
-            let rest = &tokens[at + 1..];
-            let is_asked_for = !matches!(before, Some(Token::Dot))
-                && matches!(
-                    rest,
-                    [
-                        Token::Ident("is"),
-                        Token::Ident("defined" | "undefined"),
-                        ..
-                    ] | [
-                        Token::Ident("is"),
-                        Token::Ident("not"),
-                        Token::Ident("defined" | "undefined"),
-                        ..
-                    ] | [Token::Pipe, Token::Ident("default" | "d"), ..]
-                );
-            is_asked_for.then_some(*name)
-        })
-        .collect();
-    template
-        .undeclared_variables(false)
-        .into_iter()
-        .filter(|name| !functions::is_global(name))
-        .filter(|name| !set.contains(name.as_str()) || asked_for.contains(name.as_str()))
+    let mut inputs = Inputs {
+        scopes: vec![BTreeSet::from(["self"])],
+        ..Inputs::default()
+    };
+    inputs.statement(&parsed.template);
+    let read = inputs.read.iter();
+    read.filter(|name| !functions::is_global(name))
+        .filter(|name| !inputs.set.contains(*name) || inputs.asked_for.contains(*name))
+        .map(|name| (*name).to_owned())
         .collect()
 }
 
-/// The source with small constants in place of its own: minijinja evaluates an expression of
-/// constants when it compiles, whatever memory that takes.
-fn without_constants(source: &str, tokens: &[(Token<'_>, Span)]) -> String {
-    let mut plain = String::with_capacity(source.len());
-    let mut at = 0;
-    for (token, span) in tokens {
-        let instead = match token {
-            Token::Str(_) | Token::String(_) => "''",
-            Token::Int(_) | Token::Int128(_) | Token::Float(_) => "0",
-            _ => continue,
-        };
-        let (begin, end) = (span.start_offset as usize, span.end_offset as usize);
-        let Some(before) = source.get(at..begin) else {
-            continue;
-        };
-        plain.push_str(before);
-        plain.push_str(instead);
-        at = end;
+/// The names that a piece of a template reads, sets and asks for.
+#[derive(Default)]
+struct Inputs<'s> {
+    /// The names that are known in the scopes around a piece.
+    scopes: Vec<BTreeSet<&'s str>>,
+    /// The names that are read where they are not known.
+    read: BTreeSet<&'s str>,
+    /// The names that a `set` assigns.
+    set: BTreeSet<&'s str>,
+    /// The names of which the template asks whether they are defined.
+    asked_for: BTreeSet<&'s str>,
+}
+
+impl<'s> Inputs<'s> {
+    fn knows(&mut self, name: &'s str) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name);
+        }
     }
-    plain.push_str(source.get(at..).unwrap_or_default());
-    plain
+
+    /// Goes through statements that have a scope of their own.
+    fn scope(&mut self, within: impl FnOnce(&mut Inputs<'s>)) {
+        self.scopes.push(BTreeSet::new());
+        within(self);
+        self.scopes.pop();
+    }
+
+    fn statements(&mut self, statements: &[Stmt<'s>]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'s>) {
+        match statement {
+            Stmt::Template(node) => self.statements(&node.children),
+            Stmt::EmitExpr(node) => self.expression(&node.expr),
+            Stmt::ForLoop(node) => {
+                self.expression(&node.iter);
+                self.scope(|inner| {
+                    inner.knows("loop");
+                    inner.target(&node.target, false);
+                    inner.optional(node.filter_expr.as_ref());
+                    inner.statements(&node.body);
+                });
+                self.scope(|inner| inner.statements(&node.else_body));
+            }
+            Stmt::IfCond(node) => {
+                self.expression(&node.expr);
+                self.scope(|inner| inner.statements(&node.true_body));
+                self.scope(|inner| inner.statements(&node.false_body));
+            }
+            Stmt::WithBlock(node) => self.scope(|inner| {
+                for (_, value) in &node.assignments {
+                    inner.expression(value);
+                }
+                for (target, _) in &node.assignments {
+                    inner.target(target, false);
+                }
+                inner.statements(&node.body);
+            }),
+            Stmt::Set(node) => {
+                self.expression(&node.expr);
+                self.target(&node.target, true);
+            }
+            Stmt::SetBlock(node) => {
+                self.optional(node.filter.as_ref());
+                self.scope(|inner| inner.statements(&node.body));
+                self.target(&node.target, true);
+            }
+            Stmt::AutoEscape(node) => {
+                self.expression(&node.enabled);
+                self.scope(|inner| inner.statements(&node.body));
+            }
+            Stmt::FilterBlock(node) => {
+                self.expression(&node.filter);
+                self.scope(|inner| inner.statements(&node.body));
+            }
+            Stmt::Block(node) => self.scope(|inner| {
+                inner.knows("super");
+                inner.statements(&node.body);
+            }),
+            Stmt::Macro(node) => {
+                self.knows(node.name);
+                self.macro_body(node);
+            }
+            Stmt::CallBlock(node) => self.call_block(node),
+            Stmt::Extends(node) => self.expression(&node.name),
+            Stmt::Include(node) => self.expression(&node.name),
+            Stmt::Import(node) => self.target(&node.name, false),
+            Stmt::FromImport(node) => {
+                for (name, alias) in &node.names {
+                    self.target(alias.as_ref().unwrap_or(name), false);
+                }
+            }
+            Stmt::EmitRaw(_) | Stmt::Continue(_) | Stmt::Break(_) | Stmt::Do(_) => {}
+        }
+    }
+
+    fn macro_body(&mut self, node: &Macro<'s>) {
+        self.scope(|inner| {
+            inner.knows("caller");
+            for argument in &node.args {
+                inner.target(argument, false);
+            }
+            for default in &node.defaults {
+                inner.expression(default);
+            }
+            inner.statements(&node.body);
+        });
+    }
+
+    fn call_block(&mut self, node: &CallBlock<'s>) {
+        self.expression(&node.call.expr);
+        for argument in &node.call.args {
+            self.expression(given(argument));
+        }
+        self.macro_body(&node.macro_decl);
+    }
+
+    fn target(&mut self, target: &Expr<'s>, is_set: bool) {
+        match target {
+            Expr::Var(name) => {
+                self.knows(name.id);
+                if is_set {
+                    self.set.insert(name.id);
+                }
+            }
+            Expr::List(list) => {
+                for item in &list.items {
+                    self.target(item, is_set);
+                }
+            }
+            other => self.expression(other),
+        }
+    }
+
+    fn optional(&mut self, expression: Option<&Expr<'s>>) {
+        if let Some(expression) = expression {
+            self.expression(expression);
+        }
+    }
+
+    fn expression(&mut self, expression: &Expr<'s>) {
+        let asked = match expression {
+            Expr::Var(name) => {
+                if !self.scopes.iter().any(|scope| scope.contains(name.id)) {
+                    self.read.insert(name.id);
+                }
+                None
+            }
+            Expr::Test(node) if ["defined", "undefined"].contains(&node.name) => Some(&node.expr),
+            Expr::Filter(node) if ["default", "d"].contains(&node.name) => node.expr.as_ref(),
+            _ => None,
+        };
+        if let Some(Expr::Var(name)) = asked {
+            self.asked_for.insert(name.id);
+        }
+        all_within(expression, |inner| {
+            self.expression(inner);
+            true
+        });
+    }
 }
 
 #[cfg(test)]
@@ -93,11 +201,7 @@ mod tests {
 
     #[test]
     fn what_a_template_sets_itself_is_no_input() {
-        let of = |source: &str| -> Vec<String> {
-            variables(source, SyntaxConfig::default())
-                .into_iter()
-                .collect()
-        };
+        let of = |source: &str| -> Vec<String> { variables(source).into_iter().collect() };
         assert_eq!(of("{{ a }}{{ b.c }}{% if d %}{% endif %}"), ["a", "b", "d"]);
         let branches = "{% if m is string %}{% set text = m %}{% else %}{% set text = '' %}{% endif %}{{ text }}";
         assert_eq!(of(branches), ["m"]);
@@ -106,6 +210,10 @@ mod tests {
         let filtered = "{% if not a %}{% set date = 'x' %}{% endif %}{{ date | default('y') }}";
         assert_eq!(of(filtered), ["a", "date"]);
         assert_eq!(of("{% set ns = namespace(x=1) %}{{ ns.x }}"), [""; 0]);
+        assert_eq!(
+            of("{% for m in a[b:] %}{{ m.x[c] }}{% endfor %}"),
+            ["a", "b", "c"]
+        );
         // Constants are not evaluated, and the names beside them are found.
         let constants = "a 1 'b' {{ c['d\\'' ~ \"e\"] + 0x1f*f-1.5e3 }}{{ ('x' * 99999999) ~ ('x' * 99999999) }}{{g.0}} 'h'";
         assert_eq!(of(constants), ["c", "f", "g"]);

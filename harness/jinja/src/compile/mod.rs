@@ -1,8 +1,11 @@
-//! What happens to a template before it runs: its text is prepared, and its syntax tree
-//! gets Python's semantics.
+//! What happens to a template before it runs: its text becomes a syntax tree, which gets
+//! Python's semantics.
 
-pub(crate) mod inputs;
 mod nodes;
+mod size;
+
+pub(crate) mod grammar;
+pub(crate) mod inputs;
 pub(crate) mod preparation;
 
 mod names;

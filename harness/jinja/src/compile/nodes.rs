@@ -3,7 +3,8 @@
 use minijinja::Value;
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
-    CallArg, Const, EmitExpr, Expr, Filter, IfCond, Spanned, Stmt, Var, WithBlock,
+    CallArg, Const, EmitExpr, Expr, Filter, IfCond, Spanned, Stmt, UnaryOp, UnaryOpKind, Var,
+    WithBlock,
 };
 
 use crate::operator::Operator;
@@ -29,6 +30,12 @@ pub(super) fn constant<'s>(value: impl Into<Value>, span: Span) -> Expr<'s> {
 /// A variable.
 pub(super) fn variable(id: &str, span: Span) -> Expr<'_> {
     Expr::Var(Spanned::new(Var { id }, span))
+}
+
+/// `not a`
+pub(super) fn not(expr: Expr<'_>, span: Span) -> Expr<'_> {
+    let op = UnaryOpKind::Not;
+    Expr::UnaryOp(Spanned::new(UnaryOp { op, expr }, span))
 }
 
 /// A statement that writes a value.

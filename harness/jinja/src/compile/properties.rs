@@ -89,6 +89,11 @@ pub(super) fn is_loop_variable(expression: &Expr<'_>) -> bool {
     matches!(expression, Expr::Var(name) if name.id == "loop")
 }
 
+/// Whether an expression is the variable `self`.
+pub(super) fn is_self(expression: &Expr<'_>) -> bool {
+    matches!(expression, Expr::Var(name) if name.id == "self")
+}
+
 /// Whether an expression is a short text or a number.
 pub(super) fn is_plain(expression: &Expr<'_>) -> bool {
     match expression {

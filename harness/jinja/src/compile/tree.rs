@@ -10,13 +10,14 @@
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
-    AutoEscape, Block, Call, CallArg, CallBlock, Do, EmitRaw, Expr, FilterBlock, ForLoop, GetAttr,
+    AutoEscape, Block, Call, CallArg, CallBlock, EmitRaw, Expr, FilterBlock, ForLoop, GetAttr,
     IfCond, List, Macro, Set, SetBlock, Spanned, Stmt, Template, Tuple, WithBlock,
 };
 use minijinja::{Error, ErrorKind, Value};
 use rolecall_model::Limit;
 
 use crate::compile::expressions::Expressions;
+use crate::compile::grammar::Parsed;
 use crate::compile::names::{Names, parameters, signature};
 use crate::compile::nodes::{block, constant, emit, evaluate, operation, variable};
 use crate::compile::properties::is_constant;
@@ -42,21 +43,19 @@ pub(crate) enum Writing {
     Tracked,
 }
 
-/// The tree with Python's semantics. `lookup` is the work of looking for a name among the
-/// variables of a scope.
-pub(crate) fn adapt<'s>(
-    template: &Stmt<'s>,
-    writing: Writing,
-    lookup: usize,
-) -> Result<Stmt<'s>, Error> {
+/// The tree of a template with Python's semantics.
+pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s>, Error> {
     let mut adapter = Adapter {
         writing,
-        expressions: Expressions::default(),
+        expressions: Expressions {
+            assigns_self: parsed.assigns_self,
+            ..Expressions::default()
+        },
         is_repeated: false,
-        scopes: Scopes::of_template(lookup),
+        scopes: Scopes::of_template(parsed.lookup),
     };
     let mut statements = Vec::new();
-    adapter.statement(template, &mut statements)?;
+    adapter.statement(&parsed.template, &mut statements)?;
     statements
         .pop()
         .ok_or_else(|| Error::new(ErrorKind::SyntaxError, "there is no template"))
@@ -132,7 +131,8 @@ impl Adapter {
                 let mut attributes = Vec::new();
                 let set = SetBlock {
                     target: self.without_attributes(&node.target, &mut attributes)?,
-                    filter: self.expressions.adapt_optional(node.filter.as_ref())?,
+                    filter: self
+                        .hard(|inner| inner.expressions.adapt_optional(node.filter.as_ref()))?,
                     body: self.captured(&node.body, node.span())?,
                 };
                 adapted.push(Stmt::SetBlock(Spanned::new(set, node.span())));
@@ -140,7 +140,7 @@ impl Adapter {
             }
             Stmt::AutoEscape(node) => Stmt::AutoEscape(Spanned::new(
                 AutoEscape {
-                    enabled: self.expressions.adapt(&node.enabled)?,
+                    enabled: self.hard(|inner| inner.expressions.adapt(&node.enabled))?,
                     body: vec![self.scope(&node.body, node.span())?],
                 },
                 node.span(),
@@ -149,7 +149,7 @@ impl Adapter {
                 FilterBlock {
                     filter: operation(
                         Operator::TextOnly,
-                        vec![self.expressions.adapt(&node.filter)?],
+                        vec![self.hard(|inner| inner.expressions.adapt(&node.filter))?],
                         node.span(),
                     ),
                     body: self.captured(&node.body, node.span())?,
@@ -166,7 +166,6 @@ impl Adapter {
                 minijinja::machinery::ast::Break,
                 span_of(statement),
             )),
-            Stmt::Do(node) => return Err(unknown_tag(node)),
             other => self.other_template(other)?,
         };
         adapted.push(new);
@@ -176,9 +175,21 @@ impl Adapter {
     /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
     fn scope<'s>(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Stmt<'s>, Error> {
         self.scopes.enter();
-        let body = self.statements(statements)?;
+        let body = self.hard(|inner| inner.statements(statements))?;
         self.scopes.leave();
         Ok(block(body, span))
+    }
+
+    /// Adapts what Jinja2 puts in a frame of its own, so that it is not within a condition any
+    /// more: a filter that is not known fails at once.
+    fn hard<T>(
+        &mut self,
+        adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let was_soft = std::mem::replace(&mut self.expressions.is_soft, false);
+        let adapted = adapt(self);
+        self.expressions.is_soft = was_soft;
+        adapted
     }
 
     /// Statements whose text is captured, and not written.
@@ -206,7 +217,7 @@ impl Adapter {
                 Block {
                     name: node.name,
                     required: node.required,
-                    body: self.statements(&node.body)?,
+                    body: self.hard(|inner| inner.statements(&node.body))?,
                 },
                 node.span(),
             )),
@@ -281,13 +292,14 @@ impl Adapter {
         let target = self.target(&node.target)?;
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
         let outer = self.scopes.enter_loop(node.recursive);
-        let mut body = self.statements(&node.body)?;
+        let mut body = self.hard(|inner| inner.statements(&node.body))?;
         if let Some(tick) = self.scopes.tick(node.span()) {
             body.insert(0, tick);
         }
         self.scopes.leave_loop(&outer);
         self.is_repeated = was_repeated;
-        let mut filter_expr = self.expressions.adapt_optional(node.filter_expr.as_ref())?;
+        let mut filter_expr =
+            self.hard(|inner| inner.expressions.adapt_optional(node.filter_expr.as_ref()))?;
         // minijinja evaluates the condition for all items before the loop begins, Jinja2 for
         // one item after the other.
         if let Some(condition) = &node.filter_expr
@@ -310,7 +322,7 @@ impl Adapter {
                 filter_expr,
                 recursive: node.recursive,
                 body,
-                else_body: self.statements(&node.else_body)?,
+                else_body: self.hard(|inner| inner.statements(&node.else_body))?,
             },
             node.span(),
         )))
@@ -344,7 +356,7 @@ impl Adapter {
             targets.into_iter().zip(values).collect()
         };
         self.scopes.enter();
-        let body = self.statements(&node.body)?;
+        let body = self.hard(|inner| inner.statements(&node.body))?;
         self.scopes.leave();
         Ok(Stmt::WithBlock(Spanned::new(
             WithBlock { assignments, body },
@@ -505,12 +517,4 @@ fn span_of(statement: &Stmt<'_>) -> Span {
         Stmt::Break(node) => node.span(),
         _ => Span::default(),
     }
-}
-
-/// The error of a `do`: transformers does not add Jinja2's extension for it.
-fn unknown_tag(node: &Spanned<Do<'_>>) -> Error {
-    Error::new(
-        ErrorKind::SyntaxError,
-        format!("unknown tag 'do' in line {}", node.span().start_line),
-    )
 }

@@ -1,5 +1,6 @@
 //! The functions that a template may call, as transformers and Jinja2 have them.
 
+use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{
@@ -8,10 +9,11 @@ use minijinja::value::{
 use minijinja::{Environment, Error, ErrorKind, State};
 
 use crate::generation;
+use crate::library::callables::callable;
 use crate::library::cycler::cycler;
 use crate::library::joiner::joiner;
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, now, produce, work};
-use crate::python::arguments::wrong_type;
+use crate::python::arguments::{Arguments, wrong_type};
 use crate::python::dictionaries::{hashed, pairs};
 use crate::python::methods;
 use crate::python::namespaces;
@@ -20,35 +22,30 @@ use crate::python::ranges;
 use crate::python::text;
 use crate::refusal::{Raised, invalid};
 
-/// The name of the function that a `{% generation %}` block calls. No template spells it by
-/// accident.
-pub(crate) const GENERATION: &str = "__rolecall_generation";
+/// The name of the function that a `{% generation %}` block calls. No template can spell it.
+pub(crate) const GENERATION: &str = "generation block";
+
+/// The name of that function for minijinja's own parser, which has to read it.
+pub(crate) const OWN_GENERATION: &str = "__rolecall_generation";
 
 /// The name of a variable that is the number one, which minijinja does not know to be a
-/// constant.
-pub(crate) const ONE: &str = "__rolecall_one";
+/// constant. Only templates for minijinja's own parser have it.
+pub(crate) const OWN_ONE: &str = "__rolecall_one";
 
-/// Adds the functions that transformers adds to Jinja2's own, and those that a prepared
-/// source uses.
-pub(crate) fn add_globals(environment: &mut Environment<'_>) {
-    environment.add_global(ONE, 1);
+/// Adds the functions that transformers adds to Jinja2's own to minijinja as it is, and those
+/// that a prepared source uses.
+pub(crate) fn add_to_own(environment: &mut Environment<'_>) {
+    environment.add_global(OWN_ONE, 1);
+    environment.add_function(OWN_GENERATION, generation_block);
     environment.add_function("raise_exception", raise_exception);
-    environment.add_function("strftime_now", |format: &str| {
-        // A directive has two characters; the longest text that one stands for is a date.
-        work(format.len().saturating_mul(ITEM))?;
-        produce(format.len().saturating_mul(ITEM))?;
-        Ok::<_, Error>(now().strftime(format))
-    });
-    environment.add_function(GENERATION, |state: &mut State<'_, '_>, kwargs: Kwargs| {
-        let caller: Value = kwargs.get("caller")?;
-        Ok(generation::block(caller.call(state, &[])?))
-    });
+    environment.add_function("strftime_now", strftime_now);
 }
 
 /// Whether a template can read a name that nobody sets: the functions of this module, and
 /// what Jinja2's blocks define.
 pub(crate) fn is_global(name: &str) -> bool {
-    name.starts_with("__rolecall_")
+    name == GENERATION
+        || [OWN_GENERATION, OWN_ONE].contains(&name)
         || [
             "raise_exception",
             "strftime_now",
@@ -69,17 +66,72 @@ pub(crate) fn is_global(name: &str) -> bool {
 
 /// Adds Jinja2's own functions to an environment.
 pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_function("namespace", namespace);
+    environment.add_function(GENERATION, generation_block);
+    environment.add_global("self", Value::from_object(TemplateReference));
     environment.add_global("dict", Value::from_object(DictType));
-    environment.add_function("range", range);
-    environment.add_function("cycler", cycler);
-    environment.add_function("joiner", joiner);
-    environment.add_function("lipsum", lipsum);
+    for (name, python, function) in [
+        (
+            "raise_exception",
+            "<function _cached_compile_jinja_template.<locals>.raise_exception>",
+            Value::from_function(raise_exception),
+        ),
+        (
+            "strftime_now",
+            "<function _cached_compile_jinja_template.<locals>.strftime_now>",
+            Value::from_function(strftime_now),
+        ),
+        (
+            "namespace",
+            "<class 'transformers.utils.chat_template_utils.\
+             _cached_compile_jinja_template.<locals>.TemplateNamespace'>",
+            Value::from_function(namespace),
+        ),
+        (
+            "range",
+            "<function safe_range>",
+            Value::from_function(range),
+        ),
+        (
+            "cycler",
+            "<class 'jinja2.utils.Cycler'>",
+            Value::from_function(cycler),
+        ),
+        (
+            "joiner",
+            "<class 'jinja2.utils.Joiner'>",
+            Value::from_function(joiner),
+        ),
+        (
+            "lipsum",
+            "<function generate_lorem_ipsum>",
+            Value::from_function(lipsum),
+        ),
+    ] {
+        environment.add_global(name, callable(python, function));
+    }
+}
+
+/// What a `{% generation %}` block calls.
+fn generation_block(state: &mut State<'_, '_>, kwargs: Kwargs) -> Result<Value, Error> {
+    let caller: Value = kwargs.get("caller")?;
+    Ok(generation::block(caller.call(state, &[])?))
+}
+
+/// `strftime_now(format)`
+fn strftime_now(args: Rest<Value>, kwargs: Kwargs) -> Result<String, Error> {
+    let args = Arguments::of(["format"], &args, &kwargs)?;
+    args.required(0)?;
+    let format = args.text(0, "")?;
+    // A directive has two characters; the longest text that one stands for is a date.
+    work(format.len().saturating_mul(ITEM))?;
+    produce(format.len().saturating_mul(ITEM))?;
+    Ok(now().strftime(format))
 }
 
 /// `raise_exception(message)`
-fn raise_exception(message: &Value) -> Result<Value, Error> {
-    let message = text::str(message).into_owned();
+fn raise_exception(args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["message"], &args, &kwargs)?;
+    let message = text::str(args.required(0)?).into_owned();
     produce(2 * message.len())?;
     Err(invalid(message.clone()).with_source(Raised(message)))
 }
@@ -87,6 +139,21 @@ fn raise_exception(message: &Value) -> Result<Value, Error> {
 /// `namespace(mapping or pairs, **kwargs)`
 fn namespace(args: Rest<ValueOrKwargs>) -> Result<Value, Error> {
     namespaces::namespace(entries(&args)?)
+}
+
+/// The variable `self`: the template, which has nothing but its blocks (Jinja2's
+/// `runtime.py`). minijinja finds them without it.
+#[derive(Debug)]
+struct TemplateReference;
+
+impl Object for TemplateReference {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<TemplateReference None>")
+    }
 }
 
 /// The type `dict`. transformers lets a template call it, and ask it for its method
@@ -115,6 +182,20 @@ impl Object for DictType {
             _ => Err(Error::from(ErrorKind::UnknownMethod)),
         }
     }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Python also writes the address, which is another one each time.
+        f.write_str(
+            "<transformers.utils.chat_template_utils.\
+             _cached_compile_jinja_template.<locals>.TemplateDict object>",
+        )
+    }
+}
+
+/// Whether a value is the variable `self`, which Python takes for something that can be gone
+/// through: it has `__getitem__`.
+pub(super) fn is_template(value: &Value) -> bool {
+    value.downcast_object_ref::<TemplateReference>().is_some()
 }
 
 /// Whether a value is the type `dict`, which can be called.

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 // Which names there are, what they cost, and what several of them need.
+mod callables;
 mod cycler;
 mod joiner;
 mod path;

@@ -3,7 +3,8 @@
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, tests};
 
-use crate::library::functions::is_dict_type;
+use crate::library::callables;
+use crate::library::functions::{is_dict_type, is_template};
 use crate::library::joiner::is_joiner;
 use crate::library::vocabulary;
 use crate::operator::Operator;
@@ -12,7 +13,7 @@ use crate::operators::macros::is_macro;
 use crate::python::attributes::is_bound_method;
 use crate::python::comparisons::equal;
 use crate::python::dictionaries::hashable;
-use crate::python::kinds::{is_dictionary, is_function, is_loop, is_range};
+use crate::python::kinds::{is_dictionary, is_loop, is_range};
 use crate::python::numbers::{Number, big_digits, modulo, number};
 use crate::python::text;
 use crate::refusal::invalid;
@@ -110,7 +111,8 @@ pub(super) fn comparison(test: &str) -> Option<Operator> {
 /// Whether `iter(value)` would work.
 fn is_iterable(value: &Value) -> bool {
     match value.kind() {
-        ValueKind::None | ValueKind::Bool | ValueKind::Number | ValueKind::Plain => false,
+        ValueKind::Plain => is_template(value),
+        ValueKind::None | ValueKind::Bool | ValueKind::Number => false,
         ValueKind::Undefined
         | ValueKind::String
         | ValueKind::Seq
@@ -137,7 +139,7 @@ fn is_callable(value: &Value) -> bool {
         || is_joiner(value)
         || is_dict_type(value)
         || is_loop(value)
-        || is_function(value)
+        || callables::is_callable(value)
 }
 
 /// Whether a number leaves a certain remainder when it is divided.

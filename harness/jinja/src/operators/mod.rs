@@ -15,7 +15,7 @@ pub(crate) mod output;
 
 mod arithmetic;
 
-use minijinja::value::Value;
+use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 
 use crate::meter::looked_up;
@@ -24,6 +24,7 @@ use crate::python::attributes::attribute;
 use crate::python::items::item;
 use crate::python::namespaces;
 use crate::python::slices::{slice, slice_constant};
+use crate::refusal::invalid;
 
 /// Adds all operators to an environment.
 pub(crate) fn add(environment: &mut Environment<'_>) {
@@ -47,6 +48,12 @@ pub(crate) fn add(environment: &mut Environment<'_>) {
         |state: &mut State<'_, '_>, scopes: usize, lookup: usize| {
             let steps = state.fuel_levels().map_or(0, |(consumed, _)| consumed);
             looked_up(steps, scopes, lookup)
+        },
+    );
+    environment.add_filter(
+        Operator::Unknown.name(),
+        |message: String, _: Rest<Value>, _: Kwargs| -> Result<Value, Error> {
+            Err(invalid(message))
         },
     );
     environment.add_filter(

@@ -8,6 +8,30 @@ pub(crate) fn is_letter(c: char) -> bool {
     c.general_category_group() == GeneralCategoryGroup::Letter
 }
 
+/// Whether a regular expression of Python's takes a character for part of a word (`\w`).
+#[inline]
+pub(crate) fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || c == '_'
+        || !c.is_ascii()
+            && matches!(
+                c.general_category_group(),
+                GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number
+            )
+}
+
+/// Whether a name may begin with a character of a word.
+#[inline]
+pub(crate) fn is_name_start(c: char) -> bool {
+    c == '_' || is_letter(c) || c.general_category() == GeneralCategory::LetterNumber
+}
+
+/// Whether a name may have a character of a word.
+#[inline]
+pub(crate) fn is_name(c: char) -> bool {
+    is_name_start(c) || is_decimal(c)
+}
+
 /// `str.isdecimal()` of one character.
 #[inline]
 pub(super) fn is_decimal(c: char) -> bool {

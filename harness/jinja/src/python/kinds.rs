@@ -44,11 +44,6 @@ pub(crate) fn is_loop(value: &Value) -> bool {
     value.kind() == ValueKind::Map && type_name(value) == *LOOP
 }
 
-/// Whether a value is a function of the environment.
-pub(crate) fn is_function(value: &Value) -> bool {
-    value.kind() == ValueKind::Plain && type_name(value) == *FUNCTION
-}
-
 /// The items as a tuple or a list, whichever the original is.
 pub(crate) fn sequence_like(original: &Value, items: Vec<Value>) -> Value {
     if is_tuple(original) {
@@ -60,9 +55,8 @@ pub(crate) fn sequence_like(original: &Value, items: Vec<Value>) -> Value {
 
 /// The name of the type of minijinja's loops.
 ///
-/// minijinja keeps this type and that of its functions to itself, so that no value can be
-/// downcast to them. But it tells the name of any object's type. These two names are learnt
-/// from a loop and a function that are made here.
+/// minijinja keeps this type to itself, so that no value can be downcast to it. But it tells
+/// the name of any object's type. This one is learnt from a loop that is made here.
 static LOOP: LazyLock<String> = LazyLock::new(|| {
     let mut environment = Environment::empty();
     environment.add_filter("type_name", type_name);
@@ -70,9 +64,6 @@ static LOOP: LazyLock<String> = LazyLock::new(|| {
         .render_str("{% for _ in [1] %}{{ loop | type_name }}{% endfor %}", ())
         .unwrap_or_default()
 });
-
-/// The name of the type of minijinja's functions.
-static FUNCTION: LazyLock<&str> = LazyLock::new(|| type_name(&Value::from_function(|| true)));
 
 #[inline]
 fn type_name(value: &Value) -> &'static str {
@@ -97,21 +88,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loops_and_functions_are_told_from_dictionaries() {
-        let kinds = |value: &Value| {
-            let kinds = [is_dictionary(value), is_loop(value), is_function(value)];
-            format!("{kinds:?}")
-        };
+    fn loops_are_told_from_dictionaries() {
+        let kinds = |value: &Value| format!("{:?}", [is_dictionary(value), is_loop(value)]);
         let mut environment = Environment::new();
         environment.add_filter("kinds", kinds);
         environment.add_function("function", |_: &str| true);
         let kinds = |template: &str| environment.render_str(template, ()).unwrap();
-        assert_eq!(kinds("{{ {'a': 1} | kinds }}"), "[true, false, false]");
+        assert_eq!(kinds("{{ {'a': 1} | kinds }}"), "[true, false]");
         assert_eq!(
             kinds("{% for a in [1] %}{{ loop | kinds }}{% endfor %}"),
-            "[false, true, false]"
+            "[false, true]"
         );
-        assert_eq!(kinds("{{ function | kinds }}"), "[false, false, true]");
-        assert_eq!(kinds("{{ [function] | kinds }}"), "[false, false, false]");
+        assert_eq!(kinds("{{ function | kinds }}"), "[false, false]");
     }
 }

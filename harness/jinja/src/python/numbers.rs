@@ -267,6 +267,30 @@ pub(super) fn write_float(float: f64, out: &mut String) {
     }
 }
 
+/// The integer that digits without underscores mean, with or without the mark of a base: as in
+/// a template, or as `int(text, 0)` reads them.
+pub(crate) fn parse_integer(digits: &str) -> Option<Value> {
+    /// The most digits that CPython reads (`sys.int_info.default_max_str_digits`).
+    const MOST: usize = 4300;
+    let marks = [
+        ("0b", 2),
+        ("0B", 2),
+        ("0o", 8),
+        ("0O", 8),
+        ("0x", 16),
+        ("0X", 16),
+    ];
+    let marked = marks
+        .iter()
+        .find_map(|(mark, base)| digits.strip_prefix(mark).map(|digits| (digits, *base)));
+    let (digits, base) = marked.unwrap_or((digits, 10));
+    match i128::from_str_radix(digits, base) {
+        Ok(int) => Some(integer(int)),
+        Err(_) if base == 10 && digits.len() <= MOST => Some(big_integer(digits)),
+        Err(_) => None,
+    }
+}
+
 /// An integer that no machine type holds. It can only be written, which is all that
 /// templates do with such numbers.
 struct BigInteger(String);

@@ -1,0 +1,72 @@
+//! The escapes in the strings of a template.
+
+/// The text of a string, given what stands between its quotes.
+///
+/// Jinja2 (`lexer.py`, `Lexer.wrap`) has CPython's codec `unicode-escape` read the string
+/// after every character beyond ASCII has become an escape itself: so a backslash before `é`
+/// is followed by `\xe9`, and gives a backslash and `xe9`.
+pub(super) fn unescaped(string: &str) -> Result<String, &'static str> {
+    let mut out = String::with_capacity(string.len());
+    let mut rest = string;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let mut chars = rest[at + 1..].chars();
+        let Some(c) = chars.next() else {
+            return Err("\\ at end of string");
+        };
+        rest = chars.as_str();
+        match c {
+            '\n' => {}
+            '\\' | '\'' | '"' => out.push(c),
+            'a' => out.push('\u{7}'),
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{C}'),
+            'n' => out.push('\n'),
+            'r' => out.push('\r'),
+            't' => out.push('\t'),
+            'v' => out.push('\u{B}'),
+            '0'..='7' => {
+                let more = rest
+                    .bytes()
+                    .take(2)
+                    .take_while(|b| (b'0'..=b'7').contains(b));
+                let (digits, after) = rest.split_at(more.count());
+                let first = u32::from(c) - u32::from('0');
+                let code = digits
+                    .bytes()
+                    .fold(first, |code, digit| code * 8 + u32::from(digit - b'0'));
+                out.extend(char::from_u32(code));
+                rest = after;
+            }
+            'x' => rest = by_code(rest, 2, &mut out).ok_or("truncated \\xXX escape")?,
+            'u' => rest = by_code(rest, 4, &mut out).ok_or("truncated \\uXXXX escape")?,
+            'U' => rest = by_code(rest, 8, &mut out).ok_or("illegal Unicode character")?,
+            'N' => return Err("unknown Unicode character name"),
+            c if c.is_ascii() => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => {
+                let code = u32::from(c);
+                out.push_str(&match code {
+                    0..=0xFF => format!("\\x{code:02x}"),
+                    0x100..=0xFFFF => format!("\\u{code:04x}"),
+                    _ => format!("\\U{code:08x}"),
+                });
+            }
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Appends the character whose code stands at the beginning in so many digits, and gives what
+/// follows. Half of a pair of surrogates is no character: no prompt can have it.
+fn by_code<'t>(text: &'t str, digits: usize, out: &mut String) -> Option<&'t str> {
+    let code = text.get(..digits)?;
+    if !code.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    out.push(char::from_u32(u32::from_str_radix(code, 16).ok()?)?);
+    Some(&text[digits..])
+}

@@ -1,0 +1,653 @@
+//! The expressions of a template, by the grammar of Jinja2 3.1.6 (`parser.py`).
+
+use std::collections::BTreeSet;
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{
+    BinOp, BinOpKind, Call, CallArg, Compare, CompareOp, CompareOpKind, Expr, Filter, GetAttr,
+    GetItem, IfExpr, List, Map, Slice, Spanned, Test, Tuple, UnaryOp, UnaryOpKind,
+};
+use minijinja::{Error, Value};
+
+use crate::compile::grammar::stream::Stream;
+use crate::compile::grammar::tokens::Token;
+use crate::compile::nodes::{constant, not, variable};
+
+/// A level of the grammar.
+type Level = for<'s> fn(&mut Stream<'s>) -> Result<Expr<'s>, Error>;
+
+/// An expression.
+pub(super) fn expression<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let mut span = stream.span();
+    let mut expression = without_condition(stream)?;
+    while stream.skip_name("if")? {
+        let test_expr = without_condition(stream)?;
+        let false_expr = match stream.skip_name("else")? {
+            true => Some(self::expression(stream)?),
+            false => None,
+        };
+        let choice = IfExpr {
+            test_expr,
+            true_expr: expression,
+            false_expr,
+        };
+        expression = Expr::IfExpr(Spanned::new(choice, stream.until_here(span)));
+        span = stream.span();
+    }
+    Ok(expression)
+}
+
+/// An expression that is no `a if b else c`, unless it stands in brackets.
+pub(super) fn without_condition<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    logical(stream, "or", |stream| logical(stream, "and", negation))
+}
+
+/// `a or b`, or `a and b`.
+fn logical<'s>(stream: &mut Stream<'s>, word: &str, operand: Level) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    let mut left = operand(stream)?;
+    while stream.skip_name(word)? {
+        let op = if word == "or" {
+            BinOpKind::ScOr
+        } else {
+            BinOpKind::ScAnd
+        };
+        let right = operand(stream)?;
+        let both = BinOp { op, left, right };
+        left = Expr::BinOp(Spanned::new(both, stream.until_here(span)));
+    }
+    Ok(left)
+}
+
+/// `not a`
+fn negation<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    if stream.skip_name("not")? {
+        let expr = negation(stream)?;
+        return Ok(not(expr, stream.until_here(span)));
+    }
+    comparison(stream)
+}
+
+/// `a < b == c`, and `a in b`.
+fn comparison<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    let expr = sum(stream)?;
+    let mut ops = Vec::new();
+    loop {
+        let is_not_in = stream.is_name("not") && *stream.look()? == Token::Name("in");
+        let op = match stream.current() {
+            Token::Sign("==") => CompareOpKind::Eq,
+            Token::Sign("!=") => CompareOpKind::Ne,
+            Token::Sign("<") => CompareOpKind::Lt,
+            Token::Sign("<=") => CompareOpKind::Lte,
+            Token::Sign(">") => CompareOpKind::Gt,
+            Token::Sign(">=") => CompareOpKind::Gte,
+            Token::Name("in") => CompareOpKind::In,
+            Token::Name("not") if is_not_in => CompareOpKind::NotIn,
+            _ => break,
+        };
+        if is_not_in {
+            stream.take()?;
+        }
+        stream.take()?;
+        let expr = sum(stream)?;
+        ops.push(CompareOp { op, expr });
+    }
+    let span = stream.until_here(span);
+    if ops.len() != 1 {
+        return Ok(match ops.is_empty() {
+            true => expr,
+            false => Expr::Compare(Spanned::new(Compare { expr, ops }, span)),
+        });
+    }
+    let mut compared = expr;
+    for CompareOp { op, expr } in ops {
+        let both = BinOp {
+            op: match op {
+                CompareOpKind::Eq => BinOpKind::Eq,
+                CompareOpKind::Ne => BinOpKind::Ne,
+                CompareOpKind::Lt => BinOpKind::Lt,
+                CompareOpKind::Lte => BinOpKind::Lte,
+                CompareOpKind::Gt => BinOpKind::Gt,
+                CompareOpKind::Gte => BinOpKind::Gte,
+                CompareOpKind::In | CompareOpKind::NotIn => BinOpKind::In,
+            },
+            left: compared,
+            right: expr,
+        };
+        compared = Expr::BinOp(Spanned::new(both, span));
+        if matches!(op, CompareOpKind::NotIn) {
+            compared = not(compared, span);
+        }
+    }
+    Ok(compared)
+}
+
+/// `a + b` and `a - b`
+fn sum<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    binary(stream, joined, |sign| match sign {
+        "+" => Some(BinOpKind::Add),
+        "-" => Some(BinOpKind::Sub),
+        _ => None,
+    })
+}
+
+/// `a ~ b`
+fn joined<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    binary(stream, product, |sign| {
+        (sign == "~").then_some(BinOpKind::Concat)
+    })
+}
+
+/// `a * b`, `a / b`, `a // b` and `a % b`
+fn product<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    binary(stream, power, |sign| match sign {
+        "*" => Some(BinOpKind::Mul),
+        "/" => Some(BinOpKind::Div),
+        "//" => Some(BinOpKind::FloorDiv),
+        "%" => Some(BinOpKind::Rem),
+        _ => None,
+    })
+}
+
+/// `a ** b`
+fn power<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    binary(stream, filtered, |sign| {
+        (sign == "**").then_some(BinOpKind::Pow)
+    })
+}
+
+/// Operands with operators between them, which are applied from the left.
+fn binary<'s>(
+    stream: &mut Stream<'s>,
+    operand: Level,
+    operator: impl Fn(&str) -> Option<BinOpKind>,
+) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    let mut left = operand(stream)?;
+    while let Token::Sign(sign) = stream.current()
+        && let Some(op) = operator(sign)
+    {
+        stream.take()?;
+        let right = operand(stream)?;
+        let both = BinOp { op, left, right };
+        left = Expr::BinOp(Spanned::new(both, stream.until_here(span)));
+    }
+    Ok(left)
+}
+
+/// An operand with its signs, filters and tests. They are applied to what the signs give, and
+/// can be called like any other value.
+fn filtered<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let mut expression = signed(stream)?;
+    loop {
+        expression = match stream.current() {
+            Token::Sign("|") => filters(stream, Some(expression))?,
+            Token::Name("is") => test(stream, expression)?,
+            Token::Sign("(") => call(stream, expression)?,
+            _ => return Ok(expression),
+        };
+    }
+}
+
+/// An operand with its signs. minijinja has no sign `+`: `+a` is `-(-a)`, which is the same
+/// for every value that has a sign.
+fn signed<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    let is_plus = stream.is_sign("+");
+    let operand = if is_plus || stream.is_sign("-") {
+        stream.take()?;
+        let operand = signed(stream)?;
+        let span = stream.until_here(span);
+        let negated = negated(operand, span);
+        if is_plus {
+            self::negated(negated, span)
+        } else {
+            negated
+        }
+    } else {
+        primary(stream, false)?
+    };
+    postfixes(stream, operand)
+}
+
+fn negated(expr: Expr<'_>, span: Span) -> Expr<'_> {
+    let op = UnaryOpKind::Neg;
+    Expr::UnaryOp(Spanned::new(UnaryOp { op, expr }, span))
+}
+
+/// An expression with its attributes, items and calls.
+fn postfixes<'s>(stream: &mut Stream<'s>, of: Expr<'s>) -> Result<Expr<'s>, Error> {
+    let mut expression = of;
+    loop {
+        expression = match stream.current() {
+            Token::Sign(".") => after_point(stream, expression)?,
+            Token::Sign("[") => subscript(stream, expression)?,
+            Token::Sign("(") => call(stream, expression)?,
+            _ => return Ok(expression),
+        };
+    }
+}
+
+/// `a.b` or `a.0`
+fn after_point<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> {
+    let span = expr.span();
+    stream.take()?;
+    let place = stream.span();
+    match stream.take()? {
+        Token::Name(name) => {
+            let attribute = GetAttr { expr, name };
+            Ok(Expr::GetAttr(Spanned::new(
+                attribute,
+                stream.until_here(span),
+            )))
+        }
+        Token::Integer(index) => {
+            let subscript_expr = constant(index, place);
+            Ok(item(expr, subscript_expr, stream.until_here(span)))
+        }
+        _ => Err(stream.error("expected name or number")),
+    }
+}
+
+fn item<'s>(expr: Expr<'s>, subscript_expr: Expr<'s>, span: Span) -> Expr<'s> {
+    let item = GetItem {
+        expr,
+        subscript_expr,
+    };
+    Expr::GetItem(Spanned::new(item, span))
+}
+
+/// What stands between the brackets of a subscript, or between two of its commas.
+enum Subscript<'s> {
+    Item(Expr<'s>),
+    Slice([Option<Expr<'s>>; 3]),
+}
+
+/// `a[b]`, `a[b:c]`, and `a[b, c]`, whose key is a tuple. Without a key, the key is the empty
+/// tuple.
+fn subscript<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> {
+    let span = expr.span();
+    let place = stream.span();
+    stream.take()?;
+    let mut keys = Vec::new();
+    while !stream.is_sign("]") {
+        if !keys.is_empty() {
+            stream.expect_sign(",")?;
+        }
+        keys.push(key(stream)?);
+    }
+    stream.expect_sign("]")?;
+    let span = stream.until_here(span);
+    if keys.len() == 1
+        && let Some(key) = keys.pop()
+    {
+        return Ok(match key {
+            Subscript::Item(key) => item(expr, key, span),
+            Subscript::Slice([start, stop, step]) => {
+                let slice = Slice {
+                    expr,
+                    start,
+                    stop,
+                    step,
+                };
+                Expr::Slice(Spanned::new(slice, span))
+            }
+        });
+    }
+    // A slice in a tuple is nobody's key, and has no hash. An empty list is neither.
+    let items = keys
+        .into_iter()
+        .map(|key| match key {
+            Subscript::Item(key) => key,
+            Subscript::Slice(_) => list(Vec::new(), place),
+        })
+        .collect();
+    Ok(item(expr, tuple(items, place), span))
+}
+
+fn key<'s>(stream: &mut Stream<'s>) -> Result<Subscript<'s>, Error> {
+    let start = if stream.is_sign(":") {
+        None
+    } else {
+        let start = expression(stream)?;
+        if !stream.is_sign(":") {
+            return Ok(Subscript::Item(start));
+        }
+        Some(start)
+    };
+    stream.take()?;
+    let bound = |stream: &mut Stream<'s>| {
+        let is_missing = [":", "]", ","].iter().any(|sign| stream.is_sign(sign));
+        match is_missing {
+            true => Ok(None),
+            false => expression(stream).map(Some),
+        }
+    };
+    let stop = bound(stream)?;
+    let step = if stream.skip_sign(":")? {
+        bound(stream)?
+    } else {
+        None
+    };
+    Ok(Subscript::Slice([start, stop, step]))
+}
+
+/// `a(b, c=d, *e, **f)`
+fn call<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> {
+    let span = expr.span();
+    let args = arguments(stream)?;
+    let call = Call { expr, args };
+    Ok(Expr::Call(Spanned::new(call, stream.until_here(span))))
+}
+
+/// The arguments of a call, in brackets: first those without a name. A list of arguments and a
+/// dictionary of them may each be there once, the dictionary last.
+fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
+    let mut arguments = Vec::new();
+    let mut names = BTreeSet::new();
+    let (mut has_list, mut has_dictionary) = (false, false);
+    stream.expect_sign("(")?;
+    while !stream.is_sign(")") {
+        if !arguments.is_empty() {
+            stream.expect_sign(",")?;
+            if stream.is_sign(")") {
+                break;
+            }
+        }
+        let misplaced = stream.error("invalid syntax for function call expression");
+        if stream.skip_sign("*")? {
+            if has_list || has_dictionary {
+                return Err(misplaced);
+            }
+            has_list = true;
+            arguments.push(CallArg::PosSplat(expression(stream)?));
+        } else if stream.skip_sign("**")? {
+            if has_dictionary {
+                return Err(misplaced);
+            }
+            has_dictionary = true;
+            arguments.push(CallArg::KwargSplat(expression(stream)?));
+        } else if let Token::Name(name) = *stream.current()
+            && *stream.look()? == Token::Sign("=")
+        {
+            if has_dictionary {
+                return Err(misplaced);
+            }
+            // Python's compiler refuses what Jinja2 makes of a name that is there twice.
+            if !names.insert(name) {
+                let message = format!("keyword argument repeated: {name}");
+                return Err(stream.error(message));
+            }
+            stream.take()?;
+            stream.take()?;
+            arguments.push(CallArg::Kwarg(name, expression(stream)?));
+        } else {
+            if has_list || has_dictionary || !names.is_empty() {
+                return Err(misplaced);
+            }
+            arguments.push(CallArg::Pos(expression(stream)?));
+        }
+    }
+    stream.expect_sign(")")?;
+    Ok(arguments)
+}
+
+/// `a|filter|filter(b)`, given `a`. A block of `filter` and `set` has none.
+pub(super) fn filters<'s>(
+    stream: &mut Stream<'s>,
+    of: Option<Expr<'s>>,
+) -> Result<Expr<'s>, Error> {
+    stream.expect_sign("|")?;
+    let mut filtered = filter(stream, of)?;
+    while stream.skip_sign("|")? {
+        filtered = filter(stream, Some(filtered))?;
+    }
+    Ok(filtered)
+}
+
+/// A filter by its name, and those behind it.
+pub(super) fn filter_chain<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let first = filter(stream, None)?;
+    if stream.is_sign("|") {
+        return filters(stream, Some(first));
+    }
+    Ok(first)
+}
+
+fn filter<'s>(stream: &mut Stream<'s>, expr: Option<Expr<'s>>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    let name = dotted(stream)?;
+    let args = if stream.is_sign("(") {
+        arguments(stream)?
+    } else {
+        Vec::new()
+    };
+    let filter = Filter { name, expr, args };
+    Ok(Expr::Filter(Spanned::new(filter, stream.until_here(span))))
+}
+
+/// The name of a filter or a test, which may have points in it.
+fn dotted<'s>(stream: &mut Stream<'s>) -> Result<&'s str, Error> {
+    let span = stream.span();
+    stream.expect_name()?;
+    while stream.skip_sign(".")? {
+        stream.expect_name()?;
+    }
+    Ok(stream.text(stream.until_here(span)))
+}
+
+/// `a is test`, given `a`. The test takes its arguments in brackets, or a single one without.
+fn test<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    stream.take()?;
+    let is_negated = stream.skip_name("not")?;
+    let name = dotted(stream)?;
+    let args = match stream.current() {
+        Token::Sign("(") => arguments(stream)?,
+        Token::Name("else" | "or" | "and") => Vec::new(),
+        Token::Name("is") => {
+            return Err(stream.error("You cannot chain multiple tests with is"));
+        }
+        Token::Name(_)
+        | Token::String(_)
+        | Token::Integer(_)
+        | Token::Float(_)
+        | Token::Sign("[" | "{") => {
+            let argument = primary(stream, false)?;
+            vec![CallArg::Pos(postfixes(stream, argument)?)]
+        }
+        _ => Vec::new(),
+    };
+    let span = stream.until_here(span);
+    let tested = Expr::Test(Spanned::new(Test { name, expr, args }, span));
+    Ok(if is_negated {
+        not(tested, span)
+    } else {
+        tested
+    })
+}
+
+/// A name, a literal, or an expression in brackets. Where an attribute of a namespace may be
+/// assigned, `namespace.attribute` too.
+fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    stream.deeper()?;
+    let expression = match stream.current() {
+        Token::Sign("(") => {
+            stream.take()?;
+            let inner = tuple_or_expression(stream, &Tuples::IN_BRACKETS)?;
+            stream.expect_sign(")")?;
+            inner
+        }
+        Token::Sign("[") => list_literal(stream)?,
+        Token::Sign("{") => dictionary_literal(stream)?,
+        Token::String(_) => text(stream)?,
+        Token::Name(_) | Token::Integer(_) | Token::Float(_) => match stream.take()? {
+            Token::Name("true" | "True") => constant(true, span),
+            Token::Name("false" | "False") => constant(false, span),
+            Token::Name(name) if with_namespace && stream.is_sign(".") => {
+                stream.take()?;
+                let attribute = GetAttr {
+                    expr: variable(name, span),
+                    name: stream.expect_name()?,
+                };
+                Expr::GetAttr(Spanned::new(attribute, stream.until_here(span)))
+            }
+            Token::Name(name) if name != "none" && name != "None" => variable(name, span),
+            Token::Integer(integer) => constant(integer, span),
+            Token::Float(float) => constant(float, span),
+            _ => constant((), span),
+        },
+        other => {
+            let message = format!("unexpected '{}'", other.description());
+            return Err(stream.error(message));
+        }
+    };
+    stream.shallower();
+    Ok(expression)
+}
+
+/// A string, or several that follow each other and are one.
+fn text<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    let mut text = String::new();
+    while let Token::String(part) = stream.current() {
+        text.push_str(part);
+        stream.take()?;
+    }
+    Ok(constant(Value::from(text), span))
+}
+
+/// Where a tuple may stand without brackets.
+pub(super) struct Tuples {
+    /// Only names and literals are its items.
+    pub(super) is_target: bool,
+    /// The items may be `a if b else c`.
+    pub(super) with_condition: bool,
+    /// There are brackets around it, so that it may be empty.
+    pub(super) in_brackets: bool,
+    /// An item may be an attribute of a namespace.
+    pub(super) with_namespace: bool,
+}
+
+impl Tuples {
+    /// A tuple, or any expression.
+    pub(super) const PLAIN: Tuples = Tuples {
+        is_target: false,
+        with_condition: true,
+        in_brackets: false,
+        with_namespace: false,
+    };
+    const IN_BRACKETS: Tuples = Tuples {
+        in_brackets: true,
+        ..Tuples::PLAIN
+    };
+}
+
+/// An expression, or several with commas between them (`parse_tuple`).
+pub(super) fn tuple_or_expression<'s>(
+    stream: &mut Stream<'s>,
+    tuples: &Tuples,
+) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    let mut items = Vec::new();
+    let mut is_tuple = false;
+    loop {
+        if !items.is_empty() {
+            stream.expect_sign(",")?;
+        }
+        let is_end = matches!(
+            stream.current(),
+            Token::PrintEnd | Token::BlockEnd | Token::Sign(")")
+        );
+        if is_end {
+            break;
+        }
+        items.push(if tuples.is_target {
+            target(stream, tuples.with_namespace)?
+        } else if tuples.with_condition {
+            expression(stream)?
+        } else {
+            without_condition(stream)?
+        });
+        if !stream.is_sign(",") {
+            break;
+        }
+        is_tuple = true;
+    }
+    if !is_tuple {
+        if let Some(only) = items.pop() {
+            return Ok(only);
+        }
+        if !tuples.in_brackets {
+            let found = stream.current().description();
+            return Err(stream.error(format!("Expected an expression, got '{found}'")));
+        }
+    }
+    Ok(tuple(items, stream.until_here(span)))
+}
+
+/// An item of a target. Within brackets only names can be assigned.
+fn target<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>, Error> {
+    fn has_attribute(target: &Expr<'_>) -> bool {
+        match target {
+            Expr::Tuple(tuple) => tuple.items.iter().any(has_attribute),
+            other => matches!(other, Expr::GetAttr(_)),
+        }
+    }
+    let is_in_brackets = stream.is_sign("(");
+    let target = primary(stream, with_namespace)?;
+    if is_in_brackets && has_attribute(&target) {
+        return Err(stream.error("can't assign to 'getattr'"));
+    }
+    Ok(target)
+}
+
+fn tuple(items: Vec<Expr<'_>>, span: Span) -> Expr<'_> {
+    Expr::Tuple(Spanned::new(Tuple { items }, span))
+}
+
+fn list(items: Vec<Expr<'_>>, span: Span) -> Expr<'_> {
+    Expr::List(Spanned::new(List { items }, span))
+}
+
+/// `[a, b]`
+fn list_literal<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    stream.take()?;
+    let mut items = Vec::new();
+    while !stream.is_sign("]") {
+        if !items.is_empty() {
+            stream.expect_sign(",")?;
+        }
+        if stream.is_sign("]") {
+            break;
+        }
+        items.push(expression(stream)?);
+    }
+    stream.expect_sign("]")?;
+    Ok(list(items, stream.until_here(span)))
+}
+
+/// `{a: b}`
+fn dictionary_literal<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
+    let span = stream.span();
+    stream.take()?;
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    while !stream.is_sign("}") {
+        if !keys.is_empty() {
+            stream.expect_sign(",")?;
+        }
+        if stream.is_sign("}") {
+            break;
+        }
+        keys.push(expression(stream)?);
+        stream.expect_sign(":")?;
+        values.push(expression(stream)?);
+    }
+    stream.expect_sign("}")?;
+    let map = Map { keys, values };
+    Ok(Expr::Map(Spanned::new(map, stream.until_here(span))))
+}

@@ -1,0 +1,469 @@
+//! Takes the text of a template apart into tokens, as the lexer of Jinja2 3.1.6 does
+//! (`lexer.py`) with the settings of transformers: `trim_blocks` and `lstrip_blocks`.
+
+use minijinja::machinery::Span;
+use minijinja::{Error, Value};
+
+use crate::compile::grammar::escapes::unescaped;
+use crate::compile::grammar::tokens::Token;
+use crate::python::characters::{is_name, is_name_start, is_space, is_word};
+use crate::python::numbers::parse_integer;
+use crate::refusal::syntax_error;
+
+/// The text of a template as Jinja2 reads it: every line ends with `\n`, and a line break at
+/// the end of the template is dropped.
+pub(crate) fn normalised(source: &str) -> String {
+    let mut text = source.replace("\r\n", "\n").replace('\r', "\n");
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+/// Reads a template whose lines are [`normalised`].
+pub(super) struct Lexer<'s> {
+    source: &'s str,
+    /// How far it is read, in bytes.
+    at: usize,
+    place: Place,
+    /// The closing brackets that are missing. Only where there are none may a tag end.
+    brackets: Vec<&'static str>,
+    /// Whether what was read last ended with a line break, or nothing was read.
+    starts_line: bool,
+    /// The line of the byte that was read last, and that byte.
+    line: usize,
+    counted: usize,
+    /// A token that was read together with the one before it.
+    waiting: Option<(Token<'s>, Span)>,
+}
+
+/// Where in a template the next token stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Outside of tags.
+    Outside,
+    /// Between `{{` and `}}`.
+    Print,
+    /// Between `{%` and `%}`.
+    Block,
+}
+
+/// What a tag does with the white space before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// `{%-`: takes it away.
+    Stripped,
+    /// `{%`: takes it away where it is all that is before the tag on its line.
+    OnItsLine,
+    /// `{%+`, and `{{`: leaves it.
+    Kept,
+}
+
+impl<'s> Lexer<'s> {
+    pub(super) fn new(source: &'s str) -> Lexer<'s> {
+        Lexer {
+            source,
+            at: 0,
+            place: Place::Outside,
+            brackets: Vec::new(),
+            starts_line: true,
+            line: 1,
+            counted: 0,
+            waiting: None,
+        }
+    }
+
+    /// The next token and its place.
+    pub(super) fn next(&mut self) -> Result<(Token<'s>, Span), Error> {
+        if let Some(waiting) = self.waiting.take() {
+            return Ok(waiting);
+        }
+        if self.place == Place::Outside {
+            return self.outside();
+        }
+        self.within()
+    }
+
+    /// What is not read yet.
+    fn rest(&self) -> &'s str {
+        &self.source[self.at..]
+    }
+
+    /// Goes on by so many bytes, and gives the place of what was read.
+    fn take(&mut self, len: usize) -> Span {
+        let start = self.at;
+        self.at += len;
+        self.starts_line = self.source[..self.at].ends_with('\n');
+        self.span(start, self.at)
+    }
+
+    fn span(&mut self, start: usize, end: usize) -> Span {
+        let start_line = self.line_of(start);
+        let end_line = self.line_of(end);
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let number = |line: usize| u16::try_from(line).unwrap_or(u16::MAX);
+        Span {
+            start_line: number(start_line),
+            start_offset: offset(start),
+            end_line: number(end_line),
+            end_offset: offset(end),
+            ..Span::default()
+        }
+    }
+
+    /// The line of a byte, which is not before one that was asked for already.
+    fn line_of(&mut self, at: usize) -> usize {
+        let between = self.source.as_bytes().get(self.counted..at);
+        let breaks = between.map_or(0, |text| text.iter().filter(|b| **b == b'\n').count());
+        self.counted = self.counted.max(at);
+        self.line += breaks;
+        self.line
+    }
+
+    fn error(&mut self, message: impl Into<String>) -> Error {
+        let line = self.line_of(self.at);
+        syntax_error(message, line)
+    }
+
+    /// The next token outside of tags: text, or the beginning of a tag.
+    fn outside(&mut self) -> Result<(Token<'s>, Span), Error> {
+        while self.at < self.source.len() {
+            let start = self.at;
+            let starts_line = self.starts_line;
+            let Some((len, mark)) = find_mark(self.rest()) else {
+                let rest = self.rest();
+                let span = self.take(rest.len());
+                return Ok((Token::Text(rest), span));
+            };
+            let text = &self.rest()[..len];
+            self.at += len;
+            let tag = self.rest();
+            let (sign, signed) = sign_after(&tag[2..]);
+            let before = match mark {
+                '{' if sign != Before::Stripped => Before::Kept,
+                _ => sign,
+            };
+            let text = before.applied_to(text, starts_line);
+            let text_span = self.span(start, start + text.len());
+            let mut token = None;
+            match mark {
+                '{' => {
+                    token = Some((Token::PrintBegin, self.take(2 + signed)));
+                    self.place = Place::Print;
+                }
+                '#' => {
+                    self.take(2 + signed);
+                    self.comment()?;
+                }
+                _ => {
+                    if let Some(raw) = raw_tag(tag) {
+                        self.take(raw);
+                        token = self.raw_block()?;
+                    } else {
+                        token = Some((Token::BlockBegin, self.take(2 + signed)));
+                        self.place = Place::Block;
+                    }
+                }
+            }
+            match (text.is_empty(), token) {
+                (true, Some(token)) => return Ok(token),
+                (false, token) => {
+                    self.waiting = token;
+                    return Ok((Token::Text(text), text_span));
+                }
+                (true, None) => {}
+            }
+        }
+        Ok((Token::End, self.span(self.at, self.at)))
+    }
+
+    /// Skips a comment, given that its beginning is read. At the very end of a template a
+    /// comment may begin and not end.
+    fn comment(&mut self) -> Result<(), Error> {
+        let rest = self.rest();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let Some(end) = rest.find("#}") else {
+            return Err(self.error("Missing end of comment tag"));
+        };
+        let after = &rest[end + 2..];
+        let skipped = match rest[..end].chars().next_back() {
+            Some('-') => white_space(after),
+            Some('+') => 0,
+            _ => usize::from(after.starts_with('\n')),
+        };
+        self.take(end + 2 + skipped);
+        Ok(())
+    }
+
+    /// The text of a raw block, given that its beginning is read. At the very end of a
+    /// template a raw block may begin and not end.
+    fn raw_block(&mut self) -> Result<Option<(Token<'s>, Span)>, Error> {
+        let rest = self.rest();
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let found = rest
+            .match_indices("{%")
+            .find_map(|(at, _)| end_of_raw(&rest[at..]).map(|(before, len)| (at, before, len)));
+        let Some((at, before, len)) = found else {
+            return Err(self.error("Missing end of raw directive"));
+        };
+        let text = before.applied_to(&rest[..at], self.starts_line);
+        let span = self.span(self.at, self.at + text.len());
+        self.take(at + len);
+        Ok((!text.is_empty()).then_some((Token::Text(text), span)))
+    }
+
+    /// The next token within a tag.
+    fn within(&mut self) -> Result<(Token<'s>, Span), Error> {
+        loop {
+            if self.brackets.is_empty()
+                && let Some((token, len)) = self.end_of_tag()
+            {
+                self.place = Place::Outside;
+                return Ok((token, self.take(len)));
+            }
+            match white_space(self.rest()) {
+                0 => break,
+                len => self.take(len),
+            };
+        }
+        let rest = self.rest();
+        let Some(first) = rest.chars().next() else {
+            return Ok((Token::End, self.span(self.at, self.at)));
+        };
+        if first.is_ascii_digit() {
+            return self.number();
+        }
+        if is_word(first) {
+            let len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            let name = &rest[..len];
+            if !is_name_start(first) || !name.chars().all(is_name) {
+                return Err(self.error("Invalid character in identifier"));
+            }
+            return Ok((Token::Name(name), self.take(len)));
+        }
+        if let Some(end) = end_of_string(rest, first) {
+            let text = unescaped(&rest[1..end]).map_err(|message| self.error(message))?;
+            return Ok((Token::String(text), self.take(end + 1)));
+        }
+        let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) else {
+            let message = format!("unexpected char '{first}' at {}", self.at);
+            return Err(self.error(message));
+        };
+        self.balance(sign)?;
+        Ok((Token::Sign(sign), self.take(sign.len())))
+    }
+
+    /// The end of the tag, if it stands here, with the white space that it takes away.
+    fn end_of_tag(&self) -> Option<(Token<'s>, usize)> {
+        let rest = self.rest();
+        if self.place == Place::Print {
+            return match rest.strip_prefix("-}}") {
+                Some(after) => Some((Token::PrintEnd, 3 + white_space(after))),
+                None => rest.starts_with("}}").then_some((Token::PrintEnd, 2)),
+            };
+        }
+        end_of_block(rest).map(|len| (Token::BlockEnd, len))
+    }
+
+    /// Notes a bracket.
+    fn balance(&mut self, sign: &'static str) -> Result<(), Error> {
+        match sign {
+            "(" => self.brackets.push(")"),
+            "[" => self.brackets.push("]"),
+            "{" => self.brackets.push("}"),
+            ")" | "]" | "}" => match self.brackets.pop() {
+                None => return Err(self.error(format!("unexpected '{sign}'"))),
+                Some(expected) if expected != sign => {
+                    let message = format!("unexpected '{sign}', expected '{expected}'");
+                    return Err(self.error(message));
+                }
+                Some(_) => {}
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A number, which begins here with a digit. Behind a point there is no float: `a.1.2` is
+    /// an item of an item.
+    fn number(&mut self) -> Result<(Token<'s>, Span), Error> {
+        let rest = self.rest();
+        if !self.source[..self.at].ends_with('.')
+            && let Some(len) = float_len(rest)
+        {
+            let float = rest[..len].replace('_', "").parse().unwrap_or(f64::NAN);
+            return Ok((Token::Float(float), self.take(len)));
+        }
+        let len = integer_len(rest);
+        let integer: Option<Value> = parse_integer(&rest[..len].replace('_', ""));
+        let Some(integer) = integer else {
+            return Err(self.error("Exceeds the limit for integer string conversion"));
+        };
+        Ok((Token::Integer(integer), self.take(len)))
+    }
+}
+
+impl Before {
+    /// The text before a tag, without the white space that the tag takes away.
+    fn applied_to(self, text: &str, starts_line: bool) -> &str {
+        match self {
+            Before::Kept => text,
+            Before::Stripped => text.trim_end_matches(is_space),
+            Before::OnItsLine => {
+                let line = text.rfind('\n').map_or(0, |at| at + 1);
+                if (line > 0 || starts_line) && text[line..].chars().all(is_space) {
+                    &text[..line]
+                } else {
+                    text
+                }
+            }
+        }
+    }
+}
+
+/// The operators, brackets and marks, the longer ones first.
+const SIGNS: [&str; 26] = [
+    "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}",
+    ">", "<", "=", ".", ":", "|", ",", ";",
+];
+
+/// Where the first tag or comment begins, and its second character.
+fn find_mark(text: &str) -> Option<(usize, char)> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find('{') {
+        let at = from + at;
+        match text.as_bytes().get(at + 1) {
+            Some(b'{') => return Some((at, '{')),
+            Some(b'%') => return Some((at, '%')),
+            Some(b'#') => return Some((at, '#')),
+            _ => from = at + 1,
+        }
+    }
+    None
+}
+
+/// The sign after the two characters that begin a tag, and its length.
+fn sign_after(text: &str) -> (Before, usize) {
+    match text.as_bytes().first() {
+        Some(b'-') => (Before::Stripped, 1),
+        Some(b'+') => (Before::Kept, 1),
+        _ => (Before::OnItsLine, 0),
+    }
+}
+
+/// The length of the white space at the beginning of a text.
+fn white_space(text: &str) -> usize {
+    text.len() - text.trim_start_matches(is_space).len()
+}
+
+/// The length of the end of a block's tag, with the white space that it takes away.
+fn end_of_block(text: &str) -> Option<usize> {
+    if let Some(after) = text.strip_prefix("-%}") {
+        return Some(3 + white_space(after));
+    }
+    if text.starts_with("+%}") {
+        return Some(3);
+    }
+    let after = text.strip_prefix("%}")?;
+    Some(2 + usize::from(after.starts_with('\n')))
+}
+
+/// The length of `{% raw %}` at the beginning of a text. A line break after it stays, and a
+/// `+` before its end is not known.
+fn raw_tag(text: &str) -> Option<usize> {
+    let (_, signed) = sign_after(&text[2..]);
+    let after = text[2 + signed..].trim_start_matches(is_space);
+    let after = after.strip_prefix("raw")?.trim_start_matches(is_space);
+    let after = match after.strip_prefix("-%}") {
+        Some(after) => after.trim_start_matches(is_space),
+        None => after.strip_prefix("%}")?,
+    };
+    Some(text.len() - after.len())
+}
+
+/// What `{% endraw %}` at the beginning of a text does before it, and its length.
+fn end_of_raw(text: &str) -> Option<(Before, usize)> {
+    let (before, signed) = sign_after(&text[2..]);
+    let after = text[2 + signed..].trim_start_matches(is_space);
+    let after = after.strip_prefix("endraw")?.trim_start_matches(is_space);
+    Some((before, text.len() - after.len() + end_of_block(after)?))
+}
+
+/// Where the string that begins with this character ends, if it is one and does.
+fn end_of_string(text: &str, quote: char) -> Option<usize> {
+    if quote != '\'' && quote != '"' {
+        return None;
+    }
+    let mut is_escaped = false;
+    text.char_indices().skip(1).find_map(|(at, c)| {
+        let is_end = !is_escaped && c == quote;
+        is_escaped = !is_escaped && c == '\\';
+        is_end.then_some(at)
+    })
+}
+
+/// The length of digits, with single underscores between them.
+fn digits_len(text: &str, is_digit: impl Fn(u8) -> bool) -> usize {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).copied().is_some_and(&is_digit);
+    let mut len = 0;
+    loop {
+        if is_digit(len) {
+            len += 1;
+        } else if len > 0 && bytes.get(len) == Some(&b'_') && is_digit(len + 1) {
+            len += 2;
+        } else {
+            return len;
+        }
+    }
+}
+
+/// The length of a float, which has a fraction, an exponent, or both.
+fn float_len(text: &str) -> Option<usize> {
+    let decimal = |at: usize| digits_len(&text[at..], |byte| byte.is_ascii_digit());
+    let whole = decimal(0);
+    let fraction = match text[whole..].strip_prefix('.') {
+        Some(_) => match decimal(whole + 1) {
+            0 => 0,
+            digits => 1 + digits,
+        },
+        None => 0,
+    };
+    let end = whole + fraction;
+    let exponent = text[end..].strip_prefix(['e', 'E']).map_or(0, |after| {
+        let signed = usize::from(after.starts_with(['+', '-']));
+        match decimal(end + 1 + signed) {
+            0 => 0,
+            digits => 1 + signed + digits,
+        }
+    });
+    (fraction + exponent > 0).then_some(end + exponent)
+}
+
+/// The length of an integer. A number with other digits than zeros does not begin with a
+/// zero, unless it says its base.
+fn integer_len(text: &str) -> usize {
+    let based = |marks: [char; 2], base: u32| -> Option<usize> {
+        let after = text.strip_prefix('0')?.strip_prefix(marks)?;
+        let underscore = usize::from(after.starts_with('_'));
+        let is_digit = |byte: u8| char::from(byte).is_digit(base);
+        match digits_len(&after[underscore..], is_digit) {
+            0 => None,
+            digits => Some(2 + underscore + digits),
+        }
+    };
+    based(['b', 'B'], 2)
+        .or_else(|| based(['o', 'O'], 8))
+        .or_else(|| based(['x', 'X'], 16))
+        .unwrap_or_else(|| {
+            if text.starts_with('0') {
+                digits_len(text, |byte| byte == b'0')
+            } else {
+                digits_len(text, |byte| byte.is_ascii_digit())
+            }
+        })
+}

@@ -1,0 +1,127 @@
+//! The size of a template, counted while its text is read: what it costs to parse and compile
+//! it.
+
+use minijinja::Error;
+use rolecall_model::Limit;
+
+use crate::meter::exceeded;
+
+/// What the size of a template knows of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece<'t> {
+    /// Text outside of tags, or the beginning of a tag that writes.
+    Outside,
+    /// The beginning of a tag that is no `{{`.
+    Tag,
+    /// A name.
+    Name(&'t str),
+    /// Anything else within a tag.
+    Other,
+}
+
+/// The size of a template.
+#[derive(Default)]
+pub(super) struct TemplateSize {
+    /// The tokens until now.
+    tokens: usize,
+    /// The tokens until now of the tag that is being read.
+    in_tag: usize,
+    /// The tokens, each as often as there are tokens before it in its tag: minijinja looks
+    /// for constants at every level of an expression, each time down to its leaves.
+    in_tags: usize,
+    /// The tokens, each as often as there are macros, call blocks and loops around it: the
+    /// names in each of them are collected before it is compiled.
+    in_scopes: usize,
+    /// Whether the last token was the beginning of a tag.
+    begins: bool,
+    /// The open tags: whether the tag is such a macro, call block or loop, and how many
+    /// `elif` it has.
+    open: Vec<(bool, usize)>,
+    /// The open macros, call blocks and loops.
+    scopes: usize,
+    /// The `elif` of open conditions.
+    branches: usize,
+    /// The named blocks.
+    blocks: usize,
+    /// The length of the longest name.
+    longest_name: usize,
+}
+
+impl TemplateSize {
+    /// The most tokens of a template.
+    const MOST_TOKENS: usize = 300_000;
+    /// The most tokens of a tag, each of which may be a level of an expression.
+    const MOST_IN_TAG: usize = 10_000;
+    /// The most of `in_tags`.
+    const MOST_IN_TAGS: usize = 100_000_000;
+    /// The most of `in_scopes`.
+    const MOST_IN_SCOPES: usize = 1_500_000;
+    /// The most `elif` of open conditions: each is within the one before it.
+    const MOST_BRANCHES: usize = 1_000;
+    /// The most named blocks: each is a program of its own.
+    const MOST_BLOCKS: usize = 2_000;
+    /// The greatest length of a name in bytes: it is looked for wherever it is used.
+    const LONGEST_NAME: usize = 200;
+
+    /// Counts the next token, or fails where the template is too large.
+    pub(super) fn sees(&mut self, piece: Piece<'_>) -> Result<(), Error> {
+        self.tokens += 1;
+        match piece {
+            Piece::Outside | Piece::Tag => self.in_tag = 0,
+            _ => self.in_tag += 1,
+        }
+        self.in_tags += self.in_tag;
+        self.in_scopes += self.scopes;
+        let begins = std::mem::replace(&mut self.begins, piece == Piece::Tag);
+        if let Piece::Name(name) = piece {
+            if begins {
+                self.tag(name);
+            }
+            self.longest_name = self.longest_name.max(name.len());
+        }
+        if self.in_tag > Self::MOST_IN_TAG || self.branches > Self::MOST_BRANCHES {
+            return Err(exceeded(Limit::Recursion));
+        }
+        if self.tokens > Self::MOST_TOKENS
+            || self.in_tags > Self::MOST_IN_TAGS
+            || self.in_scopes > Self::MOST_IN_SCOPES
+            || self.blocks > Self::MOST_BLOCKS
+            || self.longest_name > Self::LONGEST_NAME
+        {
+            return Err(exceeded(Limit::Fuel));
+        }
+        Ok(())
+    }
+
+    /// The work of looking for a name among the variables of a scope: they stand in a tree,
+    /// and the names may all begin with the same letters.
+    pub(super) fn of_lookup(&self) -> usize {
+        let steps = self.tokens.checked_ilog2().unwrap_or(0) as usize;
+        (1 + self.longest_name / 16) * (1 + steps)
+    }
+
+    /// Notes that a tag begins.
+    fn tag(&mut self, tag: &str) {
+        match tag {
+            "for" | "macro" | "call" | "generation" => {
+                self.open.push((true, 0));
+                self.scopes += 1;
+            }
+            "block" => self.blocks += 1,
+            "if" => self.open.push((false, 0)),
+            "elif" => {
+                if let Some((_, branches)) = self.open.last_mut() {
+                    *branches += 1;
+                    self.branches += 1;
+                }
+            }
+            "endfor" | "endmacro" | "endcall" | "endgeneration" | "endif" => {
+                if let Some((is_scope, branches)) = self.open.pop() {
+                    self.scopes -= usize::from(is_scope);
+                    self.branches -= branches;
+                }
+            }
+            _ => {}
+        }
+    }
+}
