@@ -138,6 +138,12 @@ fn fail(failure: Failure) -> Error {
         .error()
 }
 
+/// Whether the render on this thread has failed already: an error is not one that Python
+/// would have dealt with.
+pub(crate) fn has_failed() -> bool {
+    FAILED.with_borrow(Option::is_some)
+}
+
 /// Counts bytes that are about to be produced.
 #[inline]
 pub(crate) fn produce(amount: usize) -> Result<(), Error> {

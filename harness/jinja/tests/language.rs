@@ -51,62 +51,6 @@ const KNOWN: &[(&str, &str)] = &[
         "{{ '一'.isnumeric() }}",
         "Unicode's list of letters that are numbers is not known",
     ),
-    (
-        "{{ (1e400).is_integer() }}",
-        "Jinja2 writes this number as a name that Python does not have",
-    ),
-];
-
-/// Where the engine differs and could agree. A row that agrees has to be taken out.
-const TO_MEND: &[&str] = &[
-    "{{ 5|attr('real') }}{{ -7|attr('real') }}{{ 2.5|attr('real') }}{{ true|attr('real') }}",
-    "{{ cycler('a', 'b')|attr(name='current') }}",
-    "{{ [1, 2, 3]|batch('2')|list }}",
-    "{{ 'ß'|capitalize }}{{ 'ßx'.capitalize() }}{{ 'ǆa'.capitalize() }}",
-    "{{ '٣'|int }}",
-    "{{ '10'|int(base='2') }}",
-    "{{ {'b': [1, 'x'], 'a': none}|pprint }}",
-    "{{ ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb']|pprint }}",
-    "{{ {'a': 1}|random }}",
-    "{{ {0: 'zero'}|random }}",
-    "{{ [1, 2]|select('divisibleby', num=2)|list }}{{ [1, 2]|reject('divisibleby', num=2)|list }}",
-    "{{ 6 is divisibleby(num=4) }}",
-    "{{ 1 is in(seq=[1]) }}",
-    "{{ true is sameas(other=true) }}",
-    "{{ [none, none]|sort }}{{ [{}, {}]|sort }}{{ [undef, undef]|sort }}",
-    "{{ {1: 'a', true: 'b'} }}{{ {1: 'a', true: 'c'}|tojson }}",
-    "{{ 'no links here'|urlize }}|{{ 'a < b & c'|urlize }}|{{ undef|urlize }}|{{ none|urlize }}|{{ 2.5|urlize }}|{{ ['<']|urlize }}",
-    "{{ 'see https://example.org/x?y=1 now'|urlize }}",
-    "{{ 'www.example.org'|urlize }}|{{ 'example.com and example.net/x'|urlize }}|{{ 'http://localhost:8080/'|urlize }}",
-    "{{ 'mail me@example.org'|urlize }}|{{ 'mailto:me@example.org'|urlize }}",
-    "{{ 'https://example.org/a-long-path'|urlize(trim_url_limit=15) }}|{{ 'https://example.org/a-long-path'|urlize(15, true) }}",
-    "{{ 'https://example.org'|urlize(nofollow=true) }}|{{ 'https://example.org'|urlize(target='_blank') }}|{{ 'https://example.org'|urlize(rel='me') }}",
-    "{{ 'tel:+123 ftp://x.org'|urlize(extra_schemes=['tel:', 'ftp:']) }}",
-    "{{ '(https://example.org/a_(b)), <https://x.org>.'|urlize }}|{{ ('https://x.org'|safe)|urlize }}",
-    "{{ dict(undef) }}",
-    "{{ dict(none) }}",
-    "{{ dict({'a': 1}, {'b': 2}) }}",
-    "{{ lipsum(0) }}{{ lipsum(n=0) }}{{ lipsum(n=0, html=false, min=1, max=2) }}",
-    "{{ range(3).start }}{{ range(3).stop }}{{ range(3).step }}{{ range(3).count(1) }}{{ range(3).index(2) }}",
-    "{% for i in [1, 2] %}{{ loop|length }}{% endfor %}",
-    "{{ '{0.real}'.format(5) }}",
-    "{{ '{[a]}'.format({'a': 1}) }}",
-    "{{ '{:%}'.format(0.25) }}",
-    "{{ 'a'.strip(undef) }}",
-    "{{ 'a'.lstrip(undef) }}",
-    "{{ 'a'.rstrip(undef) }}",
-    "{{ 'x'.maketrans({'a': 'b', 99: 'd', 'e': none}) }}",
-    "{{ 'a,b'.split(',', 1, 2) }}",
-    "{{ 'abc'.translate(none) }}",
-    "{{ {'a': 1}.values() == {'a': 1}.values() }}",
-    "{{ [1, 2, 1].index(1, 1) }}{{ ['a'].index('a', -1) }}{{ [1, 2].index(2, 0, 9) }}{{ (1, 2, 1).index(1, 1) }}",
-    "{{ (5).as_integer_ratio() }}{{ true.as_integer_ratio() }}{{ (2.5).as_integer_ratio() }}{{ (0.1).as_integer_ratio() }}",
-    "{{ (7).bit_count() }}{{ (-7).bit_count() }}{{ true.bit_count() }}",
-    "{{ (5).numerator }}{{ (-5).numerator }}{{ (5).denominator }}{{ true.denominator }}",
-    "{{ (5).real }}{{ (5).imag }}{{ (2.5).real }}{{ (2.5).imag }}{{ true.real }}",
-    "{{ (0).from_bytes([1, 2], 'little') }}{{ (0).from_bytes([1, 2], byteorder='big') }}",
-    "{{ (0.0).fromhex('0x1.8p1') }}{{ (0.0).fromhex('1.8') }}{{ (0.0).fromhex('inf') }}",
-    "{{ (2.5).hex() }}{{ (0.1).hex() }}{{ (-0.0).hex() }}{{ (0.0).hex() }}{{ (5e-324).hex() }}",
 ];
 
 /// A template, what comes of it, and its text.
@@ -130,8 +74,8 @@ fn small_templates_give_what_transformers_gives() {
             OutcomeKind::Failed => kind == "failed",
             found => found.name() == kind && outcome.text() == text,
         };
-        let known = KNOWN.iter().map(|(known, _)| known).chain(TO_MEND);
-        match (agrees, known.into_iter().any(|known| known == source)) {
+        let is_known = KNOWN.iter().any(|(known, _)| known == source);
+        match (agrees, is_known) {
             (false, false) => wrong.push(format!(
                 "{source:?}\n  expected {kind}: {text:?}\n  found {}: {:?}",
                 outcome.kind(),
@@ -144,7 +88,7 @@ fn small_templates_give_what_transformers_gives() {
         }
         assert!(!matches!(outcome, Outcome::Crashed { .. }), "{source:?}");
     }
-    for known in KNOWN.iter().map(|(known, _)| known).chain(TO_MEND) {
+    for (known, _) in KNOWN {
         if !table.iter().any(|[source, ..]| source == known) {
             wrong.push(format!("{known:?}\n  is not in the table"));
         }

@@ -5,11 +5,14 @@ use minijinja::machinery::ast::{
     BinOp, BinOpKind, Call, CallArg, Compare, CompareOpKind, Expr, Filter, GetAttr, GetItem,
     IfExpr, List, Map, Slice, Spanned, Test, Tuple, UnaryOp, UnaryOpKind,
 };
+use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 
+use crate::compile::grammar::Rarities;
 use crate::compile::nodes::{constant, operation, variable};
 use crate::compile::properties::{
-    is_loop_variable, is_plain, is_plain_key, is_repeatable, is_self, is_short_list, is_silent,
+    is_constant, is_loop_variable, is_plain, is_plain_key, is_repeatable, is_self, is_short_list,
+    is_silent,
 };
 use crate::library::vocabulary;
 use crate::operator::Operator;
@@ -25,8 +28,8 @@ pub(super) struct Expressions {
     pub(super) is_soft: bool,
     /// Within an expression that is written and that Jinja2 evaluates when it compiles.
     pub(super) is_constant: bool,
-    /// Within a template that assigns something to `self`.
-    pub(super) assigns_self: bool,
+    /// What is rare in the template.
+    pub(super) rarities: Rarities,
 }
 
 impl Expressions {
@@ -70,6 +73,25 @@ impl Expressions {
 
     /// An expression with Python's operators.
     pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
+        if self.rarities.has_infinity && !self.is_constant {
+            if let Expr::Const(number) = expression
+                && f64::try_from(number.value.clone()).is_ok_and(f64::is_infinite)
+            {
+                // Jinja2 writes such a number as a name that Python does not have.
+                let message = constant("name 'inf' is not defined", number.span());
+                return Ok(operation(Operator::Unknown, vec![message], number.span()));
+            }
+            if is_constant(expression) {
+                self.is_constant = true;
+                let adapted = self.with_operators(expression);
+                self.is_constant = false;
+                return adapted;
+            }
+        }
+        self.with_operators(expression)
+    }
+
+    fn with_operators<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         Ok(match expression {
             Expr::Var(node) => variable(node.id, node.span()),
             Expr::Const(node) => constant(node.value.clone(), node.span()),
@@ -111,7 +133,7 @@ impl Expressions {
                 Expr::Test(Spanned::new(Test { name, expr, args }, span))
             }
             // `self` has nothing but the template's blocks.
-            Expr::GetAttr(node) if is_self(&node.expr) && !self.assigns_self => {
+            Expr::GetAttr(node) if is_self(&node.expr) && !self.rarities.assigns_self => {
                 constant(Value::UNDEFINED, node.span())
             }
             Expr::GetAttr(node) => {
@@ -164,7 +186,8 @@ impl Expressions {
     fn map<'s>(&mut self, node: &Spanned<Map<'s>>) -> Result<Expr<'s>, Error> {
         let keys = self.adapt_all(&node.keys)?;
         let values = self.adapt_all(&node.values)?;
-        if node.as_const().is_some() {
+        let is_bool = |key: &Expr<'_>| matches!(key, Expr::Const(key) if matches!(key.value.kind(), ValueKind::Bool));
+        if node.as_const().is_some() && !node.keys.iter().any(is_bool) {
             return Ok(Expr::Map(Spanned::new(Map { keys, values }, node.span())));
         }
         let pairs = keys.into_iter().zip(values);
@@ -230,7 +253,7 @@ impl Expressions {
             // minijinja would look for a block where `self` is a variable.
             Expr::GetAttr(attribute)
                 if ["changed", "cycle"].contains(&attribute.name)
-                    || is_self(&attribute.expr) && self.assigns_self =>
+                    || is_self(&attribute.expr) && self.rarities.assigns_self =>
             {
                 let name = constant(attribute.name, attribute.span());
                 args.insert(0, CallArg::Pos(name));

@@ -48,7 +48,7 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s
     let mut adapter = Adapter {
         writing,
         expressions: Expressions {
-            assigns_self: parsed.assigns_self,
+            rarities: parsed.rarities,
             ..Expressions::default()
         },
         is_repeated: false,

@@ -14,7 +14,7 @@ use crate::library::cycler::cycler;
 use crate::library::joiner::joiner;
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, now, produce, work};
 use crate::python::arguments::{Arguments, wrong_type};
-use crate::python::dictionaries::{hashed, pairs};
+use crate::python::dictionaries::{dictionary, hashed, pairs};
 use crate::python::methods;
 use crate::python::namespaces;
 use crate::python::numbers::{Number, number};
@@ -207,13 +207,26 @@ pub(super) fn is_dict_type(value: &Value) -> bool {
 fn dict(args: Rest<ValueOrKwargs>) -> Result<Value, Error> {
     let pairs = entries(&args)?;
     produce(OBJECT + ENTRY * pairs.len())?;
-    Ok(Value::from_pairs(pairs))
+    Ok(dictionary(pairs))
 }
 
 /// The entries of mappings and of lists of pairs, one after the other.
 fn entries(args: &[ValueOrKwargs]) -> Result<Vec<(Value, Value)>, Error> {
     let mut entries: Vec<(Value, Value)> = Vec::new();
+    let positional = args.iter().filter(|value| !value.is_kwargs());
+    if positional.count() > 1 {
+        return Err(Error::new(
+            ErrorKind::TooManyArguments,
+            "dict expected at most 1 argument",
+        ));
+    }
     for value in args {
+        if value.is_undefined() {
+            return Err(Error::from(ErrorKind::UndefinedError));
+        }
+        if value.is_none() {
+            return Err(invalid("none is not iterable"));
+        }
         produce(2 * SLOT * value.len().unwrap_or(0))?;
         if value.kind() == ValueKind::Map {
             entries.extend(pairs(value)?);
@@ -249,8 +262,17 @@ fn range(args: Rest<Value>) -> Result<Value, Error> {
     }
 }
 
-/// `lipsum()` is an error: it gives another text each time.
-fn lipsum(_: Rest<Value>) -> Result<Value, Error> {
+/// `lipsum(n=5, html=True, min=20, max=100)` is an error: it gives another text each time,
+/// unless it gives none.
+fn lipsum(args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["n", "html", "min", "max"], &args, &kwargs)?;
+    if args.int(0, 5)? <= 0 {
+        return Ok(if args.truth(1, true) {
+            Value::from_safe_string(String::new())
+        } else {
+            Value::from("")
+        });
+    }
     Err(invalid(
         "lipsum gives random text, which is not reproduced here",
     ))

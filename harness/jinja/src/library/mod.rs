@@ -13,6 +13,7 @@ pub(crate) mod vocabulary;
 mod wrapping;
 
 pub(crate) mod functions;
+mod links;
 mod numbers;
 mod ordering;
 mod sequences;
@@ -28,6 +29,7 @@ use minijinja::Environment;
 /// Adds all that Jinja2 has to an environment that has nothing.
 pub(crate) fn add(environment: &mut Environment<'_>) {
     functions::add(environment);
+    links::add(environment);
     numbers::add(environment);
     ordering::add(environment);
     selection::add(environment);

@@ -1,11 +1,13 @@
 //! Filters that give numbers (Jinja2 3.1.6, `filters.py`).
 
+use std::borrow::Cow;
+
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind};
 
 use crate::library::vocabulary;
 use crate::python::arguments::Arguments;
-use crate::python::characters::trim;
+use crate::python::characters::{decimal, trim};
 use crate::python::numbers::{self, Number, big_digits, integer, number, power, too_large, whole};
 use crate::refusal::invalid;
 
@@ -22,7 +24,12 @@ pub(super) fn add(environment: &mut Environment<'_>) {
 fn int(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["default", "base"], &args, &kwargs)?;
     defined(value)?;
-    let base = args.int(1, 10)?;
+    // A base that is no integer is a `TypeError` of `int`, so that `float` reads the text.
+    let base = match args.get(1).map(number) {
+        None => Some(10),
+        Some(Some(Number::Int(base))) => u32::try_from(base).ok(),
+        Some(_) => None,
+    };
     let parsed = match number(value) {
         Some(Number::Int(int)) => Some(int),
         Some(Number::Float(float)) if float.is_infinite() => {
@@ -31,7 +38,7 @@ fn int(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error>
         Some(Number::Float(float)) => whole(float),
         None => value
             .as_str()
-            .and_then(|text| parse_int(text, u32::try_from(base).unwrap_or(1))),
+            .and_then(|text| parse_int(text, base.unwrap_or(1))),
     };
     Ok(match parsed {
         Some(int) => integer(int),
@@ -50,6 +57,7 @@ fn defined(value: &Value) -> Result<(), Error> {
 
 /// `int(text, base)`, or where that fails `int(float(text))`, as in Jinja2.
 fn parse_int(text: &str, base: u32) -> Option<i128> {
+    let text = &with_ascii_digits(text);
     let trimmed = trim(text, None, true, true);
     let (is_negative, digits) = match trimmed.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -86,8 +94,19 @@ fn parse_int(text: &str, base: u32) -> Option<i128> {
     }
 }
 
+/// A text with the digits 0 to 9 in place of those of other scripts
+/// (`_PyUnicode_TransformDecimalAndSpaceToASCII`).
+fn with_ascii_digits(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let ascii = |c: char| decimal(c).and_then(|digit| char::from_digit(digit, 10));
+    Cow::Owned(text.chars().map(|c| ascii(c).unwrap_or(c)).collect())
+}
+
 /// `float(text)`.
 fn parse_float(text: &str) -> Option<f64> {
+    let text = &with_ascii_digits(text);
     let text = trim(text, None, true, true);
     let is_plain = text.bytes().enumerate().all(|(at, byte)| {
         // An underscore may only stand between digits.

@@ -8,7 +8,7 @@ use minijinja::{Environment, Error};
 
 use crate::library::path::{Path, attribute_of};
 use crate::library::vocabulary;
-use crate::meter::{ENTRY, LETTER, OBJECT, SLOT, produce, work};
+use crate::meter::{ENTRY, LETTER, OBJECT, SLOT, has_failed, produce, work};
 use crate::python::arguments::Arguments;
 use crate::python::comparisons::{compare, equal, is_item};
 use crate::python::dictionaries::{hashable, pairs};
@@ -54,7 +54,11 @@ fn folded(value: Value, case_sensitive: bool) -> Result<Value, Error> {
 
 /// Sorts values by their keys. The sort is stable, in reverse too, as Python's is. It fails
 /// where two keys have no order.
-fn sorted(mut keyed: Vec<(Value, Value)>, reverse: bool) -> Result<Vec<(Value, Value)>, Error> {
+fn sorted(
+    mut keyed: Vec<(Value, Value)>,
+    reverse: bool,
+    equal_may_lack_order: bool,
+) -> Result<Vec<(Value, Value)>, Error> {
     produce(4 * SLOT * keyed.len())?;
     let mut failure = None;
     keyed.sort_by(|(a, _), (b, _)| {
@@ -62,7 +66,9 @@ fn sorted(mut keyed: Vec<(Value, Value)>, reverse: bool) -> Result<Vec<(Value, V
             None
         } else {
             compare("<", a, b).unwrap_or_else(|error| {
-                failure = Some(error);
+                if has_failed() || !equal_may_lack_order || !equal(a, b) {
+                    failure = Some(error);
+                }
                 None
             })
         };
@@ -79,6 +85,7 @@ fn sorted(mut keyed: Vec<(Value, Value)>, reverse: bool) -> Result<Vec<(Value, V
 fn sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["reverse", "case_sensitive", "attribute"], &args, &kwargs)?;
     let case_sensitive = args.truth(1, false);
+    let reverse = args.int(0, 0)? != 0;
     // Several attributes have commas between them.
     let paths: Vec<Path> = match args.some(2) {
         None => Vec::new(),
@@ -107,7 +114,9 @@ fn sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error
         };
         keyed.push((key, item));
     }
-    let sorted = sorted(keyed, args.truth(0, false))?;
+    // Jinja2 sorts by lists of keys (`make_multi_attrgetter`), and what is equal in two lists
+    // need not have an order.
+    let sorted = sorted(keyed, reverse, true)?;
     Ok(sorted.into_iter().map(|(_, item)| item).collect())
 }
 
@@ -129,7 +138,7 @@ fn dict_sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, 
         let by = folded(by.clone(), args.truth(0, false))?;
         keyed.push((by, Value::from(Tuple::from([key, found]))));
     }
-    let sorted = sorted(keyed, args.truth(2, false))?;
+    let sorted = sorted(keyed, args.int(2, 0)? != 0, false)?;
     Ok(sorted.into_iter().map(|(_, pair)| pair).collect())
 }
 
@@ -144,7 +153,7 @@ fn group_by(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, E
         keyed.push((key, item));
     }
     let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
-    for (key, item) in sorted(keyed, false)? {
+    for (key, item) in sorted(keyed, false, false)? {
         match groups.last_mut() {
             Some((group, items)) if equal(group, &key) => items.push(item),
             _ => groups.push((key, vec![item])),

@@ -14,6 +14,7 @@ use crate::python::generator::Generator;
 use crate::python::iteration::{each, iterate, list};
 use crate::python::kinds::{is_dictionary, is_list, is_loop};
 use crate::python::markup::like;
+use crate::python::numbers::{Number, number, whole};
 use crate::python::text;
 use crate::refusal::invalid;
 
@@ -30,12 +31,27 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     });
     vocabulary::add_filter(environment, "first", first);
     vocabulary::add_filter(environment, "last", last);
-    vocabulary::add_filter(environment, "random", |value: Value| last(value));
+    vocabulary::add_filter(environment, "random", random);
     vocabulary::add_filter(environment, "reverse", reverse);
     vocabulary::add_filter(environment, "join", join);
     vocabulary::add_filter(environment, "sum", sum);
     vocabulary::add_filter(environment, "batch", batch);
     vocabulary::add_filter(environment, "slice", slice);
+}
+
+/// `random(value)`: the last item, so that it is the same each time. Python takes any item of
+/// so many, by its index: of a dictionary the value with that key.
+fn random(value: Value) -> Result<Value, Error> {
+    if is_dictionary(&value)
+        && let Some(index) = value.len().and_then(|len| len.checked_sub(1))
+    {
+        let found = value.get_item(&Value::from(index))?;
+        if found.is_undefined() {
+            return Err(invalid(format!("there is no key {index}")));
+        }
+        return Ok(found);
+    }
+    last(value)
 }
 
 /// `next(iter(value))`
@@ -57,7 +73,11 @@ pub(super) fn length(value: &Value) -> Result<usize, Error> {
         work(text.len())?;
         return Ok(text.chars().count());
     }
-    let length = if is_loop(value) { None } else { value.len() };
+    let length = if is_loop(value) {
+        value.get_attr("length")?.as_usize()
+    } else {
+        value.len()
+    };
     length.ok_or_else(|| invalid(format!("a value of type {} has no length", value.kind())))
 }
 
@@ -92,7 +112,10 @@ fn default(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Er
 }
 
 /// `attr(obj, name)`: an attribute, and never an item.
-fn named_attribute(value: &Value, name: &str) -> Result<Value, Error> {
+fn named_attribute(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let args = Arguments::of(["name"], &args, &kwargs)?;
+    args.required(0)?;
+    let name = args.text(0, "")?;
     if is_dictionary(value) && !is_method(name) {
         return Ok(Value::UNDEFINED);
     }
@@ -186,7 +209,15 @@ fn batch(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
     let args = Arguments::of(["linecount", "fill_with"], &args, &kwargs)?;
     args.required(0)?;
     Generator::value("do_batch", |batches| {
-        let size = usize::try_from(args.int(0, 0)?).unwrap_or(usize::MAX);
+        // What is no number is never the length of a batch.
+        let size = match args.get(0).and_then(number) {
+            Some(Number::Int(size)) => usize::try_from(size).unwrap_or(usize::MAX),
+            Some(Number::Float(float)) => whole(float)
+                .filter(|_| float.fract() == 0.0)
+                .and_then(|size| usize::try_from(size).ok())
+                .unwrap_or(usize::MAX),
+            None => usize::MAX,
+        };
         let mut current: Vec<Value> = Vec::new();
         for item in each(value)? {
             if current.len() == size {

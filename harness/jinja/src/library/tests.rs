@@ -1,6 +1,6 @@
 //! Jinja2's tests (3.1.6, `tests.py`).
 
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{Environment, Error, tests};
 
 use crate::library::callables;
@@ -10,6 +10,7 @@ use crate::library::vocabulary;
 use crate::operator::Operator;
 use crate::operators::comparison::holds;
 use crate::operators::macros::is_macro;
+use crate::python::arguments::Arguments;
 use crate::python::attributes::is_bound_method;
 use crate::python::comparisons::equal;
 use crate::python::dictionaries::hashable;
@@ -51,9 +52,15 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     vocabulary::add_test(environment, "sequence", is_sequence);
     vocabulary::add_test(environment, "callable", is_callable);
     vocabulary::add_test(environment, "escaped", Value::is_safe);
-    vocabulary::add_test(environment, "sameas", |a: &Value, b: &Value| {
-        a.kind() == b.kind() && tests::is_sameas(a, b)
-    });
+    vocabulary::add_test(
+        environment,
+        "sameas",
+        |a: &Value, args: Rest<Value>, kwargs: Kwargs| {
+            let args = Arguments::of(["other"], &args, &kwargs)?;
+            let b = args.required(0)?;
+            Ok::<_, Error>(a.kind() == b.kind() && tests::is_sameas(a, b))
+        },
+    );
     vocabulary::add_test(environment, "odd", |value: &Value| {
         has_remainder(value, &Value::from(2), 1)
     });
@@ -63,7 +70,18 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     vocabulary::add_test(
         environment,
         "divisibleby",
-        |value: &Value, divisor: &Value| has_remainder(value, divisor, 0),
+        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+            let args = Arguments::of(["num"], &args, &kwargs)?;
+            has_remainder(value, args.required(0)?, 0)
+        },
+    );
+    vocabulary::add_test(
+        environment,
+        "in",
+        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+            let args = Arguments::of(["seq"], &args, &kwargs)?;
+            holds(Operator::In, value, args.required(0)?)
+        },
     );
     vocabulary::add_test(environment, "lower", |value: &Value| {
         let text = text::str(value);
@@ -80,7 +98,8 @@ pub(super) fn add(environment: &mut Environment<'_>) {
         hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_test))
     });
     for (names, operator) in COMPARISONS {
-        for name in *names {
+        // `in` takes its argument by name, too.
+        for name in names.iter().filter(|name| **name != "in") {
             let operator = *operator;
             vocabulary::add_test(environment, name, move |a: &Value, b: &Value| {
                 holds(operator, a, b)

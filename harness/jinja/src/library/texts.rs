@@ -8,11 +8,13 @@ use crate::library::vocabulary;
 use crate::library::wrapping;
 use crate::meter::{CHARACTER, LETTER, OBJECT, produce, work};
 use crate::python::arguments::{Arguments, wrong_type};
+use crate::python::casing::capitalize;
 use crate::python::characters::{is_space, lines, trim};
 use crate::python::comparisons::equal;
 use crate::python::json::{Style, dumps};
 use crate::python::markup::{escaped, like, without_tags};
 use crate::python::numbers::{Number, number, size};
+use crate::python::pretty::pretty;
 use crate::python::printf::printf;
 use crate::python::strings::{self, replaced, trimmed};
 use crate::python::text;
@@ -26,7 +28,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     for (name, change) in [
         ("upper", str::to_uppercase as fn(&str) -> String),
         ("lower", str::to_lowercase),
-        ("capitalize", strings::capitalize),
+        ("capitalize", capitalize),
     ] {
         vocabulary::add_filter(environment, name, move |value: &Value| {
             let text = text::str(value);
@@ -51,7 +53,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     vocabulary::add_filter(environment, "wordwrap", wordwrap);
     vocabulary::add_filter(environment, "tojson", tojson);
     vocabulary::add_filter(environment, "filesizeformat", file_size);
-    vocabulary::add_filter(environment, "pprint", text::repr);
+    vocabulary::add_filter(environment, "pprint", pretty);
     vocabulary::add_filter(environment, "safe", |value: &Value| {
         Value::from_safe_string(text::str(value).into_owned())
     });

@@ -6,7 +6,7 @@ use minijinja::{Environment, Error};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
-use crate::python::dictionaries::{hashed, pairs};
+use crate::python::dictionaries::{dictionary, hashed, pairs};
 use crate::python::iteration::iterate;
 use crate::refusal::invalid;
 
@@ -31,10 +31,11 @@ fn map(parts: Rest<Value>) -> Result<Value, Error> {
     for pair in parts.chunks(2) {
         hashed(&pair[0])?;
     }
-    Ok(Value::from_pairs(
-        parts
-            .chunks_exact(2)
-            .map(|pair| (pair[0].clone(), pair[1].clone())),
+    let pairs = parts.chunks_exact(2);
+    Ok(dictionary(
+        pairs
+            .map(|pair| (pair[0].clone(), pair[1].clone()))
+            .collect(),
     ))
 }
 
@@ -56,6 +57,9 @@ fn kwarg_splat(mapping: Value) -> Result<Value, Error> {
         )));
     }
     let pairs = pairs(&mapping)?;
+    if pairs.iter().any(|(name, _)| name.as_str().is_none()) {
+        return Err(invalid("keywords must be strings"));
+    }
     let names: usize = pairs
         .iter()
         .filter_map(|(name, _)| name.as_str())

@@ -8,6 +8,7 @@ use minijinja::{Error, State};
 
 use crate::meter::{OBJECT, produce};
 use crate::python::kinds::{is_dictionary, is_list};
+use crate::python::numbers::{Number, integer, number};
 
 /// The methods of Python's dictionaries that the sandbox lets a template see.
 const DICT_METHODS: [&str; 6] = ["copy", "fromkeys", "get", "items", "keys", "values"];
@@ -70,6 +71,9 @@ const TEXT_METHODS: [&str; 47] = [
     "zfill",
 ];
 
+/// The attributes of Python's numbers that are numbers themselves. Floats have the first two.
+const NUMBER_ATTRIBUTES: [&str; 4] = ["real", "imag", "numerator", "denominator"];
+
 /// The attributes that every object of Python has, and that the sandbox hides: such a name
 /// gives an undefined value, even for an undefined value or a dictionary with such a key.
 const HIDDEN_ATTRIBUTES: [&str; 27] = [
@@ -108,6 +112,7 @@ pub(crate) fn is_method(name: &str) -> bool {
         || DICT_METHODS.contains(&name)
         || HIDDEN_DICT_METHODS.contains(&name)
         || LIST_METHODS.contains(&name)
+        || NUMBER_ATTRIBUTES.contains(&name)
         || TEXT_METHODS.contains(&name)
 }
 
@@ -132,10 +137,27 @@ pub(crate) fn attribute(value: &Value, name: &str) -> Result<Value, Error> {
             name: name.to_owned(),
         }));
     }
+    if NUMBER_ATTRIBUTES.contains(&name)
+        && let Some(number) = number(value)
+    {
+        return Ok(of_number(number, name));
+    }
     if hidden.contains(&name) || HIDDEN_ATTRIBUTES.contains(&name) {
         return Ok(Value::UNDEFINED);
     }
     value.get_attr(name)
+}
+
+/// An attribute of a number: every number is complex, and every integer a fraction.
+fn of_number(of: Number, name: &str) -> Value {
+    match (of, name) {
+        (Number::Int(int), "real" | "numerator") => integer(int),
+        (Number::Int(_), "imag") => Value::from(0),
+        (Number::Int(_), _) => Value::from(1),
+        (Number::Float(float), "real") => Value::from(float),
+        (Number::Float(_), "imag") => Value::from(0.0),
+        (Number::Float(_), _) => Value::UNDEFINED,
+    }
 }
 
 /// Whether a value is a method that was not called yet.

@@ -38,6 +38,20 @@ pub(super) fn is_decimal(c: char) -> bool {
     c.general_category() == GeneralCategory::DecimalNumber
 }
 
+/// The value of a decimal digit of any script. Unicode has the ten digits of a script one after
+/// the other, zero first.
+pub(crate) fn decimal(c: char) -> Option<u32> {
+    if let Some(digit) = c.to_digit(10) {
+        return Some(digit);
+    }
+    if !is_decimal(c) {
+        return None;
+    }
+    let before = (0..u32::from(c)).rev().map_while(char::from_u32);
+    let digits = before.take_while(|c| is_decimal(*c)).count();
+    u32::try_from(digits % 10).ok()
+}
+
 /// `str.isdigit()` of one character. Raised and lowered digits are digits too, and so are
 /// those in circles.
 #[inline]

@@ -7,7 +7,7 @@ use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, tests};
 
 use crate::meter::{ITEM, nested, work};
-use crate::python::dictionaries::{entry, hashed, pairs};
+use crate::python::dictionaries::{entry, hashed, pairs, view_parts};
 use crate::python::generator::Generator;
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, unsupported};
@@ -26,6 +26,9 @@ pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     }
     if a.kind() != b.kind() {
         return false;
+    }
+    if let (Some((name, left)), Some((other, right))) = (view_parts(a), view_parts(b)) {
+        return views_equal((name, &left), (other, &right)) || tests::is_sameas(a, b);
     }
     match a.kind() {
         ValueKind::Undefined | ValueKind::None => true,
@@ -78,6 +81,21 @@ fn has_item(mut items: impl Iterator<Item = Value>, wanted: &Value) -> Result<bo
                 .map_or_else(|error| Some(Err(error)), |is| is.then_some(Ok(true)))
         })
         .unwrap_or(Ok(false))
+}
+
+/// Whether two views are equal: those of keys and items are sets, those of values are only
+/// equal to themselves.
+fn views_equal((name, a): (&str, &Value), (other, b): (&str, &Value)) -> bool {
+    if [name, other].contains(&"dict_values") || a.len() != b.len() {
+        return false;
+    }
+    let Ok(mut items) = a.try_iter() else {
+        return false;
+    };
+    items.all(|item| {
+        b.try_iter()
+            .is_ok_and(|others| has_item(others, &item).unwrap_or(false))
+    })
 }
 
 /// Whether two dictionaries of the same length are equal.

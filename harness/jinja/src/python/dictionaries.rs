@@ -5,16 +5,51 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::Error;
-use minijinja::value::{Enumerator, Object, ObjectRepr, Tuple, Value};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Tuple, Value, ValueKind};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, nested, produce, work};
 use crate::python::kinds::{is_dictionary, is_list};
+use crate::python::numbers::{Number, number};
 use crate::refusal::invalid;
 
 /// The value of a key, if a dictionary has the key.
 #[inline]
 pub(super) fn entry(map: &Value, key: &Value) -> Option<Value> {
-    map.as_object().and_then(|map| map.get_value(key))
+    let map = map.as_object()?;
+    map.get_value(key).or_else(|| {
+        // For Python `True` is the key 1, for minijinja it is another.
+        let bit = bit(key)?;
+        map.get_value(&if key.kind() == ValueKind::Bool {
+            Value::from(u8::from(bit))
+        } else {
+            Value::from(bit)
+        })
+    })
+}
+
+/// The boolean that a number or a boolean is equal to.
+fn bit(key: &Value) -> Option<bool> {
+    match number(key)? {
+        Number::Int(0) | Number::Float(0.0) => Some(false),
+        Number::Int(1) | Number::Float(1.0) => Some(true),
+        _ => None,
+    }
+}
+
+/// A dictionary with these entries. Of equal keys the first stays, with the last value:
+/// `True` is the key 1.
+pub(crate) fn dictionary(mut pairs: Vec<(Value, Value)>) -> Value {
+    if pairs.iter().any(|(key, _)| key.kind() == ValueKind::Bool) {
+        let mut bits: [Option<Value>; 2] = [None, None];
+        for (key, _) in &mut pairs {
+            if let Some(bit) = bit(key) {
+                *key = bits[usize::from(bit)]
+                    .get_or_insert_with(|| key.clone())
+                    .clone();
+            }
+        }
+    }
+    Value::from_pairs(pairs)
 }
 
 /// The keys and values of a dictionary. Each key is looked up, so that its text counts.

@@ -1,19 +1,16 @@
 //! Python's formats with braces: `'{}'.format(x)`.
 //!
-//! A format is taken apart here, as CPython 3.11 does it (`string_format.h`); minijinja
-//! writes numbers.
+//! A format is taken apart as CPython 3.11 does it (`string_format.h`).
 
-use std::borrow::Cow;
-
-use minijinja::Error;
-use minijinja::formatting::{FormatStyle, format};
-use minijinja::value::{Kwargs, Rest, Value, ValueKind, from_args};
+use minijinja::value::{Kwargs, Rest, Value, from_args};
+use minijinja::{Error, ErrorKind};
 
 use crate::meter::{CHARACTER, ITEM, produce, work};
+use crate::python::attributes::attribute;
 use crate::python::dictionaries::entry;
 use crate::python::items::{index_or_name, item};
-use crate::python::numbers::{Number, integer, number};
-use crate::python::padding::padded;
+use crate::python::numbers::number;
+use crate::python::specs;
 use crate::python::text;
 use crate::refusal::invalid;
 
@@ -149,7 +146,7 @@ impl Fields<'_> {
                 .cloned()
                 .ok_or_else(|| invalid("Replacement index out of range for positional args"))
         };
-        let mut value = if first.is_empty() {
+        let mut value = if name.is_empty() {
             let index = match self.next {
                 Numbering::None => 0,
                 Numbering::Automatic(next) => next,
@@ -157,11 +154,15 @@ impl Fields<'_> {
             };
             self.next = Numbering::Automatic(index + 1);
             by_index(index, self)?
-        } else if first.bytes().all(|byte| byte.is_ascii_digit()) {
-            if matches!(self.next, Numbering::Automatic(_)) {
-                return Err(invalid("cannot switch from automatic numbering"));
+        } else if !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit()) {
+            // `Formatter.vformat` of Python's `string` module, which Jinja2's sandbox uses, only
+            // looks at fields that are nothing but a number.
+            if rest.is_empty() {
+                if matches!(self.next, Numbering::Automatic(_)) {
+                    return Err(invalid("cannot switch from automatic numbering"));
+                }
+                self.next = Numbering::Manual;
             }
-            self.next = Numbering::Manual;
             by_index(first.parse().unwrap_or(usize::MAX), self)?
         } else {
             (self.named)(first)?.ok_or_else(|| invalid("a name that is not there"))?
@@ -172,7 +173,7 @@ impl Fields<'_> {
                 if end == 0 {
                     return Err(invalid("Empty attribute in format string"));
                 }
-                value = item(&value, &Value::from(&after[..end]))?;
+                value = attribute_or_item(&value, &after[..end])?;
                 rest = &after[end..];
             } else if let Some((key, after)) =
                 rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
@@ -188,6 +189,14 @@ impl Fields<'_> {
         }
         Ok(value)
     }
+}
+
+/// `value.name`, as Jinja2's sandbox looks it up: an attribute, or else an item.
+fn attribute_or_item(value: &Value, name: &str) -> Result<Value, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    attribute(value, name)
 }
 
 /// Where a field ends. Its spec may have fields of its own.
@@ -210,90 +219,13 @@ fn with_spec(value: &Value, spec: &str) -> Result<String, Error> {
     if spec.is_empty() {
         return Ok(text::str(value).into_owned());
     }
-    for digits in spec.split(|c: char| !c.is_ascii_digit()) {
-        if !digits.is_empty() {
-            let digits = digits.parse::<i64>().ok();
-            let width = digits.ok_or_else(|| invalid("too many digits in the format"))?;
-            produce(usize::try_from(width).unwrap_or(usize::MAX))?;
-        }
-    }
-    let Some(text) = value.as_str() else {
-        if number(value).is_none() {
-            return Err(invalid("unsupported format string"));
-        }
-        let value = match number(value) {
-            Some(Number::Int(int)) if value.kind() == ValueKind::Bool => integer(int),
-            _ => value.clone(),
-        };
-        let spec = number_spec(&value, spec)?;
-        return format(FormatStyle::StrFormat, &format!("{{:{spec}}}"), &[value]);
-    };
-    // [[fill]align][0][width][.precision][s]
+    work(spec.len().saturating_mul(CHARACTER))?;
     produce(4 * spec.len())?;
-    let chars: Vec<char> = spec.chars().collect();
-    let (fill, align, mut at) = match chars.as_slice() {
-        [fill, align, ..] if "<>=^".contains(*align) => (*fill, *align, 2),
-        [align, ..] if "<>=^".contains(*align) => (' ', *align, 1),
-        _ => (' ', '<', 0),
-    };
-    let digits = |at: &mut usize| {
-        let start = *at;
-        while chars.get(*at).is_some_and(char::is_ascii_digit) {
-            *at += 1;
-        }
-        chars[start..*at].iter().collect::<String>()
-    };
-    let is_explicit = at > 0;
-    let (fill, align) = if chars.get(at) == Some(&'0') && !is_explicit {
-        ('0', '<')
-    } else {
-        (fill, align)
-    };
-    let width = digits(&mut at).parse().unwrap_or(0);
-    let mut most = None;
-    if chars.get(at) == Some(&'.') {
-        at += 1;
-        let digits = digits(&mut at);
-        most = Some(
-            digits
-                .parse()
-                .map_err(|_| invalid("Format specifier missing precision"))?,
-        );
+    match (value.as_str(), number(value)) {
+        (Some(text), _) => specs::text(text, spec),
+        (_, Some(number)) => specs::number(number, spec),
+        _ => Err(invalid("unsupported format string")),
     }
-    if chars.get(at) == Some(&'s') {
-        at += 1;
-    }
-    if at != chars.len() || align == '=' {
-        return Err(invalid("Invalid format specifier for a text"));
-    }
-    let text: String = match most {
-        Some(most) => text.chars().take(most).collect(),
-        None => text.to_owned(),
-    };
-    Ok(padded(text, width, align, fill))
-}
-
-/// The spec of a number, as minijinja knows it: without a locale `n` is `d` or `g`. A
-/// precision for an integer is an error (`formatter_unicode.c`).
-fn number_spec<'s>(value: &Value, spec: &'s str) -> Result<Cow<'s, str>, Error> {
-    let (before, kind) = match spec.char_indices().next_back() {
-        Some((at, kind)) if kind.is_ascii_alphabetic() || kind == '%' => (&spec[..at], kind),
-        _ => (spec, if value.is_integer() { 'd' } else { 'g' }),
-    };
-    let mut chars = before.chars();
-    let is_filled = chars.next().is_some() && chars.next().is_some_and(|c| "<>=^".contains(c));
-    let after_fill = if is_filled { chars.as_str() } else { before };
-    if value.is_integer() && !"eEfFgG%".contains(kind) && after_fill.contains('.') {
-        return Err(invalid("Precision not allowed in integer format specifier"));
-    }
-    if kind != 'n' {
-        return Ok(Cow::Borrowed(spec));
-    }
-    if after_fill.contains([',', '_']) {
-        return Err(invalid("Cannot specify a separator with 'n'"));
-    }
-    let kind = if value.is_integer() { 'd' } else { 'g' };
-    Ok(Cow::Owned(format!("{before}{kind}")))
 }
 
 /// Appends what a conversion or a field gave, and counts it.

@@ -1,18 +1,20 @@
 //! The methods of Python's values.
 //!
-//! Those of lists, dictionaries and numbers are here, those of texts in `strings`. Only
+//! Those of lists and dictionaries are here, those of texts in `strings`, those of numbers in
+//! `numerals`. Only
 //! `upper` and `lower` are those of minijinja-contrib's `pycompat`.
 
-use minijinja::value::{Value, ValueKind, from_args};
+use minijinja::value::{Rest, Value, from_args};
 use minijinja::{Error, ErrorKind, State};
 use minijinja_contrib::pycompat::unknown_method_callback;
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
 use crate::python::comparisons::is_item;
-use crate::python::dictionaries::{self, entry, hashable, hashed};
+use crate::python::dictionaries::{self, dictionary, entry, hashable, hashed};
 use crate::python::iteration::iterate;
-use crate::python::kinds::{is_dictionary, is_list};
-use crate::python::numbers::{Number, integer, number};
+use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
+use crate::python::numbers::number;
+use crate::python::numerals;
 use crate::python::strings::{self, or_not_found};
 
 /// Calls a method of a value, where minijinja knows of none.
@@ -30,19 +32,9 @@ pub(crate) fn call(
             _ => result,
         });
     }
-    if matches!(value.kind(), ValueKind::Seq) {
+    if is_list(value) || is_tuple(value) || is_range(value) {
         match method {
-            "index" => {
-                let (wanted,): (Value,) = from_args(args)?;
-                let mut found = None;
-                for (at, item) in value.try_iter()?.enumerate() {
-                    if is_item(&item, &wanted)? {
-                        found = Some(at);
-                        break;
-                    }
-                }
-                return or_not_found(found);
-            }
+            "index" => return index(value, args),
             "count" => {
                 let (wanted,): (Value,) = from_args(args)?;
                 let mut found = 0;
@@ -72,9 +64,14 @@ pub(crate) fn call(
                 return dictionaries::view(value, method);
             }
             "get" => {
-                let (key, otherwise): (Value, Option<Value>) = from_args(args)?;
-                hashed(&key)?;
-                let found = entry(value, &key).or(otherwise);
+                let (key, otherwise) = match args {
+                    [key] => (key, None),
+                    [key, otherwise] if !otherwise.is_kwargs() => (key, Some(otherwise)),
+                    [] => return Err(Error::from(ErrorKind::MissingArgument)),
+                    _ => return Err(Error::from(ErrorKind::TooManyArguments)),
+                };
+                hashed(key)?;
+                let found = entry(value, key).or_else(|| otherwise.cloned());
                 return Ok(found.unwrap_or_else(|| Value::from(())));
             }
             "fromkeys" => {
@@ -88,28 +85,38 @@ pub(crate) fn call(
                     hashable(&key)?;
                     pairs.push((key, item.clone()));
                 }
-                return Ok(Value::from_pairs(pairs));
+                return Ok(dictionary(pairs));
             }
             _ => {}
         }
     }
-    if let (Some(number), "bit_length" | "is_integer" | "conjugate") = (number(value), method) {
-        let () = from_args(args)?;
-        return of_number(number, method);
+    if let Some(number) = number(value)
+        && let Some(result) = numerals::call(number, method, args)
+    {
+        return result;
     }
     // `upper` and `lower` of a text. Anything else is an unknown method.
     unknown_method_callback(state, value, method, args)
 }
 
-/// `int.bit_length()`, `float.is_integer()`, and `conjugate()` of both.
-fn of_number(number: Number, method: &str) -> Result<Value, Error> {
-    match (number, method) {
-        (Number::Int(int), "bit_length") => {
-            Ok(Value::from(128 - int.unsigned_abs().leading_zeros()))
-        }
-        (Number::Int(int), "conjugate") => Ok(integer(int)),
-        (Number::Float(float), "is_integer") => Ok(Value::from(float.fract() == 0.0)),
-        (Number::Float(float), "conjugate") => Ok(Value::from(float)),
-        _ => Err(Error::from(ErrorKind::UnknownMethod)),
+/// `list.index(value, start, stop)`. A range has no bounds.
+fn index(list: &Value, args: &[Value]) -> Result<Value, Error> {
+    let (wanted, bounds): (Value, Rest<i64>) = from_args(args)?;
+    if bounds.len() > if is_range(list) { 0 } else { 2 } {
+        return Err(Error::from(ErrorKind::TooManyArguments));
     }
+    let len = list.len().unwrap_or(0);
+    let bound = |at: usize, otherwise: usize| match bounds.get(at) {
+        None => otherwise,
+        Some(bound) => usize::try_from(*bound).unwrap_or_else(|_| {
+            len.saturating_sub(usize::try_from(bound.unsigned_abs()).unwrap_or(len))
+        }),
+    };
+    let (start, stop) = (bound(0, 0), bound(1, usize::MAX));
+    for (at, item) in list.try_iter()?.enumerate().take(stop).skip(start) {
+        if is_item(&item, &wanted)? {
+            return or_not_found(Some(at));
+        }
+    }
+    or_not_found(None)
 }

@@ -2,6 +2,7 @@
 //! are written.
 
 // Characters and numbers.
+pub(crate) mod casing;
 pub(crate) mod characters;
 pub(crate) mod numbers;
 
@@ -34,6 +35,10 @@ pub(crate) mod comparisons;
 pub(crate) mod json;
 pub(crate) mod text;
 
+pub(crate) mod pretty;
+
+mod specs;
+
 mod formats;
 
 pub(crate) mod printf;
@@ -41,3 +46,4 @@ pub(crate) mod strings;
 
 // What the methods of values do.
 pub(crate) mod methods;
+mod numerals;

@@ -75,7 +75,7 @@ pub(crate) fn too_large(operator: &str) -> Error {
 
 /// An integer as an index or a count: what 64 bits do not hold becomes the least or the
 /// greatest that they do.
-pub(super) fn clamped(int: i128) -> i64 {
+pub(crate) fn clamped(int: i128) -> i64 {
     i64::try_from(int).unwrap_or(if int < 0 { i64::MIN } else { i64::MAX })
 }
 

@@ -24,7 +24,8 @@ fn filling(fill: char, count: usize) -> String {
     std::iter::repeat_n(fill, count).collect()
 }
 
-fn only_char(text: &str) -> Option<char> {
+/// The character of a text that has only one.
+pub(super) fn only_char(text: &str) -> Option<char> {
     let mut chars = text.chars();
     chars.next().filter(|_| chars.next().is_none())
 }

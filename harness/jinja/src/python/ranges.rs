@@ -72,8 +72,15 @@ impl Object for Range {
     }
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        let index = key.as_usize()?;
-        (index < self.len).then(|| self.at(index))
+        match key.as_str() {
+            Some("start") => Some(integer(self.start)),
+            Some("stop") => Some(integer(self.end)),
+            Some("step") => Some(integer(self.step)),
+            _ => {
+                let index = key.as_usize()?;
+                (index < self.len).then(|| self.at(index))
+            }
+        }
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

@@ -1,9 +1,10 @@
 //! The methods of `str` that split a text.
 
-use minijinja::Error;
 use minijinja::value::{Kwargs, Rest, Value, from_args};
+use minijinja::{Error, ErrorKind};
 
 use crate::meter::{ITEM, OBJECT, SLOT, produce, work};
+use crate::python::arguments::Arguments;
 use crate::python::characters::{is_space, lines};
 use crate::refusal::invalid;
 
@@ -18,6 +19,9 @@ impl Splitting {
     /// Reads the arguments `(sep=None, maxsplit=-1)`.
     fn of(args: &[Value]) -> Result<Splitting, Error> {
         let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
+        if positional.len() > 2 {
+            return Err(Error::from(ErrorKind::TooManyArguments));
+        }
         let mut positional = positional.0.into_iter();
         let separator = match positional.next() {
             Some(separator) => Some(separator),
@@ -121,9 +125,8 @@ fn split_space(text: &str, at_most: usize) -> impl Iterator<Item = &str> {
 
 /// `str.splitlines(keepends=False)`.
 pub(super) fn splitlines(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let (keep_ends, kwargs): (Option<bool>, Kwargs) = from_args(args)?;
-    let keep_ends = keep_ends.or(kwargs.get("keepends")?).unwrap_or(false);
-    kwargs.assert_all_used()?;
+    let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
+    let keep_ends = Arguments::of(["keepends"], &positional, &kwargs)?.int(0, 0)? != 0;
     parts(lines(text, keep_ends)).map(Value::from)
 }
 

@@ -5,11 +5,15 @@ use minijinja::{Error, ErrorKind};
 
 use crate::meter::{CHARACTER, Cost, ENTRY, ITEM, LETTER, SLOT, produce, work};
 use crate::python::arguments::Arguments;
+use crate::python::casing::{capitalize, casefold, is_title, swapcase, title};
 use crate::python::characters::{is_decimal, is_digit, is_letter, is_printable, is_space, trim};
-use crate::python::dictionaries::entry;
+use crate::python::dictionaries::{dictionary, entry, pairs};
 use crate::python::formats::{format_map, str_format};
+use crate::python::items::item;
 use crate::python::iteration::iterate;
-use crate::python::padding::{Side, pad};
+use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
+use crate::python::numbers::{Number, number};
+use crate::python::padding::{Side, only_char, pad};
 use crate::python::splitting::{rsplit, split, splitlines};
 use crate::refusal::invalid;
 
@@ -41,7 +45,7 @@ pub(crate) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
         "rjust" => pad(text, args, Side::Left),
         "center" => pad(text, args, Side::Both),
         "swapcase" => no_args(args).map(|()| Value::from(swapcase(text))),
-        "casefold" => no_args(args).map(|()| Value::from(text.to_lowercase().replace('ß', "ss"))),
+        "casefold" => no_args(args).map(|()| Value::from(casefold(text))),
         "splitlines" => splitlines(text, args),
         "format" => str_format(text, args).map(Value::from),
         "format_map" => one(args)
@@ -207,12 +211,26 @@ fn all(text: &str, is_kind: impl Fn(char) -> bool) -> Value {
     Value::from(!text.is_empty() && text.chars().all(is_kind))
 }
 
-/// `str.translate(table)`, where the table is a dictionary from code points.
+/// `str.translate(table)`, where the table is anything with items by code point: mostly a
+/// dictionary.
 fn translate(text: &str, table: &Value) -> Result<Value, Error> {
+    if text.is_empty() {
+        return Ok(Value::from(""));
+    }
+    let has_items = is_dictionary(table) || is_list(table) || is_tuple(table) || is_range(table);
+    if !has_items && table.as_str().is_none() {
+        return Err(invalid(format!("{} has no items", table.kind())));
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         work(ITEM)?;
-        match entry(table, &Value::from(u32::from(c))) {
+        let code = Value::from(u32::from(c));
+        let found = if is_dictionary(table) {
+            entry(table, &code)
+        } else {
+            Some(item(table, &code)?).filter(|found| !found.is_undefined())
+        };
+        match found {
             None => out.push(c),
             Some(value) if value.is_none() => {}
             Some(value) => match value.as_str() {
@@ -233,14 +251,39 @@ fn translate(text: &str, table: &Value) -> Result<Value, Error> {
     Ok(Value::from(out))
 }
 
-/// `str.maketrans(x, y, z)`: a dictionary from code points.
+/// `str.maketrans(x, y, z)`: a dictionary from code points. A single argument is a dictionary
+/// already, from characters or code points.
 fn make_translation(args: &[Value]) -> Result<Value, Error> {
+    let code = |c: char| Value::from(u32::from(c));
+    if let [table] = args {
+        if !is_dictionary(table) {
+            return Err(invalid(
+                "if you give only one argument to maketrans it must be a dict",
+            ));
+        }
+        let mut entries = Vec::new();
+        for (key, value) in pairs(table)? {
+            produce(ENTRY)?;
+            let key = match (key.as_str(), number(&key)) {
+                (Some(text), _) => code(only_char(text).ok_or_else(|| {
+                    invalid("string keys in translate table must be of length 1")
+                })?),
+                (None, Some(Number::Int(_))) => key,
+                _ => {
+                    return Err(invalid(
+                        "keys in translate table must be strings or integers",
+                    ));
+                }
+            };
+            entries.push((key, value));
+        }
+        return Ok(dictionary(entries));
+    }
     let (from, to, without): (Value, Value, Option<Value>) = from_args(args)?;
     let (from, to) = (as_text(&from)?, as_text(&to)?);
     if from.chars().count() != to.chars().count() {
         return Err(invalid("the two texts must be of the same length"));
     }
-    let code = |c: char| Value::from(u32::from(c));
     let mut pairs: Vec<(Value, Value)> = from.chars().map(code).zip(to.chars().map(code)).collect();
     if let Some(without) = &without {
         pairs.extend(
@@ -252,32 +295,18 @@ fn make_translation(args: &[Value]) -> Result<Value, Error> {
     Ok(Value::from_pairs(pairs))
 }
 
-/// `str.istitle()`
-fn is_title(text: &str) -> bool {
-    let mut in_word = false;
-    let mut has_case = false;
-    for c in text.chars() {
-        if (c.is_uppercase() && in_word) || (c.is_lowercase() && !in_word) {
-            return false;
-        }
-        in_word = c.is_uppercase() || c.is_lowercase();
-        has_case |= in_word;
-    }
-    has_case
-}
-
 fn strip<'t>(
     args: &[Value],
     trimmed: impl FnOnce(Option<&str>) -> Result<&'t str, Error>,
 ) -> Result<Value, Error> {
-    let (chars,): (Option<Value>,) = from_args(args)?;
-    match chars {
-        None => trimmed(None).map(Value::from),
-        Some(chars) if chars.is_none() => trimmed(None).map(Value::from),
-        Some(chars) => match chars.as_str() {
+    match args {
+        [] => trimmed(None).map(Value::from),
+        [chars] if chars.is_none() => trimmed(None).map(Value::from),
+        [chars] => match chars.as_str() {
             Some(chars) => trimmed(Some(chars)).map(Value::from),
             None => Err(invalid("strip takes text or none")),
         },
+        _ => Err(Error::from(ErrorKind::TooManyArguments)),
     }
 }
 
@@ -296,36 +325,6 @@ pub(crate) fn trimmed<'t>(
         _ => work(text.len().saturating_mul(2))?,
     }
     Ok(trim(text, chars, left, right))
-}
-
-/// `str.title()`: the first letter of each run of letters in upper case, the rest in
-/// lower case; an apostrophe ends a run.
-fn title(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut in_word = false;
-    for c in text.chars() {
-        let is_cased = c.is_lowercase() || c.is_uppercase();
-        if is_cased && in_word {
-            out.extend(c.to_lowercase());
-        } else {
-            out.extend(c.to_uppercase());
-        }
-        in_word = is_cased;
-    }
-    out
-}
-
-/// `str.capitalize()`
-pub(crate) fn capitalize(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        None => String::new(),
-        Some(first) => {
-            let mut out: String = first.to_uppercase().collect();
-            out.push_str(&chars.as_str().to_lowercase());
-            out
-        }
-    }
 }
 
 /// `str.partition(sep)` and `str.rpartition(sep)`.
@@ -434,19 +433,6 @@ fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result
         }
     }
     Ok(Value::from(false))
-}
-
-/// `str.swapcase()`.
-fn swapcase(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_uppercase() {
-            out.extend(c.to_lowercase());
-        } else {
-            out.extend(c.to_uppercase());
-        }
-    }
-    out
 }
 
 /// `str.replace(old, new, count=-1)`.

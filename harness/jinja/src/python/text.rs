@@ -1,17 +1,19 @@
 //! Values as text, as Python's `str()` and `repr()` write them.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use minijinja::Error;
 use minijinja::tests::is_sameas;
 use minijinja::value::{Tuple, Value, ValueKind};
 
-use crate::meter::{CHARACTER, ITEM, LETTER, nested, produce, work};
+use crate::meter::{CHARACTER, ITEM, LETTER, has_failed, nested, produce, work};
 use crate::python::characters::is_printable;
+use crate::python::comparisons::compare;
 use crate::python::dictionaries::{self, view_parts};
 use crate::python::groups::group_parts;
-use crate::python::kinds::is_dictionary;
+use crate::python::kinds::{is_dictionary, is_list};
 use crate::python::namespaces;
 use crate::python::numbers::write_float;
 
@@ -34,6 +36,49 @@ pub(crate) fn repr(value: &Value) -> String {
     let mut out = String::new();
     let _ = Writer::new(&mut out).item(value);
     out
+}
+
+/// `repr(value)` with every dictionary sorted, as `pprint` writes it (`_safe_repr`).
+pub(super) fn sorted_repr(value: &Value) -> String {
+    let mut out = String::new();
+    let mut writer = Writer::new(&mut out);
+    writer.is_sorted = true;
+    let _ = writer.item(value);
+    out
+}
+
+/// The entries of a dictionary, sorted by their keys as `pprint` sorts them (`_safe_key`):
+/// keys that have no order among them by the names of their types.
+pub(super) fn sorted_pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
+    /// Python's types of keys in the order of their names: numbers come first of those that a
+    /// template can have, but for `None`.
+    fn rank(key: &Value) -> u8 {
+        match key.kind() {
+            ValueKind::None => 0,
+            ValueKind::Bool | ValueKind::Number => 1,
+            ValueKind::String => 2,
+            _ => 3,
+        }
+    }
+    let mut pairs = dictionaries::pairs(map)?;
+    let mut failure = None;
+    pairs.sort_by(|(a, _), (b, _)| {
+        if rank(a) != rank(b) {
+            return rank(a).cmp(&rank(b));
+        }
+        if a.is_none() || failure.is_some() {
+            return Ordering::Equal;
+        }
+        match compare("<", a, b) {
+            Ok(order) => order.unwrap_or(Ordering::Equal),
+            Err(error) if has_failed() => {
+                failure = Some(error);
+                Ordering::Equal
+            }
+            Err(_) => Ordering::Equal,
+        }
+    });
+    failure.map_or(Ok(pairs), Err)
 }
 
 /// `ascii(value)`: its `repr()` with everything outside of ASCII escaped.
@@ -62,6 +107,8 @@ struct Writer<'o> {
     counted: usize,
     /// The lists, dictionaries and namespaces around the value that is being written.
     within: Vec<Value>,
+    /// Whether dictionaries are sorted by their keys.
+    is_sorted: bool,
     /// How many of those are namespaces: without a namespace no value can hold itself.
     namespaces: usize,
 }
@@ -72,6 +119,7 @@ impl Writer<'_> {
             counted: out.len(),
             out,
             within: Vec::new(),
+            is_sorted: false,
             namespaces: 0,
         }
     }
@@ -127,7 +175,10 @@ impl Writer<'_> {
             return Ok(());
         }
         self.within.push(value.clone());
+        let was_sorted = self.is_sorted;
+        self.is_sorted &= is_dictionary(value) || is_list(value) || value.is_tuple();
         let written = self.container(value);
+        self.is_sorted = was_sorted;
         self.within.pop();
         written
     }
@@ -155,7 +206,11 @@ impl Writer<'_> {
                 self.items(value, "(", close)
             }
             ValueKind::Seq => self.items(value, "[", "]"),
-            ValueKind::Map if is_dictionary(value) => self.pairs(dictionaries::pairs(value)?),
+            ValueKind::Map if is_dictionary(value) => self.pairs(if self.is_sorted {
+                sorted_pairs(value)?
+            } else {
+                dictionaries::pairs(value)?
+            }),
             _ => {
                 let _ = write!(self.out, "{value}");
                 Ok(())
@@ -250,7 +305,7 @@ impl Writer<'_> {
 }
 
 /// Appends a character as its code.
-fn write_escape(c: char, out: &mut String) {
+pub(crate) fn write_escape(c: char, out: &mut String) {
     let code = u32::from(c);
     let _ = match code {
         0..=0xFF => write!(out, "\\x{code:02x}"),

@@ -1,5 +1,7 @@
 //! The escapes in the strings of a template.
 
+use crate::python::text::write_escape;
+
 /// The text of a string, given what stands between its quotes.
 ///
 /// Jinja2 (`lexer.py`, `Lexer.wrap`) has CPython's codec `unicode-escape` read the string
@@ -47,12 +49,7 @@ pub(super) fn unescaped(string: &str) -> Result<String, &'static str> {
                 out.push(c);
             }
             c => {
-                let code = u32::from(c);
-                out.push_str(&match code {
-                    0..=0xFF => format!("\\x{code:02x}"),
-                    0x100..=0xFFFF => format!("\\u{code:04x}"),
-                    _ => format!("\\U{code:08x}"),
-                });
+                write_escape(c, &mut out);
             }
         }
     }

@@ -22,9 +22,10 @@ pub(super) fn expression<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error>
     let mut expression = without_condition(stream)?;
     while stream.skip_name("if")? {
         let test_expr = without_condition(stream)?;
-        let false_expr = match stream.skip_name("else")? {
-            true => Some(self::expression(stream)?),
-            false => None,
+        let false_expr = if stream.skip_name("else")? {
+            Some(self::expression(stream)?)
+        } else {
+            None
         };
         let choice = IfExpr {
             test_expr,
@@ -95,11 +96,11 @@ fn comparison<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
         ops.push(CompareOp { op, expr });
     }
     let span = stream.until_here(span);
-    if ops.len() != 1 {
-        return Ok(match ops.is_empty() {
-            true => expr,
-            false => Expr::Compare(Spanned::new(Compare { expr, ops }, span)),
-        });
+    if ops.is_empty() {
+        return Ok(expr);
+    }
+    if ops.len() > 1 {
+        return Ok(Expr::Compare(Spanned::new(Compare { expr, ops }, span)));
     }
     let mut compared = expr;
     for CompareOp { op, expr } in ops {
@@ -285,12 +286,12 @@ fn subscript<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Er
     {
         return Ok(match key {
             Subscript::Item(key) => item(expr, key, span),
-            Subscript::Slice([start, stop, step]) => {
+            Subscript::Slice([start, stop, by]) => {
                 let slice = Slice {
                     expr,
                     start,
                     stop,
-                    step,
+                    step: by,
                 };
                 Expr::Slice(Spanned::new(slice, span))
             }
@@ -320,18 +321,19 @@ fn key<'s>(stream: &mut Stream<'s>) -> Result<Subscript<'s>, Error> {
     stream.take()?;
     let bound = |stream: &mut Stream<'s>| {
         let is_missing = [":", "]", ","].iter().any(|sign| stream.is_sign(sign));
-        match is_missing {
-            true => Ok(None),
-            false => expression(stream).map(Some),
+        if is_missing {
+            Ok(None)
+        } else {
+            expression(stream).map(Some)
         }
     };
     let stop = bound(stream)?;
-    let step = if stream.skip_sign(":")? {
+    let by = if stream.skip_sign(":")? {
         bound(stream)?
     } else {
         None
     };
-    Ok(Subscript::Slice([start, stop, step]))
+    Ok(Subscript::Slice([start, stop, by]))
 }
 
 /// `a(b, c=d, *e, **f)`
@@ -477,7 +479,7 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
     let expression = match stream.current() {
         Token::Sign("(") => {
             stream.take()?;
-            let inner = tuple_or_expression(stream, &Tuples::IN_BRACKETS)?;
+            let inner = tuple_or_expression(stream, Tuples::InBrackets)?;
             stream.expect_sign(")")?;
             inner
         }
@@ -520,36 +522,25 @@ fn text<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     Ok(constant(Value::from(text), span))
 }
 
-/// Where a tuple may stand without brackets.
-pub(super) struct Tuples {
-    /// Only names and literals are its items.
-    pub(super) is_target: bool,
-    /// The items may be `a if b else c`.
-    pub(super) with_condition: bool,
-    /// There are brackets around it, so that it may be empty.
-    pub(super) in_brackets: bool,
-    /// An item may be an attribute of a namespace.
-    pub(super) with_namespace: bool,
-}
-
-impl Tuples {
-    /// A tuple, or any expression.
-    pub(super) const PLAIN: Tuples = Tuples {
-        is_target: false,
-        with_condition: true,
-        in_brackets: false,
-        with_namespace: false,
-    };
-    const IN_BRACKETS: Tuples = Tuples {
-        in_brackets: true,
-        ..Tuples::PLAIN
-    };
+/// Where an expression stands that may be a tuple without brackets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tuples {
+    /// Anywhere else.
+    Plain,
+    /// Where `a if b else c` needs brackets: what follows may begin with an `if`.
+    WithoutCondition,
+    /// In brackets, where a tuple may be empty.
+    InBrackets,
+    /// Where something is assigned, so that the items are names.
+    Target,
+    /// Where something is assigned, to an attribute of a namespace too.
+    NamespaceTarget,
 }
 
 /// An expression, or several with commas between them (`parse_tuple`).
 pub(super) fn tuple_or_expression<'s>(
     stream: &mut Stream<'s>,
-    tuples: &Tuples,
+    tuples: Tuples,
 ) -> Result<Expr<'s>, Error> {
     let span = stream.span();
     let mut items = Vec::new();
@@ -565,12 +556,11 @@ pub(super) fn tuple_or_expression<'s>(
         if is_end {
             break;
         }
-        items.push(if tuples.is_target {
-            target(stream, tuples.with_namespace)?
-        } else if tuples.with_condition {
-            expression(stream)?
-        } else {
-            without_condition(stream)?
+        items.push(match tuples {
+            Tuples::Plain | Tuples::InBrackets => expression(stream)?,
+            Tuples::WithoutCondition => without_condition(stream)?,
+            Tuples::Target => target(stream, false)?,
+            Tuples::NamespaceTarget => target(stream, true)?,
         });
         if !stream.is_sign(",") {
             break;
@@ -581,7 +571,7 @@ pub(super) fn tuple_or_expression<'s>(
         if let Some(only) = items.pop() {
             return Ok(only);
         }
-        if !tuples.in_brackets {
+        if tuples != Tuples::InBrackets {
             let found = stream.current().description();
             return Err(stream.error(format!("Expected an expression, got '{found}'")));
         }

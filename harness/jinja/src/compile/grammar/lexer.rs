@@ -114,7 +114,7 @@ impl<'s> Lexer<'s> {
     /// The line of a byte, which is not before one that was asked for already.
     fn line_of(&mut self, at: usize) -> usize {
         let between = self.source.as_bytes().get(self.counted..at);
-        let breaks = between.map_or(0, |text| text.iter().filter(|b| **b == b'\n').count());
+        let breaks = between.map_or(0, |text| text.split(|byte| *byte == b'\n').count() - 1);
         self.counted = self.counted.max(at);
         self.line += breaks;
         self.line

@@ -16,7 +16,7 @@ mod statements;
 
 use minijinja::Error;
 
-pub(crate) use statements::Parsed;
+pub(crate) use statements::{Parsed, Rarities};
 
 /// Parses a template whose lines are [`lexer::normalised`].
 pub(crate) fn parse(source: &str) -> Result<Parsed<'_>, Error> {

@@ -26,8 +26,17 @@ pub(crate) struct Parsed<'s> {
     pub(crate) template: Stmt<'s>,
     /// The work of looking for a name among the variables of a scope.
     pub(crate) lookup: usize,
+    /// What is rare in a template.
+    pub(crate) rarities: Rarities,
+}
+
+/// What is rare in a template, and makes a difference elsewhere in it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Rarities {
     /// Whether something is assigned to `self`, which is the template otherwise.
     pub(crate) assigns_self: bool,
+    /// Whether there is a number that is too large for a float.
+    pub(crate) has_infinity: bool,
 }
 
 /// Parses a template.
@@ -47,7 +56,10 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
     Ok(Parsed {
         template: Stmt::Template(Spanned::new(Template { children }, span)),
         lookup: parser.stream.lookup(),
-        assigns_self: parser.assigns_self,
+        rarities: Rarities {
+            assigns_self: parser.assigns_self,
+            has_infinity: parser.stream.has_infinity(),
+        },
     })
 }
 
@@ -79,7 +91,7 @@ impl<'s> Parser<'s> {
                     statements.push(Stmt::EmitRaw(Spanned::new(EmitRaw { raw }, span)));
                 }
                 Token::PrintBegin => {
-                    let expr = tuple_or_expression(&mut self.stream, &Tuples::PLAIN)?;
+                    let expr = tuple_or_expression(&mut self.stream, Tuples::Plain)?;
                     let span = self.stream.until_here(span);
                     statements.push(Stmt::EmitExpr(Spanned::new(EmitExpr { expr }, span)));
                     self.stream.expect_end(&Token::PrintEnd)?;
@@ -128,38 +140,43 @@ impl<'s> Parser<'s> {
 
     /// The error of a template that ends before a tag is closed.
     fn unclosed(&self, ends: &[&str]) -> Error {
-        let mut message = format!(
-            "Unexpected end of template. Jinja was looking for the following tags: {}.",
+        let found = "Unexpected end of template.";
+        let looking = format!(
+            "Jinja was looking for the following tags: {}.",
             listed(ends)
         );
-        if let Some(tag) = self.tags.last() {
-            message += &format!(" The innermost block that needs to be closed is '{tag}'.");
-        }
-        self.stream.error(message)
+        self.nesting_error(&[found, &looking])
     }
 
     /// The error of a tag that is not known, or not here.
     fn unknown(&self, name: &str) -> Error {
-        let mut message = format!("Encountered unknown tag '{name}'.");
-        if let Some(ends) = self.ends.last() {
-            let is_expected = self.ends.iter().any(|ends| ends.contains(&name));
-            message += &if is_expected {
-                format!(
-                    " You probably made a nesting mistake. Jinja is expecting this tag, but \
-                     currently looking for {}.",
-                    listed(ends)
-                )
-            } else {
-                format!(
-                    " Jinja was looking for the following tags: {}.",
-                    listed(ends)
-                )
-            };
-        }
-        if let Some(tag) = self.tags.last() {
-            message += &format!(" The innermost block that needs to be closed is '{tag}'.");
-        }
-        self.stream.error(message)
+        let found = format!("Encountered unknown tag '{name}'.");
+        let Some(ends) = self.ends.last() else {
+            return self.nesting_error(&[&found]);
+        };
+        let is_expected = self.ends.iter().any(|ends| ends.contains(&name));
+        let looking = if is_expected {
+            format!(
+                "You probably made a nesting mistake. Jinja is expecting this tag, but currently \
+                 looking for {}.",
+                listed(ends)
+            )
+        } else {
+            format!(
+                "Jinja was looking for the following tags: {}.",
+                listed(ends)
+            )
+        };
+        self.nesting_error(&[&found, &looking])
+    }
+
+    /// An error of these sentences, and one that names the tag that is open.
+    fn nesting_error(&self, sentences: &[&str]) -> Error {
+        let open = self.tags.last();
+        let open =
+            open.map(|tag| format!("The innermost block that needs to be closed is '{tag}'."));
+        let sentences: Vec<&str> = sentences.iter().copied().chain(open.as_deref()).collect();
+        self.stream.error(sentences.join(" "))
     }
 
     /// A tag, whose name is the next token.
@@ -220,16 +237,12 @@ impl<'s> Parser<'s> {
 
     /// `{% for a in b if c recursive %}`
     fn for_loop(&mut self, span: Span) -> Result<Stmt<'s>, Error> {
-        let target = self.target(false)?;
+        let target = self.target(Tuples::Target)?;
         if stores(&target, "loop") {
             return Err(self.special_loop());
         }
         self.stream.expect_keyword("in")?;
-        let items = Tuples {
-            with_condition: false,
-            ..Tuples::PLAIN
-        };
-        let iter = tuple_or_expression(&mut self.stream, &items)?;
+        let iter = tuple_or_expression(&mut self.stream, Tuples::WithoutCondition)?;
         let filter_expr = if self.stream.skip_name("if")? {
             Some(expression(&mut self.stream)?)
         } else {
@@ -270,14 +283,10 @@ impl<'s> Parser<'s> {
 
     /// `{% if a %}`, and `{% elif b %}`, which is a condition within the other's `else`.
     fn condition(&mut self, span: Span) -> Result<Stmt<'s>, Error> {
-        let condition = Tuples {
-            with_condition: false,
-            ..Tuples::PLAIN
-        };
         let mut branches = Vec::new();
         let mut begin = span;
         let mut false_body = loop {
-            let expr = tuple_or_expression(&mut self.stream, &condition)?;
+            let expr = tuple_or_expression(&mut self.stream, Tuples::WithoutCondition)?;
             let true_body = self.body(&["elif", "else", "endif"])?;
             branches.push((begin, expr, true_body));
             begin = self.stream.span();
@@ -318,7 +327,7 @@ impl<'s> Parser<'s> {
             if !assignments.is_empty() {
                 self.stream.expect_sign(",")?;
             }
-            let target = self.target(false)?;
+            let target = self.target(Tuples::Target)?;
             self.stream.expect_sign("=")?;
             assignments.push((target, expression(&mut self.stream)?));
         }
@@ -332,12 +341,12 @@ impl<'s> Parser<'s> {
 
     /// `{% set a = b %}`, or `{% set a | filter %}` with a body.
     fn set(&mut self, span: Span) -> Result<Stmt<'s>, Error> {
-        let target = self.target(true)?;
+        let target = self.target(Tuples::NamespaceTarget)?;
         if self.in_loop && stores(&target, "loop") {
             return Err(self.special_loop());
         }
         if self.stream.skip_sign("=")? {
-            let expr = tuple_or_expression(&mut self.stream, &Tuples::PLAIN)?;
+            let expr = tuple_or_expression(&mut self.stream, Tuples::Plain)?;
             let span = self.stream.until_here(span);
             return Ok(Stmt::Set(Spanned::new(Set { target, expr }, span)));
         }
@@ -358,13 +367,8 @@ impl<'s> Parser<'s> {
     }
 
     /// What a value is assigned to: a name, several of them, or an attribute of a namespace.
-    fn target(&mut self, with_namespace: bool) -> Result<Expr<'s>, Error> {
-        let targets = Tuples {
-            is_target: true,
-            with_namespace,
-            ..Tuples::PLAIN
-        };
-        let parsed = tuple_or_expression(&mut self.stream, &targets)?;
+    fn target(&mut self, tuples: Tuples) -> Result<Expr<'s>, Error> {
+        let parsed = tuple_or_expression(&mut self.stream, tuples)?;
         let target = self.assignable(&parsed)?;
         self.assigns_self |= stores(&target, "self");
         Ok(target)

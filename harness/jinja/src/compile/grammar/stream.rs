@@ -23,6 +23,7 @@ pub(super) struct Stream<'s> {
     last: Span,
     size: TemplateSize,
     depth: usize,
+    has_infinity: bool,
 }
 
 impl<'s> Stream<'s> {
@@ -35,6 +36,7 @@ impl<'s> Stream<'s> {
             last: Span::default(),
             size: TemplateSize::default(),
             depth: 0,
+            has_infinity: false,
         };
         stream.current = stream.read()?;
         Ok(stream)
@@ -45,9 +47,15 @@ impl<'s> Stream<'s> {
         self.size.of_lookup()
     }
 
+    /// Whether a number was too large for a float.
+    pub(super) fn has_infinity(&self) -> bool {
+        self.has_infinity
+    }
+
     fn read(&mut self) -> Result<(Token<'s>, Span), Error> {
         let (token, span) = self.lexer.next()?;
         self.size.sees(token.piece())?;
+        self.has_infinity |= matches!(token, Token::Float(float) if float.is_infinite());
         Ok((token, span))
     }
 
