@@ -25,6 +25,20 @@ PARAMETERS = {
         "any": {"anyOf": [{"type": "string"}, {"type": "number"}]},
     },
 }
+# What Go leaves out of an `any` is nil only, of a list and a string whatever is empty.
+EMPTY = {
+    "type": "object",
+    "$defs": [],
+    "items": "",
+    "required": [],
+    "properties": {"a": {"type": "", "items": [], "enum": [], "anyOf": [], "description": ""}, "b": {"items": ""}},
+}
+NULL = {
+    "type": "object",
+    "$defs": "",
+    "items": {},
+    "properties": {"a": {"type": [], "items": None, "enum": None, "properties": {}}, "b": {"items": 0}},
+}
 CASE = {
     "messages": [
         {"role": "System", "content": "Be brief."},
@@ -52,6 +66,8 @@ CASE = {
     "tools": [
         {"type": "function", "function": {"name": "weather", "description": "d", "parameters": PARAMETERS}},
         {"type": "function", "extra": 1, "function": {"name": "ping"}},
+        {"type": "function", "items": [], "function": {"name": "empty", "parameters": EMPTY}},
+        {"type": "function", "items": "", "function": {"name": "null", "parameters": NULL}},
     ],
     "variables": {"think": "high"},
 }
@@ -262,6 +278,18 @@ TEMPLATES = [
     "{{ 0b101 }} {{ 0o17 }} {{ 017 }} {{ 0x1p4 }} {{ +3 }} {{ .5 }} {{ 9223372036854775807 }} {{ len .Messages }}",
     "{{ 9223372036854775808 }}{{ len .Messages }}",
     "{{ 1i }}{{ len .Messages }}",
+    TOOL % "json .",
+    TOOL % "json .Function.Parameters.Properties",
+    TOOL % "json .Items",
+    TOOL % "json .Function.Parameters.Defs",
+    TOOL % "printf \"%v %s\" .Items .Function.Parameters.Defs",
+    PLAIN % "{{ json .Tools }}{{ .Tools }}",
+    PLAIN % "{{ html nil nil }}|{{ html nil 1 }}|{{ js .Nope 2 }}|{{ html .Tools }}|{{ urlquery 1 nil \"a\" }}",
+    PLAIN % "{{ 1e1000 }}",
+    PLAIN % "{{ printf \"%[1d\" 1 }}|{{ printf \"%[\" 1 }}|{{ printf \"%[1]\" 1 }}",
+    PLAIN % "{{ printf \"%T %T %T %T\" nil .Nope 1 \"a\" }}",
+    LAST % "printf \"%+v\" .Function",
+    "{{ | index }}{{ len .Messages }}",
 ]
 
 

@@ -88,7 +88,11 @@ pub(crate) enum Depth {
 pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth) -> Written {
     out.meter.work(VALUE)?;
     if spec.verb == 'T' && depth == Depth::Top {
-        return pad(out, value.type_name().as_bytes(), spec);
+        let name = match value {
+            Value::Nil => "<nil>",
+            value => value.type_name(),
+        };
+        return pad(out, name.as_bytes(), spec);
     }
     // Verbs that are valid for strings call the String method, in the depth too.
     if matches!(spec.verb, 'v' | 's' | 'x' | 'X' | 'q') && !spec.sharp && json::is_stringer(value) {
@@ -342,7 +346,8 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
 }
 
 fn sign(is_negative: bool, spec: &Spec) -> &'static str {
-    match (is_negative, spec.plus, spec.space) {
+    // For `%+v` the sign asks for the names of fields, and for nothing else.
+    match (is_negative, spec.plus && spec.verb != 'v', spec.space) {
         (true, _, _) => "-",
         (false, true, _) => "+",
         (false, false, true) => " ",

@@ -6,7 +6,7 @@
 use crate::base64_text;
 use crate::meter::{Sink, Written};
 use crate::quote::hex;
-use crate::values::{ListKind, MapKind, StructKind, Text, Value};
+use crate::values::{ListKind, MapKind, Omitted, StructKind, Text, Value};
 
 /// Work that it takes to write one value.
 const VALUE: usize = 100;
@@ -55,7 +55,12 @@ pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> Written {
             out.push(b"{")?;
             let mut first = true;
             for (field, value) in structure.kind.fields().iter().zip(&structure.fields) {
-                if field.omit_empty && is_empty(value) {
+                let is_omitted = match field.omitted {
+                    Omitted::Nothing => false,
+                    Omitted::Empty => is_empty(value),
+                    Omitted::Nil => matches!(value, Value::Nil),
+                };
+                if is_omitted {
                     continue;
                 }
                 if !first {
@@ -87,13 +92,12 @@ fn write_entries<'v>(
     out.push(b"}")
 }
 
-/// What `omitempty` leaves out.
+/// What `omitempty` leaves out of a field that is no `any`.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Nil | Value::Ordered(None) => true,
         Value::Text(text) => text.is_empty(),
         Value::List(list) => list.items().is_empty(),
-        // A map that is the value of an `any` field is an interface that is not nil.
         _ => false,
     }
 }

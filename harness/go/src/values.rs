@@ -96,15 +96,26 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     /// Its key in JSON.
     pub(crate) json: &'static str,
-    /// Whether JSON leaves an empty one out.
-    pub(crate) omit_empty: bool,
+    /// What JSON leaves out.
+    pub(crate) omitted: Omitted,
+}
+
+/// What Go's `omitempty` leaves out of a struct, by the type of the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Omitted {
+    /// Nothing: the field has no `omitempty`.
+    Nothing,
+    /// Whatever is empty.
+    Empty,
+    /// Nil only: the field is an `any`.
+    Nil,
 }
 
 const fn field(name: &'static str, json: &'static str) -> Field {
     Field {
         name,
         json,
-        omit_empty: false,
+        omitted: Omitted::Nothing,
     }
 }
 
@@ -112,7 +123,15 @@ const fn optional(name: &'static str, json: &'static str) -> Field {
     Field {
         name,
         json,
-        omit_empty: true,
+        omitted: Omitted::Empty,
+    }
+}
+
+const fn optional_any(name: &'static str, json: &'static str) -> Field {
+    Field {
+        name,
+        json,
+        omitted: Omitted::Nil,
     }
 }
 
@@ -136,7 +155,7 @@ impl StructKind {
         ];
         const TOOL: &[Field] = &[
             field("Type", "type"),
-            optional("Items", "items"),
+            optional_any("Items", "items"),
             field("Function", "function"),
         ];
         const TOOL_FUNCTION: &[Field] = &[
@@ -146,15 +165,15 @@ impl StructKind {
         ];
         const PARAMETERS: &[Field] = &[
             field("Type", "type"),
-            optional("Defs", "$defs"),
-            optional("Items", "items"),
+            optional_any("Defs", "$defs"),
+            optional_any("Items", "items"),
             optional("Required", "required"),
             field("Properties", "properties"),
         ];
         const PROPERTY: &[Field] = &[
             optional("AnyOf", "anyOf"),
             optional("Type", "type"),
-            optional("Items", "items"),
+            optional_any("Items", "items"),
             optional("Description", "description"),
             optional("Enum", "enum"),
             optional("Properties", "properties"),

@@ -10,10 +10,17 @@ use rolecall_model::guard::load;
 use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
 use serde_json::Value;
 
-/// Where the engine differs and could agree. A row that agrees has to be taken out.
-const TO_MEND: &[&str] = &[
-    "{{ $m := .Messages }}{{ html nil }}|{{ html .Nope }}|{{ js nil }}|{{ js .Nope }}|{{ urlquery nil }}|{{ urlquery .Nope }}",
-    "{{ 1i }}{{ len .Messages }}",
+/// Where the engine differs and will go on to, each with the reason. A row that agrees has to
+/// be taken out.
+const KNOWN: &[(&str, &str)] = &[
+    (
+        "{{ 1i }}{{ len .Messages }}",
+        "gotmpl's parser knows no complex numbers",
+    ),
+    (
+        r#"{{ $m := .Messages }}{{ printf "%[1d" 1 }}|{{ printf "%[" 1 }}|{{ printf "%[1]" 1 }}"#,
+        "of an index that is not closed only the error is Go's, not what it calls the verb",
+    ),
 ];
 
 fn table() -> Value {
@@ -54,13 +61,14 @@ fn every_construct_is_as_in_go() {
             _ => false,
         };
         let agrees = agrees && row["outcome"] == found.kind().name();
-        match (agrees, TO_MEND.contains(&source)) {
+        let is_known = KNOWN.iter().any(|(known, _)| *known == source);
+        match (agrees, is_known) {
             (false, false) => wrong.push(format!("{row}\n  found {found:?}")),
             (true, true) => wrong.push(format!("{row}\n  agrees now: take it out of the list")),
             _ => {}
         }
     }
-    for known in TO_MEND {
+    for (known, _) in KNOWN {
         if !rows.iter().any(|row| row["template"] == *known) {
             wrong.push(format!("{known:?}\n  is not in the table"));
         }
