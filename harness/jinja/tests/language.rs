@@ -14,6 +14,13 @@ use rolecall_model::{Case, Conversation, Dialect, Outcome, OutcomeKind, Template
 /// A reason of [`KNOWN`].
 const NO_BYTES: &str = "there are no bytes";
 
+/// A reason of [`KNOWN`].
+const BLOCKS: &str = "a block sees all variables around it: minijinja has no scope that it could \
+                      be kept from";
+
+/// A reason of [`KNOWN`].
+const LARGE: &str = "integers beyond 128 bits are written, and not calculated with";
+
 /// Where the engine differs and will go on to, each with the reason. A row that agrees has
 /// to be taken out.
 const KNOWN: &[(&str, &str)] = &[
@@ -42,6 +49,41 @@ const KNOWN: &[(&str, &str)] = &[
     (
         r"{{ '\ud83d\ude00'|tojson(ensure_ascii=true) }}",
         "half of a pair of surrogates is no character, and no prompt can have it",
+    ),
+    (
+        "{% for x in [1, 2] %}{% block b %}[{{ x }}{{ loop }}]{% endblock %}{% endfor %}",
+        BLOCKS,
+    ),
+    (
+        "{% for x in [1] %}{% set y = 3 %}{% block b %}[{{ y }}]{% endblock %}{% endfor %}",
+        BLOCKS,
+    ),
+    (
+        "{% with z = 1 %}{% block b %}[{{ z }}]{% endblock %}{% endwith %}",
+        BLOCKS,
+    ),
+    (
+        "{% macro m(a) %}{% block b %}[{{ a }}]{% endblock %}{% endmacro %}{{ m(1) }}",
+        BLOCKS,
+    ),
+    (
+        "{% block a %}{% set q = 1 %}{% block c %}[{{ q }}]{% endblock %}{% endblock %}",
+        BLOCKS,
+    ),
+    (
+        "{% for x in [1] %}{{ loop.cycle }}{% endfor %}",
+        "a method of `loop` is only known where it is called",
+    ),
+    ("{{ 2 ** 200 }}", LARGE),
+    ("{{ 99999999999999999999 * 99999999999999999999 }}", LARGE),
+    (
+        "{{ '99999999999999999999999999999999999999999999'|int }}",
+        LARGE,
+    ),
+    ("{{ 1e40|int }}", LARGE),
+    (
+        "{{ strftime_now('%10A') }}",
+        "a width is only known of numbers, and Python's is that of the C library",
     ),
     (
         "{{ '&eacute;'|striptags }}",

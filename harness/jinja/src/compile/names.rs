@@ -17,7 +17,7 @@ pub(super) fn signature(node: &Macro<'_>, seen: &Names<'_>) -> Signature {
         name: node.name.to_owned(),
         required: node.args.len() - node.defaults.len(),
         enclosed: seen.loaded.len() + seen.namespaces.len(),
-        takes_caller: uses("caller"),
+        reads_caller: seen.loaded.contains("caller"),
         takes_kwargs: uses("kwargs"),
         takes_varargs: uses("varargs"),
         arguments,
@@ -28,7 +28,7 @@ pub(super) fn signature(node: &Macro<'_>, seen: &Names<'_>) -> Signature {
 /// signature binds them.
 pub(super) fn parameters<'s>(signature: &Signature, node: &Macro<'s>) -> Vec<&'s str> {
     let special = [
-        (signature.takes_caller, "caller"),
+        (signature.takes_caller(), "caller"),
         (signature.takes_kwargs, "kwargs"),
         (signature.takes_varargs, "varargs"),
     ];

@@ -24,6 +24,7 @@ use crate::compile::properties::is_constant;
 use crate::compile::scopes::Scopes;
 use crate::meter::exceeded;
 use crate::operator::Operator;
+use crate::refusal::syntax_error;
 
 /// The length from which on literal text within a loop or a macro is written through the
 /// formatter, which counts it. How much shorter text can be written is bounded by the fuel
@@ -375,7 +376,16 @@ impl Adapter {
         let span = node.span();
         let mut seen = Names::default();
         seen.of_macro(node);
-        let signature = signature(node, &seen);
+        let mut signature = signature(node, &seen);
+        let required = &signature.arguments[..signature.required];
+        if signature.reads_caller && required.iter().any(|argument| argument == "caller") {
+            let message = "When defining macros or call blocks the special \"caller\" argument must \
+                           be omitted or be given a default.";
+            return Err(syntax_error(message, usize::from(span.start_line)));
+        }
+        if name == CALL_BLOCK {
+            signature.name.clear();
+        }
         let was_soft = std::mem::replace(&mut self.expressions.is_soft, false);
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
         let of_macro = self.scopes.of_macro();

@@ -190,7 +190,7 @@ fn format(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
             "format takes values or names, not both",
         ));
     };
-    Ok(like(value, printf(&text, &values)?))
+    Ok(like(value, printf(&text, &values, value.is_safe())?))
 }
 
 /// `truncate(s, length=255, killwords=False, end='...', leeway=5)`.
@@ -298,33 +298,14 @@ fn file_size(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String,
 /// `json.dumps(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
 fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let names = ["ensure_ascii", "indent", "separators", "sort_keys"];
-    if args.len() > names.len() {
-        return Err(Error::from(ErrorKind::TooManyArguments));
-    }
-    let has_kwargs = kwargs.args().next().is_some();
-    let argument = |position: usize| -> Result<Option<Value>, Error> {
-        if !has_kwargs {
-            return Ok(args.get(position).cloned());
-        }
-        match (
-            args.get(position),
-            kwargs.get::<Option<Value>>(names[position])?,
-        ) {
-            (Some(_), Some(_)) => Err(Error::new(
-                ErrorKind::TooManyArguments,
-                format!("{} is given twice", names[position]),
-            )),
-            (Some(value), None) => Ok(Some(value.clone())),
-            (None, given) => Ok(given),
-        }
-    };
+    let args = Arguments::of(names, &args, &kwargs)?;
     let mut style = Style::indented(None);
-    style.ensure_ascii = argument(0)?.is_some_and(|value| value.is_true());
-    if let Some(indent) = argument(1)?.filter(|value| !value.is_none()) {
-        style.indent = Some(indention("indent", &indent)?);
+    style.ensure_ascii = args.truth(0, false);
+    if let Some(indent) = args.some(1) {
+        style.indent = Some(indention("indent", indent)?);
         ",".clone_into(&mut style.item_separator);
     }
-    if let Some(separators) = argument(2)?.filter(|value| !value.is_none()) {
+    if let Some(separators) = args.some(2) {
         let pair: Vec<Value> = separators.try_iter()?.take(3).collect();
         let [item, key] = pair.as_slice() else {
             return Err(wrong_type("separators"));
@@ -333,7 +314,6 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
         style.item_separator = text(item).ok_or_else(|| wrong_type("separators"))?;
         style.key_separator = text(key).ok_or_else(|| wrong_type("separators"))?;
     }
-    style.sort_keys = argument(3)?.is_some_and(|value| value.is_true());
-    kwargs.assert_all_used()?;
+    style.sort_keys = args.truth(3, false);
     dumps(value, &style).map(Value::from)
 }

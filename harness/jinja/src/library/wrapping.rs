@@ -72,6 +72,11 @@ fn long_word_break(chunk: &[char], room: usize, break_on_hyphens: bool) -> usize
     end
 }
 
+/// What parts words for `textwrap`: no other white space than that of ASCII.
+fn is_gap(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\u{B}' | '\u{C}' | '\r' | ' ')
+}
+
 /// A line in pieces: words, the space between them, and parts of words that end with a
 /// hyphen.
 fn chunks(chars: &[char], break_on_hyphens: bool) -> Vec<&[char]> {
@@ -84,7 +89,7 @@ fn chunks(chars: &[char], break_on_hyphens: bool) -> Vec<&[char]> {
     let mut chunks: Vec<&[char]> = Vec::new();
     let mut start = 0;
     for at in 1..=chars.len() {
-        let is_end = at == chars.len() || is_space(chars[at]) != is_space(chars[at - 1]);
+        let is_end = at == chars.len() || is_gap(chars[at]) != is_gap(chars[at - 1]);
         let is_hyphen = break_on_hyphens
             && at >= 3
             && at < chars.len()

@@ -115,7 +115,7 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
 /// `a % b`: the remainder has the divisor's sign, and a text is a printf format.
 fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
     if let Some(text) = a.as_str() {
-        return Ok(like(a, printf(text, b)?));
+        return Ok(like(a, printf(text, b, a.is_safe())?));
     }
     match (number(a), number(b)) {
         (Some(a), Some(b)) => numbers::modulo(a, b),
@@ -128,7 +128,7 @@ fn repeat(value: &Value, times: i128, other: &Value) -> Result<Value, Error> {
     let times = numbers::size(times)?;
     if let Some(text) = value.as_str() {
         produce(text.len().saturating_mul(times))?;
-        return Ok(Value::from(text.repeat(times)));
+        return Ok(like(value, text.repeat(times)));
     }
     if !is_tuple(value) && !is_list(value) {
         return Err(unsupported("*", value, other));

@@ -23,6 +23,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
 /// What a macro takes.
 #[derive(Debug)]
 pub(crate) struct Signature {
+    /// Empty for what a call block hands over.
     pub(crate) name: String,
     /// The names of the arguments, without the three special ones.
     pub(crate) arguments: Vec<String>,
@@ -30,16 +31,22 @@ pub(crate) struct Signature {
     pub(crate) required: usize,
     /// How many names from outside the macro may keep.
     pub(crate) enclosed: usize,
-    pub(crate) takes_caller: bool,
+    /// Whether `caller` is read, be it an argument like any other.
+    pub(crate) reads_caller: bool,
     pub(crate) takes_kwargs: bool,
     pub(crate) takes_varargs: bool,
 }
 
 impl Signature {
+    /// Whether `caller` is handed over beside the arguments.
+    pub(crate) fn takes_caller(&self) -> bool {
+        self.reads_caller && !self.arguments.iter().any(|name| name == "caller")
+    }
+
     /// Whether the arguments of a call can be handed over as they are.
     fn is_bound(&self, args: &[Value]) -> bool {
         args.len() == self.arguments.len()
-            && !self.takes_caller
+            && !self.takes_caller()
             && !self.takes_kwargs
             && !self.takes_varargs
             && !args.last().is_some_and(Value::is_kwargs)
@@ -75,7 +82,7 @@ impl Signature {
                 None => Value::from_object(Missing),
             });
         }
-        if self.takes_caller {
+        if self.takes_caller() {
             bound.push(take("caller")?.unwrap_or_default());
         }
         if self.takes_kwargs {
@@ -160,7 +167,10 @@ pub(crate) fn is_macro(value: &Value) -> bool {
 
 impl fmt::Debug for BoundMacro {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<Macro '{}'>", self.signature.name)
+        match self.signature.name.as_str() {
+            "" => f.write_str("<Macro anonymous>"),
+            name => write!(f, "<Macro '{name}'>"),
+        }
     }
 }
 
@@ -172,6 +182,7 @@ impl Object for BoundMacro {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let signature = &self.signature;
         Some(match key.as_str()? {
+            "name" if signature.name.is_empty() => Value::from(()),
             "name" => Value::from(signature.name.as_str()),
             "arguments" => {
                 let names = signature
@@ -180,7 +191,7 @@ impl Object for BoundMacro {
                     .map(|name| Value::from(name.as_str()));
                 Value::from(Tuple::from(names.collect::<Vec<_>>()))
             }
-            "caller" => Value::from(signature.takes_caller),
+            "caller" => Value::from(signature.reads_caller),
             "catch_kwargs" => Value::from(signature.takes_kwargs),
             "catch_varargs" => Value::from(signature.takes_varargs),
             _ => return None,

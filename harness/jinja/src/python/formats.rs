@@ -9,15 +9,16 @@ use crate::meter::{CHARACTER, ITEM, produce, work};
 use crate::python::attributes::attribute;
 use crate::python::dictionaries::entry;
 use crate::python::items::{index_or_name, item};
+use crate::python::markup::escaped;
 use crate::python::numbers::number;
 use crate::python::specs;
 use crate::python::text;
 use crate::refusal::invalid;
 
 /// `text.format(*args, **kwargs)`
-pub(super) fn str_format(text: &str, args: &[Value]) -> Result<String, Error> {
+pub(super) fn str_format(text: &str, args: &[Value], is_markup: bool) -> Result<String, Error> {
     let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
-    formatted(text, &positional, &|name| {
+    formatted(text, is_markup, &positional, &|name| {
         if kwargs.has(name) {
             kwargs.get::<Value>(name).map(Some)
         } else {
@@ -27,15 +28,23 @@ pub(super) fn str_format(text: &str, args: &[Value]) -> Result<String, Error> {
 }
 
 /// `text.format_map(mapping)`
-pub(super) fn format_map(text: &str, mapping: &Value) -> Result<String, Error> {
-    formatted(text, &[], &|name| Ok(entry(mapping, &name.into())))
+pub(super) fn format_map(text: &str, mapping: &Value, is_markup: bool) -> Result<String, Error> {
+    formatted(text, is_markup, &[], &|name| {
+        Ok(entry(mapping, &name.into()))
+    })
 }
 
 /// A format with its fields replaced by values, which they name by position or by name.
-fn formatted(text: &str, positional: &[Value], named: &Named<'_>) -> Result<String, Error> {
+fn formatted(
+    text: &str,
+    is_markup: bool,
+    positional: &[Value],
+    named: &Named<'_>,
+) -> Result<String, Error> {
     let mut fields = Fields {
         positional,
         named,
+        is_markup,
         next: Numbering::None,
     };
     let out = fields.replaced(text, 2)?;
@@ -61,6 +70,8 @@ enum Numbering {
 struct Fields<'a> {
     positional: &'a [Value],
     named: &'a Named<'a>,
+    /// Whether the text is a `Markup`, which escapes what it is given.
+    is_markup: bool,
     next: Numbering,
 }
 
@@ -132,7 +143,17 @@ impl Fields<'_> {
             Some('a') => Value::from(text::ascii(&value)),
             Some(_) => return Err(invalid("Unknown conversion specifier")),
         };
-        with_spec(&value, &spec)
+        if self.is_markup && value.is_safe() {
+            if !spec.is_empty() {
+                return Err(invalid("a Markup has no format"));
+            }
+            return Ok(text::str(&value).into_owned());
+        }
+        let formatted = with_spec(&value, &spec)?;
+        if self.is_markup {
+            return escaped(&formatted);
+        }
+        Ok(formatted)
     }
 
     /// The value that a field names: `0.name[key]`.

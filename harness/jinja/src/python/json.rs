@@ -1,15 +1,16 @@
 //! JSON, as Python's `json` module reads and writes it.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use minijinja::Error;
 use minijinja::value::{Value, ValueKind};
 use serde_json::{Map, Value as Json};
 
-use crate::meter::{CHARACTER, ITEM, produce, work};
+use crate::meter::{CHARACTER, ITEM, nested, produce, work};
 use crate::python::dictionaries::pairs;
 use crate::python::kinds::is_dictionary;
-use crate::python::numbers::{big_digits, big_integer, write_float};
+use crate::python::numbers::{big_digits, big_integer, number as number_of, write_float};
 use crate::refusal::invalid;
 
 /// A JSON value as Python's `json` module loads it: an integer keeps all its digits, a number
@@ -92,9 +93,6 @@ struct Writer<'w> {
     level: usize,
 }
 
-/// How deeply a value may be nested: about as deep as Python's own recursion limit allows.
-const MAX_DEPTH: usize = 300;
-
 impl Writer<'_> {
     fn value(&mut self, value: &Value) -> Result<(), Error> {
         work(ITEM)?;
@@ -145,12 +143,13 @@ impl Writer<'_> {
             return Ok(());
         }
         self.out.push('[');
-        self.deeper()?;
-        for (index, item) in value.try_iter()?.enumerate() {
-            self.separate(index)?;
-            self.value(&item)?;
-        }
-        self.shallower(']')
+        self.within(']', |writer| {
+            for (index, item) in value.try_iter()?.enumerate() {
+                writer.separate(index)?;
+                writer.value(&item)?;
+            }
+            Ok(())
+        })
     }
 
     fn map(&mut self, value: &Value) -> Result<(), Error> {
@@ -161,8 +160,8 @@ impl Writer<'_> {
         }
         if self.style.sort_keys {
             let all_text = pairs.iter().all(|(key, _)| key.as_str().is_some());
-            let all_numbers = pairs.iter().all(|(key, _)| key.is_number());
-            if !all_text && !all_numbers {
+            let all_numbers = pairs.iter().all(|(key, _)| number_of(key).is_some());
+            if !all_text && !all_numbers && pairs.len() > 1 {
                 return Err(invalid("keys of different types cannot be sorted"));
             }
             // Sorting compares each key with some of the others.
@@ -170,18 +169,22 @@ impl Writer<'_> {
             for (key, _) in &pairs {
                 work(steps * (ITEM + key.as_str().map_or(0, str::len)))?;
             }
-            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+            pairs.sort_by(|(a, _), (b, _)| match (number_of(a), number_of(b)) {
+                (Some(a), Some(b)) => a.compare(b).unwrap_or(Ordering::Equal),
+                _ => a.cmp(b),
+            });
         }
         self.out.push('{');
-        self.deeper()?;
-        for (index, (key, item)) in pairs.iter().enumerate() {
-            self.separate(index)?;
-            self.key(key)?;
-            produce(self.style.key_separator.len())?;
-            self.out.push_str(&self.style.key_separator);
-            self.value(item)?;
-        }
-        self.shallower('}')
+        self.within('}', |writer| {
+            for (index, (key, item)) in pairs.iter().enumerate() {
+                writer.separate(index)?;
+                writer.key(key)?;
+                produce(writer.style.key_separator.len())?;
+                writer.out.push_str(&writer.style.key_separator);
+                writer.value(item)?;
+            }
+            Ok(())
+        })
     }
 
     fn key(&mut self, key: &Value) -> Result<(), Error> {
@@ -201,15 +204,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn deeper(&mut self) -> Result<(), Error> {
+    /// Appends what is within a list or a dictionary, and the bracket that closes it.
+    fn within(
+        &mut self,
+        close: char,
+        write: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.level += 1;
-        if self.level > MAX_DEPTH {
-            return Err(invalid("maximum recursion depth exceeded"));
-        }
-        Ok(())
-    }
-
-    fn shallower(&mut self, close: char) -> Result<(), Error> {
+        nested(|| write(self))??;
         self.level -= 1;
         self.line_break()?;
         self.out.push(close);

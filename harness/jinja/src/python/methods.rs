@@ -24,13 +24,15 @@ pub(crate) fn call(
     method: &str,
     args: &[Value],
 ) -> Result<Value, Error> {
-    if let Some(text) = value.as_str()
-        && let Some(result) = strings::call(text, method, args)
-    {
-        return result.map(|result| match result.as_str() {
-            Some(text) if value.is_safe() => Value::from_safe_string(text.to_owned()),
-            _ => result,
-        });
+    if let Some(text) = value.as_str() {
+        let called = if value.is_safe() {
+            strings::call_markup(text, method, args)
+        } else {
+            strings::call(text, method, args)
+        };
+        if let Some(result) = called {
+            return result;
+        }
     }
     if is_list(value) || is_tuple(value) || is_range(value) {
         match method {

@@ -15,11 +15,12 @@ pub(crate) mod ranges;
 // Texts: cut, filled up, safe to print.
 pub(crate) mod markup;
 mod padding;
-mod splitting;
 
 // What a call is given, and what can be walked through.
 pub(crate) mod arguments;
 pub(crate) mod iteration;
+
+mod splitting;
 
 // Which kind a value is.
 pub(crate) mod kinds;
@@ -37,6 +38,7 @@ pub(crate) mod text;
 
 pub(crate) mod pretty;
 
+// Formats, and the methods of texts that use them.
 mod specs;
 
 mod formats;
@@ -45,5 +47,6 @@ pub(crate) mod printf;
 pub(crate) mod strings;
 
 // What the methods of values do.
-pub(crate) mod methods;
 mod numerals;
+
+pub(crate) mod methods;

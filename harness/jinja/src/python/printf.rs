@@ -13,13 +13,15 @@ use crate::meter::{CHARACTER, ITEM, SLOT, produce, work};
 use crate::python::dictionaries::entry;
 use crate::python::formats::push;
 use crate::python::kinds::{is_dictionary, is_list, is_tuple};
+use crate::python::markup::escaped;
 use crate::python::numbers::{Number, big_digits, number, whole};
 use crate::python::padding::padded;
 use crate::python::text;
 use crate::refusal::invalid;
 
-/// `text % values`: a tuple holds several values, anything else is one.
-pub(crate) fn printf(text: &str, values: &Value) -> Result<String, Error> {
+/// `text % values`: a tuple holds several values, anything else is one. A `Markup` escapes
+/// what it is given (markupsafe's `Markup.__mod__`).
+pub(crate) fn printf(text: &str, values: &Value, is_markup: bool) -> Result<String, Error> {
     let is_one = !is_tuple(values);
     let len = values.len().filter(|_| !is_one).unwrap_or(1);
     work(text.len() * CHARACTER + ITEM * len)?;
@@ -35,7 +37,8 @@ pub(crate) fn printf(text: &str, values: &Value) -> Result<String, Error> {
     let mut rest = text;
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
-        let (spec, after) = Conversion::parse(&rest[at + 1..])?;
+        let (mut spec, after) = Conversion::parse(&rest[at + 1..])?;
+        spec.is_markup = is_markup;
         rest = after;
         if spec.kind == '%' {
             out.push('%');
@@ -126,6 +129,8 @@ struct Conversion<'t> {
     width: Size,
     precision: Size,
     kind: char,
+    /// Whether the value is escaped.
+    is_markup: bool,
 }
 
 impl<'t> Conversion<'t> {
@@ -170,6 +175,7 @@ impl<'t> Conversion<'t> {
             width,
             precision,
             kind,
+            is_markup: false,
         };
         Ok((conversion, chars.as_str()))
     }
@@ -194,11 +200,18 @@ impl<'t> Conversion<'t> {
                     'r' => text::repr(value),
                     _ => text::ascii(value),
                 };
+                let is_escaped = self.kind == 's' && value.is_safe();
+                let text = if self.is_markup && !is_escaped {
+                    escaped(&text)?
+                } else {
+                    text
+                };
                 match precision {
                     Some(most) => text.chars().take(most).collect(),
                     None => text,
                 }
             }
+            'c' if self.is_markup => return Err(invalid("%c requires int or char")),
             'c' => match (number(value), value.as_str()) {
                 (Some(Number::Int(code)), _) => u32::try_from(code)
                     .ok()
@@ -225,7 +238,12 @@ impl<'t> Conversion<'t> {
         precision: Option<usize>,
     ) -> Result<String, Error> {
         let has = |flag: char| self.flags.contains(flag);
-        let Some(mut parsed) = number(value) else {
+        // A `Markup` has `int()` read the text that stands for a number.
+        let from_text = || match value.as_str().filter(|_| self.is_markup)?.trim().parse() {
+            Ok(int) => Some(Number::Int(int)),
+            Err(_) => None,
+        };
+        let Some(mut parsed) = number(value).or_else(from_text) else {
             // An integer that is too large to calculate with can still be written.
             return match big_digits(value) {
                 Some(digits) if "diu".contains(self.kind) => {

@@ -60,7 +60,7 @@ impl Spec {
             let number = number.and_then(|number| usize::try_from(number).ok());
             number
                 .map(Some)
-                .ok_or_else(|| invalid("Too many decimal digits in format string"))
+                .ok_or_else(|| invalid("too many digits in the format"))
         };
         let width = number()?.unwrap_or(0);
         let mut grouping = None;

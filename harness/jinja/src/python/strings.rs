@@ -11,11 +11,81 @@ use crate::python::dictionaries::{dictionary, entry, pairs};
 use crate::python::formats::{format_map, str_format};
 use crate::python::items::item;
 use crate::python::iteration::iterate;
-use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
+use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, sequence_like};
+use crate::python::markup::escaped;
 use crate::python::numbers::{Number, number};
 use crate::python::padding::{Side, only_char, pad};
 use crate::python::splitting::{rsplit, split, splitlines};
+use crate::python::text;
 use crate::refusal::invalid;
+
+/// Calls a method of `Markup`, which escapes the texts that it puts into itself, or gives None
+/// if there is none of this name (markupsafe 3.0).
+pub(super) fn call_markup(
+    text: &str,
+    method: &str,
+    args: &[Value],
+) -> Option<Result<Value, Error>> {
+    let result = match method {
+        "join" => one(args).and_then(|items| join_escaped(text, &items)),
+        "format" => str_format(text, args, true).map(Value::from),
+        "format_map" => one(args)
+            .and_then(|map| format_map(text, &map, true))
+            .map(Value::from),
+        "replace" | "center" | "ljust" | "rjust" if args.len() > 1 => escaped_argument(args)
+            .and_then(|args| {
+                call(text, method, &args)
+                    .unwrap_or_else(|| Err(Error::from(ErrorKind::UnknownMethod)))
+            }),
+        _ => call(text, method, args)?,
+    };
+    Some(result.and_then(|result| as_markup(&result)))
+}
+
+/// The second argument of a method escaped: what is put into a `Markup`.
+fn escaped_argument(args: &[Value]) -> Result<Vec<Value>, Error> {
+    let mut args = args.to_vec();
+    if let Some(text) = args[1].as_str()
+        && !args[1].is_safe()
+    {
+        args[1] = Value::from(escaped(text)?);
+    }
+    Ok(args)
+}
+
+/// A text as a `Markup`, and so are the texts in a list or a tuple.
+fn as_markup(result: &Value) -> Result<Value, Error> {
+    if let Some(text) = result.as_str() {
+        return Ok(Value::from_safe_string(text.to_owned()));
+    }
+    if is_list(result) || is_tuple(result) {
+        let len = result.len().unwrap_or(0);
+        work(ITEM * len)?;
+        produce(SLOT * len)?;
+        let parts = result.try_iter()?.map(|part| as_markup(&part));
+        return Ok(sequence_like(result, parts.collect::<Result<_, _>>()?));
+    }
+    Ok(result.clone())
+}
+
+/// `Markup.join(items)`: every item is escaped, and need not be a text.
+fn join_escaped(separator: &str, items: &Value) -> Result<Value, Error> {
+    let mut out = String::new();
+    for (index, item) in iterate(items.clone())?.try_iter()?.enumerate() {
+        let text = text::str(&item);
+        work(ITEM)?;
+        produce(separator.len() + text.len())?;
+        if index > 0 {
+            out.push_str(separator);
+        }
+        if item.is_safe() {
+            out.push_str(&text);
+        } else {
+            out.push_str(&escaped(&text)?);
+        }
+    }
+    Ok(Value::from(out))
+}
 
 /// Calls a method of `str`, or gives None if there is none of this name.
 pub(crate) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Error>> {
@@ -47,9 +117,9 @@ pub(crate) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
         "swapcase" => no_args(args).map(|()| Value::from(swapcase(text))),
         "casefold" => no_args(args).map(|()| Value::from(casefold(text))),
         "splitlines" => splitlines(text, args),
-        "format" => str_format(text, args).map(Value::from),
+        "format" => str_format(text, args, false).map(Value::from),
         "format_map" => one(args)
-            .and_then(|map| format_map(text, &map))
+            .and_then(|map| format_map(text, &map, false))
             .map(Value::from),
         "join" => one(args).and_then(|items| join(text, &items)),
         "expandtabs" => expand_tabs(text, args),
