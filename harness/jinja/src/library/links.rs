@@ -44,7 +44,7 @@ fn urlize(
     } else {
         escaped(&text)?
     };
-    work(text.len().saturating_mul(4 * LETTER))?;
+    work(text.len().saturating_mul(8 * LETTER))?;
     let mut out = String::new();
     let mut rest = text.as_str();
     while !rest.is_empty() {

@@ -6,6 +6,7 @@ use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind};
 
 use crate::library::vocabulary;
+use crate::meter::{LETTER, work};
 use crate::python::arguments::Arguments;
 use crate::python::characters::{decimal, trim};
 use crate::python::numbers::{self, Number, big_digits, integer, number, power, too_large, whole};
@@ -97,7 +98,10 @@ fn parse_int(text: &str, base: u32) -> Option<i128> {
 /// A text with the digits 0 to 9 in place of those of other scripts
 /// (`_PyUnicode_TransformDecimalAndSpaceToASCII`).
 fn with_ascii_digits(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
+    /// The work for a byte of a digit: the digits before it in its script are counted. If it
+    /// runs out, the render fails: see `meter`.
+    const DIGIT: usize = 10 * LETTER;
+    if text.is_ascii() || work(text.len().saturating_mul(DIGIT)).is_err() {
         return Cow::Borrowed(text);
     }
     let ascii = |c: char| decimal(c).and_then(|digit| char::from_digit(digit, 10));

@@ -4,14 +4,20 @@ use minijinja::functions::Function;
 use minijinja::value::{ArgType, FunctionArgs, FunctionResult, Value};
 use minijinja::{Environment, Error, State};
 
-use crate::meter::Cost;
+use crate::meter::{Cost, LETTER};
 
 /// Jinja2 3.1.6, `filters.py` (`FILTERS`), and transformers' `tojson`.
 const FILTERS: [(&str, Cost); 54] = [
     ("abs", Cost::NOTHING),
     ("attr", Cost::NOTHING),
     ("batch", Cost::NOTHING),
-    ("capitalize", Cost::SPELLS),
+    (
+        "capitalize",
+        Cost {
+            byte: 3 * LETTER,
+            text: 2,
+        },
+    ),
     ("center", Cost::COPIES),
     ("count", Cost::NOTHING),
     ("d", Cost::NOTHING),

@@ -40,29 +40,34 @@ fn push_title(c: char, out: &mut String) {
     }
 }
 
-/// The letters of a text, each with the text in lower case that it becomes. A sigma at the
-/// end of a word is another letter, so that the whole text is needed.
-fn with_lower(text: &str) -> impl Iterator<Item = (char, String)> {
+/// Goes through the letters of a text, each with the text in lower case that it becomes. A
+/// sigma at the end of a word is another letter, so that the whole text is needed.
+fn with_lower(text: &str, mut visit: impl FnMut(char, &str)) {
     let lower = text.to_lowercase();
-    let mut at = 0;
-    text.chars().map(move |c| {
-        let letters = lower[at..].chars().take(c.to_lowercase().count());
-        let letters: String = letters.collect();
-        at += letters.len();
-        (c, letters)
-    })
+    let mut rest = lower.as_str();
+    for c in text.chars() {
+        let len = match c {
+            // Both sigmas of lower case have as many bytes.
+            c if c.is_ascii() => 1,
+            c => c.to_lowercase().map(char::len_utf8).sum(),
+        };
+        let (letters, after) = rest.split_at(len);
+        rest = after;
+        visit(c, letters);
+    }
 }
 
 /// `str.capitalize()`
 pub(crate) fn capitalize(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for (at, (c, lower)) in with_lower(text).enumerate() {
-        if at == 0 {
+    let mut is_first = true;
+    with_lower(text, |c, lower| {
+        if std::mem::take(&mut is_first) {
             push_title(c, &mut out);
         } else {
-            out.push_str(&lower);
+            out.push_str(lower);
         }
-    }
+    });
     out
 }
 
@@ -71,14 +76,14 @@ pub(crate) fn capitalize(text: &str) -> String {
 pub(super) fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_word = false;
-    for (c, lower) in with_lower(text) {
+    with_lower(text, |c, lower| {
         if in_word {
-            out.push_str(&lower);
+            out.push_str(lower);
         } else {
             push_title(c, &mut out);
         }
         in_word = is_cased(c);
-    }
+    });
     out
 }
 
@@ -100,15 +105,15 @@ pub(super) fn is_title(text: &str) -> bool {
 /// `str.swapcase()`
 pub(super) fn swapcase(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for (c, lower) in with_lower(text) {
+    with_lower(text, |c, lower| {
         if c.is_uppercase() {
-            out.push_str(&lower);
+            out.push_str(lower);
         } else if c.is_lowercase() {
             out.extend(c.to_uppercase());
         } else {
             out.push(c);
         }
-    }
+    });
     out
 }
 

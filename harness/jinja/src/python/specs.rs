@@ -285,9 +285,14 @@ fn written(value: f64, kind: char, spec: &Spec) -> String {
     }
 }
 
+/// No float has more digits behind its point, or more digits at all: the others are zeros.
+const MOST_DIGITS: usize = 1100;
+
 /// Rust writes the exact digits of a number, and rounds a half to the even digit, as C does.
 fn fixed(value: f64, precision: usize, is_alternate: bool) -> String {
-    let mut text = format!("{value:.precision$}");
+    let shown = precision.min(MOST_DIGITS);
+    let mut text = format!("{value:.shown$}");
+    text.extend(std::iter::repeat_n('0', precision - shown));
     if is_alternate && precision == 0 {
         text.push('.');
     }
@@ -296,9 +301,12 @@ fn fixed(value: f64, precision: usize, is_alternate: bool) -> String {
 
 /// The digits of a number in its scientific form, and its exponent.
 fn scientific(value: f64, precision: usize) -> (String, i32) {
-    let text = format!("{value:.precision$e}");
+    let shown = precision.min(MOST_DIGITS);
+    let text = format!("{value:.shown$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    (mantissa.to_owned(), exponent.parse().unwrap_or_default())
+    let mut mantissa = mantissa.to_owned();
+    mantissa.extend(std::iter::repeat_n('0', precision - shown));
+    (mantissa, exponent.parse().unwrap_or_default())
 }
 
 fn with_exponent(mantissa: &str, exponent: i32) -> String {

@@ -154,13 +154,17 @@ pub(crate) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
 /// Counts the cost of a method before it runs.
 fn charge(text: &str, method: &str, args: &[Value]) -> Result<(), Error> {
     let cost = match method {
-        "capitalize" | "lower" | "swapcase" | "title" | "upper" => {
+        "lower" | "upper" => {
             may_grow(text)?;
             Cost::SPELLS
         }
-        "casefold" => {
+        // These look up every character several times.
+        "capitalize" | "casefold" | "swapcase" | "title" => {
             may_grow(text)?;
-            Cost::SPELLS.times(2)
+            Cost {
+                byte: 3 * LETTER,
+                text: 2,
+            }
         }
         // These search Unicode's tables.
         "isalnum" | "isalpha" | "isdecimal" | "isdigit" => Cost {
