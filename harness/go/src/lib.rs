@@ -54,6 +54,8 @@ mod collate;
 // What Go refuses before a template runs, and what runs it.
 mod scanner;
 
+mod abilities;
+
 mod functions;
 
 mod exec;
@@ -76,6 +78,8 @@ pub use rolecall_model::{
     Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
     Template, Variable,
 };
+
+pub use abilities::Abilities;
 
 use collate::Form;
 use error::Error;

@@ -1,0 +1,225 @@
+//! What Ollama takes a Go template to be able to do (`server/images.go` and
+//! `thinking/template.go` of 0.33).
+//!
+//! It goes by the fields that the template's tree mentions, and refuses requests for what a
+//! model seems unable to do.
+
+use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Parser, PipeNode};
+
+use crate::scanner;
+
+/// Branches of one `if`: the parser reads them one inside the other.
+const LONGEST_CHAIN: usize = 500;
+
+/// What a template seems to be able to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Abilities {
+    /// To show tools.
+    pub tools: bool,
+    /// To show what the model thought, between tags.
+    pub thinking: bool,
+    /// To fill in the middle.
+    pub insert: bool,
+}
+
+impl Abilities {
+    /// What a Go template can do; nothing if it cannot be parsed.
+    pub fn of(source: &str) -> Option<Abilities> {
+        let seen = Seen::of(source)?;
+        Some(Abilities {
+            tools: seen.knows("tools"),
+            thinking: !seen.tags.0.is_empty() && !seen.tags.1.is_empty(),
+            insert: seen.knows("suffix"),
+        })
+    }
+
+    /// Whether a Go template shows calls, and their results too.
+    pub fn takes_tools_back(source: &str) -> bool {
+        const RESULTS: [&str; 3] = ["eq .Role \"tool\"", "tool_response", "TOOL_RESULTS"];
+        let has_one_of = |parts: &[&str]| parts.iter().any(|part| source.contains(part));
+        has_one_of(&RESULTS)
+            && Seen::of(source).is_some_and(|seen| seen.knows("tools") && seen.knows("toolcalls"))
+    }
+
+    /// How many they are.
+    pub fn count(self) -> usize {
+        [self.tools, self.thinking, self.insert]
+            .into_iter()
+            .filter(|can| *can)
+            .count()
+    }
+}
+
+/// Where in the tree an expression stands.
+#[derive(Clone, Copy)]
+struct Place<'t> {
+    /// The nearest list around it.
+    list: &'t ListNode,
+    /// Whether the nearest `range` around it is over the messages.
+    is_in_messages: bool,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// The names of fields and variables, in lower case.
+    names: Vec<String>,
+    /// What stands before and after the thoughts of a message.
+    tags: (String, String),
+}
+
+impl Seen {
+    fn of(source: &str) -> Option<Seen> {
+        if source.matches("else").count() > LONGEST_CHAIN {
+            return None;
+        }
+        let prepared = scanner::prepare(source).ok()?;
+        let parser = Parser::new(&prepared, "{{", "}}");
+        let (root, defines) = parser.and_then(Parser::parse).ok()?;
+        let mut seen = Seen::default();
+        for define in &defines {
+            seen.list(&define.body, None);
+        }
+        // Tags are looked for in the main template only.
+        seen.tags = (String::new(), String::new());
+        seen.list(&root, None);
+        Some(seen)
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    fn list(&mut self, list: &ListNode, around: Option<Place<'_>>) {
+        let place = Place {
+            list,
+            is_in_messages: around.is_some_and(|place| place.is_in_messages),
+        };
+        for node in &list.nodes {
+            match node {
+                Node::List(list) => self.list(list, Some(place)),
+                Node::Action(action) => self.pipe(&action.pipe, place),
+                Node::If(branch) | Node::With(branch) => self.branch(branch, place),
+                Node::Range(branch) => {
+                    let is_in_messages = has_field(&branch.pipe, "Messages");
+                    self.branch(
+                        branch,
+                        Place {
+                            is_in_messages,
+                            ..place
+                        },
+                    );
+                }
+                Node::Template(call) => {
+                    if let Some(pipe) = &call.pipe {
+                        self.pipe(pipe, place);
+                    }
+                }
+                Node::Text(_) | Node::Define(_) | Node::Break(_) | Node::Continue(_) => {}
+            }
+        }
+    }
+
+    fn branch(&mut self, branch: &BranchNode, place: Place<'_>) {
+        self.pipe(&branch.pipe, place);
+        self.list(&branch.body, Some(place));
+        if let Some(otherwise) = &branch.else_body {
+            self.list(otherwise, Some(place));
+        }
+    }
+
+    fn pipe(&mut self, pipe: &PipeNode, place: Place<'_>) {
+        for argument in pipe.commands.iter().flat_map(|command| &command.args) {
+            match argument {
+                Expr::Field(_, fields) => {
+                    self.names
+                        .extend(fields.iter().map(|name| name.to_lowercase()));
+                    let is_thinking = fields.first().is_some_and(|name| name == "Thinking");
+                    if is_thinking && place.is_in_messages {
+                        self.take_tags(place.list);
+                    }
+                }
+                Expr::Variable(_, name, fields) => {
+                    let all = std::iter::once(name).chain(fields);
+                    self.names.extend(all.map(|name| name.to_lowercase()));
+                }
+                Expr::Pipe(_, pipe) => self.pipe(pipe, place),
+                // Ollama does not look into chains such as `(index .Messages 0).Role`.
+                _ => {}
+            }
+        }
+    }
+
+    fn take_tags(&mut self, list: &ListNode) {
+        if let Some(Node::Text(text)) = list.nodes.first() {
+            text.text.trim().clone_into(&mut self.tags.0);
+        }
+        if let Some(Node::Text(text)) = list.nodes.last() {
+            text.text.trim().clone_into(&mut self.tags.1);
+        }
+    }
+}
+
+/// Whether a pipeline begins a field with a name.
+fn has_field(pipe: &PipeNode, name: &str) -> bool {
+    pipe.commands
+        .iter()
+        .flat_map(|command| &command.args)
+        .any(|argument| match argument {
+            Expr::Field(_, fields) => fields.first().is_some_and(|first| first == name),
+            Expr::Pipe(_, pipe) => has_field(pipe, name),
+            _ => false,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: &str = "{{ .Prompt }}";
+    const TOOLS: &str = "{{ range .Messages }}{{ .ToolCalls }}{{ end }}{{ .Tools }}";
+    const ROUND: &str = "{{ range .Messages }}{{ if eq .Role \"tool\" }}{{ .ToolCalls }}{{ end }}{{ end }}{{ $.Tools }}";
+    const THINK: &str = "{{ range $i, $_ := .Messages }}{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ end }}";
+
+    #[test]
+    fn go_templates_can_do_what_they_speak_of() {
+        let can = |tools, thinking, insert| Abilities {
+            tools,
+            thinking,
+            insert,
+        };
+        for (text, abilities, takes_back) in [
+            (PLAIN, can(false, false, false), false),
+            (TOOLS, can(true, false, false), false),
+            (ROUND, can(true, false, false), true),
+            (THINK, can(false, true, false), false),
+            ("{{ .Suffix }}", can(false, false, true), false),
+            // A range that is not over the messages, or not by that name.
+            (
+                "{{ range .X }}<a>{{ .Thinking }}</a>{{ end }}",
+                can(false, false, false),
+                false,
+            ),
+            (
+                "{{ range $.Messages }}<a>{{ .Thinking }}</a>{{ end }}",
+                can(false, false, false),
+                false,
+            ),
+            (
+                "{{ (index .Tools 0).Name }}",
+                can(false, false, false),
+                false,
+            ),
+            (
+                "{{ define \"x\" }}{{ range .Messages }}<a>{{ .Thinking }}</a>{{ .Tools }}{{ end }}{{ end }}",
+                can(true, false, false),
+                false,
+            ),
+        ] {
+            assert_eq!(Abilities::of(text), Some(abilities), "{text}");
+            assert_eq!(Abilities::takes_tools_back(text), takes_back, "{text}");
+        }
+        assert_eq!(Abilities::of("{{ if }}"), None);
+        assert_eq!(Abilities::of(&"{{ else if .X }}".repeat(100_000)), None);
+        assert_eq!(Abilities::of(&"{{ ((((".repeat(100_000)), None);
+    }
+}
