@@ -11,7 +11,8 @@ use rolecall::suite::{Layout, Suite};
 #[test]
 fn twins_agree_or_their_differences_are_explained() {
     let layout = Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
-    let suite = Suite::load_layout(&layout);
+    let mut suite = Suite::load_layout(&layout);
+    parity::prepare(&mut suite);
     let families = parity::families(&suite);
     assert!(!families.is_empty());
     let explanations = Explanations::read(&layout.parity()).unwrap();

@@ -352,7 +352,7 @@ done"#
     let mut written = Case::from_messages(vec![json!({"role": null, "content": "Hi"})]);
     written.continue_final_message = Some("content".into());
     written.add_generation_prompt = false;
-    let raw = written.to_raw();
+    let raw = written.behind("raw");
     let asked = |fronts: &str, case: &Case| {
         let engine = start(&greets(fronts)).unwrap();
         let engines = Engines::default();

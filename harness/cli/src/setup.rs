@@ -1,8 +1,10 @@
 //! What most commands do before their work: a runner, the pairs behind a front, and words on
 //! what is wrong with the input.
 
+use std::collections::{HashMap, HashSet};
+
 use rolecall::engines::Engines;
-use rolecall::front::Front;
+use rolecall::front::{Front, Model};
 use rolecall::problem::Problem;
 use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
@@ -43,7 +45,8 @@ pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, F
     Ok(problems.is_empty())
 }
 
-/// The pairs that give what users of a front get, where only those were asked for.
+/// The pairs that give what users of a front get, where only those were asked for: those
+/// behind it, and those of which it makes what the front makes that they are behind.
 pub(crate) fn behind(
     front: Option<Front>,
     mut pairs: Vec<Pair<'_>>,
@@ -51,7 +54,26 @@ pub(crate) fn behind(
     let Some(front) = front else {
         return Ok(pairs);
     };
-    pairs.retain(|pair| pair.is_behind(front));
+    let names: HashSet<_> = pairs
+        .iter()
+        .filter(|pair| pair.front() == front)
+        .map(|pair| (pair.template.name.clone(), pair.case.id.clone()))
+        .collect();
+    let mut models = HashMap::new();
+    pairs.retain(|pair| {
+        if pair.front() == front {
+            return true;
+        }
+        let Pair { template, case } = pair;
+        let is_there = names.contains(&(template.name.clone(), case.id.behind(front.name())));
+        if is_there || case.front.is_some() || !front.is_for(template.dialect) {
+            return false;
+        }
+        let model = models
+            .entry(template.name.clone())
+            .or_insert_with(|| Model::of(template));
+        !front.differs(pair.front(), case, model)
+    });
     if pairs.is_empty() {
         return Err(Failure::Request(format!(
             "none of these pairs has the front `{front}`\n  `rolecall list fronts` says what \

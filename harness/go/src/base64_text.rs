@@ -21,6 +21,11 @@ pub(crate) fn encode(out: &mut Sink<'_>, bytes: &[u8]) -> Written {
     Ok(())
 }
 
+/// The bytes of an image as text.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
 /// The bytes behind a text. Line ends are skipped.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut symbols = text.as_bytes().to_vec();

@@ -3,7 +3,7 @@
 //! Source: template/template.go, `collate` and `convertMessagesForTemplate`.
 
 use crate::error::Error;
-use crate::message::{self, Message};
+use crate::message::{self, Message, Rules};
 use crate::tools;
 use crate::values::{ListKind, Map, MapKind, StructKind, Text, Value};
 use rolecall_model::Case;
@@ -22,7 +22,7 @@ pub(crate) struct Form {
 impl Form {
     /// Maps a case, or says why Ollama would refuse it.
     pub(crate) fn new(case: &Case) -> Result<Form, Error> {
-        let mapped = message::messages(&case.messages)?;
+        let mapped = message::messages(&case.messages, Rules::Either)?;
         let tools = tools::tools(case.tools.as_deref())?;
         let (system, collated) = collate(mapped);
         let turns = collated
@@ -65,12 +65,12 @@ fn collate(messages: Vec<Message>) -> (String, Vec<Message>) {
 }
 
 fn value(message: &Message) -> Value {
-    let images = if message.images.is_empty() {
-        Value::nil_list(ListKind::Images)
-    } else {
-        let images = message.images.iter();
-        let images = images.map(|image| Value::Bytes(Text::from(image.as_slice())));
-        Value::list(ListKind::Images, images.collect())
+    let images = match &message.images {
+        None => Value::nil_list(ListKind::Images),
+        Some(images) => {
+            let bytes = |image: &Vec<u8>| Value::Bytes(Text::from(image.as_slice()));
+            Value::list(ListKind::Images, images.iter().map(bytes).collect())
+        }
     };
     let calls = if message.calls.is_empty() {
         Value::nil_list(ListKind::ToolCalls)
@@ -80,8 +80,7 @@ fn value(message: &Message) -> Value {
                 kind: MapKind::Arguments,
                 entries: call.arguments.clone().map(std::sync::Arc::new),
             });
-            // The endpoint does not hand the index of a call on.
-            let function = vec![Value::Int(0), Value::text(&call.name), arguments];
+            let function = vec![Value::Int(call.index), Value::text(&call.name), arguments];
             let function = Value::structure(StructKind::ToolCallFunction, function);
             Value::structure(StructKind::ToolCall, vec![Value::text(&call.id), function])
         });

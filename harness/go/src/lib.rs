@@ -1,5 +1,5 @@
-//! The engine for Go templates: gotmpl's syntax tree, with the semantics that Ollama 0.14
-//! and later give to Go's text/template.
+//! The engine for Go templates: gotmpl's syntax tree, with the semantics that Ollama 0.33
+//! gives to Go's text/template.
 //!
 //! ```
 //! use rolecall_go::{Case, Dialect, Gotmpl, Program, Template};
@@ -56,6 +56,11 @@ mod scanner;
 
 mod abilities;
 
+// What comes before a template: Ollama's endpoints.
+mod harmony;
+
+pub mod endpoint;
+
 mod functions;
 
 mod exec;
@@ -75,8 +80,8 @@ use serde_json::Value as Json;
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
-    Template, Variable,
+    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Setup,
+    Stage, Template, Variable,
 };
 
 pub use abilities::Abilities;

@@ -1,10 +1,8 @@
-//! A case's messages as Ollama's `OpenAI` endpoint maps them to its own.
+//! A case's messages as Ollama's endpoints read them.
 //!
 //! Source: openai/openai.go (`FromChatRequest`, `FromCompletionToolCall`,
 //! `nameFromToolCallID`, `decodeImageURL`), server/prompt.go (`imageTaggedMessages`) and
-//! api/types.go (`Message.UnmarshalJSON`), version 0.14 and later. Beside what the
-//! endpoint takes, arguments may be an object, as Ollama's own endpoint takes them, and
-//! the reasoning may be called as other servers call it.
+//! api/types.go (`Message.UnmarshalJSON`) of 0.33.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,13 +13,27 @@ use crate::error::Error;
 use crate::unmarshal;
 use crate::values::{Text, Value};
 
+/// Whose rules messages are read by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// Those of a server's own endpoint, `/api/chat`.
+    Native,
+    /// Those of the endpoint for clients of `OpenAI`, `/v1/chat/completions`.
+    OpenAi,
+    /// What either endpoint takes: those for clients of `OpenAI`, and beside that arguments
+    /// that are an object, `images`, `tool_name`, the index of a call, and the reasoning by
+    /// any name that servers have for it.
+    Either,
+}
+
 /// An Ollama message: `api.Message`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Message {
     pub(crate) role: String,
     pub(crate) content: String,
     pub(crate) thinking: String,
-    pub(crate) images: Vec<Vec<u8>>,
+    /// None where they are not written.
+    pub(crate) images: Option<Vec<Vec<u8>>>,
     pub(crate) calls: Vec<Call>,
     pub(crate) tool_name: String,
     pub(crate) tool_call_id: String,
@@ -31,58 +43,157 @@ pub(crate) struct Message {
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) id: String,
+    pub(crate) index: i64,
     pub(crate) name: String,
     /// None where the JSON text is null.
     pub(crate) arguments: Option<BTreeMap<Text, Value>>,
 }
 
-/// A message as the endpoint reads it.
+/// A message as the endpoint for clients of `OpenAI` reads it.
 struct Request<'j> {
     role: &'j str,
     content: Option<&'j Json>,
     thinking: &'j str,
     calls: Option<Vec<RequestCall<'j>>>,
+    /// The name of the tool whose result it is, where it is written.
     name: &'j str,
+    /// The same, as it is handed on whatever the role.
+    tool_name: Option<&'j str>,
     tool_call_id: &'j str,
+    images: Option<Vec<Vec<u8>>>,
 }
 
 struct RequestCall<'j> {
     id: &'j str,
+    index: i64,
     name: &'j str,
     arguments: Option<&'j Json>,
 }
 
 const PLACE: &str = "ChatCompletionRequest.messages";
 
-/// Maps the messages of a case.
-pub(crate) fn messages(messages: &[Json]) -> Result<Vec<Message>, Error> {
-    let requests = messages
-        .iter()
-        .map(request)
-        .collect::<Result<Vec<_>, _>>()?;
-    if requests.is_empty() {
-        return Err(Error::new("[] is too short - 'messages'"));
-    }
-    let called = called_names(&requests);
-    let mut mapped = Vec::with_capacity(requests.len());
-    for request in &requests {
-        map(request, &called, &mut mapped)?;
-    }
-    if mapped.is_empty() {
-        return Err(Error::new("no messages are left to render"));
-    }
+/// Where the native endpoint finds something wrong: the name of a type of its own.
+const NATIVE: &str = "Alias";
+
+/// Reads the messages of a case, with a mark in the content for each image.
+pub(crate) fn messages(messages: &[Json], rules: Rules) -> Result<Vec<Message>, Error> {
+    let mut read = read(messages, rules)?;
     let mut media = 0;
+    for message in &mut read {
+        tag_images(message, &mut media);
+    }
+    Ok(read)
+}
+
+/// Reads the messages of a case.
+pub(crate) fn read(messages: &[Json], rules: Rules) -> Result<Vec<Message>, Error> {
+    let mut mapped = if rules == Rules::Native {
+        messages.iter().map(native).collect::<Result<_, _>>()?
+    } else {
+        let request = |message| request(message, rules);
+        let requests: Vec<_> = messages.iter().map(request).collect::<Result<_, _>>()?;
+        if requests.is_empty() {
+            return Err(Error::new("[] is too short - 'messages'"));
+        }
+        let called = called_names(&requests);
+        let mut mapped = Vec::with_capacity(requests.len());
+        for request in requests {
+            map(request, &called, &mut mapped)?;
+        }
+        mapped
+    };
+    if mapped.is_empty() {
+        return Err(Error::new(
+            "without messages the endpoint loads the model and renders nothing",
+        ));
+    }
     for message in &mut mapped {
         message.role = lower(&message.role);
-        tag_images(message, &mut media);
     }
     Ok(mapped)
 }
 
-fn request(json: &Json) -> Result<Request<'_>, Error> {
+/// A message as the native endpoint reads it.
+fn native(json: &Json) -> Result<Message, Error> {
+    let message = unmarshal::object(json, NATIVE, "api.Message")?.unwrap_or(unmarshal::nothing());
+    let text = |name| unmarshal::string(message, name, NATIVE).map(str::to_owned);
+    let calls = unmarshal::list(message, "tool_calls", NATIVE, "[]api.ToolCall")?;
+    Ok(Message {
+        role: text("role")?,
+        content: text("content")?,
+        thinking: text("thinking")?,
+        images: images(message, NATIVE)?,
+        calls: calls
+            .unwrap_or_default()
+            .iter()
+            .map(native_call)
+            .collect::<Result<_, _>>()?,
+        tool_name: text("tool_name")?,
+        tool_call_id: text("tool_call_id")?,
+    })
+}
+
+fn native_call(json: &Json) -> Result<Call, Error> {
+    let place = format!("{NATIVE}.tool_calls");
+    let call = unmarshal::object(json, &place, "api.ToolCall")?.unwrap_or(unmarshal::nothing());
+    let place = format!("{place}.function");
+    let function = match unmarshal::member(call, "function") {
+        Some(json) => {
+            unmarshal::object(json, &place, "api.ToolCallFunction")?.unwrap_or(unmarshal::nothing())
+        }
+        None => unmarshal::nothing(),
+    };
+    let arguments = match unmarshal::member(function, "arguments") {
+        None => None,
+        Some(Json::Object(object)) => Some(unmarshal::members(object)?),
+        Some(other) => {
+            return Err(unmarshal::mismatch(
+                other,
+                &format!("{place}.arguments"),
+                "map[string]interface {}",
+            ));
+        }
+    };
+    Ok(Call {
+        id: unmarshal::string(call, "id", NATIVE)?.to_owned(),
+        index: unmarshal::integer(function, "index", &place)?,
+        name: unmarshal::string(function, "name", &place)?.to_owned(),
+        arguments,
+    })
+}
+
+/// The member `images`: texts in base64.
+fn images(
+    message: &serde_json::Map<String, Json>,
+    place: &str,
+) -> Result<Option<Vec<Vec<u8>>>, Error> {
+    let Some(images) = unmarshal::list(message, "images", place, "[]api.ImageData")? else {
+        return Ok(None);
+    };
+    let image = |image: &Json| match image {
+        Json::Null => Ok(Vec::new()),
+        Json::String(text) => {
+            base64_text::decode(text).ok_or_else(|| Error::new("illegal base64 data"))
+        }
+        other => Err(unmarshal::mismatch(
+            other,
+            &format!("{place}.images"),
+            "api.ImageData",
+        )),
+    };
+    images.iter().map(image).collect::<Result<_, _>>().map(Some)
+}
+
+fn request(json: &Json, rules: Rules) -> Result<Request<'_>, Error> {
     let message = unmarshal::object(json, PLACE, "openai.Message")?.unwrap_or(unmarshal::nothing());
+    let is_either = rules == Rules::Either;
     let mut thinking = "";
-    for name in ["reasoning", "reasoning_content", "thinking"] {
+    let names: &[&str] = if is_either {
+        &["reasoning", "reasoning_content", "thinking"]
+    } else {
+        &["reasoning"]
+    };
+    for name in names {
         let said = unmarshal::string(message, name, PLACE)?;
         if thinking.is_empty() {
             thinking = said;
@@ -90,33 +201,39 @@ fn request(json: &Json) -> Result<Request<'_>, Error> {
     }
     let calls = match unmarshal::list(message, "tool_calls", PLACE, "[]openai.ToolCall")? {
         None => None,
-        Some(calls) => Some(calls.iter().map(call).collect::<Result<_, _>>()?),
+        Some(calls) => {
+            let call = |json| call(json, rules);
+            Some(calls.iter().map(call).collect::<Result<_, _>>()?)
+        }
     };
     let content = unmarshal::member(message, "content");
     if let Some(content) = content {
         // A number that no float64 holds is refused wherever it stands.
         unmarshal::anything(content)?;
     }
+    let tool_name = unmarshal::string(message, "tool_name", PLACE);
     Ok(Request {
         role: unmarshal::string(message, "role", PLACE)?,
         content,
         thinking,
         calls,
         name: unmarshal::string(message, "name", PLACE)?,
+        tool_name: (is_either && unmarshal::member(message, "tool_name").is_some())
+            .then_some(tool_name)
+            .transpose()?,
         tool_call_id: unmarshal::string(message, "tool_call_id", PLACE)?,
+        images: is_either
+            .then(|| images(message, PLACE))
+            .transpose()?
+            .flatten(),
     })
 }
 
-fn call(json: &Json) -> Result<RequestCall<'_>, Error> {
+fn call(json: &Json, rules: Rules) -> Result<RequestCall<'_>, Error> {
     let place = format!("{PLACE}.tool_calls");
     let call = unmarshal::object(json, &place, "openai.ToolCall")?.unwrap_or(unmarshal::nothing());
     unmarshal::string(call, "type", &place)?;
-    match unmarshal::member(call, "index") {
-        Some(index) if index.as_i64().is_none() => {
-            return Err(unmarshal::mismatch(index, &format!("{place}.index"), "int"));
-        }
-        _ => {}
-    }
+    unmarshal::integer(call, "index", &place)?;
     let place = format!("{place}.function");
     let function = match unmarshal::member(call, "function") {
         Some(json) => unmarshal::object(json, &place, "struct")?.unwrap_or(unmarshal::nothing()),
@@ -124,7 +241,8 @@ fn call(json: &Json) -> Result<RequestCall<'_>, Error> {
     };
     let arguments = unmarshal::member(function, "arguments");
     match arguments {
-        None | Some(Json::String(_) | Json::Object(_)) => {}
+        None | Some(Json::String(_)) => {}
+        Some(Json::Object(_)) if rules == Rules::Either => {}
         Some(other) => {
             return Err(unmarshal::mismatch(
                 other,
@@ -133,20 +251,28 @@ fn call(json: &Json) -> Result<RequestCall<'_>, Error> {
             ));
         }
     }
+    // The `OpenAI` endpoint does not hand the index of a call on.
+    let index = match rules {
+        Rules::Either => unmarshal::integer(function, "index", &place)?,
+        Rules::Native | Rules::OpenAi => 0,
+    };
     Ok(RequestCall {
         id: unmarshal::string(call, "id", PLACE)?,
+        index,
         name: unmarshal::string(function, "name", &place)?,
         arguments,
     })
 }
 
 fn map(
-    request: &Request<'_>,
+    request: Request<'_>,
     called: &HashMap<&str, &str>,
     mapped: &mut Vec<Message>,
 ) -> Result<(), Error> {
     let mut tool_name = "";
-    if lower(request.role) == "tool" {
+    if let Some(written) = request.tool_name {
+        tool_name = written;
+    } else if lower(request.role) == "tool" {
         tool_name = request.name;
         if tool_name.is_empty() && !request.tool_call_id.is_empty() {
             tool_name = called.get(request.tool_call_id).copied().unwrap_or("");
@@ -156,6 +282,7 @@ fn map(
         role: request.role.to_owned(),
         thinking: request.thinking.to_owned(),
         tool_call_id: request.tool_call_id.to_owned(),
+        images: request.images,
         ..Message::default()
     };
     match request.content {
@@ -212,6 +339,7 @@ fn calls(calls: Option<&[RequestCall<'_>]>) -> Result<Vec<Call>, Error> {
         .map(|call| {
             Ok(Call {
                 id: call.id.to_owned(),
+                index: call.index,
                 name: call.name.to_owned(),
                 arguments: arguments(call.arguments)?,
             })
@@ -265,7 +393,7 @@ fn part(json: &Json) -> Result<Message, Error> {
                 other => text(other),
             };
             Ok(Message {
-                images: vec![image(&url.ok_or_else(invalid)?)?],
+                images: Some(vec![image(&url.ok_or_else(invalid)?)?]),
                 ..Message::default()
             })
         }
@@ -280,7 +408,7 @@ fn part(json: &Json) -> Result<Message, Error> {
                 Error::new("invalid input_audio base64 data: illegal base64 data")
             })?;
             Ok(Message {
-                images: vec![bytes],
+                images: Some(vec![bytes]),
                 ..Message::default()
             })
         }
@@ -304,7 +432,7 @@ fn image(url: &str) -> Result<Vec<u8>, Error> {
 /// Puts a mark into the content for each image: in place of an `[img]`, or in front.
 fn tag_images(message: &mut Message, media: &mut usize) {
     let mut prefix = String::new();
-    for _ in &message.images {
+    for _ in message.images.iter().flatten() {
         let tag = format!("[img-{media}]");
         *media += 1;
         if message.content.contains("[img]") {
@@ -327,6 +455,50 @@ fn lower(text: &str) -> String {
         .collect()
 }
 
+impl Message {
+    /// The message as it is to be written so that it is read by [`Rules::Either`] as what it
+    /// is.
+    pub(crate) fn to_json(&self) -> Json {
+        let mut written = serde_json::Map::new();
+        let mut write = |name: &str, value: Json| written.insert(name.to_owned(), value);
+        write("role", self.role.as_str().into());
+        write("content", self.content.as_str().into());
+        if !self.thinking.is_empty() {
+            write("thinking", self.thinking.as_str().into());
+        }
+        if let Some(images) = &self.images {
+            let images = images
+                .iter()
+                .map(|image| Json::from(base64_text::text(image)));
+            write("images", images.collect());
+        }
+        if !self.calls.is_empty() {
+            write("tool_calls", self.calls.iter().map(Call::to_json).collect());
+        }
+        // Where a result of a tool has no name, none is looked for.
+        if !self.tool_name.is_empty() || self.role == "tool" {
+            write("tool_name", self.tool_name.as_str().into());
+        }
+        if !self.tool_call_id.is_empty() {
+            write("tool_call_id", self.tool_call_id.as_str().into());
+        }
+        Json::Object(written)
+    }
+}
+
+impl Call {
+    fn to_json(&self) -> Json {
+        let arguments = match &self.arguments {
+            None => Json::from("null"),
+            Some(arguments) => unmarshal::to_json(arguments),
+        };
+        serde_json::json!({
+            "id": self.id,
+            "function": {"index": self.index, "name": self.name, "arguments": arguments},
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -334,16 +506,77 @@ mod tests {
     use super::*;
 
     fn refused(message: Json) -> String {
-        messages(&[message]).unwrap_err().to_string()
+        messages(&[message], Rules::Either).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_written_again_is_read_as_what_it_is() {
+        let call = json!({"id": "x", "function": {"index": 2, "name": "f", "arguments": {"b": [1.5, null, "é"], "a": 1e300}}});
+        let written = [
+            json!({"role": "User", "content": "a [img]", "images": ["AQI=", null], "tool_name": "n"}),
+            json!({"role": "assistant", "thinking": "t", "tool_calls": [call, {"function": null}]}),
+            json!({"role": "tool", "content": null, "tool_call_id": "x"}),
+            json!(null),
+        ];
+        let native = read(&written, Rules::Native).unwrap();
+        let write = |messages: &[Message]| messages.iter().map(Message::to_json).collect();
+        let written_again: Vec<Json> = write(&native);
+        let again = read(&written_again, Rules::Either).unwrap();
+        assert_eq!(written_again, write(&again) as Vec<Json>);
+        assert_eq!(native[2].tool_name, "");
+        // Read by the other rules, the result has its tool's name.
+        let either = read(&written[1..3], Rules::Either);
+        assert!(either.is_err(), "the second call has no arguments");
+    }
+
+    #[test]
+    fn each_endpoint_is_as_strict_as_it_is() {
+        let reads = |message: &Json, rules| read(std::slice::from_ref(message), rules).is_ok();
+        for (message, native, openai, either) in [
+            (json!({"role": "user", "content": "x"}), true, true, true),
+            (json!({"role": "user", "content": null}), true, false, false),
+            (
+                json!({"role": "user", "content": [{"type": "text", "text": "x"}]}),
+                false,
+                true,
+                true,
+            ),
+            (
+                json!({"tool_calls": [{"function": {"arguments": {}}}]}),
+                true,
+                false,
+                true,
+            ),
+            (
+                json!({"tool_calls": [{"function": {"arguments": "{}"}}]}),
+                false,
+                true,
+                true,
+            ),
+            (json!({"content": "", "images": ["?"]}), false, true, false),
+            (
+                json!({"content": "", "tool_calls": [{"function": {"arguments": null}}]}),
+                true,
+                false,
+                false,
+            ),
+        ] {
+            let found =
+                [Rules::Native, Rules::OpenAi, Rules::Either].map(|rules| reads(&message, rules));
+            assert_eq!(found, [native, openai, either], "{message}");
+        }
     }
 
     #[test]
     fn text_parts_become_messages_and_the_last_gets_the_calls() {
-        let mapped = messages(&[json!({
-            "role": "Assistant",
-            "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
-            "tool_calls": [{"id": "x", "function": {"name": "f", "arguments": "{}"}}],
-        })])
+        let mapped = messages(
+            &[json!({
+                "role": "Assistant",
+                "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+                "tool_calls": [{"id": "x", "function": {"name": "f", "arguments": "{}"}}],
+            })],
+            Rules::OpenAi,
+        )
         .unwrap();
         assert_eq!(mapped.len(), 2);
         assert_eq!(mapped[0].role, "assistant");
@@ -377,7 +610,7 @@ mod tests {
         let mapped = messages(&[
             json!({"role": "assistant", "tool_calls": [{"id": "x", "function": {"name": "f", "arguments": {}}}]}),
             json!({"role": "tool", "tool_call_id": "x", "content": "1"}),
-        ])
+        ], Rules::Either)
         .unwrap();
         assert_eq!(mapped[1].tool_name, "f");
     }

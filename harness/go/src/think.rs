@@ -1,7 +1,7 @@
 //! Whether the model shall think: `.Think`, `.ThinkLevel` and `.IsThinkSet`.
 //!
 //! Source: api/types.go (`ThinkValue`), openai/openai.go (`thinkFromReasoningEffort`)
-//! and server/prompt.go (`renderPrompt`). The variable `think` is the field of Ollama's
+//! and server/prompt.go (`renderPrompt`) of 0.33. The variable `think` is the field of Ollama's
 //! own endpoint, `reasoning_effort` that of the `OpenAI` endpoint; a boolean
 //! `enable_thinking`, which Ollama does not know, counts as a boolean `think`. The first
 //! of them that is not null decides.
@@ -19,7 +19,7 @@ pub(crate) struct Think {
 }
 
 impl Think {
-    fn switched(on: bool) -> Think {
+    pub(crate) fn switched(on: bool) -> Think {
         Think {
             on,
             level: if on { "medium" } else { "" },
@@ -27,11 +27,21 @@ impl Think {
         }
     }
 
-    fn level(level: &'static str) -> Think {
+    pub(crate) fn level(level: &'static str) -> Think {
         Think {
             on: true,
             level,
             is_set: true,
+        }
+    }
+
+    /// As the variable `think` has it; nothing where it is not set.
+    pub(crate) fn to_json(self) -> Option<Json> {
+        match (self.is_set, self.on, self.level) {
+            (false, ..) => None,
+            (true, true, "medium") => Some(true.into()),
+            (true, true, level) => Some(level.into()),
+            (true, false, _) => Some(false.into()),
         }
     }
 
@@ -71,7 +81,13 @@ impl Think {
                         .iter()
                         .find(|known| **known == other)
                         .map(|level| Think::level(level))
-                        .ok_or_else(|| Error::new(format!("invalid reasoning value: {effort:?}"))),
+                        .ok_or_else(|| {
+                            Error::new(format!(
+                                "invalid reasoning value: {effort:?} (must be \"minimal\", \
+                                 \"low\", \"medium\", \"high\", \"xhigh\", \"ultra\", \"max\", or \
+                                 \"none\")"
+                            ))
+                        }),
                 };
             }
             Some(other) => {

@@ -1,9 +1,7 @@
 //! Tools as Ollama's `api.Tools` keeps them.
 //!
 //! Source: api/types.go (Tool, `ToolFunction`, `ToolProperty`, `PropertyType`) and
-//! template/template.go (`convertToolsForTemplate`), since 0.14. The `OpenAI` endpoint
-//! writes its request as JSON once more for the chat endpoint, which makes empty lists
-//! nil.
+//! template/template.go (`convertToolsForTemplate`) of 0.33.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,10 +17,9 @@ const PLACE: &str = "ChatCompletionRequest.tools";
 
 /// The tools of a case. None at all are a nil slice.
 pub(crate) fn tools(tools: Option<&[Json]>) -> Result<Value, Error> {
-    let tools = tools.unwrap_or_default();
-    if tools.is_empty() {
+    let Some(tools) = tools else {
         return Ok(Value::nil_list(ListKind::Tools));
-    }
+    };
     let tools = tools.iter().map(tool).collect::<Result<_, _>>()?;
     Ok(Value::list(ListKind::Tools, tools))
 }
@@ -101,7 +98,7 @@ fn property(json: &Json, place: &str) -> Result<Value, Error> {
     let object =
         unmarshal::object(json, place, "api.ToolProperty")?.unwrap_or(unmarshal::nothing());
     let any_of = match unmarshal::list(object, "anyOf", place, "[]api.ToolProperty")? {
-        None | Some([]) => Value::nil_list(ListKind::Properties),
+        None => Value::nil_list(ListKind::Properties),
         Some(items) => Value::list(
             ListKind::Properties,
             items
@@ -111,7 +108,7 @@ fn property(json: &Json, place: &str) -> Result<Value, Error> {
         ),
     };
     let enumerated = match unmarshal::list(object, "enum", place, "[]interface {}")? {
-        None | Some([]) => Value::nil_list(ListKind::Anything),
+        None => Value::nil_list(ListKind::Anything),
         Some(items) => Value::list(
             ListKind::Anything,
             items
@@ -143,7 +140,7 @@ fn property_type(object: &Map<String, Json>, place: &str) -> Result<Value, Error
         .find(|(key, _)| key.eq_ignore_ascii_case("type"))
         .map(|(_, value)| value);
     let types = match written {
-        None => Vec::new(),
+        None => return Ok(Value::nil_list(ListKind::PropertyType)),
         Some(Json::Null) => vec![Value::text("")],
         Some(Json::String(one)) => vec![Value::text(one)],
         Some(Json::Array(many)) => unmarshal::strings(many, &format!("{place}.type"))?,
@@ -155,11 +152,7 @@ fn property_type(object: &Map<String, Json>, place: &str) -> Result<Value, Error
             ));
         }
     };
-    Ok(if types.is_empty() {
-        Value::nil_list(ListKind::PropertyType)
-    } else {
-        Value::list(ListKind::PropertyType, types)
-    })
+    Ok(Value::list(ListKind::PropertyType, types))
 }
 
 fn any_member(object: &Map<String, Json>, name: &str) -> Result<Value, Error> {
@@ -168,12 +161,67 @@ fn any_member(object: &Map<String, Json>, name: &str) -> Result<Value, Error> {
 
 fn string_list(object: &Map<String, Json>, name: &str, place: &str) -> Result<Value, Error> {
     Ok(match unmarshal::list(object, name, place, "[]string")? {
-        None | Some([]) => Value::nil_list(ListKind::Strings),
+        None => Value::nil_list(ListKind::Strings),
         Some(items) => Value::list(
             ListKind::Strings,
             unmarshal::strings(items, &format!("{place}.{name}"))?,
         ),
     })
+}
+
+/// Tools as they are once they were written as JSON again: lists that are empty are left
+/// out. The endpoint for clients of `OpenAI` hands its requests on like that.
+pub(crate) fn without_empty_lists(tools: &[Json]) -> Vec<Json> {
+    let mut tools = tools.to_vec();
+    for tool in tools.iter_mut().filter_map(Json::as_object_mut) {
+        for function in members_mut(tool, "function") {
+            for parameters in members_mut(function, "parameters") {
+                drop_empty_lists(parameters, &["required"]);
+                properties_without_empty_lists(parameters);
+            }
+        }
+    }
+    tools
+}
+
+fn properties_without_empty_lists(object: &mut Map<String, Json>) {
+    for properties in members_mut(object, "properties") {
+        for property in properties.values_mut().filter_map(Json::as_object_mut) {
+            property_without_empty_lists(property);
+        }
+    }
+}
+
+fn property_without_empty_lists(property: &mut Map<String, Json>) {
+    drop_empty_lists(property, &["anyOf", "type", "enum", "required"]);
+    properties_without_empty_lists(property);
+    let any_of = property
+        .iter_mut()
+        .filter(|(key, _)| key.eq_ignore_ascii_case("anyOf"));
+    let choices = any_of
+        .filter_map(|(_, value)| value.as_array_mut())
+        .flatten();
+    for choice in choices.filter_map(Json::as_object_mut) {
+        property_without_empty_lists(choice);
+    }
+}
+
+/// The members that Go may read as one of a name, where they are objects.
+fn members_mut<'j>(
+    object: &'j mut Map<String, Json>,
+    name: &'static str,
+) -> impl Iterator<Item = &'j mut Map<String, Json>> {
+    let named = object
+        .iter_mut()
+        .filter(move |(key, _)| key.eq_ignore_ascii_case(name));
+    named.filter_map(|(_, value)| value.as_object_mut())
+}
+
+fn drop_empty_lists(object: &mut Map<String, Json>, names: &[&str]) {
+    object.retain(|key, value| {
+        let is_named = names.iter().any(|name| key.eq_ignore_ascii_case(name));
+        !(is_named && value.as_array().is_some_and(Vec::is_empty))
+    });
 }
 
 /// Work that it takes to look at one property.

@@ -44,6 +44,14 @@ pub(crate) fn string<'j>(
     }
 }
 
+/// A member that is a whole number; a missing one is 0.
+pub(crate) fn integer(object: &Map<String, Json>, name: &str, place: &str) -> Result<i64, Error> {
+    member(object, name).map_or(Ok(0), |json| {
+        json.as_i64()
+            .ok_or_else(|| mismatch(json, &format!("{place}.{name}"), "int"))
+    })
+}
+
 /// An object; null is an empty one.
 pub(crate) fn object<'j>(
     json: &'j Json,
@@ -114,6 +122,31 @@ pub(crate) fn members(object: &Map<String, Json>) -> Result<BTreeMap<Text, Value
         .iter()
         .map(|(key, value)| Ok((Text::from(key.as_bytes()), anything(value)?)))
         .collect()
+}
+
+/// The members of a `map[string]any` as JSON again.
+pub(crate) fn to_json(members: &BTreeMap<Text, Value>) -> Json {
+    members
+        .iter()
+        .map(|(key, value)| (written(key), any_to_json(value)))
+        .collect()
+}
+
+/// A value of type `any` as JSON again.
+fn any_to_json(value: &Value) -> Json {
+    match value {
+        Value::Bool(value) => Json::from(*value),
+        Value::Float(value) => Json::from(*value),
+        Value::Text(value) => Json::from(written(value)),
+        Value::List(list) => list.items().iter().map(any_to_json).collect(),
+        Value::Map(map) => map.entries.as_deref().map_or(Json::Null, to_json),
+        // Nothing else is read from JSON.
+        _ => Json::Null,
+    }
+}
+
+fn written(text: &Text) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// The words for a value of the wrong type.

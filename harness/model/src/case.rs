@@ -47,9 +47,9 @@ pub struct Case {
     pub now: Moment,
     /// The dialects that the shape exists in.
     pub dialects: Vec<Dialect>,
-    /// Whether templates are given it as it is written, without what an application would
-    /// do to it before.
-    pub is_raw: bool,
+    /// The name of the front that it is rendered behind, where that is not the one which
+    /// most users of a template have.
+    pub front: Option<&'static str>,
 }
 
 /// The field of a message with what is said: its name.
@@ -59,9 +59,9 @@ impl CaseId {
     /// The most characters that a family or a case has in its name: a family is a file.
     pub const MOST_CHARACTERS: usize = 64;
 
-    /// How the name ends of a case that templates are given as it is written: see
-    /// [`Case::to_raw`]. No case file may use it.
-    pub const RAW: &str = "@raw";
+    /// What stands between the name of a case and that of the front that it is rendered
+    /// behind: see [`Case::behind`]. No case file may use it.
+    pub const BEHIND: char = '@';
 
     /// Puts an ID together from its parts.
     pub fn new(family: &str, name: &str) -> CaseId {
@@ -71,11 +71,19 @@ impl CaseId {
         }
     }
 
-    /// The name of the same case, as templates are given it that no application stands
-    /// before.
+    /// The name of the same case, rendered behind a front.
     #[must_use]
-    pub fn to_raw(&self) -> CaseId {
-        CaseId::new(&self.family, &format!("{}{}", self.name, CaseId::RAW))
+    pub fn behind(&self, front: &str) -> CaseId {
+        CaseId::new(
+            &self.family,
+            &format!("{}{}{front}", self.written_name(), CaseId::BEHIND),
+        )
+    }
+
+    /// The name within the family as the case file has it, whatever the front.
+    pub fn written_name(&self) -> &str {
+        let name = self.name.split_once(CaseId::BEHIND);
+        name.map_or(&self.name, |(name, _)| name)
     }
 
     /// The family: the case file's name without `.json`.
@@ -111,8 +119,7 @@ impl std::str::FromStr for CaseId {
     fn from_str(text: &str) -> Result<CaseId, InvalidCaseId> {
         match text.split_once('/') {
             Some((family, name))
-                if CaseId::allows(family)
-                    && CaseId::allows(name.strip_suffix(CaseId::RAW).unwrap_or(name)) =>
+                if CaseId::allows(family) && name.split(CaseId::BEHIND).all(CaseId::allows) =>
             {
                 Ok(CaseId::new(family, name))
             }
@@ -137,17 +144,16 @@ impl Case {
             variables: Map::new(),
             now: Moment::default(),
             dialects: Dialect::ALL.to_vec(),
-            is_raw: false,
+            front: None,
         }
     }
 
-    /// The same case, as templates are given it that no application stands before. Its name
-    /// ends with [`CaseId::RAW`].
+    /// The same case, rendered behind a front, whose name is in its name.
     #[must_use]
-    pub fn to_raw(&self) -> Case {
+    pub fn behind(&self, front: &'static str) -> Case {
         Case {
-            id: self.id.to_raw(),
-            is_raw: true,
+            id: self.id.behind(front),
+            front: Some(front),
             ..self.clone()
         }
     }

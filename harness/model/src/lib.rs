@@ -28,4 +28,4 @@ pub use conversation::Conversation;
 pub use engine::{Engine, Program, Tracked};
 pub use limits::Limits;
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
-pub use template::{Dialect, Part, Template, TemplateName, Variable};
+pub use template::{Dialect, Part, Setup, Template, TemplateName, Variable};

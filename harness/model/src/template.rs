@@ -45,6 +45,25 @@ pub struct Template {
     pub variables: Vec<(String, Variable)>,
     /// Contracts that this template breaks on purpose, each with the reason.
     pub broken: Vec<(String, String)>,
+    /// What a server of Ollama knows of its model.
+    pub setup: Setup,
+}
+
+/// What a server of Ollama knows of the model that a template belongs to, and goes by before
+/// the template is asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Setup {
+    /// The model's name, without registry, owner and tag, such as `deepseek-r1`.
+    pub model: Option<String>,
+    /// The family of its architecture, such as `qwen3`.
+    pub family: Option<String>,
+    /// The built-in parser of its answers: `PARSER` of a Modelfile.
+    pub parser: Option<String>,
+    /// The system text of conversations that bring none: `SYSTEM` of a Modelfile.
+    pub system: Option<String>,
+    /// Role and text of messages that stand before each conversation: `MESSAGE` of a
+    /// Modelfile.
+    pub messages: Vec<(String, String)>,
 }
 
 /// Which part of its file a template is.
@@ -128,6 +147,7 @@ impl Template {
             special_tokens: Map::new(),
             variables: Vec::new(),
             broken: Vec::new(),
+            setup: Setup::default(),
         }
     }
 
@@ -136,6 +156,32 @@ impl Template {
     pub fn with_special_token(mut self, name: &str, token: &str) -> Template {
         self.special_tokens.insert(name.to_owned(), token.into());
         self
+    }
+}
+
+impl Setup {
+    /// What is known, by name.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let texts = [
+            ("model", &self.model),
+            ("family", &self.family),
+            ("parser", &self.parser),
+            ("system", &self.system),
+        ];
+        let texts = texts
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, Value::from(text.clone()?))));
+        let message = |(role, content): &(String, String)| {
+            let fields = [("role", role), ("content", content)];
+            let fields = fields.map(|(name, text)| (name.to_owned(), text.as_str().into()));
+            Value::Object(fields.into_iter().collect())
+        };
+        let messages = self.messages.iter().map(message).collect();
+        let messages = (!self.messages.is_empty()).then_some(("messages", messages));
+        let known = texts.chain(messages);
+        known
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 }
 

@@ -248,7 +248,7 @@ impl Reader<'_> {
             variables,
             now,
             dialects,
-            is_raw: false,
+            front: None,
         })
     }
 

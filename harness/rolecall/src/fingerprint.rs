@@ -53,10 +53,14 @@ impl Fingerprint {
                 Variable::ToolsJson { indent } => json!([name, "$json tools", indent]),
             })
             .collect();
-        let settings = json!({
+        let mut settings = json!({
             "special_tokens": template.special_tokens,
             "variables": variables,
         });
+        let setup = template.setup.to_json();
+        if !setup.is_empty() {
+            settings["setup"] = setup.into();
+        }
         Fingerprint::of(settings.to_string())
     }
 

@@ -4,13 +4,17 @@
 //! and its port to Ollama, say. Each twin is compared with the first of its family, case
 //! by case. What a port cannot do is listed with its reason in `snapshots/parity.json`;
 //! an entry that no longer applies is as wrong as a difference that is not listed.
+//!
+//! Go templates are compared alone: what a server refuses before it asks them says nothing
+//! about them.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use jsonc_parser::ast;
-use rolecall_model::{Case, CaseId, Outcome, OutcomeKind, Template, TemplateName};
+use rolecall_model::{Case, CaseId, Dialect, Outcome, OutcomeKind, Template, TemplateName};
 
+use crate::front::Front;
 use crate::json::{self, Document};
 use crate::problem::Problem;
 use crate::root::text_beside;
@@ -113,7 +117,21 @@ pub fn families(suite: &Suite) -> Vec<Twins<'_>> {
         .collect()
 }
 
-/// The pairs that have to be rendered to compare families.
+/// Puts the cases of a suite behind the fronts that twins are compared behind.
+pub fn prepare(suite: &mut Suite) {
+    suite.put_behind(front(Dialect::Go));
+}
+
+/// The front that templates of a dialect are compared behind.
+fn front(dialect: Dialect) -> Front {
+    match dialect {
+        Dialect::Jinja => Front::default_of(dialect),
+        Dialect::Go => Front::Raw,
+    }
+}
+
+/// The pairs that have to be rendered to compare families of a suite that was
+/// [prepared](prepare).
 pub fn pairs<'s>(suite: &'s Suite, families: &[Twins<'s>]) -> Vec<Pair<'s>> {
     let is_twin = |name: &TemplateName| {
         families.iter().any(|twins| {
@@ -122,7 +140,7 @@ pub fn pairs<'s>(suite: &'s Suite, families: &[Twins<'s>]) -> Vec<Pair<'s>> {
     };
     suite
         .pairs()
-        .filter(|pair| is_twin(&pair.template.name))
+        .filter(|pair| is_twin(&pair.template.name) && pair.front() == front(pair.template.dialect))
         .collect()
 }
 
@@ -132,24 +150,26 @@ pub fn compare<'s>(
     families: &[Twins<'s>],
     rendered: &[Rendered<'s>],
 ) -> Vec<Parity<'s>> {
-    let outcomes: HashMap<(&TemplateName, &CaseId), &Outcome> = rendered
+    let key = |template: &'s Template, case: &'s Case| {
+        (&template.name, case.id.family(), case.id.written_name())
+    };
+    let outcomes: HashMap<_, &Outcome> = rendered
         .iter()
         .map(|rendered| {
-            let pair = &rendered.pair;
-            ((&pair.template.name, &pair.case.id), &rendered.outcome)
+            let Pair { template, case } = rendered.pair;
+            (key(template, case), &rendered.outcome)
         })
         .collect();
     let mut parities = Vec::new();
     for twins in families {
         for other in &twins.others {
             let comparisons = suite
-                .cases
-                .iter()
+                .written_cases()
                 .filter_map(|case| {
                     Some(Comparison {
                         case,
-                        expected: (*outcomes.get(&(&twins.first.name, &case.id))?).clone(),
-                        found: (*outcomes.get(&(&other.name, &case.id))?).clone(),
+                        expected: (*outcomes.get(&key(twins.first, case))?).clone(),
+                        found: (*outcomes.get(&key(other, case))?).clone(),
                     })
                 })
                 .collect();

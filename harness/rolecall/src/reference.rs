@@ -39,7 +39,7 @@ pub const TRANSFORMERS: Reference = Reference {
 pub const OLLAMA: Reference = Reference {
     name: "ollama",
     dialect: Dialect::Go,
-    version: "0.14",
+    version: "0.33",
     components: &[("go", "1.26.6")],
 };
 

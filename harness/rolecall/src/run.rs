@@ -13,7 +13,7 @@ use crate::card::{self, Card};
 use crate::divergence::{Divergences, pair_name};
 use crate::engines::Engines;
 use crate::fingerprint::Fingerprint;
-use crate::front::{Front, Prepared};
+use crate::front::{Front, Model, Prepared};
 use crate::opened::Opened;
 use crate::problem::Problem;
 use crate::record::Unverified;
@@ -47,8 +47,28 @@ struct Program<'s> {
     template: &'s Template,
     engine: &'s dyn Engine,
     loaded: Loaded,
-    /// The template behind the front that the engine has itself.
-    behind: Option<(Front, Loaded)>,
+    /// The template behind each of the fronts that the engine has itself.
+    behind: Vec<(Front, Loaded)>,
+    /// What fronts know of it.
+    model: Model<'s>,
+}
+
+/// A case behind a front, for all models that the front does not tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Asked<'s> {
+    case: Key,
+    front: Front,
+    model: Model<'s>,
+}
+
+impl<'s> Asked<'s> {
+    fn of(pair: &Pair<'_>, program: &Program<'s>) -> Asked<'s> {
+        Asked {
+            case: key(pair.case),
+            front: pair.front(),
+            model: program.model.with(pair.case),
+        }
+    }
 }
 
 /// A pair with what an engine did with it.
@@ -119,7 +139,8 @@ pub struct Timed<T> {
 /// A case behind a front, for all the templates that it meets.
 struct Input<'c> {
     front: Front,
-    /// As it is written.
+    case: &'c Case,
+    /// As the application is given it.
     written: Conversation<'c>,
     /// As templates see it.
     seen: Conversation<'c>,
@@ -365,12 +386,21 @@ impl<'r> Runner<'r> {
     }
 
     /// What the fronts make of the cases of pairs, each once.
-    fn prepare<'s>(&self, pairs: &[Pair<'s>]) -> HashMap<(Key, Front), (&'s Case, Prepared)> {
+    fn prepare<'p, 's: 'p>(
+        &self,
+        pairs: &[Pair<'s>],
+        program: impl Fn(&Template) -> Option<&'p Program<'s>>,
+    ) -> HashMap<Asked<'s>, (&'s Case, Prepared)> {
         let mut cases = HashMap::new();
         for pair in pairs {
-            cases.insert((key(pair.case), pair.front()), pair.case);
+            if let Some(program) = program(pair.template) {
+                cases.insert(Asked::of(pair, program), pair.case);
+            }
         }
-        let prepare = |(key, case): ((Key, Front), &'s Case)| (key, (case, key.1.prepare(case)));
+        let prepare = |(asked, case): (Asked<'s>, &'s Case)| {
+            let prepared = asked.front.prepare(case, &asked.model);
+            (asked, (case, prepared))
+        };
         self.pool
             .install(|| cases.into_par_iter().map(prepare).collect())
     }
@@ -391,16 +421,19 @@ impl<'r> Runner<'r> {
                 .is_none_or(|loaded| loaded.of(template).is_none())
         };
         let others = self.load(templates_of(pairs).into_iter().filter(is_new));
-        let prepared = self.prepare(pairs);
-        let inputs: HashMap<(Key, Front), Input<'_>> = prepared
+        let program = |template: &Template| {
+            let loaded = self.loaded.and_then(|loaded| loaded.of(template));
+            loaded.or_else(|| others.of(template))
+        };
+        let prepared = self.prepare(pairs, program);
+        let inputs: HashMap<Asked<'_>, Input<'_>> = prepared
             .iter()
-            .map(|(key, (case, prepared))| (*key, Input::new(key.1, case, prepared)))
+            .map(|(asked, (case, prepared))| (*asked, Input::new(asked.front, case, prepared)))
             .collect();
         let work = |index: usize| {
             let pair = pairs.get(index)?;
-            let loaded = self.loaded.and_then(|loaded| loaded.of(pair.template));
-            let program = loaded.or_else(|| others.of(pair.template))?;
-            let input = inputs.get(&(key(pair.case), pair.front()))?;
+            let program = program(pair.template)?;
+            let input = inputs.get(&Asked::of(pair, program))?;
             let rendered = Rendered {
                 pair: *pair,
                 engine: program.engine.name(),
@@ -423,7 +456,8 @@ impl<'c> Input<'c> {
     fn new(front: Front, case: &'c Case, prepared: &'c Prepared) -> Input<'c> {
         Input {
             front,
-            written: Conversation::new(case),
+            case,
+            written: Conversation::new(prepared.written(case)),
             seen: Conversation::new(prepared.case(case)),
             prepared,
             fingerprint: OnceLock::new(),
@@ -432,9 +466,8 @@ impl<'c> Input<'c> {
 
     /// What users get of a template.
     fn outcome(&self, program: &Program<'_>) -> Outcome {
-        if let Some((front, loaded)) = &program.behind
-            && *front == self.front
-        {
+        let mut behind = program.behind.iter();
+        if let Some((_, loaded)) = behind.find(|(front, _)| *front == self.front) {
             return loaded.render(&self.written);
         }
         self.prepared
@@ -444,7 +477,7 @@ impl<'c> Input<'c> {
     fn fingerprint(&self) -> Fingerprint {
         *self
             .fingerprint
-            .get_or_init(|| Fingerprint::of_case(self.written.case()))
+            .get_or_init(|| Fingerprint::of_case(self.case))
     }
 }
 
@@ -560,17 +593,17 @@ impl<'s> Programs<'s> {
             .collect();
         let load_one = |(key, template): (Key, &'s Template)| {
             let engine = engine(template.dialect)?;
-            let front = Front::default_of(template.dialect);
-            let behind = if front == Front::Raw {
-                None
-            } else {
-                load_behind(engine, front.name(), template).map(|loaded| (front, loaded))
-            };
+            let fronts = Front::of(template.dialect).filter(|front| *front != Front::Raw);
+            let behind = fronts.filter_map(|front| {
+                let loaded = load_behind(engine, front.name(), template)?;
+                Some((front, loaded))
+            });
             let program = Program {
                 template,
                 engine,
-                behind,
+                behind: behind.collect(),
                 loaded: load(engine, template),
+                model: Model::of(template),
             };
             Some((key, program))
         };

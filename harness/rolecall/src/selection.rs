@@ -79,13 +79,16 @@ impl fmt::Display for Filter {
 }
 
 impl Filter {
-    /// Whether the filter is about a pair.
+    /// Whether the filter is about a pair. The name of a case stands for it behind whatever
+    /// front, too.
     pub fn matches(&self, pair: &Pair<'_>) -> bool {
+        let id = &pair.case.id;
         self.template.is_match(pair.template.name.as_str())
-            && self
-                .case
-                .as_ref()
-                .is_none_or(|glob| glob.is_match(&pair.case.id.to_string()))
+            && self.case.as_ref().is_none_or(|glob| {
+                glob.is_match(&id.to_string())
+                    || pair.case.front.is_some()
+                        && glob.is_match(&format!("{}/{}", id.family(), id.written_name()))
+            })
     }
 }
 

@@ -69,17 +69,8 @@ pub fn templates_of<'s>(pairs: &[Pair<'s>]) -> Vec<&'s Template> {
 impl Pair<'_> {
     /// The front that stands before the template.
     pub fn front(&self) -> Front {
-        if self.case.is_raw {
-            Front::Raw
-        } else {
-            Front::default_of(self.template.dialect)
-        }
-    }
-
-    /// Whether it gives what users of a front get: it is behind that front, or nothing is
-    /// changed by the one that it is behind, which is as good as none.
-    pub fn is_behind(&self, front: Front) -> bool {
-        self.front() == front || front == Front::Raw && !self.front().changes(self.case)
+        let named = self.case.front.and_then(|name| name.parse().ok());
+        named.unwrap_or_else(|| Front::default_of(self.template.dialect))
     }
 }
 
@@ -167,7 +158,7 @@ impl Suite {
             suite.load_cases(path, tools);
         }
         suite.settle_names();
-        suite.add_raw_cases();
+        suite.add_held_cases();
         suite
     }
 
@@ -217,34 +208,60 @@ impl Suite {
             .find(|template| template.name == *name)
     }
 
-    /// Adds to each case that the default front of a dialect changes the same without it.
-    fn add_raw_cases(&mut self) {
-        let fronts = Dialect::ALL.map(|dialect| (dialect, Front::default_of(dialect)));
-        let raw = |case: &Case| {
-            let is_other =
-                |(dialect, front): &&(Dialect, Front)| case.is_for(*dialect) && front.hides(case);
-            let dialects: Vec<_> = fronts
-                .iter()
-                .filter(is_other)
-                .map(|(one, _)| *one)
-                .collect();
-            (!dialects.is_empty()).then(|| Case {
-                dialects,
-                ..case.to_raw()
-            })
-        };
-        self.cases = std::mem::take(&mut self.cases)
+    /// Adds to each case those behind other fronts that are to be held beside it.
+    fn add_held_cases(&mut self) {
+        self.add_behind(|case, dialect| {
+            let fronts = Front::of(dialect).skip(1);
+            fronts
+                .filter(|front| front.is_held(dialect, case))
+                .collect()
+        });
+    }
+
+    /// Adds each case behind a front, where it is not there yet.
+    pub fn put_behind(&mut self, front: Front) {
+        self.add_behind(|_, dialect| {
+            let is_other = front.is_for(dialect) && front != Front::default_of(dialect);
+            is_other.then_some(front).into_iter().collect()
+        });
+    }
+
+    /// Adds to each case of the case files the same behind fronts of a dialect.
+    fn add_behind(&mut self, fronts: impl Fn(&Case, Dialect) -> Vec<Front>) {
+        let (written, mut behind): (Vec<_>, Vec<_>) = std::mem::take(&mut self.cases)
             .into_iter()
-            .flat_map(|case| {
-                let raw = raw(&case);
-                std::iter::once(case).chain(raw)
-            })
-            .collect();
+            .partition(|case| case.front.is_none());
+        let mut behind = behind.drain(..).peekable();
+        for case in written {
+            let name = case.id.written_name().to_owned();
+            let is_same = |other: &Case| {
+                other.id.family() == case.id.family() && other.id.written_name() == name
+            };
+            let mut added = Vec::new();
+            while let Some(known) = behind.next_if(is_same) {
+                added.push(known);
+            }
+            for dialect in case.dialects.iter().copied() {
+                for front in fronts(&case, dialect) {
+                    let id = case.id.behind(front.name());
+                    match added.iter_mut().find(|known| known.id == id) {
+                        Some(known) if known.is_for(dialect) => {}
+                        Some(known) => known.dialects.push(dialect),
+                        None => added.push(Case {
+                            dialects: vec![dialect],
+                            ..case.behind(front.name())
+                        }),
+                    }
+                }
+            }
+            self.cases.push(case);
+            self.cases.append(&mut added);
+        }
     }
 
     /// The cases of the case files, each as it is written.
     pub fn written_cases(&self) -> impl Iterator<Item = &Case> {
-        self.cases.iter().filter(|case| !case.is_raw)
+        self.cases.iter().filter(|case| case.front.is_none())
     }
 
     fn load_templates(&mut self, path: &Path) {
@@ -436,7 +453,10 @@ mod tests {
         std::fs::write(layout.templates().join("b.jinja"), b"\xFF").unwrap();
         std::fs::write(layout.templates().join("c.jinja"), "C").unwrap();
         std::fs::write(layout.templates().join("c.json"), "{").unwrap();
-        let good = r#"{"about": "x", "cases": {"one": {"messages": [{}]}, "go": {"messages": [{}], "dialects": ["go"]}}}"#;
+        let messages = r#""messages": [{"role": "user", "content": "Hi"}]"#;
+        let good = format!(
+            r#"{{"about": "x", "cases": {{"one": {{{messages}}}, "go": {{{messages}, "dialects": ["go"]}}}}}}"#
+        );
         std::fs::write(layout.conversations().join("good.json"), good).unwrap();
         std::fs::write(layout.conversations().join("bad.json"), "[").unwrap();
 
@@ -451,6 +471,43 @@ mod tests {
         let expected = ["a.gotmpl good/one", "a.gotmpl good/go", "a.jinja good/one"];
         assert_eq!(pairs, expected);
         assert_eq!(Layout::find(&layout.templates()).unwrap(), layout);
+    }
+
+    #[test]
+    fn what_fronts_make_different_is_there_behind_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let case = |content: &str| {
+            format!(r#"{{"messages": [{{"role": "user", "content": {content}}}]}}"#)
+        };
+        let cases = [("null", "null"), ("plain", r#""x""#)]
+            .map(|(name, content)| format!("{name:?}: {}", case(content)));
+        let file = folder.path().join("f.json");
+        std::fs::write(
+            &file,
+            format!(r#"{{"about": "x", "cases": {{{}}}}}"#, cases.join(", ")),
+        )
+        .unwrap();
+        let mut suite = Suite::load(&[], &[file], &[]);
+        assert_eq!(suite.problems, []);
+        let names = |suite: &Suite| -> Vec<String> {
+            let name = |case: &Case| {
+                let dialects: Vec<_> = case.dialects.iter().map(|dialect| dialect.name()).collect();
+                format!("{} {}", case.id.name(), dialects.join("+"))
+            };
+            suite.cases.iter().map(name).collect()
+        };
+        // transformers drops what is null, and of Ollama's endpoints one alone refuses it.
+        let held = [
+            "null jinja+go",
+            "null@raw jinja+go",
+            "null@ollama-openai go",
+            "plain jinja+go",
+        ];
+        assert_eq!(names(&suite), held);
+        suite.put_behind(Front::Raw);
+        assert_eq!(names(&suite)[..3], held[..3]);
+        assert_eq!(names(&suite)[3..], ["plain jinja+go", "plain@raw jinja+go"]);
+        assert_eq!(suite.written_cases().count(), 2);
     }
 
     #[test]

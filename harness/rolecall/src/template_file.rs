@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use jsonc_parser::ast;
-use rolecall_model::{Dialect, Part, Template, TemplateName, Variable};
+use rolecall_model::{Dialect, Part, Setup, Template, TemplateName, Variable};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -35,6 +35,34 @@ pub struct Sidecar {
     /// Contracts of `rolecall check` that the template breaks on purpose, each with the
     /// reason.
     broken: Option<std::collections::BTreeMap<String, String>>,
+    /// What a server of Ollama knows of the model that a Go template belongs to.
+    setup: Option<SetupObject>,
+}
+
+/// What a server of Ollama goes by before it asks a template.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct SetupObject {
+    /// The model's name without registry, owner and tag, such as `deepseek-r1`.
+    model: Option<String>,
+    /// The family of its architecture, such as `qwen3`.
+    family: Option<String>,
+    /// The built-in parser of its answers, `PARSER` of a Modelfile.
+    parser: Option<String>,
+    /// The system text of conversations that bring none, `SYSTEM` of a Modelfile.
+    system: Option<String>,
+    /// The messages that stand before each conversation, `MESSAGE` of a Modelfile.
+    messages: Option<Vec<SetupMessage>>,
+}
+
+/// A message that a model brings itself.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct SetupMessage {
+    /// `system`, `user` or `assistant`.
+    role: String,
+    /// Its text.
+    content: String,
 }
 
 /// The dialect of a file, by its extension: `.jinja` or `.gotmpl`.
@@ -96,6 +124,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
             special_tokens: sidecar.special_tokens,
             variables: sidecar.variables,
             broken: sidecar.broken,
+            setup: sidecar.setup,
         }),
         _ => Err(problems),
     }
@@ -109,6 +138,7 @@ struct SidecarContent {
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
     broken: Vec<(String, String)>,
+    setup: Setup,
 }
 
 /// The file where the sidecar of a template stands, if it has one.
@@ -129,6 +159,11 @@ fn is_legacy_template(path: &Path, text: &str) -> bool {
 }
 
 static SIDECAR_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Sidecar>);
+static SETUP_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<SetupObject>);
+static SETUP_MESSAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<SetupMessage>);
+
+/// The roles of messages that a model can bring.
+const ROLES: [&str; 3] = ["system", "user", "assistant"];
 
 fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
     let text = match read_text_if_there(path) {
@@ -168,12 +203,49 @@ fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
                 content.broken.push((name.to_owned(), why));
             }
         }
+        if let Some(value) = fields.get("setup") {
+            content.setup = read_setup(document, value)?;
+        }
         Some(content)
     });
     match examined.value {
         Some(content) if examined.problems.is_empty() => Ok(content),
         _ => Err(examined.problems),
     }
+}
+
+fn read_setup(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Setup> {
+    let fields = document.fields(value, "`setup`", &SETUP_KEYS)?;
+    let mut text = |name: &str| {
+        let value = fields.get(name)?;
+        document.string(value, &format!("`{name}`"))
+    };
+    let mut setup = Setup {
+        model: text("model"),
+        family: text("family"),
+        parser: text("parser"),
+        system: text("system"),
+        messages: Vec::new(),
+    };
+    if let Some(value) = fields.get("messages") {
+        for message in document.array(value, "`messages`")? {
+            let fields = document.fields(message, "a message of `setup`", &SETUP_MESSAGE_KEYS)?;
+            let mut text = |name: &str| {
+                let Some(value) = fields.get(name) else {
+                    document.problem(message, format!("a message of `setup` needs a `{name}`"));
+                    return None;
+                };
+                document.string(value, &format!("`{name}`"))
+            };
+            let (role, content) = (text("role")?, text("content")?);
+            if !ROLES.contains(&role.as_str()) {
+                let roles = ROLES.join(", ");
+                document.problem(message, format!("a model brings messages of {roles} only"));
+            }
+            setup.messages.push((role, content));
+        }
+    }
+    Some(setup)
 }
 
 fn read_variable(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Variable> {

@@ -87,7 +87,7 @@ impl<'e> Checks<'e> {
         if self.has_other_pairs(layout, suite, &others) {
             return Some(Check::Pairs);
         }
-        self.has_other_twins(layout, suite).then_some(Check::Parity)
+        self.has_other_twins(layout).then_some(Check::Parity)
     }
 
     /// What the tests of families and `rolecall run` ask.
@@ -130,13 +130,15 @@ impl<'e> Checks<'e> {
     }
 
     /// What the test `parity` asks.
-    fn has_other_twins(&self, layout: &Layout, suite: &Suite) -> bool {
+    fn has_other_twins(&self, layout: &Layout) -> bool {
         let Ok(explanations) = Explanations::read(&layout.parity()) else {
             return true;
         };
-        let families = parity::families(suite);
-        let run = self.runner.render(&parity::pairs(suite, &families));
-        let parities = parity::compare(suite, &families, &run.results);
+        let mut suite = Suite::load_layout(layout);
+        parity::prepare(&mut suite);
+        let families = parity::families(&suite);
+        let run = self.runner.render(&parity::pairs(&suite, &families));
+        let parities = parity::compare(&suite, &families, &run.results);
         let out = &mut std::io::sink();
         report::parity::write(out, &parities, &explanations, false).unwrap() > 0
     }

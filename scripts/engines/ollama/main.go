@@ -1,6 +1,6 @@
-// Command ollama renders chat templates with Go's text/template as Ollama 0.14 and
-// later does, and speaks Rolecall's engine protocol: one JSON object a line on
-// standard input and output.
+// Command ollama renders chat templates with Go's text/template as Ollama 0.33 does, and
+// speaks Rolecall's engine protocol: one JSON object a line on standard input and output.
+// It has the two chat endpoints of Ollama, too, as fronts.
 package main
 
 import (
@@ -17,6 +17,8 @@ type request struct {
 	Request   string                     `json:"request"`
 	Template  string                     `json:"template"`
 	Source    string                     `json:"source"`
+	Front     string                     `json:"front"`
+	Setup     setup                      `json:"setup"`
 	Now       string                     `json:"now"`
 	Messages  json.RawMessage            `json:"messages"`
 	Tools     json.RawMessage            `json:"tools"`
@@ -29,6 +31,7 @@ type started struct {
 	Version    string            `json:"version"`
 	Dialect    string            `json:"dialect"`
 	Components map[string]string `json:"components"`
+	Fronts     []string          `json:"fronts"`
 }
 
 type loaded struct {
@@ -69,12 +72,14 @@ func main() {
 		var answer any
 		switch r.Request {
 		case "start":
-			answer = started{1, "ollama", "0.14", "go", map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}}
+			components := map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}
+			answer = started{1, "ollama", "0.33", "go", components, []string{native, openAI}}
 		case "load":
 			t, err := parseTemplate(r.Source)
 			if err != nil {
 				answer = failure(r.ID, "parse", err)
 			} else {
+				t.front, t.setup = r.Front, r.Setup
 				templates[r.Template] = t
 				answer = loaded{r.ID, true}
 			}
@@ -94,11 +99,22 @@ func main() {
 	}
 }
 
+// read reads a conversation as the front of a template does.
+func (t *chatTemplate) read(r *request) (*values, error) {
+	switch t.front {
+	case native, openAI:
+		return t.answer(r)
+	case "", "raw":
+		return read(r)
+	}
+	return nil, fmt.Errorf("there is no front %q", t.front)
+}
+
 func render(t *chatTemplate, r *request) any {
 	if t == nil {
 		return failure(r.ID, "parse", fmt.Errorf("template %q is not loaded", r.Template))
 	}
-	values, err := read(r)
+	values, err := t.read(r)
 	if err != nil {
 		return failure(r.ID, "input", err)
 	}

@@ -13,12 +13,15 @@ import (
 // chatTemplate is a template and the names that it mentions.
 type chatTemplate struct {
 	*template.Template
-	today *time.Time
-	names map[string]bool
+	source string
+	front  string
+	setup  setup
+	today  *time.Time
+	names  map[string]bool
 }
 
 func parseTemplate(source string) (*chatTemplate, error) {
-	t := &chatTemplate{today: new(time.Time), names: map[string]bool{}}
+	t := &chatTemplate{source: source, today: new(time.Time), names: map[string]bool{}}
 	functions := template.FuncMap{
 		"json":          func(v any) string { return marshal(v) },
 		"currentDate":   func(...string) string { return t.today.Format("2006-01-02") },
@@ -138,9 +141,9 @@ func (t *chatTemplate) execute(v *values, now string) (text string, err error) {
 			"Messages":   visibleMessages(messages),
 			"Tools":      visibleTools(v.tools),
 			"Response":   "",
-			"Think":      v.think,
-			"ThinkLevel": v.thinkLevel,
-			"IsThinkSet": v.isThinkSet,
+			"Think":      v.think.on,
+			"ThinkLevel": v.think.level,
+			"IsThinkSet": v.think.isSet,
 		})
 	} else {
 		err = t.executeLegacy(&b, messages, v)
@@ -157,9 +160,9 @@ func (t *chatTemplate) executeLegacy(b *strings.Builder, messages []*message, v 
 			"System":     system,
 			"Prompt":     prompt,
 			"Response":   response,
-			"Think":      v.think,
-			"ThinkLevel": v.thinkLevel,
-			"IsThinkSet": v.isThinkSet,
+			"Think":      v.think.on,
+			"ThinkLevel": v.think.level,
+			"IsThinkSet": v.think.isSet,
 		}
 	}
 	for _, m := range messages {
@@ -261,7 +264,8 @@ func visibleMessages(messages []*message) []*templateMessage {
 	for i, m := range messages {
 		var calls []templateToolCall
 		for _, call := range m.ToolCalls {
-			function := templateToolCallFunction{Name: call.Name, Arguments: call.Arguments}
+			f := call.Function
+			function := templateToolCallFunction{f.Index, f.Name, f.Arguments.values}
 			calls = append(calls, templateToolCall{call.ID, function})
 		}
 		visible[i] = &templateMessage{

@@ -11,23 +11,60 @@ import (
 // The types of Ollama's API, as far as templates can tell them apart.
 
 type message struct {
-	Role       string
-	Content    string
-	Thinking   string
-	Images     []ImageData
-	ToolCalls  []toolCall
-	ToolName   string
-	ToolCallID string
+	Role       string      `json:"role"`
+	Content    string      `json:"content"`
+	Thinking   string      `json:"thinking,omitempty"`
+	Images     []ImageData `json:"images,omitempty"`
+	ToolCalls  []toolCall  `json:"tool_calls,omitempty"`
+	ToolName   string      `json:"tool_name,omitempty"`
+	ToolCallID string      `json:"tool_call_id,omitempty"`
+}
+
+// UnmarshalJSON makes the role lower-case.
+func (m *message) UnmarshalJSON(data []byte) error {
+	type Alias message
+	var read Alias
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	*m = message(read)
+	m.Role = strings.ToLower(m.Role)
+	return nil
 }
 
 // ImageData is api.ImageData.
 type ImageData []byte
 
 type toolCall struct {
-	ID   string
-	Name string
-	// Arguments is nil for the JSON text null.
-	Arguments map[string]any
+	ID       string           `json:"id,omitempty"`
+	Function toolCallFunction `json:"function"`
+}
+
+type toolCallFunction struct {
+	Index     int       `json:"index"`
+	Name      string    `json:"name"`
+	Arguments arguments `json:"arguments"`
+}
+
+// arguments are those of a call: nil where they are missing or null, which are not
+// written alike.
+type arguments struct {
+	values map[string]any
+	isRead bool
+}
+
+// UnmarshalJSON takes an object or null.
+func (a *arguments) UnmarshalJSON(data []byte) error {
+	a.isRead = true
+	return json.Unmarshal(data, &a.values)
+}
+
+// MarshalJSON writes null only where null was read.
+func (a arguments) MarshalJSON() ([]byte, error) {
+	if a.values == nil && !a.isRead {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(a.values)
 }
 
 type tool struct {

@@ -13,7 +13,8 @@ use crate::inputs::{self, Inputs};
 use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
+    let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
+    parity::prepare(&mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;

@@ -8,11 +8,12 @@ use rolecall::selection::select;
 
 use crate::args::{Format, RenderArguments};
 use crate::failure::{Failure, Status};
-use crate::inputs::{self, Inputs};
-use crate::{engines, setup};
+use crate::{engines, inputs, setup};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Inputs { suite, .. } = inputs::load(&arguments.selection.sources)?;
+    let mut inputs = inputs::load(&arguments.selection.sources)?;
+    inputs.put_behind(arguments.front.name);
+    let suite = inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;

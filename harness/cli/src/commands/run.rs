@@ -20,7 +20,11 @@ use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{engines, inputs, page, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let inputs = inputs::load(&arguments.selection.sources)?;
+    let mut inputs = inputs::load(&arguments.selection.sources)?;
+    // What is recorded is what is held; an engine can be asked for everything.
+    if !arguments.against.is_empty() || inputs.layout.is_none() {
+        inputs.put_behind(arguments.front.name);
+    }
     let suite = &inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;

@@ -5,7 +5,6 @@ use std::io::Write;
 use rolecall::diff::Diff;
 use rolecall::divergence::pair_name;
 use rolecall::fingerprint::Fingerprint;
-use rolecall::front::Front;
 use rolecall::problem::{Problem, closest};
 use rolecall::record::Answer;
 use rolecall::reference::Reference;
@@ -21,7 +20,8 @@ use crate::inputs::{self, Inputs};
 use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let inputs = inputs::load(&arguments.sources)?;
+    let mut inputs = inputs::load(&arguments.sources)?;
+    inputs.put_behind(arguments.front.name);
     let pair = asked_pair(&inputs.suite, arguments)?;
     let reference = if arguments.reference {
         Some(recorded(&inputs, &pair)?)
@@ -136,12 +136,14 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
 /// The pair that was asked for; behind another front, the one that stands beside it.
 fn asked_pair<'s>(suite: &'s Suite, arguments: &ShowArguments) -> Result<Pair<'s>, Failure> {
     let pair = find_pair(suite, &arguments.template, &arguments.case)?;
-    let front = arguments.front.name;
+    let Some(front) = arguments.front.name else {
+        return Ok(pair);
+    };
+    let behind = pair.case.id.behind(front.name());
     let mut beside = suite.pairs_of(pair.template, pair.case.id.family());
-    let raw = pair.case.id.to_raw();
-    let raw = beside.find(|other| other.case.id == raw);
-    let pair = raw.filter(|_| front == Some(Front::Raw)).unwrap_or(pair);
-    setup::behind(front, vec![pair]).map(|_| pair)
+    let other = beside.find(|other| other.case.id == behind);
+    let pair = other.unwrap_or(pair);
+    setup::behind(Some(front), vec![pair]).map(|_| pair)
 }
 
 fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s>, Failure> {

@@ -6,16 +6,24 @@
 //! which version of the application its rules were read.
 
 mod continuation;
+mod model;
 
 mod prepared;
 
 mod transformers;
 
+mod clients;
+
+mod ollama;
+
 use std::fmt;
 use std::str::FromStr;
 
+use rolecall_go::endpoint::Endpoint;
 use rolecall_model::{Case, Dialect};
+use serde_json::Value;
 
+pub use model::Model;
 pub use prepared::Prepared;
 
 /// An application, as far as it prepares conversations.
@@ -26,6 +34,10 @@ pub enum Front {
     Raw,
     /// `tokenizer.apply_chat_template(…, tokenize=False)` of transformers 5.23.
     Transformers,
+    /// The endpoint `/api/chat` of Ollama 0.33.
+    Ollama,
+    /// The endpoint `/v1/chat/completions` of Ollama 0.33.
+    OllamaOpenAi,
 }
 
 /// A name that no front has.
@@ -35,13 +47,20 @@ pub struct UnknownFront(pub String);
 
 impl Front {
     /// All fronts.
-    pub const ALL: [Front; 2] = [Front::Raw, Front::Transformers];
+    pub const ALL: [Front; 4] = [
+        Front::Raw,
+        Front::Transformers,
+        Front::Ollama,
+        Front::OllamaOpenAi,
+    ];
 
     /// Its name, which `--front` takes.
     pub fn name(self) -> &'static str {
         match self {
             Front::Raw => "raw",
             Front::Transformers => "transformers",
+            Front::Ollama => "ollama",
+            Front::OllamaOpenAi => "ollama-openai",
         }
     }
 
@@ -52,6 +71,8 @@ impl Front {
             Front::Transformers => {
                 "tokenizer.apply_chat_template(…, tokenize=False) of transformers 5.23"
             }
+            Front::Ollama => "/api/chat of Ollama 0.33",
+            Front::OllamaOpenAi => "/v1/chat/completions of Ollama 0.33",
         }
     }
 
@@ -60,6 +81,7 @@ impl Front {
         match self {
             Front::Raw => true,
             Front::Transformers => dialect == Dialect::Jinja,
+            Front::Ollama | Front::OllamaOpenAi => dialect == Dialect::Go,
         }
     }
 
@@ -67,33 +89,67 @@ impl Front {
     pub fn default_of(dialect: Dialect) -> Front {
         match dialect {
             Dialect::Jinja => Front::Transformers,
-            Dialect::Go => Front::Raw,
+            Dialect::Go => Front::Ollama,
         }
     }
 
-    /// Whether users of this front get something else of a case than templates that no
-    /// application stands before may give.
-    pub fn changes(self, case: &Case) -> bool {
-        !self.prepare(case).is_unchanged()
+    /// The fronts of a dialect's templates, that of most users first.
+    pub fn of(dialect: Dialect) -> impl Iterator<Item = Front> {
+        let default = Front::default_of(dialect);
+        let others = Front::ALL.into_iter();
+        let others = others.filter(move |front| *front != default && front.is_for(dialect));
+        std::iter::once(default).chain(others)
     }
 
-    /// Whether a case can be put to templates alone and is another one then: it is to be
-    /// rendered both ways. To go on with a message cannot be asked of a template.
-    pub fn hides(self, case: &Case) -> bool {
-        if case.continue_final_message.is_none() {
-            return self.changes(case);
+    /// Whether the templates of a model may be given other things of a case by this front
+    /// than by another of the same dialect, or users be refused by one of them alone.
+    pub fn differs(self, other: Front, case: &Case, model: &Model<'_>) -> bool {
+        if self == other {
+            return false;
         }
-        self.changes(&Case {
-            continue_final_message: None,
-            ..case.clone()
-        })
+        let endpoints = [self.endpoint(), other.endpoint()];
+        if endpoints != [None, None] {
+            return ollama::differs(case, endpoints, model);
+        }
+        !Front::Transformers.prepare(case, model).is_unchanged()
     }
 
-    /// What it makes of a case, whatever the template.
-    pub fn prepare(self, case: &Case) -> Prepared {
+    /// Whether what this front makes of a case is to be held beside what that of most users
+    /// of a dialect makes of it, whatever the model: they hand on other messages or tools.
+    ///
+    /// To go on with a message cannot be asked of a template alone. And what a server makes
+    /// out about a model, such as that it thinks unless it is told not to, is no reason to
+    /// hold its every case twice.
+    pub fn is_held(self, dialect: Dialect, case: &Case) -> bool {
+        let default = Front::default_of(dialect);
+        let mut plain = case.clone();
+        plain.continue_final_message = None;
+        let thinks = ["think", "reasoning_effort", "enable_thinking"];
+        if default.endpoint().is_some()
+            && thinks
+                .iter()
+                .all(|name| plain.variables.get(*name).is_none_or(Value::is_null))
+        {
+            plain.variables.insert(thinks[0].to_owned(), false.into());
+        }
+        self.is_for(dialect) && self.differs(default, &plain, &Model::able())
+    }
+
+    /// What it makes of a case before a template of a model sees it.
+    pub fn prepare(self, case: &Case, model: &Model<'_>) -> Prepared {
+        match (self, self.endpoint()) {
+            (_, Some(endpoint)) => ollama::prepare(case, endpoint, model),
+            (Front::Transformers, None) => transformers::prepare(case),
+            (_, None) => Prepared::unchanged(),
+        }
+    }
+
+    /// The endpoint of Ollama that it is.
+    fn endpoint(self) -> Option<Endpoint> {
         match self {
-            Front::Raw => Prepared::unchanged(),
-            Front::Transformers => transformers::prepare(case),
+            Front::Ollama => Some(Endpoint::Native),
+            Front::OllamaOpenAi => Some(Endpoint::OpenAi),
+            Front::Raw | Front::Transformers => None,
         }
     }
 }

@@ -10,6 +10,8 @@ pub struct Prepared {
     /// What the template sees, where that is another case than the written one; or why the
     /// application refuses the conversation.
     pub(super) case: Result<Option<Box<Case>>, String>,
+    /// What clients of the application send it, where they write it in another way.
+    pub(super) written: Option<Box<Case>>,
     /// What is done to the prompt.
     pub(super) continuation: Option<Continuation>,
 }
@@ -19,6 +21,7 @@ impl Prepared {
     pub(super) fn unchanged() -> Prepared {
         Prepared {
             case: Ok(None),
+            written: None,
             continuation: None,
         }
     }
@@ -27,6 +30,7 @@ impl Prepared {
     pub(super) fn refused(why: impl Into<String>) -> Prepared {
         Prepared {
             case: Err(why.into()),
+            written: None,
             continuation: None,
         }
     }
@@ -43,6 +47,11 @@ impl Prepared {
             Ok(Some(case)) => case,
             Ok(None) | Err(_) => written,
         }
+    }
+
+    /// The case as the application is given it.
+    pub fn written<'c>(&'c self, case: &'c Case) -> &'c Case {
+        self.written.as_deref().unwrap_or(case)
     }
 
     /// What users get, where `render` gives what the template makes of

@@ -24,7 +24,7 @@ pub(super) enum Request<'r> {
         template: &'r str,
         source: &'r str,
         /// The front that the program shall have, if it is an application that has it, and
-        /// with it the tokenizer's special tokens.
+        /// what goes with it.
         #[serde(flatten)]
         behind: Option<Behind<'r>>,
     },
@@ -44,6 +44,9 @@ pub(super) enum Request<'r> {
 pub(super) struct Behind<'r> {
     pub(super) front: &'r str,
     pub(super) special_tokens: &'r Map<String, Value>,
+    /// What a server of Ollama knows of the model.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(super) setup: Map<String, Value>,
 }
 
 /// What a template sees, or an application before it.
@@ -347,6 +350,7 @@ mod tests {
                 behind: Some(Behind {
                     front: "transformers",
                     special_tokens: &tokens,
+                    setup: Map::new(),
                 }),
             }),
             r#"{"request":"load","id":1,"template":"t","source":"x","front":"transformers","special_tokens":{"eos_token":"</s>"}}"#

@@ -198,6 +198,7 @@ impl Session {
             behind: remote.front.as_deref().map(|front| Behind {
                 front,
                 special_tokens: &remote.template.special_tokens,
+                setup: remote.template.setup.to_json(),
             }),
         };
         let line = self.process.ask(&request, remote.engine.limits.time)?;

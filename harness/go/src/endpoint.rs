@@ -1,0 +1,453 @@
+//! What Ollama's endpoints do to a conversation before a template sees it.
+//!
+//! Source: server/routes.go (`ChatHandler`, `filterThinkTags`, `shouldUseHarmony`),
+//! server/images.go (`Capabilities`), model/parsers/parsers.go, middleware/openai.go and
+//! openai/openai.go of 0.33. Left out is what needs the weights: long conversations are not
+//! shortened, and what a client would be told of images is not asked.
+
+use rolecall_model::{Case, Setup, Template};
+use serde_json::{Map, Value as Json};
+
+use crate::abilities::Abilities;
+use crate::error::Error;
+use crate::harmony;
+use crate::message::{self, Message, Rules};
+use crate::think::Think;
+use crate::tools;
+
+/// Where a client sends its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Endpoint {
+    /// Ollama's own, `/api/chat`.
+    Native,
+    /// The one for clients of `OpenAI`, `/v1/chat/completions`. What it makes of a request
+    /// is handed to the other.
+    OpenAi,
+}
+
+/// What a server makes out about the model that a template belongs to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools)] // each is asked on its own
+pub struct Traits {
+    /// Whether requests with tools are let through.
+    pub tools: bool,
+    /// Whether the model thinks unless it is told not to.
+    pub thinking: bool,
+    /// Whether names of tools are made identifiers.
+    pub renames_tools: bool,
+    /// Whether it thinks at most highly.
+    pub thinks_highly_at_most: bool,
+    /// Whether thoughts in the text of earlier answers are dropped.
+    pub drops_thoughts: bool,
+}
+
+/// The built-in parser whose models have no tools, whatever their template has.
+const WITHOUT_TOOLS: [&str; 1] = ["olmo3-think"];
+
+/// Built-in parsers whose models think.
+const THINKING: [&str; 17] = [
+    "cogito",
+    "cohere",
+    "deepseek3",
+    "gemma4",
+    "glimmer",
+    "glm-4.7",
+    "harmony",
+    "laguna",
+    "lfm2-thinking",
+    "nemotron-3-nano",
+    "nemotron-3.5-nano",
+    "olmo3-think",
+    "ornith",
+    "poolside-v1",
+    "qwen3-thinking",
+    "qwen3-vl-thinking",
+    "qwen3.5",
+];
+
+/// Built-in parsers whose models do not think, and have tools.
+const WITH_TOOLS_ALONE: [&str; 9] = [
+    "glm-ocr",
+    "functiongemma",
+    "gemma4-no-thinking",
+    "lfm2",
+    "ministral",
+    "olmo3",
+    "qwen3",
+    "qwen3-coder",
+    "qwen3-vl-instruct",
+];
+
+impl Traits {
+    /// What is made out by a template and what goes with it.
+    pub fn of(template: &Template) -> Traits {
+        let setup = &template.setup;
+        let is = |what: &Option<String>, names: &[&str]| {
+            what.as_deref().is_some_and(|what| names.contains(&what))
+        };
+        let abilities = Abilities::of(&template.source).unwrap_or_default();
+        let is_harmony_family = is(&setup.family, &["gptoss", "gpt-oss"]);
+        let has = |tag| template.source.contains(tag);
+        let speaks_harmony = is_harmony_family && has("<|start|>") && has("<|end|>");
+        let parser_thinks = is(&setup.parser, &THINKING);
+        let parser_has_tools = (parser_thinks || is(&setup.parser, &WITH_TOOLS_ALONE))
+            && !is(&setup.parser, &WITHOUT_TOOLS);
+        Traits {
+            tools: abilities.tools || parser_has_tools,
+            thinking: abilities.thinking || parser_thinks || is_harmony_family,
+            renames_tools: is(&setup.parser, &["harmony"])
+                || speaks_harmony && setup.parser.is_none(),
+            thinks_highly_at_most: speaks_harmony,
+            drops_thoughts: is(&setup.family, &["qwen3"]) || is(&setup.model, &["deepseek-r1"]),
+        }
+    }
+}
+
+/// A request as the native endpoint has read it.
+struct Request {
+    messages: Vec<Message>,
+    tools: Option<Vec<Json>>,
+    think: Think,
+}
+
+/// What a template is given of a conversation: a case that says in the words of the native
+/// endpoint what the server has made of it.
+///
+/// # Errors
+///
+/// Why the server refuses the request, in its words.
+pub fn answer(
+    case: &Case,
+    endpoint: Endpoint,
+    traits: Traits,
+    setup: &Setup,
+) -> Result<Case, String> {
+    let request = read(case, endpoint).map_err(|error| error.to_string())?;
+    let Request {
+        messages,
+        mut tools,
+        mut think,
+    } = request;
+    let refuse = |what| {
+        Err(match &setup.model {
+            Some(model) => format!("{model:?} does not support {what}"),
+            None => format!("the model does not support {what}"),
+        })
+    };
+    if traits.thinking {
+        if !think.is_set {
+            think = Think::switched(true);
+        }
+    } else if think.on {
+        return refuse("thinking");
+    }
+    if !traits.tools && tools.as_ref().is_some_and(|tools| !tools.is_empty()) {
+        return Err("does not support tools".to_owned());
+    }
+    let mut messages = with_preamble(messages, setup);
+    if traits.drops_thoughts {
+        drop_thoughts(&mut messages);
+    }
+    if traits.thinks_highly_at_most && think.level == "max" {
+        think = Think::level("high");
+    }
+    if let Some(tools) = &mut tools
+        && traits.renames_tools
+    {
+        harmony::rename(tools);
+    }
+    let variables = think.to_json().map(|think| ("think".to_owned(), think));
+    Ok(Case {
+        messages: messages.iter().map(Message::to_json).collect(),
+        tools,
+        variables: variables.into_iter().collect(),
+        ..case.clone()
+    })
+}
+
+/// What a template alone is given of a conversation, said as [`answer`] says it.
+///
+/// # Errors
+///
+/// Why it cannot be read by the rules of either endpoint.
+pub fn alone(case: &Case) -> Result<Case, String> {
+    let read = || {
+        let messages = message::read(&case.messages, Rules::Either)?;
+        let think = think(
+            &case.variables,
+            &["think", "reasoning_effort", "enable_thinking"],
+        )?;
+        Ok((messages, think))
+    };
+    let (messages, think) = read().map_err(|error: Error| error.to_string())?;
+    let variables = think.to_json().map(|think| ("think".to_owned(), think));
+    Ok(Case {
+        messages: messages.iter().map(Message::to_json).collect(),
+        variables: variables.into_iter().collect(),
+        ..case.clone()
+    })
+}
+
+fn read(case: &Case, endpoint: Endpoint) -> Result<Request, Error> {
+    // What no Go type takes is refused with the request.
+    tools::tools(case.tools.as_deref())?;
+    Ok(match endpoint {
+        Endpoint::Native => Request {
+            messages: message::read(&case.messages, Rules::Native)?,
+            tools: case.tools.clone(),
+            think: think(&case.variables, &["think"])?,
+        },
+        Endpoint::OpenAi => Request {
+            messages: message::read(&case.messages, Rules::OpenAi)?,
+            tools: case
+                .tools
+                .as_ref()
+                .filter(|tools| !tools.is_empty())
+                .map(|tools| tools::without_empty_lists(tools)),
+            think: think(&case.variables, &["reasoning_effort"])?,
+        },
+    })
+}
+
+/// What is said about thinking in those variables that a request may have.
+fn think(variables: &Map<String, Json>, known: &[&str]) -> Result<Think, Error> {
+    Think::read(|name| known.contains(&name).then(|| variables.get(name)).flatten())
+}
+
+/// The messages behind those that the model brings itself. Its system text is for
+/// conversations that do not begin with one.
+fn with_preamble(messages: Vec<Message>, setup: &Setup) -> Vec<Message> {
+    let begins_with_system = messages.first().is_some_and(|first| first.role == "system");
+    let system = setup
+        .system
+        .as_deref()
+        .filter(|text| !text.is_empty() && !begins_with_system);
+    let mut all: Vec<Message> = system
+        .map(|text| Message {
+            role: "system".to_owned(),
+            content: text.to_owned(),
+            ..Message::default()
+        })
+        .into_iter()
+        .collect();
+    all.extend(setup.messages.iter().map(|(role, content)| Message {
+        role: role.clone(),
+        content: content.clone(),
+        ..Message::default()
+    }));
+    all.extend(messages);
+    all
+}
+
+/// Drops what is between `<think>` and `</think>` at the beginning of what the assistant
+/// said before the last message of the user.
+fn drop_thoughts(messages: &mut [Message]) {
+    let is_user = |message: &Message| message.role == "user";
+    let before = messages.iter().rposition(is_user).unwrap_or(0);
+    for message in &mut messages[..before] {
+        if message.role == "assistant" {
+            let content = said(&message.content).to_owned();
+            message.content = content;
+        }
+    }
+}
+
+/// A text without the thoughts at its beginning. A text that is nothing but the beginning of
+/// the tag is taken for thoughts that have yet to come.
+fn said(text: &str) -> &str {
+    const OPENING: &str = "<think>";
+    const CLOSING: &str = "</think>";
+    let trimmed = text.trim_start();
+    match trimmed.strip_prefix(OPENING) {
+        Some(thoughts) => match thoughts.trim_start().split_once(CLOSING) {
+            Some((_, said)) => said.trim_start(),
+            None => "",
+        },
+        None if OPENING.starts_with(trimmed) => "",
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_model::Dialect;
+    use serde_json::json;
+
+    use super::*;
+
+    const EVERYTHING: Traits = Traits {
+        tools: true,
+        thinking: false,
+        renames_tools: false,
+        thinks_highly_at_most: false,
+        drops_thoughts: false,
+    };
+
+    fn case(messages: &[Json]) -> Case {
+        Case::from_messages(messages.to_vec())
+    }
+
+    fn asked(change: impl FnOnce(&mut Case), traits: Traits) -> Result<Case, String> {
+        let mut case = case(&[json!({"role": "user", "content": "Hi"})]);
+        change(&mut case);
+        answer(&case, Endpoint::Native, traits, &Setup::default())
+    }
+
+    #[test]
+    fn a_model_that_can_think_thinks_unless_it_is_told_not_to() {
+        let thinking = Traits {
+            thinking: true,
+            ..EVERYTHING
+        };
+        let think = |value: Json, traits| {
+            let asked = asked(
+                |case| drop(case.variables.insert("think".into(), value)),
+                traits,
+            );
+            asked.map(|case| case.variables.get("think").cloned())
+        };
+        assert_eq!(think(json!(null), thinking), Ok(Some(json!(true))));
+        assert_eq!(think(json!(false), thinking), Ok(Some(json!(false))));
+        assert_eq!(think(json!("max"), thinking), Ok(Some(json!("max"))));
+        assert_eq!(
+            think(
+                json!("max"),
+                Traits {
+                    thinks_highly_at_most: true,
+                    ..thinking
+                }
+            ),
+            Ok(Some(json!("high")))
+        );
+        assert_eq!(think(json!(null), EVERYTHING), Ok(None));
+        assert_eq!(think(json!(false), EVERYTHING), Ok(Some(json!(false))));
+        assert_eq!(
+            think(json!(true), EVERYTHING),
+            Err("the model does not support thinking".to_owned())
+        );
+        assert!(
+            think(json!(1), EVERYTHING)
+                .unwrap_err()
+                .starts_with("think must be a boolean")
+        );
+    }
+
+    #[test]
+    fn tools_need_a_model_that_has_them() {
+        let tools =
+            |tools: Json, traits| asked(|case| case.tools = tools.as_array().cloned(), traits);
+        let none = Traits::default();
+        assert!(tools(json!([]), none).is_ok());
+        assert_eq!(
+            tools(json!([{}]), none).unwrap_err(),
+            "does not support tools"
+        );
+        let renamed = tools(
+            json!([{"function": {"name": "a-b"}}]),
+            Traits {
+                renames_tools: true,
+                ..EVERYTHING
+            },
+        );
+        assert_eq!(
+            renamed.unwrap().tools.unwrap()[0]["function"]["name"],
+            "a_b"
+        );
+    }
+
+    #[test]
+    fn what_a_model_brings_comes_first() {
+        let setup = Setup {
+            system: Some("Be brief.".into()),
+            messages: [("user", "1?"), ("assistant", "1.")]
+                .map(|(role, text)| (role.to_owned(), text.to_owned()))
+                .to_vec(),
+            ..Setup::default()
+        };
+        let roles = |first: &str| {
+            let case = case(&[json!({"role": first, "content": "x"})]);
+            let seen = answer(&case, Endpoint::Native, EVERYTHING, &setup).unwrap();
+            seen.messages
+                .iter()
+                .map(|message| message["role"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(roles("User"), ["system", "user", "assistant", "user"]);
+        assert_eq!(roles("system"), ["user", "assistant", "system"]);
+    }
+
+    #[test]
+    fn thoughts_of_earlier_answers_are_dropped() {
+        for (text, left) in [
+            (" <think> a </think>\n b ", "b "),
+            ("<think>a</think>b</think>", "b</think>"),
+            ("<think>a", ""),
+            ("<think></think>", ""),
+            (" <thi", ""),
+            ("  ", ""),
+            (" a <think>b</think>", " a <think>b</think>"),
+        ] {
+            assert_eq!(said(text), left, "{text:?}");
+        }
+        let said = |role: &str| json!({"role": role, "content": "<think>a</think>b"});
+        let written = case(&[said("assistant"), said("user"), said("assistant")]);
+        let traits = Traits {
+            drops_thoughts: true,
+            ..EVERYTHING
+        };
+        let seen = answer(&written, Endpoint::Native, traits, &Setup::default()).unwrap();
+        let contents: Vec<_> = seen
+            .messages
+            .iter()
+            .map(|message| &message["content"])
+            .collect();
+        assert_eq!(contents, ["b", "<think>a</think>b", "<think>a</think>b"]);
+    }
+
+    #[test]
+    fn traits_come_from_the_template_and_what_goes_with_it() {
+        let traits = |source: &str, setup: Setup| {
+            let mut template = Template::from_source("t", Dialect::Go, source);
+            template.setup = setup;
+            Traits::of(&template)
+        };
+        let family = |family: &str| Setup {
+            family: Some(family.into()),
+            ..Setup::default()
+        };
+        let parser = |parser: &str| Setup {
+            parser: Some(parser.into()),
+            ..Setup::default()
+        };
+        assert_eq!(
+            traits("{{ .Messages }}", Setup::default()),
+            Traits::default()
+        );
+        assert!(traits("{{ .Messages }}{{ .Tools }}", Setup::default()).tools);
+        assert!(traits("{{ .Messages }}", parser("qwen3")).tools);
+        assert!(!traits("{{ .Messages }}", parser("olmo3-think")).tools);
+        assert!(traits("{{ .Messages }}", parser("olmo3-think")).thinking);
+        assert!(traits("{{ .Messages }}", family("qwen3")).drops_thoughts);
+        let harmony = traits("<|start|>{{ .Messages }}<|end|>", family("gptoss"));
+        assert!(harmony.renames_tools && harmony.thinks_highly_at_most && harmony.thinking);
+        assert!(!harmony.tools);
+        let other = traits("{{ .Messages }}", family("gptoss"));
+        assert!(!other.renames_tools && other.thinking);
+    }
+
+    #[test]
+    fn the_endpoint_for_clients_of_openai_leaves_empty_lists_out() {
+        let parameters = json!({"required": [], "properties": {"a": {"enum": [], "anyOf": [{"type": []}], "x": []}}});
+        let mut case = case(&[json!({"role": "user", "content": "Hi"})]);
+        case.tools = Some(vec![json!({"function": {"parameters": parameters}})]);
+        let seen = |endpoint| {
+            let seen = answer(&case, endpoint, EVERYTHING, &Setup::default()).unwrap();
+            seen.tools.unwrap()[0]["function"]["parameters"].clone()
+        };
+        assert_eq!(seen(Endpoint::Native), parameters);
+        assert_eq!(
+            seen(Endpoint::OpenAi),
+            json!({"properties": {"a": {"anyOf": [{}], "x": []}}})
+        );
+    }
+}
