@@ -1,6 +1,6 @@
 //! Modelfiles, as Ollama's parser takes them.
 
-use rolecall_model::Dialect;
+use rolecall_model::{Dialect, Setup};
 
 use super::{Folder, notes, problem_in};
 
@@ -111,21 +111,40 @@ fn what_ollama_refuses_is_refused_with_its_place() {
 #[test]
 fn what_is_not_the_template_is_told() {
     let folder = Folder::new();
-    let text = "FROM x\nTEMPLATE no\nSYSTEM s\nRENDERER r\nTEMPLATE \"\"\"a\u{A0}\"\"\"\n";
+    let text = "FROM x\nTEMPLATE no\nRENDERER r\nTEMPLATE \"\"\"a\u{A0}\"\"\"\n";
     folder.write("mine/Modelfile", text);
     let found = folder.read("mine/Modelfile");
     let template = &found.templates[0];
     assert_eq!(template.name.as_str(), "mine");
-    assert!(rolecall::template_file::place(template, Some(1)).ends_with("mine/Modelfile:5"));
+    assert!(rolecall::template_file::place(template, Some(1)).ends_with("mine/Modelfile:4"));
     let notes = notes(&found).join("\n");
     for expected in [
-        "line 3: SYSTEM is not part of the template",
-        "line 4: with RENDERER Ollama renders by code of its own",
-        "line 2: this TEMPLATE is not used, the one in line 5 is",
-        "5:14: Ollama drops U+00A0 from the template",
+        "line 3: with RENDERER Ollama renders by code of its own",
+        "line 2: this TEMPLATE is not used, the one in line 4 is",
+        "4:14: Ollama drops U+00A0 from the template",
     ] {
         assert!(notes.contains(expected), "{expected}\n{notes}");
     }
+}
+
+#[test]
+fn what_a_server_goes_by_comes_with_the_template() {
+    let folder = Folder::new();
+    let text = "FROM x\nTEMPLATE t\nPARSER harmony\nSYSTEM no\nSYSTEM \"\"\"Be\nbrief.\"\"\"\n\
+        MESSAGE user Hi: you\nMESSAGE assistant \"Hello.\"\n";
+    folder.write("mine/Modelfile", text);
+    let found = folder.read("mine/Modelfile");
+    assert!(notes(&found).is_empty());
+    let message = |role: &str, text: &str| (role.to_owned(), text.to_owned());
+    assert_eq!(
+        found.templates[0].setup,
+        Setup {
+            parser: Some("harmony".into()),
+            system: Some("Be\nbrief.".into()),
+            messages: vec![message("user", "Hi: you"), message("assistant", "Hello.")],
+            ..Setup::default()
+        }
+    );
 }
 
 #[test]

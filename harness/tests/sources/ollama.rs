@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use rolecall_model::Dialect;
+use rolecall_model::{Dialect, Setup};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -92,6 +92,10 @@ pub(super) fn store() -> Store {
             (TEMPLATE, b"first"),
             (TEMPLATE, b"G"),
             ("system", b"s"),
+            (
+                "messages",
+                br#"[{"role": "User", "content": "Hi"}, {"role": "assistant"}]"#,
+            ),
         ],
     );
     store.model(
@@ -124,10 +128,21 @@ fn a_store_gives_the_templates_of_its_models() {
         for expected in [
             "embed has no template",
             "hf.co/org/both:Q4 has two templates: Ollama uses hf.co/org/both@Q4, not hf.co/org/both@Q4@gguf",
-            "the system text and messages of hf.co/org/both:Q4 are not part of its template",
         ] {
             assert!(notes.contains(expected), "{expected}\n{notes}");
         }
+        let message = |role: &str, text: &str| (role.to_owned(), text.to_owned());
+        let named = |name| found.templates.iter().find(|t| t.name.as_str() == name);
+        assert_eq!(
+            named("hf.co/org/both@Q4").unwrap().setup,
+            Setup {
+                model: Some("both".into()),
+                family: Some("llama".into()),
+                parser: None,
+                system: Some("s".into()),
+                messages: vec![message("user", "Hi"), message("assistant", "")],
+            }
+        );
         let jinja = &found.templates;
         let jinja = jinja
             .iter()
@@ -176,24 +191,23 @@ fn one_model_is_named_by_its_manifest_or_in_the_store() {
 fn models_that_ollama_renders_itself_are_told() {
     let store = Store::new();
     let path = "registry.ollama.ai/library/m/latest";
+    let own = "Ollama renders m by code of its own, \"qwen3-coder\", not by its template";
+    let first = "m has two templates: Ollama uses m, not m@gguf";
+    let jinja = Gguf::model("{{ tools }}").bytes();
     for (config, expected) in [
+        (json!({"renderer": "qwen3-coder", "parser": "p"}), own),
+        // With a parser it is the template's business, and the one in the weights is left out.
+        (json!({"parser": "p"}), first),
+        (json!({"model_family": "gptoss"}), first),
         (
-            json!({"renderer": "qwen3-coder"}),
-            "by code of its own, \"qwen3-coder\"",
-        ),
-        (json!({"parser": "p"}), "by code of its own, \"p\""),
-        (
-            json!({"model_family": "gptoss"}),
-            "by code of its own, \"harmony\"",
+            json!({}),
+            "m has two templates: Ollama 0.30 and later uses m@gguf, earlier versions use m",
         ),
     ] {
-        store.model(
-            path,
-            &config,
-            &[(TEMPLATE, b"<|start|>{{ .Prompt }}<|end|>")],
-        );
+        let template = b"<|start|>{{ .Prompt }}<|end|>";
+        store.model(path, &config, &[(MODEL, &jinja), (TEMPLATE, template)]);
         let found = store.0.read("models/m");
-        assert_eq!(found.templates.len(), 1);
+        assert_eq!(found.templates.len(), 2);
         assert!(notes(&found)[0].contains(expected), "{found:#?}");
     }
 }

@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use rolecall_model::{Dialect, Part, Template};
+use rolecall_model::{Dialect, Part, Setup, Template};
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::found::Found;
@@ -76,23 +76,11 @@ pub(super) fn read(path: &Path) -> Found {
     };
     let mut found = Found::default();
     let mut note = |message: String| found.notes.push(Note::new(path, message));
-    for name in ["renderer", "parser"] {
-        if let Some(instruction) = file.last(name) {
-            note(format!(
-                "line {}: with {} Ollama renders by code of its own, not by the template",
-                instruction.line,
-                name.to_ascii_uppercase()
-            ));
-        }
-    }
-    for name in ["system", "message"] {
-        if let Some(instruction) = file.last(name) {
-            note(format!(
-                "line {}: {} is not part of the template; the cases bring their own messages",
-                instruction.line,
-                name.to_ascii_uppercase()
-            ));
-        }
+    if let Some(instruction) = file.last("renderer") {
+        note(format!(
+            "line {}: with RENDERER Ollama renders by code of its own, not by the template",
+            instruction.line,
+        ));
     }
     let templates = file.instructions.iter().filter(|i| i.name == "template");
     if let [.., before, last] = templates.collect::<Vec<_>>().as_slice() {
@@ -123,6 +111,7 @@ pub(super) fn read(path: &Path) -> Found {
     template.name = naming::of_model(&model_name(path), None);
     template.path = path.to_path_buf();
     template.part = Part::Line(instruction.line);
+    template.setup = file.setup();
     found.notes.extend(byte_order_mark(&template));
     found.templates.push(template);
     found
@@ -165,6 +154,8 @@ struct Modelfile {
 struct Instruction {
     /// In lower case.
     name: String,
+    /// What stands between the name and the value: the role of a message.
+    role: String,
     value: String,
     /// The line in which the value begins.
     line: usize,
@@ -173,6 +164,20 @@ struct Instruction {
 }
 
 impl Modelfile {
+    /// What a server goes by before it asks the template.
+    fn setup(&self) -> Setup {
+        let last = |name| self.last(name).map(|instruction| instruction.value.clone());
+        let messages = self.instructions.iter().filter(|i| i.name == "message");
+        Setup {
+            parser: last("parser"),
+            system: last("system"),
+            messages: messages
+                .map(|message| (message.role.clone(), message.value.clone()))
+                .collect(),
+            ..Setup::default()
+        }
+    }
+
     fn last(&self, name: &str) -> Option<&Instruction> {
         self.instructions.iter().rev().find(|i| i.name == name)
     }
@@ -250,14 +255,15 @@ fn instruction(path: &Path, cursor: &mut Cursor<'_>) -> Result<Instruction, Prob
             .help(format!("the instructions are {known}")));
     };
     let after = cursor.position;
+    let mut role = String::new();
     if name == "parameter" {
         let parameter = cursor.word(|c| c.is_ascii_alphanumeric() || c == '_');
         if parameter.is_none() {
             return Err(Problem::new(path, "a PARAMETER needs a name and a value").at(after));
         }
     } else if name == "message" {
-        let role = cursor.word(|c| c.is_ascii_alphabetic());
-        if !role.is_some_and(|role| ["system", "user", "assistant"].contains(&role.as_str())) {
+        role = cursor.word(|c| c.is_ascii_alphabetic()).unwrap_or_default();
+        if !["system", "user", "assistant"].contains(&role.as_str()) {
             let message = "a MESSAGE needs the role system, user or assistant, and a text";
             return Err(Problem::new(path, message).at(after));
         }
@@ -265,6 +271,7 @@ fn instruction(path: &Path, cursor: &mut Cursor<'_>) -> Result<Instruction, Prob
     let (value, position, dropped) = value(path, cursor)?;
     Ok(Instruction {
         name,
+        role,
         value,
         line: position.line,
         dropped,

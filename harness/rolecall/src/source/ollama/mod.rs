@@ -5,11 +5,10 @@
 //! name), its Jinja template `tokenizer.chat_template` of the GGUF file in the layer
 //! `model`. Ollama uses
 //!
-//! - neither, where the configuration names a `renderer` or `parser` of its own, or for
-//!   gpt-oss,
+//! - neither, where the configuration names a `renderer`,
 //! - the one that is there, if there is only one,
-//! - of both the Go template, before version 0.30; since then perhaps the Jinja template,
-//!   see `choice`.
+//! - of both the Go template, where the configuration names a `parser`, for gpt-oss, and
+//!   before version 0.30; since then perhaps the Jinja template, see `choice`.
 //!
 //! Of both, the Go template has the model's name and the other is `<model>@gguf`, and
 //! there is a note that says which is used.
@@ -20,10 +19,11 @@
 mod choice;
 mod name;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::{self, Object};
-use rolecall_model::{Dialect, Part, Template};
+use rolecall_model::{Dialect, Part, Setup, Template};
 
 use super::found::Found;
 use super::gguf;
@@ -41,10 +41,8 @@ const TEMPLATE_LAYERS: [&str; 2] = [
     "application/vnd.ollama.image.prompt",
 ];
 const MODEL_LAYER: &str = "application/vnd.ollama.image.model";
-const SYSTEM_LAYERS: [&str; 2] = [
-    "application/vnd.ollama.image.system",
-    "application/vnd.ollama.image.messages",
-];
+const SYSTEM_LAYER: &str = "application/vnd.ollama.image.system";
+const MESSAGES_LAYER: &str = "application/vnd.ollama.image.messages";
 
 /// Reads a store, the folder that Ollama keeps it in, or the models below a folder of its
 /// manifests, if the path is one of them.
@@ -258,10 +256,26 @@ impl Store {
             let mut layers = manifest.layers.iter().rev();
             layers.find(|layer| types.contains(&layer.media_type.as_str()))
         };
-        let go = match last(&TEMPLATE_LAYERS) {
+        let mut go = match last(&TEMPLATE_LAYERS) {
             Some(layer) => Some(self.template(&path, name, &layer.digest, found)?),
             None => None,
         };
+        if let Some(template) = &mut go {
+            let told = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+            template.setup = Setup {
+                model: Some(name.model().to_owned()),
+                family: told(&config.family),
+                parser: told(&config.parser),
+                system: match last(&[SYSTEM_LAYER]) {
+                    Some(layer) => Some(read_text(&self.blob(&path, &layer.digest)?)?),
+                    None => None,
+                },
+                messages: match last(&[MESSAGES_LAYER]) {
+                    Some(layer) => messages(&self.blob(&path, &layer.digest)?)?,
+                    None => Vec::new(),
+                },
+            };
+        }
         let mut jinja = match last(&[MODEL_LAYER]) {
             Some(layer) if matches!(config.format.as_str(), "" | "gguf") => {
                 self.gguf(&path, name, &layer.digest, go.is_some())?
@@ -275,12 +289,6 @@ impl Store {
             }
         }
         self.tell_what_is_used(name, &config, go.as_ref(), &jinja, found);
-        if last(&SYSTEM_LAYERS).is_some() {
-            let message = format!(
-                "the system text and messages of {name} are not part of its template; the cases bring their own"
-            );
-            found.notes.push(Note::new(&path, message));
-        }
         found.templates.extend(go);
         found.add(jinja);
         Ok(())
@@ -299,17 +307,14 @@ impl Store {
             && go.is_some_and(|template| {
                 template.source.contains("<|start|>") && template.source.contains("<|end|>")
             });
-        let own = [&config.renderer, &config.parser]
-            .into_iter()
-            .find(|name| !name.is_empty())
-            .map(String::as_str)
-            .or(is_harmony.then_some("harmony"));
         if go.is_none() && jinja.templates.is_empty() {
             return;
         }
-        if let Some(own) = own {
-            let message =
-                format!("Ollama renders {name} by code of its own, {own:?}, not by its template");
+        if !config.renderer.is_empty() {
+            let message = format!(
+                "Ollama renders {name} by code of its own, {:?}, not by its template",
+                config.renderer
+            );
             found.notes.push(Note::new(path, message));
             return;
         }
@@ -319,7 +324,9 @@ impl Store {
             return;
         };
         let names = (&go.name, &jinja.name);
+        let has_parser = is_harmony || !config.parser.is_empty();
         let message = match choice::prefers_jinja(&go.source, &jinja.source) {
+            Some(_) if has_parser => format!("Ollama uses {}, not {}", names.0, names.1),
             Some(true) => format!(
                 "Ollama 0.30 and later uses {}, earlier versions use {}",
                 names.1, names.0
@@ -409,6 +416,24 @@ impl Store {
             .retain(|problem| problem.message != gguf::NO_TEMPLATE);
         Ok(found)
     }
+}
+
+/// Role and text of the messages that a model brings.
+fn messages(path: &Path) -> Result<Vec<(String, String)>, Problem> {
+    let text = read_text(path)?;
+    let messages: Vec<HashMap<String, serde_json::Value>> = serde_json::from_str(&text)
+        .map_err(|error| Problem::new(path, format!("not a list of messages: {error}")))?;
+    let text = |message: &HashMap<String, serde_json::Value>, name| {
+        let text = message.get(name).and_then(serde_json::Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    let message = |message| {
+        (
+            text(message, "role").to_lowercase(),
+            text(message, "content"),
+        )
+    };
+    Ok(messages.iter().map(message).collect())
 }
 
 fn manifest(document: &Document<'_>, object: &Object<'_>) -> Result<Manifest, Problem> {

@@ -35,6 +35,11 @@ impl ModelName {
         ModelName::of_parts([host, namespace, model, tag])
     }
 
+    /// The model alone, without registry, owner and tag.
+    pub(super) fn model(&self) -> &str {
+        &self.model
+    }
+
     /// The name of a manifest, by its path below `manifests`.
     pub(super) fn of_path(below: &Path) -> Option<ModelName> {
         let parts: Vec<&str> = below
