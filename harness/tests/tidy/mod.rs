@@ -15,7 +15,7 @@ use self::modules::Modules;
 use self::order::{circle, upwards};
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 5] = ["model", "jinja", "go", "rolecall", "cli"];
+const CRATES: [&str; 6] = ["model", "jinja", "go", "rolecall", "cli", "agree"];
 
 fn harness() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -1,0 +1,76 @@
+//! Templates that nobody wrote, made by the grammar of their language.
+//!
+//! Most of what is made is as it should be, for a template that fails at its first tag says
+//! little: a value mostly has the type that is wanted. They are small, for the same reason.
+
+mod arguments;
+
+mod go;
+
+mod jinja;
+
+use rolecall_model::Dialect;
+
+use crate::chance::Chance;
+
+/// A template of a dialect.
+pub(crate) fn template(dialect: Dialect, chance: &mut Chance) -> String {
+    match dialect {
+        Dialect::Jinja => jinja::template(chance),
+        Dialect::Go => go::template(chance),
+    }
+}
+
+/// An expression of a dialect, as it can stand in the place of a value.
+pub(crate) fn expression(dialect: Dialect, chance: &mut Chance) -> String {
+    match dialect {
+        Dialect::Jinja => jinja::expression(chance),
+        Dialect::Go => format!("({})", go::expression(chance)),
+    }
+}
+
+/// What can be appended to a value: a filter, a method, or a function that it is piped to.
+pub(crate) fn suffix(dialect: Dialect, chance: &mut Chance) -> String {
+    match dialect {
+        Dialect::Jinja => jinja::suffix(chance),
+        Dialect::Go => go::suffix(chance),
+    }
+}
+
+/// Statements of a dialect.
+pub(crate) fn statements(dialect: Dialect, chance: &mut Chance) -> String {
+    match dialect {
+        Dialect::Jinja => jinja::statements(chance),
+        Dialect::Go => go::statements(chance),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall::engines::Engines;
+    use rolecall_model::guard::load;
+    use rolecall_model::{Case, Conversation, Outcome, Template};
+    use serde_json::json;
+
+    use super::*;
+
+    /// Templates that all fail would say nothing.
+    #[test]
+    fn most_templates_give_a_prompt() {
+        let engines = Engines::default();
+        let case = Case::from_messages(vec![json!({"role": "user", "content": "hey"})]);
+        let conversation = Conversation::new(&case);
+        for dialect in Dialect::ALL {
+            let engine = engines.for_dialect(dialect).unwrap();
+            let is_rendered = |number| {
+                let source = template(dialect, &mut Chance::of(1, number));
+                let template = Template::from_source("t", dialect, &source);
+                let outcome = load(engine, &template).render(&conversation);
+                assert!(!matches!(outcome, Outcome::Crashed { .. }), "{source}");
+                matches!(outcome, Outcome::Rendered { .. })
+            };
+            let rendered = (0..1000).filter(|number| is_rendered(*number)).count();
+            assert!(rendered > 250, "{dialect}: {rendered} of 1000");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Differential fuzzing: asks Rolecall's engines and the real references what they do with
+//! templates that nobody wrote, and says where they differ. `scripts/fuzz agree` runs it.
+//!
+//! The modules are listed in the order in which they build on each other; each one uses
+//! only those above it.
+
+mod arguments;
+mod chance;
+mod tokens;
+
+// What is asked.
+mod generator;
+mod material;
+mod mutation;
+
+mod question;
+
+// Who is asked, and what comes of it.
+mod examination;
+
+mod cause;
+mod known;
+
+mod reduction;
+
+mod campaign;
+
+mod report;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Parser;
+use rolecall::engines::Engines;
+use rolecall::problem::Problem;
+use rolecall::protocol::{ProtocolEngine, ProtocolError, ProtocolLimits};
+use rolecall::reference::{Reference, ReferenceError};
+use rolecall::suite::Layout;
+use rolecall_model::{Dialect, Engine, guard};
+
+use arguments::Arguments;
+use campaign::{Campaign, Extent};
+use examination::Examiner;
+use known::Known;
+use material::{MaterialError, Sources};
+use report::Parties;
+
+/// Why nothing could be asked.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// There is no suite.
+    #[error("no suite here: run this in a checkout of Rolecall")]
+    NoSuite,
+    /// There is nothing to ask about.
+    #[error(transparent)]
+    Material(#[from] MaterialError),
+    /// A reference is not there.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// A reference does not start.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    /// No engine renders a dialect.
+    #[error("there is no engine for {0}")]
+    NoEngine(Dialect),
+    /// A pattern of what is known is none.
+    #[error("what is known cannot be read: {0}")]
+    Known(#[from] regex::Error),
+    /// The report cannot be written.
+    #[error("cannot write the report: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// Asks what the arguments say.
+fn main() -> ExitCode {
+    guard::keep_quiet();
+    let arguments = Arguments::parse();
+    let mut out = anstream::stdout();
+    match run(&arguments, &mut out) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        // The reader has seen enough, as with `| head`.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            complain(&format!("error: {failure}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Tells something on standard error.
+fn complain(message: &str) {
+    // Nowhere is left to tell if this fails.
+    let _ = writeln!(anstream::stderr(), "{message}");
+}
+
+/// Asks about each dialect; whether every difference is known.
+fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
+    let layout = layout()?;
+    let seed = arguments.seed.unwrap_or_else(new_seed);
+    let folder = arguments.folder.as_deref();
+    let sources = Sources::read(&layout, folder, |problem: &Problem| {
+        complain(&format!("left out: {problem}"));
+    })?;
+    // All of them have to be there before anything is asked.
+    let mut references = Vec::new();
+    for dialect in arguments.dialects() {
+        references.push((dialect, start(dialect, &layout)?));
+    }
+    let engines = Engines::default();
+    let mut is_all_known = true;
+    for (dialect, reference) in &references {
+        let engine = engines
+            .for_dialect(*dialect)
+            .ok_or(Failure::NoEngine(*dialect))?;
+        let known = Known::of(*dialect)?;
+        let campaign = Campaign {
+            dialect: *dialect,
+            seed,
+            extent: extent(arguments),
+            jobs: arguments.jobs.map_or_else(cores, usize::from),
+            material: &sources.of(*dialect, &layout)?,
+            examiner: &Examiner { engine, reference },
+            known: &known,
+        };
+        complain(&format!(
+            "asking {} with the seed {seed}",
+            reference.description()
+        ));
+        let tally = campaign.run();
+        let parties = Parties {
+            engine: engine.description(),
+            reference: reference.description(),
+            again: again(*dialect, seed, folder),
+        };
+        report::write(out, &parties, &tally)?;
+        if arguments.only.is_none() {
+            report::write_unmet(out, &known.reasons(), &tally)?;
+        }
+        is_all_known &= tally.unknown() == 0;
+    }
+    Ok(is_all_known)
+}
+
+fn extent(arguments: &Arguments) -> Extent {
+    match (arguments.only, arguments.templates) {
+        (Some(only), _) => Extent::Questions(only, only + 1),
+        (None, Some(count)) => Extent::Questions(0, count),
+        (None, None) => Extent::Time(Duration::from_secs(arguments.seconds)),
+    }
+}
+
+/// The suite in whose folder this runs, or else the one that it was built from.
+fn layout() -> Result<Layout, Failure> {
+    let here = std::env::current_dir().ok();
+    here.and_then(|folder| Layout::find(&folder))
+        .or_else(|| Layout::find(Path::new(env!("CARGO_MANIFEST_DIR"))))
+        .ok_or(Failure::NoSuite)
+}
+
+/// Starts the reference of a dialect, in the version that is pinned.
+fn start(dialect: Dialect, layout: &Layout) -> Result<ProtocolEngine, Failure> {
+    let reference = Reference::of(dialect);
+    let program = reference.program(layout)?;
+    let words = vec![program.to_string_lossy().into_owned()];
+    // What takes longer says nothing, and there are always other templates.
+    let limits = ProtocolLimits {
+        time: Duration::from_secs(3),
+        ..ProtocolLimits::default()
+    };
+    let engine = ProtocolEngine::spawn(words, limits)?;
+    reference.check(&engine)?;
+    Ok(engine)
+}
+
+/// The command that asks the same, but for the number of the template.
+fn again(dialect: Dialect, seed: u64, folder: Option<&Path>) -> String {
+    let folder = folder.map_or_else(String::new, |folder| format!(" {}", folder.display()));
+    format!("scripts/fuzz agree{folder} --dialect {dialect} --seed {seed}")
+}
+
+/// A seed that is another one every time.
+fn new_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(1, |now| now.as_secs() % 1_000_000)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
