@@ -290,6 +290,28 @@ TEMPLATES = [
     PLAIN % "{{ printf \"%T %T %T %T\" nil .Nope 1 \"a\" }}",
     LAST % "printf \"%+v\" .Function",
     "{{ | index }}{{ len .Messages }}",
+    # What touches a keyword, and pipes that nothing follows.
+    "{{ if(.Messages) }}a{{ else if(1) }}b{{ end }}{{ with(1) }}{{ . }}{{ end }}",
+    "{{ range.Messages }}{{ .Role }}{{ end }}",
+    '{{ define "t" }}{{ . }}{{ end }}{{ template "t".System }}{{ template "t"(len .Messages) }}{{ block "b".System }}{{ . }}{{ end }}',
+    PLAIN % "{{ 1| }}{{ .System | }}{{ (len .Messages |) }}",
+    PLAIN % "{{ | }}",
+    PLAIN % "{{ 1 || }}",
+    PLAIN % "{{ if | }}{{ end }}",
+    PLAIN % "{{ 1nil }}",
+    PLAIN % "{{ 0b1.e }}",
+    PLAIN % "{{ 2..5 }}",
+    PLAIN % "{{ 1e2.A }}",
+    PLAIN % "{{ 0x1p4 }} {{ 0x_1 }} {{ 1_000.5 }} {{ 0o17 }} {{ 1.e2 }} {{ +1 }}",
+    # A break in what is for an empty range.
+    PLAIN % "{{ range .Messages }}a{{ range .Images }}{{ else }}{{ break }}{{ end }}b{{ end }}",
+    PLAIN % "{{ range .Messages }}a{{ range .Images }}{{ else }}{{ continue }}{{ end }}b{{ end }}",
+    # Formats.
+    PLAIN % '{{ printf "%." 1 }}|{{ printf "%5." 1 }}|{{ printf "%.d" 1 }}',
+    PLAIN % '{{ printf "%b|%x|%X|%.3x|%#x|%#X" 1.5 1e7 0.1 1e7 2.0 2.0 }}',
+    PLAIN % '{{ printf "%#g|%#v|%#.3g|%#f|%#.0f|%#e|%#G" 100.0 1.5 2.0 1.5 2.0 1e100 0.0 }}',
+    PLAIN % '{{ printf "%+d|%#o|%#b|%+U|%+v|%+v" 1.5 "" "a" 100.0 1 1.5 }}',
+    PLAIN % '{{ printf "%x|%b|%8.2x|%-12x|%012x|%+x|% x" 0.0 5e-324 1.0 -1.5 1.5 1.5 1.5 }}',
 ]
 
 

@@ -229,7 +229,11 @@ impl<'t> Execution<'t> {
         }
         let mut flow = Flow::End;
         if !ran && let Some(otherwise) = &branch.else_body {
-            flow = self.list(dot, otherwise)?;
+            // A break there leaves this range, and no other (text/template, `walkRange`).
+            flow = match self.list(dot, otherwise)? {
+                Flow::Break => Flow::End,
+                other => other,
+            };
         }
         self.variables.truncate(scope);
         Ok(flow)

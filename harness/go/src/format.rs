@@ -65,6 +65,12 @@ pub(crate) struct Spec {
     pub(crate) sharp: bool,
     pub(crate) space: bool,
     pub(crate) zero: bool,
+    /// `%#v`: as in the source of a program.
+    pub(crate) is_source: bool,
+    /// Within a complaint about a verb, where no String method is called.
+    pub(crate) is_complaint: bool,
+    /// `%+v`: with the names of fields.
+    pub(crate) has_names: bool,
     pub(crate) width: Option<usize>,
     pub(crate) precision: Option<usize>,
 }
@@ -95,7 +101,12 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
         return pad(out, name.as_bytes(), spec);
     }
     // Verbs that are valid for strings call the String method, in the depth too.
-    if matches!(spec.verb, 'v' | 's' | 'x' | 'X' | 'q') && !spec.sharp && json::is_stringer(value) {
+    if matches!(spec.verb, 'v' | 's' | 'x' | 'X' | 'q')
+        && !spec.sharp
+        && !spec.is_source
+        && !spec.is_complaint
+        && json::is_stringer(value)
+    {
         if matches!(spec.verb, 'v' | 's') && spec.width.is_none() && spec.precision.is_none() {
             return json::string(out, value);
         }
@@ -115,7 +126,7 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
         Value::Int(n) => integer(out, i128::from(*n), value, spec),
         Value::Byte(n) => integer(out, i128::from(*n), value, spec),
         Value::Float(number) => match spec.verb {
-            'v' | 'g' | 'G' | 'e' | 'E' | 'f' | 'F' => float(out, *number, spec),
+            'v' | 'g' | 'G' | 'e' | 'E' | 'f' | 'F' | 'b' | 'x' | 'X' => float(out, *number, spec),
             _ => bad_verb(out, value, spec),
         },
         Value::Text(text) => match spec.verb {
@@ -129,11 +140,14 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
             write(out, &Value::Byte(*byte), spec, Depth::Inside)
         }),
         Value::List(list) => write_items(out, list.items().iter(), |out, item| {
-            if list.kind == ListKind::Messages {
+            match (list.kind, spec.verb) {
                 // Go prints an address here, another one each time.
-                return out.push(b"0xc000000000");
+                (ListKind::Messages, 'v' | 'p' | 'b' | 'o' | 'd' | 'x' | 'X') => {
+                    out.push(b"0xc000000000")
+                }
+                (ListKind::Messages, _) => bad_verb(out, item, spec),
+                _ => write(out, item, spec, Depth::Inside),
             }
-            write(out, item, spec, Depth::Inside)
         }),
         Value::Map(map) => {
             out.push(b"map")?;
@@ -158,7 +172,7 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
                 if i > 0 {
                     out.push(b" ")?;
                 }
-                if spec.plus && spec.verb == 'v' {
+                if spec.has_names {
                     out.push_str(field.name)?;
                     out.push(b":")?;
                 }
@@ -195,6 +209,7 @@ fn bad_verb(out: &mut Sink<'_>, value: &Value, spec: &Spec) -> Written {
     out.push_str(&format!("%!{}({}=", spec.verb, value.type_name()))?;
     let plain = Spec {
         verb: 'v',
+        is_complaint: true,
         ..spec.clone()
     };
     write(out, value, &plain, Depth::Top)?;
@@ -230,7 +245,7 @@ fn write_text(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
         _ => text,
     };
     match spec.verb {
-        'q' | 'v' if spec.verb == 'q' || spec.sharp => {
+        'q' | 'v' if spec.verb == 'q' || spec.is_source => {
             let is_q = spec.verb == 'q';
             let (raw, ascii) = (is_q && spec.sharp, is_q && spec.plus);
             if spec.width.is_none() {
@@ -346,8 +361,7 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
 }
 
 fn sign(is_negative: bool, spec: &Spec) -> &'static str {
-    // For `%+v` the sign asks for the names of fields, and for nothing else.
-    match (is_negative, spec.plus && spec.verb != 'v', spec.space) {
+    match (is_negative, spec.plus, spec.space) {
         (true, _, _) => "-",
         (false, true, _) => "+",
         (false, false, true) => " ",
@@ -369,6 +383,8 @@ fn float(out: &mut Sink<'_>, number: f64, spec: &Spec) -> Written {
         "Inf".to_owned()
     } else {
         match spec.verb {
+            'b' => binary(size),
+            'x' | 'X' => hexadecimal(size, precision, spec.verb == 'X'),
             'f' | 'F' | 'e' | 'E' => {
                 zeros = spec.precision.unwrap_or(0).saturating_sub(MOST_DIGITS);
                 let precision = precision.unwrap_or(6);
@@ -387,9 +403,23 @@ fn float(out: &mut Sink<'_>, number: f64, spec: &Spec) -> Written {
     if matches!(spec.verb, 'E' | 'G') {
         text = text.replace('e', "E");
     }
-    let (digits, power) = text.split_at(text.find(['e', 'E']).unwrap_or(text.len()));
+    let is_hexadecimal = matches!(spec.verb, 'x' | 'X');
+    let power: &[char] = if is_hexadecimal {
+        &['p', 'P']
+    } else {
+        &['e', 'E', 'p']
+    };
+    let at = text.find(power).unwrap_or(text.len());
+    let (digits, power) = text.split_at(at);
+    let padded;
+    let digits = if spec.sharp && spec.verb != 'b' && number.is_finite() {
+        padded = with_point(digits, spec);
+        padded.as_str()
+    } else {
+        digits
+    };
     let sign = sign(number.is_sign_negative(), spec);
-    let length = sign.len() + text.len() + zeros;
+    let length = sign.len() + digits.len() + power.len() + zeros;
     let missing = spec.width.unwrap_or(0).saturating_sub(length);
     let is_filled = spec.zero && !spec.minus && number.is_finite();
     if !spec.minus && !is_filled {
@@ -406,6 +436,82 @@ fn float(out: &mut Sink<'_>, number: f64, spec: &Spec) -> Written {
         out.fill(b' ', missing)?;
     }
     Ok(())
+}
+
+/// The mantissa of a number and its power of two.
+fn parts(size: f64) -> (u64, i64) {
+    let bits = size.to_bits();
+    let mantissa = bits & ((1 << 52) - 1);
+    match i64::try_from((bits >> 52) & 0x7ff).unwrap_or(0) {
+        0 => (mantissa, -1022),
+        power => (mantissa | (1 << 52), power - 1023),
+    }
+}
+
+/// `%b`: a mantissa that is an integer, and its power of two (strconv, `fmtB`).
+fn binary(size: f64) -> String {
+    let (mantissa, power) = parts(size);
+    format!("{mantissa}p{:+}", power - 52)
+}
+
+/// `%x`: a mantissa of one digit and a fraction, and its power of two (strconv, `fmtX`).
+fn hexadecimal(size: f64, precision: Option<usize>, is_upper: bool) -> String {
+    const TOP: u64 = 1 << 60;
+    let (mantissa, mut power) = parts(size);
+    if mantissa == 0 {
+        power = 0;
+    }
+    let mut mantissa = mantissa << 8;
+    while mantissa != 0 && mantissa & TOP == 0 {
+        mantissa <<= 1;
+        power -= 1;
+    }
+    if let Some(precision) = precision.filter(|precision| *precision < 15) {
+        let shift = precision * 4;
+        let extra = (mantissa << shift) & (TOP - 1);
+        mantissa >>= 60 - shift;
+        mantissa += u64::from((extra | (mantissa & 1)) > 1 << 59);
+        mantissa <<= 60 - shift;
+        if mantissa & (TOP << 1) != 0 {
+            mantissa >>= 1;
+            power += 1;
+        }
+    }
+    let mut text = format!("0x{}", (mantissa >> 60) & 1);
+    let mut fraction = mantissa << 4;
+    let digits = precision.unwrap_or(usize::MAX);
+    if fraction != 0 && precision.is_none() || precision.is_some_and(|digits| digits > 0) {
+        text.push('.');
+    }
+    for _ in 0..digits {
+        if fraction == 0 && precision.is_none() {
+            break;
+        }
+        text.push(char::from_digit(u32::try_from(fraction >> 60).unwrap_or(0), 16).unwrap_or('0'));
+        fraction <<= 4;
+    }
+    let sign = if power < 0 { '-' } else { '+' };
+    text.push_str(&format!("p{sign}{:02}", power.unsigned_abs()));
+    if is_upper { text.to_uppercase() } else { text }
+}
+
+/// The digits of a number with a decimal point, whatever its digits are, and with the zeros
+/// that `%g` leaves out otherwise (fmt, `fmtFloat`).
+fn with_point(digits: &str, spec: &Spec) -> String {
+    let mut missing = match spec.verb {
+        'v' | 'g' | 'G' | 'x' => spec.precision.unwrap_or(6).min(MOST_DIGITS),
+        _ => 0,
+    };
+    let significant = digits.trim_start_matches(['0', '.']);
+    missing = missing.saturating_sub(significant.chars().filter(|c| *c != '.').count());
+    let mut padded = digits.to_owned();
+    if !digits.contains('.') {
+        // A zero counts once.
+        missing = missing.saturating_sub(usize::from(digits == "0"));
+        padded.push('.');
+    }
+    padded.extend(std::iter::repeat_n('0', missing));
+    padded
 }
 
 /// `%g` with as many digits as are needed: an exponent below 1e-4 and from 1e6.

@@ -58,7 +58,8 @@ pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
         } else {
             spec.width = number(format, &mut at);
         }
-        if format.get(at) == Some(&b'.') {
+        // A point at the very end is taken for the verb.
+        if format.get(at) == Some(&b'.') && at + 1 < format.len() {
             at += 1;
             if format.get(at) == Some(&b'*') {
                 if let Some(precision) = star(&mut at) {
@@ -87,6 +88,11 @@ pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
         };
         at += verb.len_utf8();
         spec.verb = verb;
+        if verb == 'v' {
+            // These two flags ask for other forms then.
+            spec.is_source = std::mem::take(&mut spec.sharp);
+            spec.has_names = std::mem::take(&mut spec.plus);
+        }
         out.meter.work(VERB)?;
         if verb == '%' {
             out.push(b"%")?;

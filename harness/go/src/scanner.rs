@@ -174,6 +174,8 @@ impl<'s> Scanner<'s> {
         }
         let mut tokens: Vec<Token<'s>> = Vec::new();
         let mut parens = 0_usize;
+        // Where the last pipe was written.
+        let mut pipe = 0;
         let trims = loop {
             let rest = self.rest();
             let spaces = rest.len() - rest.trim_start_matches(is_space).len();
@@ -184,6 +186,7 @@ impl<'s> Scanner<'s> {
                 if parens > 0 {
                     return Err(Error::new("unclosed left paren"));
                 }
+                self.drop_last_pipe(&tokens, pipe);
                 break trims;
             }
             let (token, length) = token(rest)?;
@@ -195,7 +198,9 @@ impl<'s> Scanner<'s> {
             let unexpected = |place: &str| Error::new(format!("unexpected {text:?} in {place}"));
             match token {
                 Token::Open => parens += 1,
+                Token::Pipe => pipe = self.out.len(),
                 Token::Close => {
+                    self.drop_last_pipe(&tokens, pipe);
                     parens = parens
                         .checked_sub(1)
                         .ok_or_else(|| Error::new("unexpected right paren"))?;
@@ -207,6 +212,13 @@ impl<'s> Scanner<'s> {
                 && before.ends_operand()
                 && token.begins_operand()
             {
+                if ends_keyword(&tokens) {
+                    // gotmpl wants a space where Go needs none.
+                    self.out.push(' ');
+                    tokens.push(token);
+                    self.copy(length);
+                    continue;
+                }
                 let chains = token == Token::Field
                     && match before {
                         Token::Word(word) => !matches!(*word, "true" | "false" | "nil"),
@@ -239,6 +251,17 @@ impl<'s> Scanner<'s> {
         self.out.push_str("}}");
         self.at += if trims { 3 } else { 2 };
         Ok(trims)
+    }
+
+    /// Drops a pipe that nothing follows: Go takes the pipeline for complete
+    /// (text/template/parse, `pipeline`).
+    fn drop_last_pipe(&mut self, tokens: &[Token<'_>], pipe: usize) {
+        if let [before @ .., last, Token::Pipe] = tokens
+            && last.ends_operand()
+            && !ends_keyword(&[before, &[*last]].concat())
+        {
+            self.out.replace_range(pipe..=pipe, " ");
+        }
     }
 
     fn copy(&mut self, length: usize) {
@@ -332,6 +355,16 @@ impl<'s> Scanner<'s> {
     }
 }
 
+/// Whether tokens end with what no operand can touch, because a pipeline begins behind it: a
+/// keyword, or the name of a template.
+fn ends_keyword(tokens: &[Token<'_>]) -> bool {
+    match tokens {
+        [Token::Word(word)] | [Token::Word("else"), Token::Word(word)] => KEYWORDS.contains(word),
+        [Token::Word("template" | "block"), Token::Literal] => true,
+        _ => false,
+    }
+}
+
 /// Whether what stands before each `:=` and `=` is one variable or two, and whether
 /// there are commas elsewhere.
 fn declarations(tokens: &[Token<'_>]) -> Result<(), Error> {
@@ -399,18 +432,8 @@ fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
             end => Ok((Token::Field, end)),
         },
         '.' | '+' | '-' | '0'..='9' => {
-            let mut before = first;
-            let length = text[1..]
-                .find(|c: char| {
-                    let sign = matches!(c, '+' | '-') && matches!(before, 'e' | 'E' | 'p' | 'P');
-                    before = c;
-                    !(sign || c == '.' || c == '_' || c.is_alphanumeric())
-                })
-                .map_or(text.len(), |length| length + 1);
+            let length = number(text)?;
             let number = &text[..length];
-            if !number.contains(|c: char| c.is_ascii_digit()) {
-                return Err(Error::new(format!("bad number syntax: {number:?}")));
-            }
             // No octal number, and Go takes no float without a point for an integer.
             let digits = number.trim_start_matches(['+', '-']);
             if digits.starts_with('0')
@@ -434,6 +457,51 @@ fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
         }
         c if c.is_ascii_graphic() => Err(bad_character("unexpected bad character", c)),
         c => Err(bad_character("unrecognized character in action:", c)),
+    }
+}
+
+/// The length of the number at the beginning of a text (text/template/parse, `scanNumber`).
+fn number(text: &str) -> Result<usize, Error> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let is = |at: usize, among: &[u8]| bytes.get(at).is_some_and(|byte| among.contains(byte));
+    let run = |mut at: usize, among: &[u8]| {
+        while is(at, among) {
+            at += 1;
+        }
+        at
+    };
+    at += usize::from(is(at, b"+-"));
+    let (mut digits, mut power): (&[u8], &[u8]) = (b"0123456789_", b"eE");
+    if is(at, b"0") {
+        at += 1;
+        if is(at, b"xX") {
+            (digits, power) = (b"0123456789abcdefABCDEF_", b"pP");
+        } else if is(at, b"oO") {
+            (digits, power) = (b"01234567_", b"");
+        } else if is(at, b"bB") {
+            (digits, power) = (b"01_", b"");
+        }
+        at += usize::from(is(at, b"xXoObB"));
+    }
+    at = run(at, digits);
+    if is(at, b".") {
+        at = run(at + 1, digits);
+    }
+    if is(at, power) {
+        at += 1;
+        at += usize::from(is(at, b"+-"));
+        at = run(at, b"0123456789_");
+    }
+    at += usize::from(is(at, b"i"));
+    let is_number = text[..at].contains(|c: char| c.is_ascii_digit());
+    match text[at..].chars().next() {
+        Some(c) if c == '_' || c.is_alphanumeric() => {
+            let found = &text[..at + c.len_utf8()];
+            Err(Error::new(format!("bad number syntax: {found:?}")))
+        }
+        _ if !is_number => Err(Error::new(format!("bad number syntax: {:?}", &text[..at]))),
+        _ => Ok(at),
     }
 }
 
@@ -504,6 +572,19 @@ mod tests {
     }
 
     #[test]
+    fn what_gotmpl_does_not_read_is_written_otherwise() {
+        for (source, expected) in [
+            ("{{if(1)}}{{end}}", "{{if (1)}}{{end}}"),
+            ("{{range.A}}{{end}}", "{{range .A}}{{end}}"),
+            ("{{template \"a\".}}", "{{template \"a\" .}}"),
+            ("{{1|}}", "{{1 }}"),
+            ("{{(1 | ) | }}", "{{(1   )   }}"),
+        ] {
+            assert_eq!(prepare(source).unwrap(), expected, "{source}");
+        }
+    }
+
+    #[test]
     fn what_go_refuses() {
         for (source, expected) in [
             ("\n{{range .A}}", "2: unexpected EOF"),
@@ -516,6 +597,9 @@ mod tests {
             ("{{break}}", "1: {{break}} outside {{range}}"),
             ("{{ /* x */ }}", "1: unexpected bad character U+002F '/'"),
             ("{{(1}}", "1: unclosed left paren"),
+            ("{{1nil}}", "1: bad number syntax: \"1n\""),
+            ("{{0b1.e}}", "1: bad number syntax: \"0b1.e\""),
+            ("{{2..5}}", "1: unexpected \".5\" in operand"),
             ("{{\"a\nb\"}}", "1: unterminated quoted string"),
             (r#"{{"\xz0"}}"#, "1: invalid syntax"),
             (r#"{{"\400"}}"#, "1: invalid syntax"),
