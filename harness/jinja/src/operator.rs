@@ -84,6 +84,8 @@ pub(crate) enum Operator {
     OtherTemplate,
     /// A filter or a test that Jinja2 does not know, used within a condition.
     Unknown,
+    /// What notes how a loop is left.
+    Departure,
     /// Counts the names that the interpreter looked for.
     Tick,
     /// The value that a loop runs over when it calls itself.
@@ -144,6 +146,7 @@ impl Operator {
             Operator::Unknown => "!unknown",
             Operator::Tick => "!tick",
             Operator::Recurse => "!recurse",
+            Operator::Departure => "!departure",
             Operator::IsMissing => "!?",
             Operator::TextOnly => "!t",
             Operator::Bind => "!m",

@@ -12,7 +12,7 @@ use crate::compile::grammar::Rarities;
 use crate::compile::nodes::{constant, operation, variable};
 use crate::compile::properties::{
     is_constant, is_loop_variable, is_plain, is_plain_key, is_repeatable, is_self, is_short_list,
-    is_silent,
+    is_silent, unknown_number,
 };
 use crate::library::vocabulary;
 use crate::operator::Operator;
@@ -30,6 +30,8 @@ pub(super) struct Expressions {
     pub(super) is_constant: bool,
     /// What is rare in the template.
     pub(super) rarities: Rarities,
+    /// The variable that the filters of a block are given, if it is not what was captured.
+    pub(super) captured: Option<&'static str>,
 }
 
 impl Expressions {
@@ -71,17 +73,31 @@ impl Expressions {
             .collect()
     }
 
+    /// The filters of a block, which are given a variable.
+    pub(super) fn adapt_filter_of<'s>(
+        &mut self,
+        filter: &Expr<'s>,
+        captured: &'static str,
+    ) -> Result<Expr<'s>, Error> {
+        self.captured = Some(captured);
+        let adapted = self.adapt(filter);
+        self.captured = None;
+        adapted
+    }
+
     /// An expression with Python's operators.
     pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         if self.rarities.has_infinity && !self.is_constant {
-            if let Expr::Const(number) = expression
-                && f64::try_from(number.value.clone()).is_ok_and(f64::is_infinite)
-            {
-                // Jinja2 writes such a number as a name that Python does not have.
-                let message = constant("name 'inf' is not defined", number.span());
-                return Ok(operation(Operator::Unknown, vec![message], number.span()));
-            }
             if is_constant(expression) {
+                if let Some(name) = unknown_number(expression) {
+                    let message =
+                        constant(format!("name '{name}' is not defined"), expression.span());
+                    return Ok(operation(
+                        Operator::Unknown,
+                        vec![message],
+                        expression.span(),
+                    ));
+                }
                 self.is_constant = true;
                 let adapted = self.with_operators(expression);
                 self.is_constant = false;
@@ -113,7 +129,15 @@ impl Expressions {
                 Expr::IfExpr(Spanned::new(choice, node.span()))
             }
             Expr::Filter(node) => {
-                let expr = self.adapt_optional(node.expr.as_ref())?;
+                let expr = match (&node.expr, self.captured.take()) {
+                    (None, Some(captured)) => Some(variable(captured, node.span())),
+                    (expr, captured) => {
+                        self.captured = captured;
+                        let expr = self.adapt_optional(expr.as_ref())?;
+                        self.captured = None;
+                        expr
+                    }
+                };
                 let args = self.adapt_arguments(&node.args)?;
                 let span = node.span();
                 if !vocabulary::is_filter(node.name) {

@@ -4,12 +4,14 @@
 mod nodes;
 mod size;
 
+mod properties;
+
 pub(crate) mod grammar;
 pub(crate) mod inputs;
 pub(crate) mod preparation;
 
+mod departures;
 mod names;
-mod properties;
 mod scopes;
 
 mod expressions;

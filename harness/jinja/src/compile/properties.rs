@@ -1,18 +1,87 @@
 //! What can be told of an expression before it is evaluated.
 
-use minijinja::machinery::ast::{CallArg, Expr};
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, UnaryOpKind};
 
 use crate::compile::nodes::all_within;
 use crate::python::attributes::is_method;
+
+/// Filters that are given the context, so that Jinja2 does not evaluate them before.
+const OF_CONTEXT: [&str; 6] = [
+    "map",
+    "random",
+    "reject",
+    "rejectattr",
+    "select",
+    "selectattr",
+];
 
 /// Whether an expression has no variables.
 pub(super) fn is_constant(expression: &Expr<'_>) -> bool {
     match expression {
         Expr::Var(_) | Expr::Call(_) => false,
+        Expr::Filter(node) if OF_CONTEXT.contains(&node.name) => false,
         Expr::Filter(node) if has_splat(&node.args) => false,
         Expr::Test(node) if has_splat(&node.args) => false,
         other => all_within(other, is_constant),
     }
+}
+
+/// Whether the filter `float` makes a number of a text that Python writes without digits.
+pub(super) fn names_no_number(text: &str) -> bool {
+    without_digits(text).is_some()
+}
+
+fn without_digits(text: &str) -> Option<&'static str> {
+    let name = text.trim().trim_start_matches(['+', '-']);
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    if is("inf") || is("infinity") {
+        Some("inf")
+    } else {
+        is("nan").then_some("nan")
+    }
+}
+
+/// How Python writes the value of a constant, or a number in it, if that has no digits. Jinja2
+/// writes it like this where a template uses the constant, and Python does not know the name
+/// there (`compiler.py`, `visit_Const`).
+pub(super) fn unknown_number(constant: &Expr<'_>) -> Option<&'static str> {
+    let among = |items: &[Expr<'_>]| items.iter().find_map(unknown_number);
+    match constant {
+        Expr::Const(node) => {
+            let float = f64::try_from(node.value.clone());
+            float.is_ok_and(f64::is_infinite).then_some("inf")
+        }
+        Expr::Filter(node) => match (node.name, node.expr.as_ref()?) {
+            ("float", Expr::Const(text)) if text.value.as_str().is_some() => {
+                without_digits(text.value.as_str()?)
+            }
+            ("float" | "abs" | "round", inner) => unknown_number(inner),
+            _ => None,
+        },
+        Expr::UnaryOp(node) if matches!(node.op, UnaryOpKind::Neg) => unknown_number(&node.expr),
+        Expr::BinOp(node) if is_arithmetic(node.op) => {
+            unknown_number(&node.left).or_else(|| unknown_number(&node.right))
+        }
+        Expr::GetAttr(node) => unknown_number(&node.expr),
+        Expr::GetItem(node) => unknown_number(&node.expr),
+        Expr::List(node) => among(&node.items),
+        Expr::Tuple(node) => among(&node.items),
+        Expr::Map(node) => among(&node.keys).or_else(|| among(&node.values)),
+        _ => None,
+    }
+}
+
+fn is_arithmetic(operator: BinOpKind) -> bool {
+    matches!(
+        operator,
+        BinOpKind::Add
+            | BinOpKind::Sub
+            | BinOpKind::Mul
+            | BinOpKind::Div
+            | BinOpKind::FloorDiv
+            | BinOpKind::Rem
+            | BinOpKind::Pow
+    )
 }
 
 /// Whether one of the arguments is `*list` or `**dictionary`.

@@ -11,11 +11,12 @@
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
     AutoEscape, Block, Call, CallArg, CallBlock, EmitRaw, Expr, FilterBlock, ForLoop, GetAttr,
-    IfCond, List, Macro, Set, SetBlock, Spanned, Stmt, Template, Tuple, WithBlock,
+    IfCond, IfExpr, List, Macro, Set, SetBlock, Spanned, Stmt, Template, Tuple, WithBlock,
 };
 use minijinja::{Error, ErrorKind, Value};
 use rolecall_model::Limit;
 
+use crate::compile::departures::{self, leave, leave_scope};
 use crate::compile::expressions::Expressions;
 use crate::compile::grammar::Parsed;
 use crate::compile::names::{Names, parameters, signature};
@@ -53,6 +54,9 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s
             ..Expressions::default()
         },
         is_repeated: false,
+        leaves_scopes: parsed.rarities.leaves_scopes,
+        level: 0,
+        depth: 0,
         scopes: Scopes::of_template(parsed.lookup),
     };
     let mut statements = Vec::new();
@@ -68,17 +72,62 @@ struct Adapter {
     expressions: Expressions,
     /// Whether a statement is within a loop or a macro.
     is_repeated: bool,
+    /// Whether some loop is left from within a scope of it.
+    leaves_scopes: bool,
+    /// How many loops are around a statement.
+    level: usize,
+    /// How many scopes there are between a statement and the loop around it.
+    depth: usize,
     /// The scopes around a statement.
     scopes: Scopes,
 }
 
+/// The variable for a captured text that is not written if a loop is left. No template can
+/// spell it.
+const CAPTURED: &str = "captured text";
+
 impl Adapter {
     fn statements<'s>(&mut self, statements: &[Stmt<'s>]) -> Result<Vec<Stmt<'s>>, Error> {
         let mut adapted = Vec::with_capacity(statements.len() + 1);
-        for statement in statements {
+        for (at, statement) in statements.iter().enumerate() {
             self.statement(statement, &mut adapted)?;
+            if !self.leaves_scopes {
+                continue;
+            }
+            let (this, rest) = (&statements[at..=at], &statements[at + 1..]);
+            if self.depth == 0 {
+                if leave_scope(this) {
+                    adapted.push(departures::follow(Span::default()));
+                }
+            } else if leave(this) {
+                let rest = self.statements(rest)?;
+                adapted.push(departures::unless_left(rest, Span::default()));
+                break;
+            }
         }
         Ok(adapted)
+    }
+
+    /// Statements in a scope of a loop.
+    fn deeper<T>(
+        &mut self,
+        adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.depth += 1;
+        let adapted = adapt(self);
+        self.depth -= 1;
+        adapted
+    }
+
+    /// Adapts what stands in a function of its own, or around a loop: no loop is left from there.
+    fn apart<T>(
+        &mut self,
+        adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let depth = std::mem::take(&mut self.depth);
+        let adapted = adapt(self);
+        self.depth = depth;
+        adapted
     }
 
     fn statement<'s>(
@@ -94,6 +143,7 @@ impl Adapter {
                 node.span(),
             )),
             Stmt::EmitExpr(node) => {
+                // Jinja2 evaluates what stands within a constant by the rules for constants.
                 self.expressions.is_constant = is_constant(&node.expr);
                 let adapted = self.expressions.adapt(&node.expr);
                 self.expressions.is_constant = false;
@@ -109,7 +159,7 @@ impl Adapter {
             Stmt::EmitRaw(node) => {
                 Stmt::EmitRaw(Spanned::new(EmitRaw { raw: node.raw }, node.span()))
             }
-            Stmt::ForLoop(node) => self.for_loop(node)?,
+            Stmt::ForLoop(node) => return self.for_loop(node, adapted),
             Stmt::IfCond(node) => self.condition(node)?,
             Stmt::WithBlock(node) => self.with_block(node)?,
             Stmt::Set(node) => {
@@ -128,6 +178,28 @@ impl Adapter {
                     return self.set_attributes(attributes, node.span(), adapted);
                 }
             }
+            Stmt::SetBlock(node) if self.leaves_scopes && leave(&node.body) => {
+                self.captured_apart(&node.body, node.span(), adapted)?;
+                let written = |inner: &mut Adapter| match &node.filter {
+                    Some(filter) => inner.expressions.adapt_filter_of(filter, CAPTURED),
+                    None => Ok(variable(CAPTURED, node.span())),
+                };
+                let mut attributes = Vec::new();
+                let set = Set {
+                    target: self.without_attributes(&node.target, &mut attributes)?,
+                    expr: self.hard(written)?,
+                };
+                let mut assigned = vec![Stmt::Set(Spanned::new(set, node.span()))];
+                self.set_attributes(attributes, node.span(), &mut assigned)?;
+                departures::unless_left(assigned, node.span())
+            }
+            Stmt::FilterBlock(node) if self.leaves_scopes && leave(&node.body) => {
+                self.captured_apart(&node.body, node.span(), adapted)?;
+                let filtered =
+                    self.hard(|inner| inner.expressions.adapt_filter_of(&node.filter, CAPTURED))?;
+                let written = operation(Operator::TextOnly, vec![filtered], node.span());
+                departures::unless_left(vec![emit(written, node.span())], node.span())
+            }
             Stmt::SetBlock(node) => {
                 let mut attributes = Vec::new();
                 let set = SetBlock {
@@ -141,7 +213,7 @@ impl Adapter {
             }
             Stmt::AutoEscape(node) => Stmt::AutoEscape(Spanned::new(
                 AutoEscape {
-                    enabled: self.hard(|inner| inner.expressions.adapt(&node.enabled))?,
+                    enabled: self.switch(&node.enabled)?,
                     body: vec![self.scope(&node.body, node.span())?],
                 },
                 node.span(),
@@ -159,6 +231,11 @@ impl Adapter {
             )),
             Stmt::Macro(node) => return self.macro_declaration(node, node.name, adapted),
             Stmt::CallBlock(node) => self.call_block(node)?,
+            Stmt::Continue(_) | Stmt::Break(_) if self.depth > 0 => {
+                let is_break = matches!(statement, Stmt::Break(_));
+                adapted.extend(departures::note(is_break, span_of(statement)));
+                return Ok(());
+            }
             Stmt::Continue(_) => Stmt::Continue(Spanned::new(
                 minijinja::machinery::ast::Continue,
                 span_of(statement),
@@ -176,9 +253,36 @@ impl Adapter {
     /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
     fn scope<'s>(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Stmt<'s>, Error> {
         self.scopes.enter();
-        let body = self.hard(|inner| inner.statements(statements))?;
+        let body = self.hard(|inner| inner.deeper(|inner| inner.statements(statements)))?;
         self.scopes.leave();
         Ok(block(body, span))
+    }
+
+    /// Captures a text that is written later, unless a loop is left before.
+    fn captured_apart<'s>(
+        &mut self,
+        statements: &[Stmt<'s>],
+        span: Span,
+        adapted: &mut Vec<Stmt<'s>>,
+    ) -> Result<(), Error> {
+        let set = SetBlock {
+            target: variable(CAPTURED, span),
+            filter: None,
+            body: self.captured(statements, span)?,
+        };
+        adapted.push(Stmt::SetBlock(Spanned::new(set, span)));
+        Ok(())
+    }
+
+    /// What switches escaping on or off: whether a value is true.
+    fn switch<'s>(&mut self, enabled: &Expr<'s>) -> Result<Expr<'s>, Error> {
+        let span = enabled.span();
+        let choice = IfExpr {
+            test_expr: self.hard(|inner| inner.expressions.adapt(enabled))?,
+            true_expr: constant(true, span),
+            false_expr: Some(constant(false, span)),
+        };
+        Ok(Expr::IfExpr(Spanned::new(choice, span)))
     }
 
     /// Adapts what Jinja2 puts in a frame of its own, so that it is not within a condition any
@@ -218,7 +322,7 @@ impl Adapter {
                 Block {
                     name: node.name,
                     required: node.required,
-                    body: self.hard(|inner| inner.statements(&node.body))?,
+                    body: self.hard(|inner| inner.apart(|inner| inner.statements(&node.body)))?,
                 },
                 node.span(),
             )),
@@ -284,7 +388,17 @@ impl Adapter {
         Ok(())
     }
 
-    fn for_loop<'s>(&mut self, node: &Spanned<ForLoop<'s>>) -> Result<Stmt<'s>, Error> {
+    fn for_loop<'s>(
+        &mut self,
+        node: &Spanned<ForLoop<'s>>,
+        adapted: &mut Vec<Stmt<'s>>,
+    ) -> Result<(), Error> {
+        let span = node.span();
+        let level = self.level;
+        let before = departures::await_arrival(level, span);
+        // minijinja's `else` is for when there is no turn at all.
+        let is_left =
+            before.is_some() && !node.else_body.is_empty() && !node.recursive && leave(&node.body);
         let iter = self.expressions.adapt(&node.iter)?;
         let iter = match &node.target {
             Expr::List(_) => operation(Operator::IteratePairs, vec![iter], node.iter.span()),
@@ -293,7 +407,16 @@ impl Adapter {
         let target = self.target(&node.target)?;
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
         let outer = self.scopes.enter_loop(node.recursive);
-        let mut body = self.hard(|inner| inner.statements(&node.body))?;
+        self.level += 1;
+        let body = self.hard(|inner| inner.apart(|inner| inner.statements(&node.body)));
+        self.level = level;
+        let mut body = body?;
+        if is_left {
+            body.extend(departures::arrive(level, span));
+        }
+        if self.leaves_scopes && leave_scope(&node.body) {
+            body.insert(0, departures::begin(node.span()));
+        }
         if let Some(tick) = self.scopes.tick(node.span()) {
             body.insert(0, tick);
         }
@@ -316,17 +439,39 @@ impl Adapter {
             };
             body = vec![Stmt::IfCond(Spanned::new(chosen, condition.span()))];
         }
-        Ok(Stmt::ForLoop(Spanned::new(
+        let mut else_body = self.hard(|inner| inner.otherwise(&node.else_body, span))?;
+        let after = is_left
+            .then(|| departures::unless_arrived(level, std::mem::take(&mut else_body), span));
+        let repeated = Stmt::ForLoop(Spanned::new(
             ForLoop {
                 target,
                 iter,
                 filter_expr,
                 recursive: node.recursive,
                 body,
-                else_body: self.hard(|inner| inner.statements(&node.else_body))?,
+                else_body,
             },
-            node.span(),
-        )))
+            span,
+        ));
+        adapted.extend(before.filter(|_| is_left));
+        adapted.push(repeated);
+        adapted.extend(after.flatten());
+        Ok(())
+    }
+
+    /// The `else` of a loop, whose variables are its own.
+    fn otherwise<'s>(
+        &mut self,
+        statements: &[Stmt<'s>],
+        span: Span,
+    ) -> Result<Vec<Stmt<'s>>, Error> {
+        let is_text =
+            |statement: &Stmt<'s>| matches!(statement, Stmt::EmitRaw(_) | Stmt::EmitExpr(_));
+        // A loop around this one can be left from here, which is no scope of that then.
+        if leave(statements) || statements.iter().all(is_text) {
+            return self.statements(statements);
+        }
+        Ok(vec![self.scope(statements, span)?])
     }
 
     fn condition<'s>(&mut self, node: &Spanned<IfCond<'s>>) -> Result<Stmt<'s>, Error> {
@@ -357,7 +502,7 @@ impl Adapter {
             targets.into_iter().zip(values).collect()
         };
         self.scopes.enter();
-        let body = self.hard(|inner| inner.statements(&node.body))?;
+        let body = self.hard(|inner| inner.deeper(|inner| inner.statements(&node.body)))?;
         self.scopes.leave();
         Ok(Stmt::WithBlock(Spanned::new(
             WithBlock { assignments, body },
@@ -411,7 +556,7 @@ impl Adapter {
                 default.span(),
             )));
         }
-        body.extend(self.statements(&node.body)?);
+        body.extend(self.apart(|inner| inner.statements(&node.body))?);
         if let Some(tick) = self.scopes.tick(span) {
             body.insert(0, tick);
         }

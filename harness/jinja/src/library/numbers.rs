@@ -153,7 +153,8 @@ fn abs(value: &Value) -> Result<Value, Error> {
 /// `round(value, precision=0, method='common')`.
 fn round(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["precision", "method"], &args, &kwargs)?;
-    let precision = args.int(0, 0)?;
+    let has_none = args.get(0).is_some_and(Value::is_none);
+    let precision = if has_none { 0 } else { args.int(0, 0)? };
     let method = args.text(1, "common")?;
     let Some(number) = number(value) else {
         return Err(invalid(format!("{} cannot be rounded", value.kind())));
@@ -164,8 +165,15 @@ fn round(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
     if method == "common" {
         return match number {
             Number::Int(int) => Ok(round_integer(int, precision)),
+            // Without a precision Python gives an integer.
+            Number::Float(float) if has_none => whole(float.round_ties_even())
+                .map(integer)
+                .ok_or_else(|| too_large("round")),
             Number::Float(float) => Ok(Value::from(round_float(float, precision))),
         };
+    }
+    if has_none {
+        return Err(args.wrong_type(0));
     }
     let scale = power(Number::Int(10), Number::Int(i128::from(precision)))?;
     let scale = numbers::number(&scale).map_or(1.0, Number::as_f64);

@@ -12,7 +12,7 @@ use crate::python::attributes::{attribute, is_method};
 use crate::python::dictionaries;
 use crate::python::generator::Generator;
 use crate::python::iteration::{each, iterate, list};
-use crate::python::kinds::{is_dictionary, is_list, is_loop};
+use crate::python::kinds::{is_dictionary, is_list, is_loop, is_range};
 use crate::python::markup::like;
 use crate::python::numbers::{Number, number, whole};
 use crate::python::text;
@@ -130,8 +130,8 @@ fn named_attribute(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<V
 
 /// `next(iter(reversed(value)))`
 fn last(value: Value) -> Result<Value, Error> {
-    if Generator::of(&value).is_some() {
-        return Err(invalid("a generator cannot be reversed"));
+    if Generator::of(&value).is_some() || is_loop(&value) {
+        return Err(invalid("neither a generator nor a loop can be reversed"));
     }
     if let Some(text) = value.as_str() {
         return Ok(text
@@ -160,10 +160,22 @@ fn reverse(value: &Value) -> Result<Value, Error> {
     if Generator::of(value).is_some() {
         return Ok(Value::from(items));
     }
-    Generator::value("reverse", |reversed| {
-        *reversed = items;
-        Ok(())
-    })
+    let class = if is_range(value) {
+        "range_iterator"
+    } else if is_list(value) {
+        "list_reverseiterator"
+    } else if let Some((view, _)) = dictionaries::view_parts(value) {
+        match view {
+            "dict_items" => "dict_reverseitemiterator",
+            "dict_values" => "dict_reversevalueiterator",
+            _ => "dict_reversekeyiterator",
+        }
+    } else if is_dictionary(value) {
+        "dict_reversekeyiterator"
+    } else {
+        "reversed"
+    };
+    Generator::iterator(class, items)
 }
 
 /// `join(value, d='', attribute=None)`.

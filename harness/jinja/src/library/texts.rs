@@ -76,15 +76,13 @@ pub(super) fn add(environment: &mut Environment<'_>) {
 /// `title(value)`: the first letter of each word in upper case, the rest in lower case. A
 /// word begins after white space, a hyphen or an opening bracket.
 fn title(text: &str) -> String {
+    let ends = |c: char| is_space(c) || "-({[<".contains(c);
     let mut out = String::with_capacity(text.len());
-    let mut is_first = true;
-    for c in text.chars() {
-        if is_first {
-            out.extend(c.to_uppercase());
-        } else {
-            out.extend(c.to_lowercase());
-        }
-        is_first = is_space(c) || "-({[<".contains(c);
+    for word in text.split_inclusive(ends) {
+        let mut letters = word.chars();
+        out.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        // How a sigma looks depends on the word.
+        out.push_str(&letters.as_str().to_lowercase());
     }
     out
 }

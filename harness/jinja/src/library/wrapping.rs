@@ -1,10 +1,10 @@
 //! Words, and lines of a certain width.
 
-use crate::python::characters::is_space;
+use crate::python::characters::{decimal, is_space, is_word as is_of_word};
 
 /// How many words a text has, as the regular expression `\w+` finds them.
 pub(super) fn words(text: &str) -> usize {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+    text.split(|c: char| !is_of_word(c))
         .filter(|word| !word.is_empty())
         .count()
 }
@@ -57,11 +57,8 @@ pub(super) fn wrap(
 
 /// Where a word that is too long for a line is broken: after a hyphen, if there is one.
 fn long_word_break(chunk: &[char], room: usize, break_on_hyphens: bool) -> usize {
-    let end = room.max(1);
     if break_on_hyphens && chunk.len() > room {
-        let hyphen = chunk[..room.min(chunk.len())]
-            .iter()
-            .rposition(|c| *c == '-');
+        let hyphen = chunk[..room].iter().rposition(|c| *c == '-');
         if let Some(hyphen) = hyphen
             && hyphen > 0
             && chunk[..hyphen].iter().any(|c| *c != '-')
@@ -69,7 +66,8 @@ fn long_word_break(chunk: &[char], room: usize, break_on_hyphens: bool) -> usize
             return hyphen + 1;
         }
     }
-    end
+    // There may be no room at all; then the word begins in the next line.
+    room
 }
 
 /// What parts words for `textwrap`: no other white space than that of ASCII.
@@ -77,32 +75,70 @@ fn is_gap(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\u{B}' | '\u{C}' | '\r' | ' ')
 }
 
-/// A line in pieces: words, the space between them, and parts of words that end with a
-/// hyphen.
+/// A line in pieces, as `TextWrapper.wordsep_re` finds them: words, the space between them,
+/// parts of words that end with a hyphen, and dashes of several hyphens between words.
 fn chunks(chars: &[char], break_on_hyphens: bool) -> Vec<&[char]> {
-    let is_word = |at: usize| {
-        chars
-            .get(at)
-            .is_some_and(|c| c.is_alphanumeric() || *c == '_')
-    };
-    let is_letter = |at: usize| is_word(at) && !chars[at].is_numeric();
-    let mut chunks: Vec<&[char]> = Vec::new();
+    let line = Line(chars);
+    let mut chunks = Vec::new();
     let mut start = 0;
-    for at in 1..=chars.len() {
-        let is_end = at == chars.len() || is_gap(chars[at]) != is_gap(chars[at - 1]);
-        let is_hyphen = break_on_hyphens
-            && at >= 3
-            && at < chars.len()
-            && chars[at - 1] == '-'
-            && at > start + 2
-            && is_letter(at - 2)
-            && (is_letter(at - 3) || chars[at - 3] == '-')
-            && is_letter(at)
-            && (is_letter(at + 1) || chars.get(at + 1) == Some(&'-'));
-        if is_end || is_hyphen {
-            chunks.push(&chars[start..at]);
-            start = at;
-        }
+    while start < chars.len() {
+        let end = if line.is(start, is_gap) {
+            (start..chars.len()).find(|at| !line.is(*at, is_gap))
+        } else if !break_on_hyphens {
+            (start..chars.len()).find(|at| line.is(*at, is_gap))
+        } else if let Some(end) = line.dash(start) {
+            Some(end)
+        } else {
+            (start + 1..chars.len()).find_map(|at| line.word_end(at))
+        };
+        let end = end.unwrap_or(chars.len());
+        chunks.push(&chars[start..end]);
+        start = end;
     }
     chunks
+}
+
+/// A line as the regular expression looks at it.
+struct Line<'c>(&'c [char]);
+
+impl Line<'_> {
+    fn is(&self, at: usize, is: impl Fn(char) -> bool) -> bool {
+        self.0.get(at).is_some_and(|c| is(*c))
+    }
+
+    /// What stands so many characters before a place.
+    fn is_before(&self, at: usize, by: usize, is: impl Fn(char) -> bool) -> bool {
+        at.checked_sub(by).is_some_and(|at| self.is(at, is))
+    }
+
+    /// The end of a dash at a place: several hyphens between words.
+    fn dash(&self, at: usize) -> Option<usize> {
+        let hyphens = self.0[at..].iter().take_while(|c| **c == '-').count();
+        let is_dash = hyphens > 1
+            && self.is_before(at, 1, |c| is_of_word(c) || "!\"'&.,?".contains(c))
+            && self.is(at + hyphens, is_of_word);
+        is_dash.then_some(at + hyphens)
+    }
+
+    /// The end of a word, if it is at a place or after a hyphen there.
+    fn word_end(&self, at: usize) -> Option<usize> {
+        let is_hyphen = |c| c == '-';
+        let is_punctuation = |c: char| is_of_word(c) || "!\"'&.,?".contains(c);
+        let is_after = self.is_before(at, 1, is_letter) && self.is_before(at, 2, is_letter)
+            || self.is_before(at, 1, is_punctuation)
+                && self.is_before(at, 2, is_hyphen)
+                && self.is_before(at, 3, is_letter);
+        let is_between = self.is(at + 1, is_letter)
+            && (self.is(at + 2, is_letter)
+                || self.is(at + 2, is_hyphen) && self.is(at + 3, is_letter));
+        if self.is(at, is_hyphen) && is_after && is_between {
+            return Some(at + 1);
+        }
+        (self.is(at, is_gap) || self.dash(at).is_some()).then_some(at)
+    }
+}
+
+/// `[^\d\W]`
+fn is_letter(c: char) -> bool {
+    is_of_word(c) && decimal(c).is_none()
 }

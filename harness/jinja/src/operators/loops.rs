@@ -12,6 +12,7 @@ use crate::operator::Operator;
 use crate::python::comparisons::is_item;
 use crate::python::iteration::{iterate, iterate_pairs};
 use crate::python::kinds::is_loop;
+use crate::python::namespaces::namespace;
 use crate::refusal::invalid;
 use crate::release::{Release, at_end};
 
@@ -23,6 +24,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
         recursed();
         iterate(items)
     });
+    environment.add_filter(Operator::Departure.name(), |_: Value| namespace(Vec::new()));
     environment.add_filter(Operator::LoopMethod.name(), loop_method);
 }
 

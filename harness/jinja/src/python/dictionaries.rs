@@ -148,7 +148,7 @@ impl Object for View {
 }
 
 /// What Python calls a view, and its items as a list.
-pub(super) fn view_parts(value: &Value) -> Option<(&'static str, Value)> {
+pub(crate) fn view_parts(value: &Value) -> Option<(&'static str, Value)> {
     let view = value.downcast_object_ref::<View>()?;
     // The list takes room of its own while it is written.
     produce(SLOT * view.items.len()).ok()?;

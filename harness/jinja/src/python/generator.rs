@@ -13,10 +13,18 @@ use crate::meter::{OBJECT, SLOT, produce};
 
 /// Items that are given only once.
 pub(crate) struct Generator {
-    /// The function of Jinja2 that makes it.
-    filter: &'static str,
+    /// What Python calls it.
+    name: Name,
     /// The items that are left, and the error after them.
     items: Mutex<(std::vec::IntoIter<Value>, Option<Error>)>,
+}
+
+/// What Python calls an iterator.
+enum Name {
+    /// A generator, by the function of Jinja2 that makes it.
+    Function(&'static str),
+    /// Another iterator, by its class.
+    Class(&'static str),
 }
 
 impl Generator {
@@ -36,8 +44,17 @@ impl Generator {
         let failure = items(&mut all).err();
         produce(OBJECT + SLOT * all.len())?;
         Ok(Value::from_object(Generator {
-            filter,
+            name: Name::Function(filter),
             items: Mutex::new((all.into_iter(), failure)),
+        }))
+    }
+
+    /// An iterator of a class of Python's.
+    pub(crate) fn iterator(class: &'static str, items: Vec<Value>) -> Result<Value, Error> {
+        produce(OBJECT + SLOT * items.len())?;
+        Ok(Value::from_object(Generator {
+            name: Name::Class(class),
+            items: Mutex::new((items.into_iter(), None)),
         }))
     }
 
@@ -68,7 +85,10 @@ impl Generator {
 impl fmt::Debug for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Python also writes the address, which is another one each time.
-        write!(f, "<generator object {}>", self.filter)
+        match self.name {
+            Name::Function(function) => write!(f, "<generator object {function}>"),
+            Name::Class(class) => write!(f, "<{class} object>"),
+        }
     }
 }
 

@@ -134,7 +134,7 @@ pub(crate) fn slice_constant(
     let can_be_sliced =
         value.as_str().is_some() || is_tuple(value) || is_list(value) || is_range(value);
     match slice(value, start, end, step) {
-        Err(error) if can_be_sliced && is_step_zero => Err(error),
+        Err(error) if can_be_sliced && is_step_zero || value.is_undefined() => Err(error),
         sliced => Ok(sliced.unwrap_or_default()),
     }
 }

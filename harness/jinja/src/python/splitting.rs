@@ -29,7 +29,8 @@ impl Splitting {
         };
         let at_most: i64 = match positional.next() {
             Some(at_most) => at_most.try_into()?,
-            None => kwargs.get::<Option<i64>>("maxsplit")?.unwrap_or(-1),
+            None if kwargs.has("maxsplit") => kwargs.get::<Value>("maxsplit")?.try_into()?,
+            None => -1,
         };
         kwargs.assert_all_used()?;
         let separator = match separator.filter(|separator| !separator.is_none()) {

@@ -13,7 +13,7 @@ use crate::python::items::item;
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, sequence_like};
 use crate::python::markup::escaped;
-use crate::python::numbers::{Number, number};
+use crate::python::numbers::{Number, clamped, number};
 use crate::python::padding::{Side, only_char, pad};
 use crate::python::splitting::{rsplit, split, splitlines};
 use crate::python::text;
@@ -435,7 +435,10 @@ fn bounded<'t>(
         let Some(value) = value.filter(|value| !value.is_none()) else {
             return Ok(otherwise);
         };
-        let index = i64::try_from(value.clone())?;
+        let Some(Number::Int(index)) = number(value) else {
+            return Err(invalid("a bound must be an integer or none"));
+        };
+        let index = clamped(index);
         Ok(match usize::try_from(index) {
             Ok(index) => index,
             Err(_) => len.saturating_sub(usize::try_from(index.unsigned_abs()).unwrap_or(len)),

@@ -35,8 +35,10 @@ pub(crate) struct Parsed<'s> {
 pub(crate) struct Rarities {
     /// Whether something is assigned to `self`, which is the template otherwise.
     pub(crate) assigns_self: bool,
-    /// Whether there is a number that is too large for a float.
+    /// Whether there is a number that is too large for a float, or a text that may become one.
     pub(crate) has_infinity: bool,
+    /// Whether a loop is left from within a scope of it.
+    pub(crate) leaves_scopes: bool,
 }
 
 /// Parses a template.
@@ -49,6 +51,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         assigns_self: false,
         can_break: false,
         in_loop: false,
+        leaves_scopes: false,
     };
     let span = parser.stream.span();
     let children = parser.statements_until(&[])?;
@@ -59,6 +62,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         rarities: Rarities {
             assigns_self: parser.assigns_self,
             has_infinity: parser.stream.has_infinity(),
+            leaves_scopes: parser.leaves_scopes,
         },
     })
 }
@@ -78,6 +82,8 @@ struct Parser<'s> {
     can_break: bool,
     /// Whether a loop is around the statement, however far.
     in_loop: bool,
+    /// Whether a loop is left from within a scope of it.
+    leaves_scopes: bool,
 }
 
 impl<'s> Parser<'s> {
@@ -548,10 +554,14 @@ impl<'s> Parser<'s> {
     }
 
     /// `{% break %}` or `{% continue %}`
-    fn loop_control(&self, statement: Stmt<'s>) -> Result<Stmt<'s>, Error> {
+    fn loop_control(&mut self, statement: Stmt<'s>) -> Result<Stmt<'s>, Error> {
         if !self.can_break {
             return Err(self.stream.error("there is no loop to leave here"));
         }
+        // The last tag is this one.
+        let around = self.tags.iter().rev().skip(1);
+        let innermost = around.skip_while(|tag| **tag == "if").next();
+        self.leaves_scopes |= innermost != Some(&"for");
         Ok(statement)
     }
 
@@ -560,6 +570,12 @@ impl<'s> Parser<'s> {
         let name = expression(&mut self.stream)?;
         match tag {
             "extends" => {
+                // The last tag is this one. A condition has no scope of its own.
+                let (_, around) = self.tags.split_last().unwrap_or((&"", &[]));
+                if around.iter().any(|tag| *tag != "if") {
+                    let message = "cannot use extend from a non top-level scope";
+                    return Err(self.stream.error(message));
+                }
                 let span = self.stream.until_here(span);
                 return Ok(Stmt::Extends(Spanned::new(Extends { name }, span)));
             }

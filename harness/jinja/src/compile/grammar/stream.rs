@@ -6,6 +6,7 @@ use rolecall_model::Limit;
 
 use crate::compile::grammar::lexer::Lexer;
 use crate::compile::grammar::tokens::Token;
+use crate::compile::properties::names_no_number;
 use crate::compile::size::TemplateSize;
 use crate::meter::exceeded;
 use crate::refusal::syntax_error;
@@ -47,7 +48,7 @@ impl<'s> Stream<'s> {
         self.size.of_lookup()
     }
 
-    /// Whether a number was too large for a float.
+    /// Whether a number was too large for a float, or a text may become such a number.
     pub(super) fn has_infinity(&self) -> bool {
         self.has_infinity
     }
@@ -55,7 +56,11 @@ impl<'s> Stream<'s> {
     fn read(&mut self) -> Result<(Token<'s>, Span), Error> {
         let (token, span) = self.lexer.next()?;
         self.size.sees(token.piece())?;
-        self.has_infinity |= matches!(token, Token::Float(float) if float.is_infinite());
+        self.has_infinity |= match &token {
+            Token::Float(float) => float.is_infinite(),
+            Token::String(text) => names_no_number(text),
+            _ => false,
+        };
         Ok((token, span))
     }
 
