@@ -70,9 +70,13 @@ fn plain(message: &str) -> String {
                 }
             }
             None => {
-                if matches!(c, '\'' | '"' | '`' | '“') {
-                    quote = Some(if c == '“' { '”' } else { c });
-                }
+                quote = match c {
+                    '\'' | '"' | '`' => Some(c),
+                    '“' => Some('”'),
+                    // Where Go was in the template.
+                    '<' => Some('>'),
+                    _ => None,
+                };
                 out.push(c);
             }
         }

@@ -12,7 +12,7 @@ use rolecall_model::{Case, Conversation, Engine, Outcome, Stage, Template};
 /// What differs and says nothing: an address in memory, which is another one every time, and
 /// the names of the packages in which the types of Ollama and of its reference are.
 static NOTHING: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"( at )?0x[0-9a-f]{7,16}|\b(main|template|api)\.").ok());
+    LazyLock::new(|| Regex::new(r"(?i)( at )?0x[0-9a-f]{7,16}|(main|template|api)\.").ok());
 
 /// Both of whom something is asked.
 pub(crate) struct Examiner<'e> {

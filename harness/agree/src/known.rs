@@ -17,13 +17,184 @@ struct Row {
     found: &'static str,
 }
 
-const ROWS: &[Row] = &[Row {
-    dialect: Dialect::Jinja,
-    reason: "there are no bytes",
-    template: r"\.(encode|to_bytes|from_bytes)\b",
-    expected: "",
-    found: "",
-}];
+/// A row that looks at the template only.
+const fn template(dialect: Dialect, template: &'static str, reason: &'static str) -> Row {
+    Row {
+        dialect,
+        reason,
+        template,
+        expected: "",
+        found: "",
+    }
+}
+
+const CONSTANTS: &str = "Jinja2 evaluates constants when it compiles a template, and some errors \
+                         in them come then, or not at all";
+
+const LARGE: &str = "integers beyond 128 bits are written, and not calculated with";
+
+const ADDRESS: &str = "an address in memory is another one every time";
+
+const ROWS: &[Row] = &[
+    template(
+        Dialect::Jinja,
+        r"\.(encode|to_bytes|from_bytes)\b",
+        "there are no bytes",
+    ),
+    template(Dialect::Jinja, r"lipsum", "its text is random"),
+    template(
+        Dialect::Jinja,
+        r"\\N\{|isnumeric|&[A-Za-z]+;",
+        "Unicode's names of characters and its list of letters that are numbers are not known, \
+         and of HTML's named characters only some",
+    ),
+    template(
+        Dialect::Jinja,
+        r"block .*endblock",
+        "a block sees all variables around it: minijinja has no scope that it could be kept from",
+    ),
+    template(
+        Dialect::Jinja,
+        r"loop\.(cycle|changed)\s*([^\s(]|$)",
+        "a method of `loop` is only known where it is called",
+    ),
+    template(
+        Dialect::Jinja,
+        r"recursive.*else",
+        "minijinja runs the `else` of a loop that calls itself for the outermost call only",
+    ),
+    Row {
+        dialect: Dialect::Jinja,
+        reason: LARGE,
+        template: "",
+        expected: "",
+        found: "128 bits|cannot convert number to i64",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: LARGE,
+        template: r"int\b",
+        expected: r"\d{39}",
+        found: "",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "what is nested too deeply fails here, and exceeds Python's recursion",
+        template: "",
+        expected: "^exceeded: recursion",
+        found: "maximum recursion depth",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: CONSTANTS,
+        template: "",
+        expected: "^failed: TypeError: unhashable type",
+        found: "^failed: .*unhashable type",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: CONSTANTS,
+        template: "",
+        expected: "^failed: ValueError: Exceeds the limit",
+        found: "",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: CONSTANTS,
+        template: "",
+        expected: "",
+        found: "keyword argument repeated|cannot be sliced",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: CONSTANTS,
+        template: r"\b(or|and|if)\b",
+        expected: "",
+        found: "No (filter|test) named",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "a variable that a template sets after a loop or a macro is undefined within it \
+                 for Jinja2, even where the template is given one of this name",
+        template: r"(for|macro|call|with) .*\{%-?\s*set ",
+        expected: "",
+        found: "",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "Jinja2 does not see the variables in the filters of a set block, and fails when \
+                 it compiles, if nothing else there names them",
+        template: r"set [^%]*\|",
+        expected: "^failed: AssertionError: Tried to resolve a name",
+        found: "",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "the views of a dictionary cannot be calculated with, for there are no sets",
+        template: r"keys|items",
+        expected: r"set\(|\{",
+        found: "not supported",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "a namespace is written without its attributes whose names are no texts",
+        template: "namespace",
+        expected: "Namespace",
+        found: "Namespace",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: ADDRESS,
+        template: r"joiner|cycler|range|dict|namespace|self|caller|macro|\||\.",
+        expected: r"^rendered: (?s).*\b(object|function|at|0x)\b",
+        found: r"^rendered: (?s).*<",
+    },
+    template(
+        Dialect::Go,
+        r"\d[0-9_.]*i\b",
+        "gotmpl's parser knows no complex numbers",
+    ),
+    template(
+        Dialect::Go,
+        r"-\s*(9223372036854775808|0x8000000000000000)\b",
+        "gotmpl's parser does not know the smallest integer",
+    ),
+    template(
+        Dialect::Go,
+        r"\\(x[89a-fA-F]|[23][0-7][0-7])",
+        "gotmpl's parser takes `\\xff` in a text for a character, Go for a byte",
+    ),
+    template(
+        Dialect::Go,
+        r#"%[-+# 0]*#[^a-zA-Z]*v"#,
+        "of what `%#v` writes only texts and numbers are written as in Go's source",
+    ),
+    template(
+        Dialect::Go,
+        r"%[^a-zA-Z%]*\[",
+        "of an index that is not closed only the error is Go's, not what it calls the verb",
+    ),
+    // Its length, and its bytes.
+    template(
+        Dialect::Go,
+        r"(len|slice|%[^a-zA-Z]*[xX]).*\b(print|printf|println|html|js|urlquery)\b.*(Messages|\$|\.)",
+        ADDRESS,
+    ),
+    Row {
+        dialect: Dialect::Go,
+        reason: "what is inside of Ollama's map of properties is only written in `json`",
+        template: "",
+        expected: "ToolPropertiesMap",
+        found: "",
+    },
+    Row {
+        dialect: Dialect::Go,
+        reason: ADDRESS,
+        template: "",
+        expected: r"0x[0-9a-f]{8,}|[0-9a-fA-F]{10,}",
+        found: "0xc000000000",
+    },
+];
 
 /// What is known of the differences of a dialect.
 pub(crate) struct Known {
