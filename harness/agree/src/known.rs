@@ -166,7 +166,7 @@ const ROWS: &[Row] = &[
     ),
     template(
         Dialect::Go,
-        r#"%[-+# 0]*#[^a-zA-Z]*v"#,
+        r"%[-+# 0]*#[^a-zA-Z]*v",
         "of what `%#v` writes only texts and numbers are written as in Go's source",
     ),
     template(

@@ -491,7 +491,7 @@ fn hexadecimal(size: f64, precision: Option<usize>, is_upper: bool) -> String {
         fraction <<= 4;
     }
     let sign = if power < 0 { '-' } else { '+' };
-    text.push_str(&format!("p{sign}{:02}", power.unsigned_abs()));
+    let text = format!("{text}p{sign}{:02}", power.unsigned_abs());
     if is_upper { text.to_uppercase() } else { text }
 }
 

@@ -127,11 +127,11 @@ pub(super) fn arrive<'s>(level: usize, span: Span) -> Option<Stmt<'s>> {
 
 /// The `else` of that loop: it is for when no turn came to its end (Jinja2's compiler.py,
 /// `visit_For`).
-pub(super) fn unless_arrived<'s>(
+pub(super) fn unless_arrived(
     level: usize,
-    statements: Vec<Stmt<'s>>,
+    statements: Vec<Stmt<'_>>,
     span: Span,
-) -> Option<Stmt<'s>> {
+) -> Option<Stmt<'_>> {
     let expr = variable(ARRIVALS.get(level)?, span);
     let noted = Expr::GetAttr(Spanned::new(GetAttr { expr, name: LEAVES }, span));
     let condition = IfCond {

@@ -87,22 +87,16 @@ impl Expressions {
 
     /// An expression with Python's operators.
     pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
-        if self.rarities.has_infinity && !self.is_constant {
-            if is_constant(expression) {
-                if let Some(name) = unknown_number(expression) {
-                    let message =
-                        constant(format!("name '{name}' is not defined"), expression.span());
-                    return Ok(operation(
-                        Operator::Unknown,
-                        vec![message],
-                        expression.span(),
-                    ));
-                }
-                self.is_constant = true;
-                let adapted = self.with_operators(expression);
-                self.is_constant = false;
-                return adapted;
+        if self.rarities.has_infinity && !self.is_constant && is_constant(expression) {
+            if let Some(name) = unknown_number(expression) {
+                let span = expression.span();
+                let message = constant(format!("name '{name}' is not defined"), span);
+                return Ok(operation(Operator::Unknown, vec![message], span));
             }
+            self.is_constant = true;
+            let adapted = self.with_operators(expression);
+            self.is_constant = false;
+            return adapted;
         }
         self.with_operators(expression)
     }

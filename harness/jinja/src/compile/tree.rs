@@ -130,6 +130,7 @@ impl Adapter {
         adapted
     }
 
+    #[allow(clippy::too_many_lines)] // one arm for each statement of the language
     fn statement<'s>(
         &mut self,
         statement: &Stmt<'s>,

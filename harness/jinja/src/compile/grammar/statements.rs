@@ -48,10 +48,9 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         tags: Vec::new(),
         ends: Vec::new(),
         blocks: Vec::new(),
-        assigns_self: false,
+        rarities: Rarities::default(),
         can_break: false,
         in_loop: false,
-        leaves_scopes: false,
     };
     let span = parser.stream.span();
     let children = parser.statements_until(&[])?;
@@ -60,9 +59,8 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         template: Stmt::Template(Spanned::new(Template { children }, span)),
         lookup: parser.stream.lookup(),
         rarities: Rarities {
-            assigns_self: parser.assigns_self,
             has_infinity: parser.stream.has_infinity(),
-            leaves_scopes: parser.leaves_scopes,
+            ..parser.rarities
         },
     })
 }
@@ -76,14 +74,12 @@ struct Parser<'s> {
     ends: Vec<&'static [&'static str]>,
     /// The names of the blocks until now.
     blocks: Vec<&'s str>,
-    /// Whether something is assigned to `self`.
-    assigns_self: bool,
+    /// What is rare, of what was read until now.
+    rarities: Rarities,
     /// Whether `break` and `continue` have a loop to leave.
     can_break: bool,
     /// Whether a loop is around the statement, however far.
     in_loop: bool,
-    /// Whether a loop is left from within a scope of it.
-    leaves_scopes: bool,
 }
 
 impl<'s> Parser<'s> {
@@ -376,7 +372,7 @@ impl<'s> Parser<'s> {
     fn target(&mut self, tuples: Tuples) -> Result<Expr<'s>, Error> {
         let parsed = tuple_or_expression(&mut self.stream, tuples)?;
         let target = self.assignable(&parsed)?;
-        self.assigns_self |= stores(&target, "self");
+        self.rarities.assigns_self |= stores(&target, "self");
         Ok(target)
     }
 
@@ -409,7 +405,7 @@ impl<'s> Parser<'s> {
         if ["true", "false", "none", "True", "False", "None"].contains(&name) {
             return Err(self.stream.error("can't assign to 'name'"));
         }
-        self.assigns_self |= name == "self";
+        self.rarities.assigns_self |= name == "self";
         Ok(name)
     }
 
@@ -559,9 +555,9 @@ impl<'s> Parser<'s> {
             return Err(self.stream.error("there is no loop to leave here"));
         }
         // The last tag is this one.
-        let around = self.tags.iter().rev().skip(1);
-        let innermost = around.skip_while(|tag| **tag == "if").next();
-        self.leaves_scopes |= innermost != Some(&"for");
+        let mut around = self.tags.iter().rev().skip(1);
+        let innermost = around.find(|tag| **tag != "if");
+        self.rarities.leaves_scopes |= innermost != Some(&"for");
         Ok(statement)
     }
 
