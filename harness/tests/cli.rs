@@ -76,6 +76,67 @@ fn run_tells_what_is_new_same_and_changed() {
     assert_eq!(snapshots, ["changed", "changed", "same", "same"]);
 }
 
+/// A template's own front is what counts, until another one is asked for; that has neither
+/// snapshots nor records.
+#[test]
+fn a_front_that_is_asked_for_counts_more_than_that_of_a_template() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/templates/sees.jinja",
+        "{{ messages[0].content[0].type }}",
+    );
+    folder.write(
+        "cases/templates/sees.json",
+        r#"{"front": "transformers-processor"}"#,
+    );
+    folder.write(
+        "cases/conversations/image.json",
+        r#"{"about": "Images.", "cases": {"url": {"messages": [{"content": [{"type": "image_url", "image_url": "u"}]}]}}}"#,
+    );
+    let shown = |arguments: &[&str]| folder.rolecall(&[&["show"], arguments].concat());
+    for (arguments, expected) in [
+        (&["image/url"][..], "image"),
+        (&["image/url@raw"], "image_url"),
+        (&["image/url", "--front", "raw"], "image_url"),
+        (&["image/url", "--front", "transformers"], "image_url"),
+    ] {
+        let ran = shown(&[&["sees"], arguments].concat());
+        assert_eq!(ran.stdout(), format!("rendered\n{expected}␃\n"));
+    }
+    let ran = shown(&["chat", "image/url@raw"]);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr().contains("it is there as `image/url` only"),
+        "{}",
+        ran.stderr()
+    );
+
+    folder.accept_all();
+    let processor = "transformers-processor";
+    let elsewhere = ["--against", "minijinja"];
+    for (front, others, code, found) in [
+        (
+            "transformers",
+            &[][..],
+            2,
+            "none of these pairs has the front",
+        ),
+        (processor, &[], 0, "3 pairs in "),
+        ("transformers", &elsewhere, 0, "3 of 3 agree"),
+        (processor, &elsewhere, 0, "3 of 3 agree"),
+        ("raw", &[], 0, "3 pairs in "),
+    ] {
+        let arguments = [&["run", "sees", "--front", front], others].concat();
+        let ran = folder.rolecall(&arguments);
+        let said = ran.stdout() + &ran.stderr();
+        assert_eq!(ran.code(), code, "{front} {others:?}: {said}");
+        assert!(said.contains(found), "{front} {others:?}: {said}");
+    }
+    let diff = ["sees", "image/url", "--diff", "--front"];
+    assert_eq!(shown(&[&diff[..], &[processor]].concat()).code(), 0);
+    assert_eq!(shown(&[&diff[..], &["transformers"]].concat()).code(), 2);
+}
+
 #[test]
 fn every_byte_of_a_snapshot_counts() {
     let folder = Folder::new();

@@ -329,53 +329,134 @@ ask; printf '{"id": 2, "outcome": "raised", "message": %s}\n' "$(printf '%s' "$l
     );
 }
 
-/// A program that has the front itself is given the case as it is written, and any other
-/// what a template sees.
+/// A program that has the front itself is told which one and given the case as it is written,
+/// any other is given what a template sees.
 #[test]
 fn an_application_is_given_what_is_written() {
     let greets = |fronts: &str| {
         format!(
             r#"start() {{ ask; echo '{{"rolecall": 1, "engine": "fake", "dialect": "jinja", "fronts": [{fronts}]}}'; }}
-tell() {{ printf '{{"id": %s, "outcome": "raised", "message": "%s"}}\n' "$id" "$(printf '%s' "$line" | sed 's/["\\]/\\&/g')"; }}
+front() {{ printf '%s' "$line" | sed -n 's/.*"front":"\([^"]*\)","special_tokens":{{"eos_token":"E"}}.*/\1/p'; }}
+tell() {{ printf '{{"id": %s, "outcome": "raised", "message": "%s: %s"}}\n' "$id" "$front" "$(printf '%s' "$line" | sed 's/["\\]/\\&/g')"; }}
 start
 while ask; do
   case $line in
-    *'"front":"transformers","special_tokens":{{"eos_token":"E"}}'*) ok_of load; behind=yes ;;
-    *'"request":"load"'*) ok_of load; behind=no ;;
+    *'"request":"load"'*) front=$(front); echo "{{\"id\": $id, \"ok\": true}}" ;;
     *) tell ;;
   esac
 done"#
         )
-        .replace("ok_of load", r#"echo "{\"id\": $id, \"ok\": true}""#)
     };
-    let template = template().with_special_token("eos_token", "E");
-    let mut written = Case::from_messages(vec![json!({"role": null, "content": "Hi"})]);
+    let mut written = Case::from_messages(vec![json!({
+        "role": null,
+        "content": [{"type": "image_url", "image_url": "u"}, {"type": "text", "text": "Hi"}],
+    })]);
     written.continue_final_message = Some("content".into());
     written.add_generation_prompt = false;
     let raw = written.behind("raw");
-    let asked = |fronts: &str, case: &Case| {
+    let asked = |front: &str, fronts: &str, case: &Case| {
         let engine = start(&greets(fronts)).unwrap();
         let engines = Engines::default();
         let runner = Runner::new(&engines, &[&engine], Some(1)).unwrap();
+        let mut template = template().with_special_token("eos_token", "E");
+        template.front = Some(front.to_owned());
         let template = &template;
         let run = runner.render(&[Pair { template, case }]);
         run.results[0].outcome.text().to_owned()
     };
-    let whole = r#""messages":[{"role":null,"content":"Hi"}],"tools":null,"documents":null,"add_generation_prompt":false,"#;
-    let application = asked(r#""vllm", "transformers""#, &written);
-    let continued = r#""continue_final_message":"content","variables":{}}"#;
-    assert!(
-        application.ends_with(&format!("{whole}{continued}")),
-        "{application}"
-    );
-    let alone = asked("", &written);
-    let seen = r#""messages":[{"content":"HiCONTINUE_FINAL_MESSAGE_TAG "}],"tools":null,"documents":null,"add_generation_prompt":false,"variables":{"eos_token":"E"}}"#;
-    assert!(alone.ends_with(seen), "{alone}");
-    // Without a front both are engines alone.
-    for fronts in ["", r#""transformers""#] {
-        let found = asked(fronts, &raw);
+    let rest = r#""tools":null,"documents":null,"add_generation_prompt":false,"#;
+    let whole = r#""messages":[{"role":null,"content":[{"type":"image_url","image_url":"u"},{"type":"text","text":"Hi"}]}],"#;
+    for (front, image) in [
+        ("transformers", r#"{"type":"image_url","image_url":"u"}"#),
+        ("transformers-processor", r#"{"type":"image","url":"u"}"#),
+    ] {
+        let application = asked(front, &format!(r#""vllm", "{front}""#), &written);
+        let continued = r#""continue_final_message":"content","variables":{}}"#;
+        assert!(
+            application.starts_with(&format!("{front}: "))
+                && application.ends_with(&format!("{whole}{rest}{continued}")),
+            "{application}"
+        );
+        let other = if front == "transformers" {
+            r#""transformers-processor""#
+        } else {
+            r#""transformers""#
+        };
+        let text = r#"{"type":"text","text":"HiCONTINUE_FINAL_MESSAGE_TAG "}"#;
+        let seen = format!(r#""messages":[{{"content":[{image},{text}]}}],"#);
         let tokens = r#""variables":{"eos_token":"E"}}"#;
-        assert!(found.ends_with(&format!("{whole}{tokens}")), "{found}");
+        for fronts in ["", other] {
+            let alone = asked(front, fronts, &written);
+            assert!(
+                alone.starts_with(": ") && alone.ends_with(&format!("{seen}{rest}{tokens}")),
+                "{alone}"
+            );
+        }
+        // Without a front all are engines alone.
+        for fronts in ["", &format!(r#""{front}""#)] {
+            let found = asked(front, fronts, &raw);
+            assert!(
+                found.starts_with(": ") && found.ends_with(&format!("{whole}{rest}{tokens}")),
+                "{found}"
+            );
+        }
+    }
+}
+
+/// Of a model with several templates an application is given all of them and chooses itself;
+/// any other program is given the one that is chosen here.
+#[test]
+fn several_templates_of_a_model_are_one() {
+    let script = |fronts: &str| {
+        format!(
+            r#"start() {{ ask; echo '{{"rolecall": 1, "engine": "fake", "dialect": "jinja", "fronts": [{fronts}]}}'; }}
+name() {{ printf '%s' "$line" | sed 's/.*"template":"\([^"]*\)".*/\1/'; }}
+start
+while ask; do
+  case $line in
+    *'"request":"load"'*) eval "load_$(name | tr -c 'a-z\n' _)=\$line"; echo "{{\"id\": $id, \"ok\": true}}" ;;
+    *) eval "load=\$load_$(name | tr -c 'a-z\n' _)"
+       printf '{{"id": %s, "outcome": "raised", "message": "%s"}}\n' "$id" "$(printf '%s' "$load" | sed 's/.*"source"/"source"/; s/["\\]/\\&/g')" ;;
+  esac
+done"#
+        )
+    };
+    let asked = |fronts: &str, front: &str, tools: Option<Vec<serde_json::Value>>| {
+        let engine = start(&script(fronts)).unwrap();
+        let engines = Engines::default();
+        let runner = Runner::new(&engines, &[&engine], Some(1)).unwrap();
+        let source = |name: &str, source: &str| Template::from_source(name, Dialect::Jinja, source);
+        let mut template = source("m", "D");
+        template.front = Some(front.to_owned());
+        template.named = vec![
+            ("default".to_owned(), template.clone()),
+            ("tool_use".to_owned(), source("m@tool_use", "T")),
+        ];
+        let mut case = case("a");
+        case.tools = tools;
+        let pair = Pair {
+            template: &template,
+            case: &case,
+        };
+        let run = runner.render(&[pair]);
+        run.results[0].outcome.text().to_owned()
+    };
+    let none = None;
+    let empty = Some(Vec::new());
+    let tokenizer = "transformers";
+    let processor = "transformers-processor";
+    for (front, tools, expected) in [
+        (tokenizer, &none, r#""source":"D"}"#),
+        (tokenizer, &empty, r#""source":"T"}"#),
+        (processor, &none, r#""source":"D"}"#),
+        (processor, &empty, r#""source":"D"}"#),
+    ] {
+        assert_eq!(asked("", front, tools.clone()), expected, "{front}");
+        let all = format!(
+            r#""source":"D","front":"{front}","special_tokens":{{}},"templates":{{"default":"D","tool_use":"T"}}}}"#
+        );
+        let fronts = format!(r#""{front}""#);
+        assert_eq!(asked(&fronts, front, tools.clone()), all);
     }
 }
 

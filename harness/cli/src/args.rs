@@ -264,8 +264,9 @@ pub(crate) struct RenderingArguments {
 /// For whom to render.
 #[derive(Debug, Args)]
 pub(crate) struct FrontArguments {
-    /// Only what users of an application get, see `list fronts`; `raw` for what templates give
-    /// alone. Both without it, where they are not the same
+    /// What users of one application get, see `list fronts`, whichever front templates have;
+    /// `raw` for what they give alone. Without it each has its own, and where that changes a
+    /// case, both. What is compared with records is only of templates that have this front
     #[arg(long = "front", value_name = "NAME", value_parser = front)]
     pub(crate) name: Option<Front>,
 }

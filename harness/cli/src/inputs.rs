@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use rolecall::baseline::Baseline;
-use rolecall::front::Front;
 use rolecall::report::problems;
 use rolecall::suite::{Layout, Pair, Suite, templates_of};
 
@@ -65,15 +64,6 @@ pub(crate) fn load_templates(paths: &[PathBuf]) -> Result<Suite, Failure> {
     };
     problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
     Ok(suite)
-}
-
-impl Inputs {
-    /// Puts each case behind a front, where only that one was asked for.
-    pub(crate) fn put_behind(&mut self, front: Option<Front>) {
-        if let Some(front) = front {
-            self.suite.put_behind(front);
-        }
-    }
 }
 
 /// Loads what the arguments name, and the suite's own for the rest. What there is to know

@@ -45,6 +45,12 @@ pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, F
     Ok(problems.is_empty())
 }
 
+/// Puts the templates behind the front that was asked for, whatever they have. Returns whether
+/// it is another one for some of them: what was accepted and recorded is not of it then.
+pub(crate) fn put_behind(front: Option<Front>, suite: &mut Suite) -> bool {
+    front.is_some_and(|front| suite.put_behind(front))
+}
+
 /// The pairs that give what users of a front get, where only those were asked for: those
 /// behind it, and those of which it makes what the front makes that they are behind.
 pub(crate) fn behind(
@@ -72,7 +78,7 @@ pub(crate) fn behind(
         let model = models
             .entry(template.name.clone())
             .or_insert_with(|| Model::of(template));
-        !front.differs(pair.front(), case, model)
+        !front.differs(pair.front(), case, model) && !pair.front().chooses_other(template, case)
     });
     if pairs.is_empty() {
         return Err(Failure::Request(format!(

@@ -43,6 +43,13 @@ pub struct Template {
     pub special_tokens: Map<String, Value>,
     /// Variables that this template reads besides the standard ones.
     pub variables: Vec<(String, Variable)>,
+    /// What the application of its users does before it and after: the name of a front. That
+    /// of most who have templates of its dialect where there is none.
+    pub front: Option<String>,
+    /// The templates of its model by name, where that has several and this one stands for all
+    /// of them: an application takes one for each conversation. The source of this one is that
+    /// of `default`, where there is such a one. None of a template that stands for itself.
+    pub named: Vec<(String, Template)>,
     /// Contracts that this template breaks on purpose, each with the reason.
     pub broken: Vec<(String, String)>,
     /// What a server of Ollama knows of its model.
@@ -146,9 +153,17 @@ impl Template {
             family: None,
             special_tokens: Map::new(),
             variables: Vec::new(),
+            front: None,
+            named: Vec::new(),
             broken: Vec::new(),
             setup: Setup::default(),
         }
+    }
+
+    /// The names and sources of its model's templates: see [`Template::named`].
+    pub fn sources_by_name(&self) -> impl Iterator<Item = (&str, &str)> {
+        let named = self.named.iter();
+        named.map(|(name, template)| (name.as_str(), template.source.as_str()))
     }
 
     /// Sets one of the tokenizer's special tokens, such as `eos_token`.

@@ -21,6 +21,9 @@ mod root;
 pub mod naming;
 pub mod wildcard;
 
+// For whom it is rendered.
+pub mod front;
+
 // What people write, and where they have it.
 pub mod case_file;
 pub mod template_file;
@@ -29,9 +32,6 @@ pub mod fingerprint;
 pub mod schema;
 
 pub mod source;
-
-// For whom it is rendered.
-pub mod front;
 
 pub mod suite;
 

@@ -162,7 +162,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         let cases: Vec<_> = suite
             .cases
             .iter()
-            .filter(|case| case.is_for(template.dialect))
+            .filter(|case| suite.has_pair(template, case))
             .map(|case| &case.id)
             .collect();
         let stale: Vec<_> = cases
@@ -298,7 +298,7 @@ fn cases(suite: &Suite, findings: &mut Vec<Problem>) {
         let used = suite
             .templates
             .iter()
-            .any(|template| case.is_for(template.dialect));
+            .any(|template| suite.has_pair(template, case));
         if !used {
             findings.push(
                 Problem::new(&case.path, format!("case `{}` never runs", case.id.name()))

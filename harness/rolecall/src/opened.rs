@@ -9,11 +9,12 @@ use rolecall_model::Case;
 
 use crate::problem::Problem;
 use crate::snapshot::{Accepted, Snapshots};
-use crate::suite::{Pair, Suite, by_file, pairs_of};
+use crate::suite::{Pair, Suite, by_file};
 
 /// The files of some pairs.
 pub(crate) struct Opened<'o> {
     snapshots: &'o Snapshots,
+    suite: &'o Suite,
     /// All cases of the suite, by family.
     families: HashMap<&'o str, &'o [Case]>,
     /// What is wrong with the files, besides the transcripts in them.
@@ -50,6 +51,7 @@ impl<'o> Opened<'o> {
         }
         Opened {
             snapshots,
+            suite,
             families: suite.cases_by_family().collect(),
             problems: Mutex::default(),
             files,
@@ -74,7 +76,8 @@ impl<'o> Opened<'o> {
         let family = pair.case.id.family();
         let accepted = self.snapshots.accepted(&pair.template.name, family);
         let cases = self.families.get(family).copied().unwrap_or_default();
-        let found = Snapshots::problems(&accepted, pairs_of(pair.template, cases));
+        let pairs = self.suite.pairs_among(pair.template, cases);
+        let found = Snapshots::problems(&accepted, pairs);
         if !found.is_empty() {
             let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
             problems.extend(found);

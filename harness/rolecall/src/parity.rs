@@ -117,16 +117,12 @@ pub fn families(suite: &Suite) -> Vec<Twins<'_>> {
         .collect()
 }
 
-/// Puts the cases of a suite behind the fronts that twins are compared behind.
+/// Puts the templates of a suite behind the fronts that twins are compared behind.
 pub fn prepare(suite: &mut Suite) {
-    suite.put_behind(front(Dialect::Go));
-}
-
-/// The front that templates of a dialect are compared behind.
-fn front(dialect: Dialect) -> Front {
-    match dialect {
-        Dialect::Jinja => Front::default_of(dialect),
-        Dialect::Go => Front::Raw,
+    for template in &mut suite.templates {
+        if template.dialect == Dialect::Go {
+            template.front = Some(Front::Raw.name().to_owned());
+        }
     }
 }
 
@@ -140,7 +136,7 @@ pub fn pairs<'s>(suite: &'s Suite, families: &[Twins<'s>]) -> Vec<Pair<'s>> {
     };
     suite
         .pairs()
-        .filter(|pair| is_twin(&pair.template.name) && pair.front() == front(pair.template.dialect))
+        .filter(|pair| is_twin(&pair.template.name) && pair.case.front.is_none())
         .collect()
 }
 
@@ -150,14 +146,11 @@ pub fn compare<'s>(
     families: &[Twins<'s>],
     rendered: &[Rendered<'s>],
 ) -> Vec<Parity<'s>> {
-    let key = |template: &'s Template, case: &'s Case| {
-        (&template.name, case.id.family(), case.id.written_name())
-    };
-    let outcomes: HashMap<_, &Outcome> = rendered
+    let outcomes: HashMap<(&TemplateName, &CaseId), &Outcome> = rendered
         .iter()
         .map(|rendered| {
-            let Pair { template, case } = rendered.pair;
-            (key(template, case), &rendered.outcome)
+            let pair = &rendered.pair;
+            ((&pair.template.name, &pair.case.id), &rendered.outcome)
         })
         .collect();
     let mut parities = Vec::new();
@@ -168,8 +161,8 @@ pub fn compare<'s>(
                 .filter_map(|case| {
                     Some(Comparison {
                         case,
-                        expected: (*outcomes.get(&key(twins.first, case))?).clone(),
-                        found: (*outcomes.get(&key(other, case))?).clone(),
+                        expected: (*outcomes.get(&(&twins.first.name, &case.id))?).clone(),
+                        found: (*outcomes.get(&(&other.name, &case.id))?).clone(),
                     })
                 })
                 .collect();

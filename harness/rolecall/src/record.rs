@@ -176,7 +176,7 @@ impl Record {
     pub fn new(reference: Identity, template: &Template) -> Record {
         Record {
             reference,
-            front: Front::default_of(template.dialect).name().to_owned(),
+            front: Front::of(template).name().to_owned(),
             template: Fingerprint::of_source(template),
             settings: Fingerprint::of_settings(template),
             cases: HashMap::new(),
@@ -297,11 +297,11 @@ impl Record {
                 self.reference
             );
             Some(Unverified::OtherReference(why))
-        } else if self.front != Front::default_of(template.dialect).name() {
+        } else if self.front != Front::of(template).name() {
             let why = format!(
-                "recorded with the front `{}`, the reference has `{}`",
+                "recorded with the front `{}`, the template has `{}`",
                 self.front,
-                Front::default_of(template.dialect)
+                Front::of(template)
             );
             Some(Unverified::OtherReference(why))
         } else if self.template != Fingerprint::of_source(template) {

@@ -111,7 +111,7 @@ fn update<'s>(layout: &Layout, suite: &Suite, template: &'s Template) -> Update<
     let cases: HashSet<&CaseId> = suite
         .cases
         .iter()
-        .filter(|case| case.is_for(template.dialect))
+        .filter(|case| suite.has_pair(template, case))
         .map(|case| &case.id)
         .collect();
     let Update {

@@ -47,6 +47,8 @@ struct Program<'s> {
     template: &'s Template,
     engine: &'s dyn Engine,
     loaded: Loaded,
+    /// The other one of its model that its front may take.
+    other: Option<(&'s Template, Loaded)>,
     /// The template behind each of the fronts that the engine has itself.
     behind: Vec<(Front, Loaded)>,
     /// What fronts know of it.
@@ -470,8 +472,17 @@ impl<'c> Input<'c> {
         if let Some((_, loaded)) = behind.find(|(front, _)| *front == self.front) {
             return loaded.render(&self.written);
         }
-        self.prepared
-            .outcome(program.template, || program.loaded.render(&self.seen))
+        let chosen = self.front.choose(program.template, self.written.case());
+        let template = match chosen {
+            Ok(template) => template,
+            Err(refusal) => return refusal,
+        };
+        let loaded = program.loaded(template);
+        self.prepared.outcome(
+            template,
+            |variable| loaded.variables().contains(variable),
+            || loaded.render(&self.seen),
+        )
     }
 
     fn fingerprint(&self) -> Fingerprint {
@@ -593,15 +604,22 @@ impl<'s> Programs<'s> {
             .collect();
         let load_one = |(key, template): (Key, &'s Template)| {
             let engine = engine(template.dialect)?;
-            let fronts = Front::of(template.dialect).filter(|front| *front != Front::Raw);
-            let behind = fronts.filter_map(|front| {
-                let loaded = load_behind(engine, front.name(), template)?;
-                Some((front, loaded))
-            });
+            let own = Front::of(template);
+            let fronts = Front::for_dialect(template.dialect).filter(|front| *front != Front::Raw);
+            let behind: Vec<_> = fronts
+                .filter_map(|front| {
+                    let loaded = load_behind(engine, front.name(), template)?;
+                    Some((front, loaded))
+                })
+                .collect();
+            // An application that is asked itself has been given all of them.
+            let is_asked_itself = behind.iter().any(|(front, _)| *front == own);
+            let other = own.alternative(template).filter(|_| !is_asked_itself);
             let program = Program {
                 template,
                 engine,
-                behind: behind.collect(),
+                behind,
+                other: other.map(|other| (other, load(engine, other))),
                 loaded: load(engine, template),
                 model: Model::of(template),
             };
@@ -615,6 +633,16 @@ impl<'s> Programs<'s> {
     /// A template's program, and the engine that it is of.
     fn of(&self, template: &Template) -> Option<&Program<'s>> {
         self.by_template.get(&key(template))
+    }
+}
+
+impl Program<'_> {
+    /// One of the templates that the front may take.
+    fn loaded(&self, template: &Template) -> &Loaded {
+        match &self.other {
+            Some((other, loaded)) if std::ptr::eq(*other, template) => loaded,
+            _ => &self.loaded,
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The suite: every template, every case, and the pairs they make.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Case, Dialect, Part, Template, TemplateName};
+use rolecall_model::{Case, CaseId, Dialect, Part, Template, TemplateName};
 
 use crate::case_file::read_family;
 use crate::file::is_there;
@@ -34,6 +34,9 @@ pub struct Suite {
     pub problems: Vec<Problem>,
     /// What there is to know about where templates came from.
     pub notes: Vec<Note>,
+    /// The fronts that make another case of each raw one: templates that have one of these are
+    /// rendered with both.
+    pub beside: HashMap<CaseId, Vec<Front>>,
 }
 
 /// One template with one case.
@@ -66,23 +69,18 @@ pub fn templates_of<'s>(pairs: &[Pair<'s>]) -> Vec<&'s Template> {
     templates
 }
 
-impl Pair<'_> {
+impl<'s> Pair<'s> {
+    /// The template that the front puts the case to, of those that the model has; none where
+    /// it refuses to take one.
+    pub fn chosen(&self) -> Option<&'s Template> {
+        self.front().choose(self.template, self.case).ok()
+    }
+
     /// The front that stands before the template.
     pub fn front(&self) -> Front {
         let named = self.case.front.and_then(|name| name.parse().ok());
-        named.unwrap_or_else(|| Front::default_of(self.template.dialect))
+        named.unwrap_or_else(|| Front::of(self.template))
     }
-}
-
-/// The pairs of a template with cases.
-pub(crate) fn pairs_of<'s>(
-    template: &'s Template,
-    cases: &'s [Case],
-) -> impl Iterator<Item = Pair<'s>> {
-    cases
-        .iter()
-        .filter(|case| case.is_for(template.dialect))
-        .map(move |case| Pair { template, case })
 }
 
 impl Layout {
@@ -178,10 +176,33 @@ impl Suite {
         suite
     }
 
-    /// Every template with every case that is for its dialect, template by template.
+    /// Whether a template is rendered with a case: it has one of the case's dialects, and
+    /// where the case is raw, the template's front makes another one of it, or puts it to
+    /// another template of the model.
+    pub fn has_pair(&self, template: &Template, case: &Case) -> bool {
+        let is_beside = || {
+            let front = Front::of(template);
+            let fronts = self.beside.get(&case.id);
+            fronts.is_some_and(|fronts| fronts.contains(&front))
+                || case.front == Some(Front::Raw.name()) && front.chooses_other(template, case)
+        };
+        case.is_for(template.dialect) && (case.front.is_none() || is_beside())
+    }
+
+    /// Every template with every case that it is rendered with, template by template.
     pub fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
         let templates = self.templates.iter();
-        templates.flat_map(|template| pairs_of(template, &self.cases))
+        templates.flat_map(|template| self.pairs_among(template, &self.cases))
+    }
+
+    /// The pairs of a template with some of the cases.
+    pub(crate) fn pairs_among<'s>(
+        &'s self,
+        template: &'s Template,
+        cases: &'s [Case],
+    ) -> impl Iterator<Item = Pair<'s>> {
+        let cases = cases.iter().filter(|case| self.has_pair(template, case));
+        cases.map(move |case| Pair { template, case })
     }
 
     /// The names of the families with their cases, which stand together.
@@ -198,7 +219,7 @@ impl Suite {
     ) -> impl Iterator<Item = Pair<'s>> {
         let mut families = self.cases_by_family();
         let cases = families.find_map(|(name, cases)| (name == family).then_some(cases));
-        pairs_of(template, cases.unwrap_or_default())
+        self.pairs_among(template, cases.unwrap_or_default())
     }
 
     /// A template by name.
@@ -208,55 +229,60 @@ impl Suite {
             .find(|template| template.name == *name)
     }
 
-    /// Adds to each case those behind other fronts that are to be held beside it.
+    /// Adds to each case those behind other fronts that are to be held beside it: by the
+    /// fronts of the templates, and by those of most who have templates of a dialect. So are
+    /// those whose front puts them to another template than the one that is asked for.
     fn add_held_cases(&mut self) {
-        self.add_behind(|case, dialect| {
-            let fronts = Front::of(dialect).skip(1);
-            fronts
-                .filter(|front| front.is_held(dialect, case))
-                .collect()
-        });
-    }
-
-    /// Adds each case behind a front, where it is not there yet.
-    pub fn put_behind(&mut self, front: Front) {
-        self.add_behind(|_, dialect| {
-            let is_other = front.is_for(dialect) && front != Front::default_of(dialect);
-            is_other.then_some(front).into_iter().collect()
-        });
-    }
-
-    /// Adds to each case of the case files the same behind fronts of a dialect.
-    fn add_behind(&mut self, fronts: impl Fn(&Case, Dialect) -> Vec<Front>) {
-        let (written, mut behind): (Vec<_>, Vec<_>) = std::mem::take(&mut self.cases)
-            .into_iter()
-            .partition(|case| case.front.is_none());
-        let mut behind = behind.drain(..).peekable();
-        for case in written {
-            let name = case.id.written_name().to_owned();
-            let is_same = |other: &Case| {
-                other.id.family() == case.id.family() && other.id.written_name() == name
-            };
-            let mut added = Vec::new();
-            while let Some(known) = behind.next_if(is_same) {
-                added.push(known);
-            }
-            for dialect in case.dialects.iter().copied() {
-                for front in fronts(&case, dialect) {
-                    let id = case.id.behind(front.name());
-                    match added.iter_mut().find(|known| known.id == id) {
-                        Some(known) if known.is_for(dialect) => {}
-                        Some(known) => known.dialects.push(dialect),
-                        None => added.push(Case {
-                            dialects: vec![dialect],
-                            ..case.behind(front.name())
-                        }),
+        let usual = Dialect::ALL.map(|dialect| (dialect, Front::default_of(dialect)));
+        let own = self.templates.iter();
+        let own = own.map(|template| (template.dialect, Front::of(template)));
+        let owns: BTreeSet<(Dialect, Front)> = own.chain(usual).collect();
+        for case in std::mem::take(&mut self.cases) {
+            let mut held: BTreeMap<Front, (BTreeSet<Dialect>, Vec<Front>)> = BTreeMap::new();
+            for (dialect, own) in &owns {
+                for front in own.beside() {
+                    if case.is_for(*dialect) && front.is_held_beside(*own, &case) {
+                        let (dialects, owns) = held.entry(*front).or_default();
+                        dialects.insert(*dialect);
+                        owns.push(*own);
                     }
                 }
             }
+            for template in &self.templates {
+                if case.is_for(template.dialect)
+                    && Front::of(template).chooses_other(template, &case)
+                {
+                    let (dialects, _) = held.entry(Front::Raw).or_default();
+                    dialects.insert(template.dialect);
+                }
+            }
+            let held = held.into_iter().map(|(front, (dialects, owns))| {
+                let behind = Case {
+                    dialects: dialects.into_iter().collect(),
+                    ..case.behind(front.name())
+                };
+                (behind, owns)
+            });
+            let held: Vec<_> = held.collect();
             self.cases.push(case);
-            self.cases.append(&mut added);
+            for (behind, owns) in held {
+                self.beside.insert(behind.id.clone(), owns);
+                self.cases.push(behind);
+            }
         }
+    }
+
+    /// Puts all templates of its dialects behind one front, whatever they have, and nothing
+    /// beside it. Returns whether that is another one for some of them.
+    pub fn put_behind(&mut self, front: Front) -> bool {
+        let mut is_other = false;
+        for template in &mut self.templates {
+            if front.is_for(template.dialect) && Front::of(template) != front {
+                template.front = Some(front.name().to_owned());
+                is_other = true;
+            }
+        }
+        is_other
     }
 
     /// The cases of the case files, each as it is written.
@@ -487,7 +513,7 @@ mod tests {
             format!(r#"{{"about": "x", "cases": {{{}}}}}"#, cases.join(", ")),
         )
         .unwrap();
-        let mut suite = Suite::load(&[], &[file], &[]);
+        let suite = Suite::load(&[], &[file], &[]);
         assert_eq!(suite.problems, []);
         let names = |suite: &Suite| -> Vec<String> {
             let name = |case: &Case| {
@@ -504,10 +530,56 @@ mod tests {
             "plain jinja+go",
         ];
         assert_eq!(names(&suite), held);
-        suite.put_behind(Front::Raw);
-        assert_eq!(names(&suite)[..3], held[..3]);
-        assert_eq!(names(&suite)[3..], ["plain jinja+go", "plain@raw jinja+go"]);
         assert_eq!(suite.written_cases().count(), 2);
+    }
+
+    #[test]
+    fn a_case_is_raw_too_for_the_templates_whose_front_changes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let templates = ["plain.jinja", "sees.jinja", "go.gotmpl"].map(|name| write(name, "x"));
+        write("sees.json", r#"{"front": "transformers-processor"}"#);
+        let case = |messages: &str| format!(r#"{{"messages": [{messages}]}}"#);
+        let [null, image, same] = [
+            r#"{"role": null}"#,
+            r#"{"content": [{"type": "image_url", "image_url": "u"}]}"#,
+            "{}",
+        ]
+        .map(case);
+        let text = format!(
+            r#"{{"about": "x", "cases": {{"null": {null}, "image": {image}, "same": {same}}}}}"#
+        );
+        let cases = [write("f.json", &text)];
+        let raw = |suite: &Suite| -> Vec<String> {
+            let raw = suite.pairs().filter(|pair| pair.case.front == Some("raw"));
+            raw.map(|pair| format!("{} {}", pair.template.name, pair.case.id))
+                .collect()
+        };
+        let mut suite = Suite::load(&templates, &cases, &[]);
+        assert_eq!(
+            raw(&suite),
+            ["plain f/null@raw", "sees f/null@raw", "sees f/image@raw"]
+        );
+        assert_eq!(suite.cases.len(), 5);
+        let front = |suite: &Suite, name: &str| {
+            let template = suite.template(&TemplateName::new(name)).unwrap();
+            let case = suite.written_cases().next().unwrap();
+            Pair { template, case }.front()
+        };
+        assert_eq!(front(&suite, "sees"), Front::TransformersProcessor);
+        assert_eq!(front(&suite, "go"), Front::default_of(Dialect::Go));
+        // What is asked for counts more than what templates have.
+        assert!(suite.put_behind(Front::Transformers));
+        assert!(!suite.put_behind(Front::Transformers));
+        assert_eq!(front(&suite, "sees"), Front::Transformers);
+        assert_eq!(front(&suite, "go"), Front::default_of(Dialect::Go));
+        // Without such a template nobody needs the image raw.
+        let suite = Suite::load(&templates[..1], &cases, &[]);
+        assert_eq!(suite.cases.len(), 4);
     }
 
     #[test]

@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::file::{read_text, read_text_if_there};
+use crate::front::Front;
 use crate::json::{self, Document};
-use crate::problem::{Problem, shown, shown_path};
+use crate::problem::{Problem, closest, shown, shown_path};
 
 /// A template's sidecar: `<name>.json` beside the template.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -32,6 +33,9 @@ pub struct Sidecar {
     /// Variables that the template reads besides the standard ones. A value
     /// `{"$json": "tools", "indent": 4}` stands for the JSON text of the case's tools.
     variables: Option<Map<String, Value>>,
+    /// What the application of the template's users does before it and after: a name of
+    /// `rolecall list fronts`. That of most who have templates of its dialect unless said.
+    front: Option<String>,
     /// Contracts of `rolecall check` that the template breaks on purpose, each with the
     /// reason.
     broken: Option<std::collections::BTreeMap<String, String>>,
@@ -108,7 +112,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
     let source = read_text(path)
         .map_err(|problem| problems.push(problem))
         .ok();
-    let sidecar = read_sidecar(&sidecar(path))
+    let sidecar = read_sidecar(&sidecar(path), dialect)
         .map_err(|found| problems.extend(found))
         .ok();
     match (source, sidecar) {
@@ -123,6 +127,8 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
             family: sidecar.family,
             special_tokens: sidecar.special_tokens,
             variables: sidecar.variables,
+            front: sidecar.front.map(|front| front.name().to_owned()),
+            named: Vec::new(),
             broken: sidecar.broken,
             setup: sidecar.setup,
         }),
@@ -137,6 +143,7 @@ struct SidecarContent {
     family: Option<String>,
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
+    front: Option<Front>,
     broken: Vec<(String, String)>,
     setup: Setup,
 }
@@ -165,7 +172,7 @@ static SETUP_MESSAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Se
 /// The roles of messages that a model can bring.
 const ROLES: [&str; 3] = ["system", "user", "assistant"];
 
-fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
+fn read_sidecar(path: &Path, dialect: Dialect) -> Result<SidecarContent, Vec<Problem>> {
     let text = match read_text_if_there(path) {
         Ok(Some(text)) if !is_legacy_template(path, &text) => text,
         Ok(_) => return Ok(SidecarContent::default()),
@@ -196,6 +203,9 @@ fn read_sidecar(path: &Path) -> Result<SidecarContent, Vec<Problem>> {
                 let variable = read_variable(document, &property.value)?;
                 content.variables.push((name.to_owned(), variable));
             }
+        }
+        if let Some(value) = fields.get("front") {
+            content.front = read_front(document, value, dialect);
         }
         if let Some(value) = fields.get("broken") {
             for (name, property) in document.entries(value, "`broken`")? {
@@ -246,6 +256,36 @@ fn read_setup(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Set
         }
     }
     Some(setup)
+}
+
+/// A front that there is, and that is for templates of a dialect.
+fn read_front(
+    document: &mut Document<'_>,
+    value: &ast::Value<'_>,
+    dialect: Dialect,
+) -> Option<Front> {
+    let name = document.string(value, "`front`")?;
+    let fitting = || Front::ALL.into_iter().filter(|front| front.is_for(dialect));
+    let (message, known) = match name.parse::<Front>() {
+        Ok(front) if front.is_for(dialect) => return Some(front),
+        Ok(front) => (
+            format!("the front `{front}` is not for {dialect} templates"),
+            None,
+        ),
+        Err(error) => (
+            error.to_string(),
+            closest(&name, fitting().map(Front::name)),
+        ),
+    };
+    let help = known.map_or_else(
+        || {
+            let names: Vec<_> = fitting().map(|front| format!("`{front}`")).collect();
+            format!("fronts for {dialect} templates: {}", names.join(", "))
+        },
+        |known| format!("did you mean `{known}`?"),
+    );
+    document.problem_with(value, message, Some(help));
+    None
 }
 
 fn read_variable(document: &mut Document<'_>, value: &ast::Value<'_>) -> Option<Variable> {
@@ -317,6 +357,42 @@ mod tests {
                 "`origin` must be a string, not a number"
             ]
         );
+    }
+
+    #[test]
+    fn a_sidecar_names_a_front_that_is_for_the_template() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |extension: &str, front: &str| {
+            let path = folder.path().join(format!("t.{extension}"));
+            std::fs::write(&path, "x").unwrap();
+            let sidecar = format!("{{\n  \"front\": {front}\n}}");
+            std::fs::write(folder.path().join("t.json"), sidecar).unwrap();
+            read_template(&path)
+        };
+        let template = read("jinja", r#""transformers-processor""#).unwrap();
+        assert_eq!(Front::of(&template), Front::TransformersProcessor);
+        for (extension, front, expected) in [
+            (
+                "jinja",
+                r#""transformers-procesor""#,
+                "t.json:2:12: no front is named `transformers-procesor`\n  did you mean `transformers-processor`?",
+            ),
+            (
+                "gotmpl",
+                "3",
+                "t.json:2:12: `front` must be a string, not a number",
+            ),
+            (
+                "gotmpl",
+                r#""transformers""#,
+                "t.json:2:12: the front `transformers` is not for go templates\n  fronts for go templates: ",
+            ),
+        ] {
+            let problems = read(extension, front).unwrap_err();
+            let problem = problems[0].to_string();
+            assert!(problem.contains(expected), "{problem}");
+            assert_eq!(problems.len(), 1);
+        }
     }
 
     #[test]

@@ -96,3 +96,51 @@ fn a_template_that_does_not_parse_is_shown_where_it_stands() {
         "{said}"
     );
 }
+
+/// A model with several templates is rendered with the one that its users get, and each is
+/// there by its own name.
+#[test]
+fn a_model_takes_its_template_for_tools() {
+    let folder = Folder::new();
+    folder.write(
+        "m/tokenizer_config.json",
+        r#"{"chat_template": [{"name": "default", "template": "D"}, {"name": "tool_use", "template": "T{{ x.y }}"}]}"#,
+    );
+    folder.write(
+        "cases/f.json",
+        r#"{"about": "x", "cases": {"plain": {"messages": [{}]}, "tools": {"messages": [{}], "tools": []}}}"#,
+    );
+    let with = |arguments: &[&str]| {
+        let common = ["--templates", "m", "--cases", "cases/f.json"];
+        let output = rolecall(&folder, &[arguments, &common].concat());
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (outcomes, notes) = with(&["render", "--format", "jsonl"]);
+    for (pair, outcome) in [
+        (r#""m","case":"f/plain""#, r#""text":"D""#),
+        (r#""m","case":"f/tools""#, r#""outcome":"failed""#),
+        (r#""m","case":"f/tools@raw""#, r#""text":"D""#),
+        (r#""m@tool_use","case":"f/plain""#, r#""outcome":"failed""#),
+    ] {
+        let mut lines = outcomes.lines();
+        let line = lines.find(|line| line.contains(pair)).unwrap();
+        assert!(line.contains(outcome), "{line}");
+    }
+    assert!(
+        notes.contains("m: transformers uses m@tool_use for conversations with tools"),
+        "{notes}"
+    );
+    let (_, told) = with(&["show", "m", "f/tools"]);
+    let place = "m/tokenizer_config.json (chat_template, tool_use";
+    assert!(
+        told.contains(&format!(
+            "rendered with {place})\n{place}, line 1)\n  T{{{{ x.y }}}}"
+        )),
+        "{told}"
+    );
+    assert!(!outcomes.contains("f/plain@raw"), "{outcomes}");
+    let (_, told) = with(&["show", "m", "f/plain"]);
+    assert!(!told.contains("rendered with"), "{told}");
+    let (raw, _) = with(&["show", "m", "f/tools", "--front", "raw"]);
+    assert_eq!(raw, "rendered\nD␃\n");
+}

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use rolecall::front::Front;
 use rolecall::source::Found;
-use rolecall_model::Template;
+use rolecall_model::{Case, Template};
 use serde_json::Value;
 
 use super::{Folder, notes, problem_in, problems, templates};
@@ -55,6 +56,11 @@ fn find<'f>(found: &'f Found, name: &str) -> Option<&'f Template> {
         .find(|template| template.name.as_str() == name)
 }
 
+fn has_default(template: &Template) -> bool {
+    let mut names = template.named.iter();
+    template.named.is_empty() || names.any(|(name, _)| name == "default")
+}
+
 /// Python's text mode normalises line endings; here they are kept, for the engine to do it.
 fn normalised(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
@@ -92,6 +98,8 @@ fn folders_give_what_transformers_takes_from_them() {
         let given: BTreeMap<String, String> = found
             .templates
             .iter()
+            // That which stands for several is none of them, where none is the default.
+            .filter(|template| has_default(template))
             .map(|template| {
                 let name = template.name.as_str();
                 let name = name.strip_prefix("m@").unwrap_or("default");
@@ -101,12 +109,17 @@ fn folders_give_what_transformers_takes_from_them() {
         assert_eq!(given, expected, "{about}: {found:#?}");
         let has_problem = !found.problems.is_empty();
         assert_eq!(has_problem, expected.is_empty(), "{about}: {found:#?}");
-        for (side, tools) in [("plain", ""), ("with_tools", "tool_use")] {
-            let chosen = find(&found, &format!("m@{tools}")).or_else(|| find(&found, "m"));
-            if let Some(expected) = tokenizer[side].as_str() {
-                let chosen = normalised(&chosen.unwrap().source);
-                assert_eq!(chosen, normalised(expected), "{about}: {side}");
-            }
+        if tokenizer["templates"].is_null() {
+            continue;
+        }
+        for (side, tools) in [("plain", None), ("with_tools", Some(Vec::new()))] {
+            let mut case = Case::from_messages(Vec::new());
+            case.tools = tools;
+            let chosen = find(&found, "m")
+                .and_then(|template| Front::Transformers.choose(template, &case).ok())
+                .map(|template| normalised(&template.source));
+            let expected = tokenizer[side].as_str().map(normalised);
+            assert_eq!(chosen, expected, "{about}: {side}");
         }
     }
 }
@@ -137,6 +150,47 @@ fn templates_see_the_special_tokens_that_transformers_gives_them() {
         compared += 1;
     }
     assert!(compared > 40, "{compared}");
+}
+
+/// Only what a processor has too is behind a processor, and only in a model that has one.
+#[test]
+fn a_model_with_a_processor_is_used_by_it() {
+    let fronts = |files: &[(&str, &str)]| {
+        let folder = Folder::new();
+        folder.write("m/config.json", "{}");
+        for (name, text) in files {
+            folder.write(&format!("m/{name}"), text);
+        }
+        let found = folder.read("m");
+        let of = |template: &Template| format!("{}: {}", template.name, Front::of(template));
+        found.templates.iter().map(of).collect::<Vec<_>>()
+    };
+    let file = ("chat_template.jinja", "F");
+    let in_config = ("tokenizer_config.json", r#"{"chat_template": "F"}"#);
+    let by_class = ("tokenizer_config.json", r#"{"processor_class": "P"}"#);
+    let preprocessor = ("preprocessor_config.json", "{}");
+    let processor = ("processor_config.json", "{}");
+    let legacy = ("chat_template.json", r#"{"chat_template": "F"}"#);
+    let other = ("chat_template.json", r#"{"chat_template": "L"}"#);
+    let named = ("additional_chat_templates/tool_use.jinja", "T");
+    let text_only = ["m: transformers"];
+    let seeing = ["m: transformers-processor"];
+    assert_eq!(fronts(&[file]), text_only);
+    assert_eq!(fronts(&[file, by_class]), text_only);
+    for evidence in [preprocessor, processor, legacy] {
+        assert_eq!(fronts(&[file, evidence]), seeing, "{evidence:?}");
+    }
+    assert_eq!(fronts(&[in_config, legacy]), seeing);
+    assert_eq!(fronts(&[legacy]), seeing);
+    // A processor does not find what the tokenizer has for itself.
+    assert_eq!(fronts(&[in_config, processor]), text_only);
+    let both = ["m: transformers", "m@processor: transformers-processor"];
+    assert_eq!(fronts(&[file, other]), both);
+    let all = [
+        "m: transformers-processor",
+        "m@tool_use: transformers-processor",
+    ];
+    assert_eq!(fronts(&[file, named, preprocessor]), all);
 }
 
 #[test]

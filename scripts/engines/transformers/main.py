@@ -1,10 +1,11 @@
 """The reference for Jinja templates: Hugging Face transformers, over Rolecall's engine
 protocol, one JSON object a line on standard input and output.
 
-Where the front `transformers` is asked for, this is what its users call: a tokenizer with
-the template and its special tokens, and `apply_chat_template(…, tokenize=False)`. Without a
-front a template is compiled by transformers itself, and sees what it is given: messages,
-tools, documents, add_generation_prompt and the other variables. Only the clock is ours.
+Where a front is asked for, this is what its users call: `apply_chat_template(…,
+tokenize=False)` of a tokenizer with the template and its special tokens, or of a processor
+with such a tokenizer. Without a front a template is compiled by transformers itself, and sees
+what it is given: messages, tools, documents, add_generation_prompt and the other variables.
+Only the clock is ours.
 """
 
 import datetime
@@ -13,11 +14,12 @@ import re
 import sys
 
 import jinja2
+import tokenizers
 import transformers
+from transformers.processing_utils import ProcessorMixin
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 from transformers.utils import chat_template_utils
 
-FRONT = "transformers"
 NAMED_TOKENS = PreTrainedTokenizerBase.SPECIAL_TOKENS_ATTRIBUTES
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
@@ -33,17 +35,22 @@ class FrozenClock(datetime.datetime):
 
 
 def load(templates, request):
+    named = request.get("templates")
     try:
-        compiled = chat_template_utils._compile_jinja_template(request["source"])
+        # Of several templates none is compiled before it is used.
+        compiled = named or chat_template_utils._compile_jinja_template(request["source"])
     except RecursionError:
         return {"outcome": "exceeded", "limit": "recursion"}
     except Exception as error:
         line = getattr(error, "lineno", None)
         return {"outcome": "failed", "stage": "parse", "message": words(error), "line": line}
-    if request.get("front") == FRONT:
-        templates[request["template"]] = Application(request["source"], request["special_tokens"])
+    front = request.get("front")
+    if front is None:
+        asked = Engine(compiled)
     else:
-        templates[request["template"]] = Engine(compiled)
+        template = named or request["source"]
+        asked = Application(FRONTS[front](template, request["special_tokens"]))
+    templates[request["template"]] = asked
     return {"ok": True}
 
 
@@ -66,29 +73,54 @@ class Engine:
 
 
 class Application:
-    """What people call. The special tokens are those that every tokenizer has a name for, and
-    those of its model."""
+    """What people call."""
 
     outside = "input"
 
-    def __init__(self, source, tokens):
-        named = {name: token for name, token in tokens.items() if name in NAMED_TOKENS}
-        extra = {name: token for name, token in tokens.items() if name not in NAMED_TOKENS}
-        self.source = source
-        self.tokenizer = PreTrainedTokenizerBase(**named, extra_special_tokens=extra)
+    def __init__(self, owner):
+        self.owner = owner
 
     def prompt(self, request):
-        return self.tokenizer.apply_chat_template(
+        return self.owner.apply_chat_template(
             request["messages"],
+            chat_template=None,
             tools=request["tools"],
             documents=request["documents"],
-            chat_template=self.source,
             add_generation_prompt=request["add_generation_prompt"],
             continue_final_message=request.get("continue_final_message", False),
             tokenize=False,
             sanitize_control_tokens=False,
             **request["variables"],
         )
+
+
+def special(tokens):
+    """The tokens that every tokenizer has a name for, and those of the model."""
+    named = {name: token for name, token in tokens.items() if name in NAMED_TOKENS}
+    extra = {name: token for name, token in tokens.items() if name not in NAMED_TOKENS}
+    return {**named, "extra_special_tokens": extra}
+
+
+def tokenizer(template, tokens):
+    return PreTrainedTokenizerBase(chat_template=template, **special(tokens))
+
+
+class Processor(ProcessorMixin):
+    """The least that a processor can be: most have no `apply_chat_template` of their own."""
+
+    def __init__(self, tokenizer, chat_template):
+        super().__init__(tokenizer, chat_template=chat_template)
+
+
+def processor(template, tokens):
+    # A processor asks whether its tokenizer is a fast one, as nearly all are.
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizers.Tokenizer(tokenizers.models.BPE()), **special(tokens)
+    )
+    return Processor(fast, template)
+
+
+FRONTS = {"transformers": tokenizer, "transformers-processor": processor}
 
 
 def render(asked, request):
@@ -138,7 +170,7 @@ def main():
                 "version": transformers.__version__,
                 "dialect": "jinja",
                 "components": {"jinja2": jinja2.__version__},
-                "fronts": [FRONT],
+                "fronts": list(FRONTS),
             }
         elif kind == "load":
             answer = {"id": request["id"], **load(templates, request)}

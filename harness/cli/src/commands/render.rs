@@ -8,12 +8,12 @@ use rolecall::selection::select;
 
 use crate::args::{Format, RenderArguments};
 use crate::failure::{Failure, Status};
-use crate::{engines, inputs, setup};
+use crate::inputs::{self, Inputs};
+use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let mut inputs = inputs::load(&arguments.selection.sources)?;
-    inputs.put_behind(arguments.front.name);
-    let suite = inputs.suite;
+    let Inputs { mut suite, .. } = inputs::load(&arguments.selection.sources)?;
+    setup::put_behind(arguments.front.name, &mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;

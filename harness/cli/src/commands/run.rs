@@ -21,10 +21,9 @@ use crate::{engines, inputs, page, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut inputs = inputs::load(&arguments.selection.sources)?;
-    // What is recorded is what is held; an engine can be asked for everything.
-    if !arguments.against.is_empty() || inputs.layout.is_none() {
-        inputs.put_behind(arguments.front.name);
-    }
+    // Of the suite only what has a template's own front was recorded.
+    let is_recorded = inputs.layout.is_some() && arguments.against.is_empty();
+    let is_elsewhere = !is_recorded && setup::put_behind(arguments.front.name, &mut inputs.suite);
     let suite = &inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
@@ -55,10 +54,11 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     if let Some(known) = &baseline {
         report_problems(&known.records.problems)?;
     }
-    // Another engine's results are not what was accepted.
+    // Another engine's results are not what was accepted, and neither are those of another
+    // front.
     let accepted = baseline
         .as_ref()
-        .filter(|_| chosen.is_none())
+        .filter(|_| chosen.is_none() && !is_elsewhere)
         .map(|known| Acceptance {
             suite,
             snapshots: &known.snapshots,

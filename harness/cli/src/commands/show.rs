@@ -12,7 +12,7 @@ use rolecall::report::{difference, transcripts};
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
-use rolecall_model::{Dialect, Outcome};
+use rolecall_model::{CaseId, Dialect, Outcome};
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
@@ -21,7 +21,11 @@ use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut inputs = inputs::load(&arguments.sources)?;
-    inputs.put_behind(arguments.front.name);
+    let is_compared = arguments.diff || arguments.reference;
+    // Only what has a template's own front was accepted and recorded.
+    if !is_compared || inputs.layout.is_none() {
+        setup::put_behind(arguments.front.name, &mut inputs.suite);
+    }
     let pair = asked_pair(&inputs.suite, arguments)?;
     let reference = if arguments.reference {
         Some(recorded(&inputs, &pair)?)
@@ -95,7 +99,11 @@ fn show_outcome(
         return Ok(Status::Fine);
     }
     transcripts::write(out, outcome)?;
-    transcripts::write_place(&mut anstream::stderr(), pair.template, outcome)?;
+    let chosen = pair.chosen().unwrap_or(pair.template);
+    if !std::ptr::eq(chosen, pair.template) {
+        transcripts::write_choice(&mut anstream::stderr(), chosen)?;
+    }
+    transcripts::write_place(&mut anstream::stderr(), chosen, outcome)?;
     Ok(Status::Fine)
 }
 
@@ -182,6 +190,13 @@ fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s
             "case `{}` is for {} templates only",
             found.id,
             dialects.join(" and ")
+        )));
+    }
+    if !suite.has_pair(template, found) {
+        return Err(Failure::Request(format!(
+            "the front of {} changes nothing in this case: it is there as `{}` only",
+            template.name,
+            CaseId::new(found.id.family(), found.id.written_name())
         )));
     }
     Ok(Pair {

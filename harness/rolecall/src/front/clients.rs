@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 const REASONING: [&str; 3] = ["reasoning", "reasoning_content", "thinking"];
 
 /// The variables that say whether to think: of those that are not null the first decides.
-const THINKING: [&str; 3] = ["think", "reasoning_effort", "enable_thinking"];
+pub(super) const THINKING: [&str; 3] = ["think", "reasoning_effort", "enable_thinking"];
 
 /// A case as clients of an endpoint write it.
 pub(super) fn write(case: &Case, endpoint: Endpoint) -> Case {

@@ -10,7 +10,13 @@ mod model;
 
 mod prepared;
 
+mod chat;
+
+mod named;
+
 mod transformers;
+
+mod processor;
 
 mod clients;
 
@@ -20,7 +26,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rolecall_go::endpoint::Endpoint;
-use rolecall_model::{Case, Dialect};
+use rolecall_model::{Case, Dialect, Outcome, Template};
 use serde_json::Value;
 
 pub use model::Model;
@@ -34,6 +40,9 @@ pub enum Front {
     Raw,
     /// `tokenizer.apply_chat_template(…, tokenize=False)` of transformers 5.23.
     Transformers,
+    /// `processor.apply_chat_template(…, tokenize=False)` of transformers 5.23, for models that
+    /// see or hear.
+    TransformersProcessor,
     /// The endpoint `/api/chat` of Ollama 0.33.
     Ollama,
     /// The endpoint `/v1/chat/completions` of Ollama 0.33.
@@ -47,9 +56,10 @@ pub struct UnknownFront(pub String);
 
 impl Front {
     /// All fronts.
-    pub const ALL: [Front; 4] = [
+    pub const ALL: [Front; 5] = [
         Front::Raw,
         Front::Transformers,
+        Front::TransformersProcessor,
         Front::Ollama,
         Front::OllamaOpenAi,
     ];
@@ -59,6 +69,7 @@ impl Front {
         match self {
             Front::Raw => "raw",
             Front::Transformers => "transformers",
+            Front::TransformersProcessor => "transformers-processor",
             Front::Ollama => "ollama",
             Front::OllamaOpenAi => "ollama-openai",
         }
@@ -71,6 +82,9 @@ impl Front {
             Front::Transformers => {
                 "tokenizer.apply_chat_template(…, tokenize=False) of transformers 5.23"
             }
+            Front::TransformersProcessor => {
+                "processor.apply_chat_template(…, tokenize=False) of transformers 5.23"
+            }
             Front::Ollama => "/api/chat of Ollama 0.33",
             Front::OllamaOpenAi => "/v1/chat/completions of Ollama 0.33",
         }
@@ -80,9 +94,16 @@ impl Front {
     pub fn is_for(self, dialect: Dialect) -> bool {
         match self {
             Front::Raw => true,
-            Front::Transformers => dialect == Dialect::Jinja,
+            Front::Transformers | Front::TransformersProcessor => dialect == Dialect::Jinja,
             Front::Ollama | Front::OllamaOpenAi => dialect == Dialect::Go,
         }
+    }
+
+    /// The front of those who use a template: what its sidecar or its model's folder says,
+    /// else that of most who use templates of its dialect.
+    pub fn of(template: &Template) -> Front {
+        let named = template.front.as_ref().and_then(|name| name.parse().ok());
+        named.unwrap_or_else(|| Front::default_of(template.dialect))
     }
 
     /// The front of most who use templates of a dialect.
@@ -93,12 +114,45 @@ impl Front {
         }
     }
 
-    /// The fronts of a dialect's templates, that of most users first.
-    pub fn of(dialect: Dialect) -> impl Iterator<Item = Front> {
-        let default = Front::default_of(dialect);
-        let others = Front::ALL.into_iter();
-        let others = others.filter(move |front| *front != default && front.is_for(dialect));
-        std::iter::once(default).chain(others)
+    /// The fronts of a dialect's templates.
+    pub fn for_dialect(dialect: Dialect) -> impl Iterator<Item = Front> {
+        let all = Front::ALL.into_iter();
+        all.filter(move |front| front.is_for(dialect))
+    }
+
+    /// The fronts of which a suite holds what they make of a case beside what this one does,
+    /// where that is something else.
+    pub fn beside(self) -> &'static [Front] {
+        match self {
+            Front::Raw => &[],
+            Front::Transformers | Front::TransformersProcessor => &[Front::Raw],
+            Front::Ollama => &[Front::Raw, Front::OllamaOpenAi],
+            Front::OllamaOpenAi => &[Front::Raw, Front::Ollama],
+        }
+    }
+
+    /// Which template a conversation is put to, of those that the template's model has; or how
+    /// the application refuses to take one.
+    pub fn choose<'t>(self, template: &'t Template, case: &Case) -> Result<&'t Template, Outcome> {
+        let chosen = match self {
+            Front::Raw | Front::Ollama | Front::OllamaOpenAi => Ok(template),
+            Front::Transformers => named::of_tokenizer(template, case),
+            Front::TransformersProcessor => named::default(template),
+        };
+        chosen.map_err(prepared::refusal)
+    }
+
+    /// Whether [`Front::choose`] gives something else than the template itself.
+    pub fn chooses_other(self, template: &Template, case: &Case) -> bool {
+        !matches!(self.choose(template, case), Ok(chosen) if std::ptr::eq(chosen, template))
+    }
+
+    /// What [`Front::choose`] may give besides the template itself.
+    pub fn alternative(self, template: &Template) -> Option<&Template> {
+        match self {
+            Front::Transformers => named::for_tools(template),
+            _ => None,
+        }
     }
 
     /// Whether the templates of a model may be given other things of a case by this front
@@ -111,35 +165,37 @@ impl Front {
         if endpoints != [None, None] {
             return ollama::differs(case, endpoints, model);
         }
-        !Front::Transformers.prepare(case, model).is_unchanged()
+        let changes = |front| match front {
+            Front::Transformers => transformers::METHOD.changes(case),
+            Front::TransformersProcessor => processor::changes(case),
+            _ => false,
+        };
+        changes(self) || changes(other)
     }
 
-    /// Whether what this front makes of a case is to be held beside what that of most users
-    /// of a dialect makes of it, whatever the model: they hand on other messages or tools.
+    /// Whether what this front makes of a case is to be held beside what another makes of it,
+    /// whatever the model: they hand on other messages or tools.
     ///
     /// To go on with a message cannot be asked of a template alone. And what a server makes
     /// out about a model, such as that it thinks unless it is told not to, is no reason to
     /// hold its every case twice.
-    pub fn is_held(self, dialect: Dialect, case: &Case) -> bool {
-        let default = Front::default_of(dialect);
+    pub fn is_held_beside(self, other: Front, case: &Case) -> bool {
         let mut plain = case.clone();
         plain.continue_final_message = None;
-        let thinks = ["think", "reasoning_effort", "enable_thinking"];
-        if default.endpoint().is_some()
-            && thinks
-                .iter()
-                .all(|name| plain.variables.get(*name).is_none_or(Value::is_null))
-        {
-            plain.variables.insert(thinks[0].to_owned(), false.into());
+        let is_unsaid = |name: &&str| plain.variables.get(*name).is_none_or(Value::is_null);
+        if other.endpoint().is_some() && clients::THINKING.iter().all(is_unsaid) {
+            let name = clients::THINKING[0].to_owned();
+            plain.variables.insert(name, false.into());
         }
-        self.is_for(dialect) && self.differs(default, &plain, &Model::able())
+        self.differs(other, &plain, &Model::able())
     }
 
     /// What it makes of a case before a template of a model sees it.
     pub fn prepare(self, case: &Case, model: &Model<'_>) -> Prepared {
         match (self, self.endpoint()) {
             (_, Some(endpoint)) => ollama::prepare(case, endpoint, model),
-            (Front::Transformers, None) => transformers::prepare(case),
+            (Front::Transformers, None) => transformers::METHOD.prepare(case),
+            (Front::TransformersProcessor, None) => processor::prepare(case),
             (_, None) => Prepared::unchanged(),
         }
     }
@@ -149,7 +205,7 @@ impl Front {
         match self {
             Front::Ollama => Some(Endpoint::Native),
             Front::OllamaOpenAi => Some(Endpoint::OpenAi),
-            Front::Raw | Front::Transformers => None,
+            Front::Raw | Front::Transformers | Front::TransformersProcessor => None,
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) fn prepare(case: &Case, endpoint: Endpoint, model: &Model<'_>) -> Pre
     Prepared {
         case: seen.map(|seen| Some(Box::new(seen))),
         written: Some(Box::new(written)),
+        condition: None,
         continuation: None,
     }
 }

@@ -12,8 +12,21 @@ pub struct Prepared {
     pub(super) case: Result<Option<Box<Case>>, String>,
     /// What clients of the application send it, where they write it in another way.
     pub(super) written: Option<Box<Case>>,
+    /// What the application refuses by what a template reads.
+    pub(super) condition: Option<Condition>,
     /// What is done to the prompt.
     pub(super) continuation: Option<Continuation>,
+}
+
+/// Why an application refuses a conversation for some templates, with its reasons.
+#[derive(Debug)]
+pub(super) struct Condition {
+    /// The variable that a template reads or does not.
+    pub(super) variable: &'static str,
+    /// What is wrong for those that read it.
+    pub(super) where_read: Option<String>,
+    /// What is wrong for the others.
+    pub(super) where_unread: Option<String>,
 }
 
 impl Prepared {
@@ -22,6 +35,7 @@ impl Prepared {
         Prepared {
             case: Ok(None),
             written: None,
+            condition: None,
             continuation: None,
         }
     }
@@ -31,6 +45,7 @@ impl Prepared {
         Prepared {
             case: Err(why.into()),
             written: None,
+            condition: None,
             continuation: None,
         }
     }
@@ -38,7 +53,7 @@ impl Prepared {
     /// Whether template and prompt are left alone: this case gives without the front what
     /// it gives with it.
     pub fn is_unchanged(&self) -> bool {
-        matches!(self.case, Ok(None)) && self.continuation.is_none()
+        matches!(self.case, Ok(None)) && self.condition.is_none() && self.continuation.is_none()
     }
 
     /// The case as the template sees it.
@@ -54,10 +69,22 @@ impl Prepared {
         self.written.as_deref().unwrap_or(case)
     }
 
-    /// What users get, where `render` gives what the template makes of
-    /// [`Prepared::case`].
-    pub fn outcome(&self, template: &Template, render: impl FnOnce() -> Outcome) -> Outcome {
+    /// What users get, where `render` gives what the template makes of [`Prepared::case`],
+    /// and `reads` tells whether it reads a variable.
+    pub fn outcome(
+        &self,
+        template: &Template,
+        reads: impl FnOnce(&str) -> bool,
+        render: impl FnOnce() -> Outcome,
+    ) -> Outcome {
         if let Err(why) = &self.case {
+            return refusal(why.clone());
+        }
+        if let Some(why) = self
+            .condition
+            .as_ref()
+            .and_then(|condition| condition.of(reads))
+        {
             return refusal(why.clone());
         }
         let Some(continuation) = &self.continuation else {
@@ -76,8 +103,18 @@ impl Prepared {
     }
 }
 
+impl Condition {
+    fn of(&self, reads: impl FnOnce(&str) -> bool) -> Option<&String> {
+        if reads(self.variable) {
+            self.where_read.as_ref()
+        } else {
+            self.where_unread.as_ref()
+        }
+    }
+}
+
 /// That the application refuses, and not the template.
-fn refusal(message: String) -> Outcome {
+pub(super) fn refusal(message: String) -> Outcome {
     Outcome::Failed {
         stage: Stage::Input,
         message,

@@ -1,174 +1,37 @@
-//! transformers 5.23: what `apply_chat_template(…, tokenize=False)` of a tokenizer does
-//! (`tokenization_utils_base.py` and `utils/chat_template_utils.py`).
+//! A tokenizer of transformers 5.23: what its `apply_chat_template(…, tokenize=False)` does
+//! (`tokenization_utils_base.py`).
 
 use rolecall_model::Case;
-use serde_json::{Map, Value};
 
-use super::continuation::{Aliases, Continuation};
-use super::prepared::Prepared;
+use super::chat::{MASK, Method, is_true};
 
-/// The names of what a model thought before it answered. The first of them that a message
-/// has fills the others.
-const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
+/// The method. Settings of a tokenizer do nothing here.
+pub(super) const METHOD: Method = Method {
+    swallowed: &[
+        "padding",
+        "truncation",
+        "max_length",
+        "return_tensors",
+        "return_dict",
+        "tokenizer_kwargs",
+        MASK,
+    ],
+    check: refuse_mask,
+    part: |_| None,
+};
 
-/// Variables that no template can be given: the functions between the caller and the
-/// template are given them already, and Python takes no argument twice.
-const TAKEN: [&str; 11] = [
-    "self",
-    "conversation",
-    "conversations",
-    "messages",
-    "tools",
-    "documents",
-    "chat_template",
-    "add_generation_prompt",
-    "continue_final_message",
-    "sanitize_control_tokens",
-    "tokenize",
-];
-
-/// Variables that no template sees: they are settings of a tokenizer, which does nothing
-/// here.
-const SWALLOWED: [&str; 6] = [
-    "padding",
-    "truncation",
-    "max_length",
-    "return_tensors",
-    "return_dict",
-    "tokenizer_kwargs",
-];
-
-/// What a template sees of a case.
-pub(super) fn prepare(case: &Case) -> Prepared {
-    if let Err(why) = check(case) {
-        return Prepared::refused(why);
-    }
-    let mut prepared = Prepared::unchanged();
-    let mut changed = is_changed(case).then(|| Box::new(reduced(case)));
-    if let Some(field) = &case.continue_final_message {
-        let aliases = Aliases {
-            names: &REASONING,
-            shared: case.messages.last().map(shared).unwrap_or_default(),
-        };
-        let case = changed.get_or_insert_with(|| Box::new(case.clone()));
-        match Continuation::mark(case, field, &aliases) {
-            Ok(continuation) => prepared.continuation = Some(continuation),
-            Err(why) => return Prepared::refused(why),
-        }
-    }
-    prepared.case = Ok(changed);
-    prepared
-}
-
-/// Refuses what transformers refuses, whatever the template.
-fn check(case: &Case) -> Result<(), String> {
-    if case.messages.is_empty() {
-        return Err("the conversation has no messages".to_owned());
-    }
-    for (what, items) in [
-        ("message", Some(&case.messages)),
-        ("tool", case.tools.as_ref()),
-        ("document", case.documents.as_ref()),
-    ] {
-        let mut items = items.into_iter().flatten();
-        if let Some(item) = items.find(|item| !item.is_object()) {
-            return Err(format!("a {what} that is no object: {item}"));
-        }
-    }
-    if case.continue_final_message.is_some() && case.add_generation_prompt {
-        return Err(
-            "`continue_final_message` and `add_generation_prompt` exclude each other".to_owned(),
-        );
-    }
-    let mut names = case.variables.keys();
-    if let Some(name) = names.find(|name| TAKEN.contains(&name.as_str())) {
-        return Err(format!("`{name}` cannot be a variable: it is an argument"));
-    }
+/// Whatever a mask of the assistant's tokens is for, there are no tokens.
+fn refuse_mask(case: &Case) -> Result<(), String> {
     if case.variables.get(MASK).is_some_and(is_true) {
         return Err(format!("`{MASK}` is for prompts that are tokenised"));
     }
     Ok(())
 }
 
-/// A setting that is refused where nothing is tokenised, and swallowed where it is off.
-const MASK: &str = "return_assistant_tokens_mask";
-
-/// Whether Python takes a value for true.
-fn is_true(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(is_true) => *is_true,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-    }
-}
-
-fn is_swallowed(name: &str) -> bool {
-    SWALLOWED.contains(&name) || name == MASK
-}
-
-/// Whether a template sees another case than the written one.
-fn is_changed(case: &Case) -> bool {
-    let mut messages = case.messages.iter().filter_map(Value::as_object);
-    messages.any(|message| message.values().any(Value::is_null) || has_reasoning(message))
-        || case.variables.keys().any(|name| is_swallowed(name))
-}
-
-fn has_reasoning(message: &Map<String, Value>) -> bool {
-    REASONING.iter().any(|field| message.contains_key(*field))
-}
-
-/// A case without the fields of messages that are null, with every name for reasoning.
-fn reduced(case: &Case) -> Case {
-    let mut case = case.clone();
-    for message in case.messages.iter_mut().filter_map(Value::as_object_mut) {
-        message.retain(|_, value| !value.is_null());
-        if has_reasoning(message) {
-            *message = with_aliases(message);
-        }
-    }
-    case.variables.retain(|name, _| !is_swallowed(name));
-    case
-}
-
-/// A message that has its reasoning under the names that templates read: `thinking` comes
-/// first, `reasoning_content` stays where it is or comes last.
-fn with_aliases(message: &Map<String, Value>) -> Map<String, Value> {
-    let reasoning = REASONING.iter().find_map(|field| message.get(*field));
-    let Some(reasoning) = reasoning.cloned() else {
-        return message.clone();
-    };
-    let mut aliased = Map::new();
-    aliased.insert("thinking".to_owned(), reasoning.clone());
-    for (name, value) in message {
-        aliased.insert(name.clone(), value.clone());
-    }
-    aliased.insert("reasoning_content".to_owned(), reasoning);
-    aliased
-}
-
-/// The names under which a message, as it is written, comes to have one and the same object
-/// for its reasoning: that which it was found under, and those that were filled with it.
-fn shared(message: &Value) -> Vec<&'static str> {
-    let has = |field: &&&str| message.get(**field).is_some_and(|value| !value.is_null());
-    let Some(source) = REASONING.iter().find(has) else {
-        return Vec::new();
-    };
-    let is_filled = |field: &&str| match *field {
-        "reasoning_content" => true,
-        "thinking" => !has(&field),
-        _ => false,
-    };
-    let is_shared = |field: &&&str| field == &source || is_filled(field);
-    REASONING.iter().filter(is_shared).copied().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use rolecall_model::{Dialect, Outcome, Template};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -181,16 +44,16 @@ mod tests {
     /// The last message as a template sees it.
     fn seen(message: &Value) -> String {
         let written = case(std::slice::from_ref(message));
-        let prepared = prepare(&written);
+        let prepared = METHOD.prepare(&written);
         prepared.case(&written).messages[0].to_string()
     }
 
     #[test]
     fn a_case_that_stays_as_it_is_is_not_copied() {
         let plain = case(&[json!({"role": "user", "content": [{"text": null}]})]);
-        assert!(prepare(&plain).is_unchanged());
+        assert!(METHOD.prepare(&plain).is_unchanged());
         for changed in [json!({"content": null}), json!({"reasoning": "r"})] {
-            assert!(!prepare(&case(&[changed])).is_unchanged());
+            assert!(!METHOD.prepare(&case(&[changed])).is_unchanged());
         }
     }
 
@@ -223,7 +86,7 @@ mod tests {
         let template = Template::from_source("t", Dialect::Jinja, "{{ messages[0].content }}");
         let why = |case: &Case| {
             let rendered = || panic!("the template was asked");
-            match prepare(case).outcome(&template, rendered) {
+            match METHOD.prepare(case).outcome(&template, |_| false, rendered) {
                 Outcome::Failed { message, .. } => message,
                 other => panic!("{other:?}"),
             }
@@ -271,8 +134,9 @@ mod tests {
             written.continue_final_message = Some("content".into());
             let template = Template::from_source("t", Dialect::Jinja, "content");
             let text = prompt.to_owned();
-            prepare(&written)
-                .outcome(&template, || Outcome::Rendered { text })
+            METHOD
+                .prepare(&written)
+                .outcome(&template, |_| false, || Outcome::Rendered { text })
                 .into_prompt()
         };
         let is = |prompt: &str| Ok(prompt.to_owned());

@@ -47,6 +47,9 @@ pub(super) struct Behind<'r> {
     /// What a server of Ollama knows of the model.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(super) setup: Map<String, Value>,
+    /// The sources of all the templates of the model, by name, where it has several.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) templates: BTreeMap<&'r str, &'r str>,
 }
 
 /// What a template sees, or an application before it.
@@ -349,6 +352,7 @@ mod tests {
                 source: "x",
                 behind: Some(Behind {
                     front: "transformers",
+                    templates: BTreeMap::new(),
                     special_tokens: &tokens,
                     setup: Map::new(),
                 }),

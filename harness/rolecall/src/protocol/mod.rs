@@ -199,6 +199,7 @@ impl Session {
                 front,
                 special_tokens: &remote.template.special_tokens,
                 setup: remote.template.setup.to_json(),
+                templates: remote.template.sources_by_name().collect(),
             }),
         };
         let line = self.process.ask(&request, remote.engine.limits.time)?;

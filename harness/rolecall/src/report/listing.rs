@@ -54,11 +54,14 @@ impl Listing {
                 .templates
                 .iter()
                 .map(|template| {
+                    let named: Vec<_> = template.sources_by_name().map(|(name, _)| name).collect();
                     json!({
                         "name": template.name.as_str(),
                         "dialect": template.dialect.name(),
                         "path": template.path,
                         "key": template.part.key(),
+                        "front": Front::of(template).name(),
+                        "templates": named,
                         "bytes": template.source.len(),
                         "about": template.about,
                         "origin": template.origin,

@@ -33,6 +33,12 @@ pub fn write_named(out: &mut dyn Write, rendered: &Rendered<'_>) -> io::Result<(
     writeln!(out)
 }
 
+/// Writes which of a model's templates was taken, where that is not the usual one.
+pub fn write_choice(out: &mut dyn Write, chosen: &Template) -> io::Result<()> {
+    let text = format!("rendered with {}", place(chosen, None));
+    writeln!(out, "{}", Styled(QUIET, text))
+}
+
 /// Writes the line of the template at which an engine gave up, if it said which.
 pub fn write_place(out: &mut dyn Write, template: &Template, outcome: &Outcome) -> io::Result<()> {
     if let Outcome::Failed {

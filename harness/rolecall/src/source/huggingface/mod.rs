@@ -6,14 +6,18 @@
 //! over `chat_template.jinja`. Only without files does `chat_template` in
 //! `tokenizer_config.json` count: a string, a list of `{"name", "template"}`, or an object
 //! from name to template. `get_chat_template` then picks `tool_use` where tools are given
-//! and there is one, else `default`.
+//! and there is one, else `default`; so does the template that is named as the model is.
 //!
 //! A processor (`get_processor_dict` in `processing_utils.py`) takes `chat_template` of
 //! `processor_config.json`, else of `chat_template.json`, else the files; it reads no
 //! `tokenizer_config.json`, and refuses `chat_template.json` beside additional templates.
 //!
 //! The model's template is the tokenizer's; where it has none, the processor's. Where the
-//! two differ, the processor's is there too, as `<model>@processor`. Which special tokens
+//! two differ, the processor's is there too, as `<model>@processor`. Those who use a model
+//! that has a processor call that: a template that is the processor's has its front. That a
+//! model has one is said by a file that only processors have: `processor_config.json`,
+//! `preprocessor_config.json` or `chat_template.json`. `processor_class` in
+//! `tokenizer_config.json` says nothing, for models without one have it too. Which special tokens
 //! a template sees is in `tokens`. All of this is held to transformers by the table that
 //! `scripts/record-sources.py` records.
 
@@ -30,12 +34,15 @@ use super::found::Found;
 use super::object;
 use super::paths::stem;
 use super::remarks::{byte_order_mark, is_same_template, missing_tokens};
+use crate::front::Front;
 use crate::naming;
 use crate::problem::{Note, Problem};
 use crate::root::Root;
 use named::{Named, Source};
 use tokens::Tokens;
 
+/// The name of the template that a model is used with, if nothing else is asked for.
+const DEFAULT: &str = "default";
 /// The file with the template.
 pub(super) const TEMPLATE_FILE: &str = "chat_template.jinja";
 /// The folder with further templates.
@@ -45,6 +52,10 @@ pub(super) const CONFIG_FILE: &str = "tokenizer_config.json";
 const MAP_FILE: &str = "special_tokens_map.json";
 const PROCESSOR_FILE: &str = "processor_config.json";
 const LEGACY_FILE: &str = "chat_template.json";
+const PREPROCESSOR_FILE: &str = "preprocessor_config.json";
+
+/// The files that only come with processors.
+const OF_PROCESSORS: [&str; 3] = [PROCESSOR_FILE, PREPROCESSOR_FILE, LEGACY_FILE];
 
 /// The files that only come with models.
 const MARKS: [&str; 8] = [
@@ -54,7 +65,7 @@ const MARKS: [&str; 8] = [
     LEGACY_FILE,
     "config.json",
     "generation_config.json",
-    "preprocessor_config.json",
+    PREPROCESSOR_FILE,
     "tokenizer.json",
 ];
 
@@ -123,9 +134,9 @@ impl Model<'_> {
                 let message = "the template is the processor's: AutoTokenizer finds none";
                 self.found.notes.push(Note::new(self.folder, message));
             }
-            self.take(&processor, &special_tokens);
+            self.take(&processor, &processor, &special_tokens);
         } else {
-            self.take(&tokenizer, &special_tokens);
+            self.take(&tokenizer, &processor, &special_tokens);
             self.take_processors(&tokenizer, &processor, &special_tokens);
         }
         Ok(())
@@ -168,7 +179,7 @@ impl Model<'_> {
             }
             Ok(())
         };
-        add("default", &self.folder.join(TEMPLATE_FILE))?;
+        add(DEFAULT, &self.folder.join(TEMPLATE_FILE))?;
         // From the end: of `default` and `file` the former counts.
         for path in self
             .root
@@ -200,7 +211,7 @@ impl Model<'_> {
             Some((path, named)) if named.is_empty() => {
                 return Err(Problem::new(path, "no `chat_template` in it"));
             }
-            Some((path, _)) if files.iter().any(|(name, _)| name != "default") => {
+            Some((path, _)) if files.iter().any(|(name, _)| name != DEFAULT) => {
                 let message = format!("{LEGACY_FILE} beside {FOLDER}/");
                 return Err(Problem::new(path, message)
                     .help(format!("keep the template in {TEMPLATE_FILE}")));
@@ -238,9 +249,9 @@ impl Model<'_> {
             };
             self.found.notes.push(Note::new(&unused.path, message));
         }
-        for name in ["default", "file"] {
+        for name in [DEFAULT, "file"] {
             let extra = files.get(&format!("{FOLDER}/{name}"));
-            if let (Some(extra), Some(main)) = (extra, files.get("default")) {
+            if let (Some(extra), Some(main)) = (extra, files.get(DEFAULT)) {
                 let message = format!(
                     "a tokenizer uses it in place of {}, a processor does not (transformers 5.23)",
                     main.path.display()
@@ -250,25 +261,64 @@ impl Model<'_> {
         }
     }
 
-    fn take(&mut self, named: &Named, special_tokens: &Map<String, Value>) {
+    /// Whether the model has a processor.
+    fn has_processor(&self) -> bool {
+        let mut files = OF_PROCESSORS.iter().map(|name| self.folder.join(name));
+        files.any(|path| path.is_file())
+    }
+
+    /// Takes the templates of the model, of which those have the processor's front that its
+    /// processor has as well.
+    fn take(&mut self, named: &Named, processor: &Named, special_tokens: &Map<String, Value>) {
+        let has_processor = self.has_processor();
+        let mut taken: Vec<(String, Template)> = Vec::new();
         for (name, source) in named.iter() {
-            let variant = (name != "default").then_some(name);
-            let template = self.template(variant, source, special_tokens);
+            let variant = (name != DEFAULT).then_some(name);
+            let mut template = self.template(variant, source, special_tokens);
+            let same = processor.get(name).filter(|_| has_processor);
+            if same.is_some_and(|same| is_same_template(&same.text, &source.text)) {
+                template.front = Some(Front::TransformersProcessor.name().to_owned());
+            }
             self.found.notes.extend(byte_order_mark(&template));
             self.found.notes.extend(missing_tokens(&template));
+            taken.push((name.to_owned(), template));
+        }
+        let templates = taken.iter().map(|(_, template)| template.clone());
+        self.found.templates.extend(templates);
+        if taken.iter().any(|(name, _)| name != DEFAULT) {
+            self.let_one_stand_for_all(taken);
+        }
+    }
+
+    /// Lets the template that is named as the model stand for all of its named ones, of which
+    /// an application takes one for each conversation. They are there by their own names too.
+    fn let_one_stand_for_all(&mut self, named: Vec<(String, Template)>) {
+        let get = |wanted: &str| {
+            let mut named = named.iter();
+            named.find_map(|(name, template)| (name == wanted).then_some(template))
+        };
+        let own = naming::of_model(self.name, None);
+        // A processor does not take it.
+        let for_tools = get("tool_use").filter(|tools| Front::of(tools) == Front::Transformers);
+        let mut note = |message: String| self.found.notes.push(Note::new(self.folder, message));
+        if let Some(tools) = for_tools {
+            note(format!(
+                "transformers uses {} for conversations with tools, and so does {own}",
+                tools.name
+            ));
+        }
+        if get(DEFAULT).is_none() {
+            note("no template is named `default`: transformers has to be told which".to_owned());
+            let Some(tools) = for_tools else {
+                return;
+            };
+            let mut template = tools.clone();
+            template.name = own.clone();
             self.found.templates.push(template);
         }
-        let has = |name: &str| named.get(name).is_some();
-        if has("tool_use") {
-            let message = format!(
-                "transformers uses {} for conversations with tools",
-                naming::of_model(self.name, Some("tool_use"))
-            );
-            self.found.notes.push(Note::new(self.folder, message));
-        }
-        if !named.is_empty() && !has("default") {
-            let message = "no template is named `default`: transformers has to be told which";
-            self.found.notes.push(Note::new(self.folder, message));
+        let mut templates = self.found.templates.iter_mut();
+        if let Some(template) = templates.find(|template| template.name == own) {
+            template.named = named;
         }
     }
 
@@ -279,14 +329,15 @@ impl Model<'_> {
         processor: &Named,
         special_tokens: &Map<String, Value>,
     ) {
-        let Some(other) = processor.get("default") else {
+        let Some(other) = processor.get(DEFAULT) else {
             return;
         };
-        let own = tokenizer.get("default");
+        let own = tokenizer.get(DEFAULT);
         if own.is_some_and(|own| is_same_template(&own.text, &other.text)) {
             return;
         }
-        let template = self.template(Some("processor"), other, special_tokens);
+        let mut template = self.template(Some("processor"), other, special_tokens);
+        template.front = Some(Front::TransformersProcessor.name().to_owned());
         let message = format!(
             "the processor's template, here {}; AutoTokenizer uses {} (transformers 5.23)",
             template.name,
@@ -316,7 +367,7 @@ impl Model<'_> {
 fn for_tokenizers(files: Named) -> Named {
     files.rename(
         |name| match name.strip_prefix("additional_chat_templates/") {
-            Some("file") => "default",
+            Some("file") => DEFAULT,
             Some(name) => name,
             None => name,
         },
@@ -329,8 +380,8 @@ fn for_processors(files: &Named) -> Named {
         name.strip_prefix("additional_chat_templates/")
             .unwrap_or(name)
     });
-    if let Some(main) = files.get("default") {
-        named.replace("default", main.clone());
+    if let Some(main) = files.get(DEFAULT) {
+        named.replace(DEFAULT, main.clone());
     }
     named.retain(|source| !source.text.is_empty());
     named
