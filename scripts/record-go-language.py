@@ -311,6 +311,8 @@ TEMPLATES = [
     PLAIN % '{{ printf "%b|%x|%X|%.3x|%#x|%#X" 1.5 1e7 0.1 1e7 2.0 2.0 }}',
     PLAIN % '{{ printf "%#g|%#v|%#.3g|%#f|%#.0f|%#e|%#G" 100.0 1.5 2.0 1.5 2.0 1e100 0.0 }}',
     PLAIN % '{{ printf "%+d|%#o|%#b|%+U|%+v|%+v" 1.5 "" "a" 100.0 1 1.5 }}',
+    PLAIN % "{{ +0o1 }}{{ +0x1f }}{{ +0b1 }}{{ +1.5 }}",
+    PLAIN % '{{ printf "%#s|%#x" .Tools .System }}|{{ printf "%10s" (index .Tools 1).Function.Parameters }}',
     PLAIN % '{{ printf "%x|%b|%8.2x|%-12x|%012x|%+x|% x" 0.0 5e-324 1.0 -1.5 1.5 1.5 1.5 }}',
 ]
 

@@ -102,7 +102,6 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
     }
     // Verbs that are valid for strings call the String method, in the depth too.
     if matches!(spec.verb, 'v' | 's' | 'x' | 'X' | 'q')
-        && !spec.sharp
         && !spec.is_source
         && !spec.is_complaint
         && json::is_stringer(value)
@@ -114,7 +113,7 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
         return write_text(out, &text, spec);
     }
     match value {
-        Value::Absent | Value::Nil if depth == Depth::Inside => pad(out, b"<nil>", spec),
+        Value::Absent | Value::Nil if depth == Depth::Inside => out.push(b"<nil>"),
         Value::Absent | Value::Nil => match spec.verb {
             'v' => pad(out, b"<nil>", spec),
             verb => out.push_str(&format!("%!{verb}(<nil>)")),

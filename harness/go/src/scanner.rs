@@ -243,6 +243,12 @@ impl<'s> Scanner<'s> {
                 self.out.push_str(&text.replace('\r', ""));
                 self.at += length;
             } else {
+                if token == Token::Literal && text.starts_with('+') {
+                    // gotmpl reads the sign before some numbers only.
+                    self.at += 1;
+                    self.copy(length - 1);
+                    continue;
+                }
                 self.copy(length);
             }
         };

@@ -88,15 +88,17 @@ impl Expressions {
     /// An expression with Python's operators.
     pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         if self.rarities.has_infinity && !self.is_constant && is_constant(expression) {
-            if let Some(name) = unknown_number(expression) {
-                let span = expression.span();
-                let message = constant(format!("name '{name}' is not defined"), span);
-                return Ok(operation(Operator::Unknown, vec![message], span));
-            }
-            self.is_constant = true;
+            // What cannot be sliced is no constant by itself.
+            self.is_constant = !matches!(expression, Expr::Slice(_));
             let adapted = self.with_operators(expression);
             self.is_constant = false;
-            return adapted;
+            let adapted = adapted?;
+            let Some(name) = unknown_number(expression) else {
+                return Ok(adapted);
+            };
+            let span = expression.span();
+            let message = constant(format!("name '{name}' is not defined"), span);
+            return Ok(operation(Operator::Unknown, vec![message], span));
         }
         self.with_operators(expression)
     }

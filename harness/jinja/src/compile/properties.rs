@@ -59,9 +59,13 @@ pub(super) fn unknown_number(constant: &Expr<'_>) -> Option<&'static str> {
             _ => None,
         },
         Expr::UnaryOp(node) if matches!(node.op, UnaryOpKind::Neg) => unknown_number(&node.expr),
-        Expr::BinOp(node) if is_arithmetic(node.op) => {
-            unknown_number(&node.left).or_else(|| unknown_number(&node.right))
-        }
+        Expr::BinOp(node) => match node.op {
+            BinOpKind::Add | BinOpKind::Sub | BinOpKind::Mul => {
+                unknown_number(&node.left).or_else(|| unknown_number(&node.right))
+            }
+            BinOpKind::Div | BinOpKind::FloorDiv | BinOpKind::Rem => unknown_number(&node.left),
+            _ => None,
+        },
         Expr::GetAttr(node) => unknown_number(&node.expr),
         Expr::GetItem(node) => unknown_number(&node.expr),
         Expr::List(node) => among(&node.items),
@@ -69,19 +73,6 @@ pub(super) fn unknown_number(constant: &Expr<'_>) -> Option<&'static str> {
         Expr::Map(node) => among(&node.keys).or_else(|| among(&node.values)),
         _ => None,
     }
-}
-
-fn is_arithmetic(operator: BinOpKind) -> bool {
-    matches!(
-        operator,
-        BinOpKind::Add
-            | BinOpKind::Sub
-            | BinOpKind::Mul
-            | BinOpKind::Div
-            | BinOpKind::FloorDiv
-            | BinOpKind::Rem
-            | BinOpKind::Pow
-    )
 }
 
 /// Whether one of the arguments is `*list` or `**dictionary`.
