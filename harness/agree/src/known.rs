@@ -209,6 +209,11 @@ const ROWS: &[Row] = &[
     template(Dialect::Go, r"%[^a-zA-Z%]*p", ADDRESS),
     template(
         Dialect::Go,
+        r"%[^a-zA-Z%]*w",
+        "`%w` is complained about for each part of a map or a list, and not once",
+    ),
+    template(
+        Dialect::Go,
         r"slice \(slice",
         "a slice of a slice cannot reach what is behind the first, as in Go",
     ),
@@ -290,6 +295,7 @@ impl Known {
             .iter()
             .map(|(number, _)| ROWS[*number].reason)
             .collect();
+        reasons.sort_unstable();
         reasons.dedup();
         reasons
     }
