@@ -115,12 +115,8 @@ fn a_front_that_is_asked_for_counts_more_than_that_of_a_template() {
     let processor = "transformers-processor";
     let elsewhere = ["--against", "minijinja"];
     for (front, others, code, found) in [
-        (
-            "transformers",
-            &[][..],
-            2,
-            "none of these pairs has the front",
-        ),
+        // Where both fronts make the same of a case, what was recorded of one is of the other.
+        ("transformers", &[][..], 0, "2 pairs in "),
         (processor, &[], 0, "3 pairs in "),
         ("transformers", &elsewhere, 0, "3 of 3 agree"),
         (processor, &elsewhere, 0, "3 of 3 agree"),

@@ -266,7 +266,7 @@ pub(crate) struct RenderingArguments {
 pub(crate) struct FrontArguments {
     /// What users of one application get, see `list fronts`, whichever front templates have;
     /// `raw` for what they give alone. Without it each has its own, and where that changes a
-    /// case, both. What is compared with records is only of templates that have this front
+    /// case, both. What is compared with records is only what was recorded
     #[arg(long = "front", value_name = "NAME", value_parser = front)]
     pub(crate) name: Option<Front>,
 }

@@ -543,7 +543,8 @@ mod tests {
         };
         let templates = ["plain.jinja", "sees.jinja", "go.gotmpl"].map(|name| write(name, "x"));
         write("sees.json", r#"{"front": "transformers-processor"}"#);
-        let case = |messages: &str| format!(r#"{{"messages": [{messages}]}}"#);
+        let case =
+            |messages: &str| format!(r#"{{"messages": [{messages}], "dialects": ["jinja"]}}"#);
         let [null, image, same] = [
             r#"{"role": null}"#,
             r#"{"content": [{"type": "image_url", "image_url": "u"}]}"#,
