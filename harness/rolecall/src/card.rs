@@ -4,40 +4,69 @@ use rolecall_model::{Dialect, Engine, Template};
 use serde::Serialize;
 
 use crate::capability::{self, Capabilities};
-use crate::contract::{self, Finding, Severity};
+use crate::contract::{self, Finding, Judgement, Severity};
+use crate::front::Front;
 use crate::probe::Prober;
 
 /// What there is to know about a template.
 ///
-/// As JSON: `{"template", "dialect", "engine", "capabilities": {…}, "findings": […]}`,
-/// with the fields of [`Capabilities`] and of [`Finding`].
+/// As JSON: `{"template", "dialect", "front", "engine", "capabilities": {…}, "findings": […]}`,
+/// with the fields of [`Capabilities`] and of [`Finding`], and `"alone"`, findings too, where
+/// there are any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Card {
     /// The template's name.
     pub template: String,
     /// Its dialect.
     pub dialect: Dialect,
+    /// The front that stood before it: what is found is what its users get.
+    pub front: Front,
     /// The engine that rendered it.
     pub engine: String,
     /// What it can do.
     pub capabilities: Capabilities,
-    /// How it stands to every contract.
+    /// How it stands to every contract, as users of its front get it.
     pub findings: Vec<Finding>,
+    /// Contracts that are broken only where no application stands before the template, as on
+    /// servers that hand conversations on as they are written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alone: Vec<Finding>,
 }
 
-/// Examines a template. It is compiled a handful of times, and rendered about a hundred
+/// Examines a template. It is compiled a handful of times, and rendered about two hundred
 /// times.
 pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
     let prober = Prober::new(engine, template);
     let capabilities = capability::explore(&prober);
     let findings = contract::judge(&prober, &capabilities);
+    let alone = broken_alone(engine, template, &findings);
     Card {
         template: template.name.to_string(),
         dialect: template.dialect,
+        front: Front::of(template),
         engine: engine.name().to_owned(),
         capabilities,
         findings,
+        alone,
     }
+}
+
+/// The contracts that hold for users of a template's front, and are broken by the template
+/// alone. A Go template alone is nobody's.
+fn broken_alone(engine: &dyn Engine, template: &Template, findings: &[Finding]) -> Vec<Finding> {
+    if template.dialect == Dialect::Go || Front::of(template) == Front::Raw {
+        return Vec::new();
+    }
+    let prober = Prober::behind(Front::Raw, engine, template);
+    let capabilities = capability::explore(&prober);
+    let holds = |id| {
+        let mut known = findings.iter();
+        known.any(|known| known.contract.id == id && known.judgement == Judgement::Holds)
+    };
+    contract::judge(&prober, &capabilities)
+        .into_iter()
+        .filter(|finding| finding.is_broken() && holds(finding.contract.id))
+        .collect()
 }
 
 impl Card {
@@ -56,9 +85,11 @@ impl Card {
 
     /// Contracts that the template's sidecar explains, and that are not broken.
     pub fn overexplained(&self) -> impl Iterator<Item = &Finding> {
-        self.findings
-            .iter()
-            .filter(|finding| finding.deliberate.is_some() && !finding.is_broken())
+        let is_alone = |id| self.alone.iter().any(|finding| finding.contract.id == id);
+        self.findings.iter().filter(move |finding| {
+            let is_broken = finding.is_broken() || is_alone(finding.contract.id);
+            finding.deliberate.is_some() && !is_broken
+        })
     }
 
     /// What the template's sidecar says about contracts, and is not so: one that there is
@@ -101,6 +132,33 @@ mod tests {
         "{{ messages | length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
 
     #[test]
+    fn what_only_servers_without_a_front_break_is_told_apart() {
+        let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\
+            {% for c in m.tool_calls or [] %}{{ c | tojson }}{% endfor %}{% endfor %}";
+        let mut template = Template::from_source("t", Dialect::Jinja, source);
+        let ids = |findings: &mut dyn Iterator<Item = &Finding>| -> Vec<&str> {
+            findings.map(|finding| finding.contract.id).collect()
+        };
+        let card = examine(&Minijinja::new(), &template);
+        // transformers drops what is null; without it `None` is in the prompt.
+        let null = "no-null-leak";
+        assert_eq!(ids(&mut card.alone.iter()), ["empty-content-alike", null]);
+        assert!(!ids(&mut card.broken()).contains(&null));
+        assert!(
+            serde_json::to_string(&card)
+                .unwrap()
+                .contains(r#""alone":[{"contract":"empty-content-alike""#)
+        );
+        // A reason for it is neither asked for nor too much.
+        template.broken = vec![(null.into(), "So it is.".into())];
+        let card = examine(&Minijinja::new(), &template);
+        assert_eq!(ids(&mut card.overexplained()), [""; 0]);
+        template.front = Some("raw".to_owned());
+        let card = examine(&Minijinja::new(), &template);
+        assert!(ids(&mut card.broken()).contains(&null) && card.alone.is_empty());
+    }
+
+    #[test]
     fn a_card_as_json() {
         let mut template = Template::from_source("t", Dialect::Jinja, SOURCE);
         template.broken = vec![("history-stable".into(), "It counts.".into())];
@@ -108,6 +166,7 @@ mod tests {
         let json = serde_json::to_value(&card).unwrap();
         assert_eq!(json["template"], "t");
         assert_eq!(json["dialect"], "jinja");
+        assert_eq!(json["front"], "transformers");
         assert_eq!(json["engine"], "minijinja");
         assert_eq!(json["capabilities"]["question"], json!({"is": "kept"}));
         assert_eq!(json["capabilities"]["tools"], json!({"is": "dropped"}));

@@ -41,6 +41,8 @@ pub mod selection;
 pub mod engines;
 pub mod protocol;
 
+mod program;
+
 // What came of it, and what should have.
 pub mod transcript;
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use rolecall_model::guard::{Loaded, STACK, load, load_behind};
+use rolecall_model::guard::STACK;
 use rolecall_model::{Case, Conversation, Dialect, Engine, Outcome, Template};
 
 use crate::card::{self, Card};
@@ -16,6 +16,7 @@ use crate::fingerprint::Fingerprint;
 use crate::front::{Front, Model, Prepared};
 use crate::opened::Opened;
 use crate::problem::Problem;
+use crate::program::Program;
 use crate::record::Unverified;
 use crate::snapshot::{Comparison, Snapshots};
 use crate::stream;
@@ -39,20 +40,6 @@ pub struct Runner<'r> {
 #[derive(Default)]
 pub struct Programs<'s> {
     by_template: HashMap<Key, Program<'s>>,
-}
-
-/// A template in an engine.
-struct Program<'s> {
-    /// The template itself: while it is borrowed its address is its own.
-    template: &'s Template,
-    engine: &'s dyn Engine,
-    loaded: Loaded,
-    /// The other one of its model that its front may take.
-    other: Option<(&'s Template, Loaded)>,
-    /// The template behind each of the fronts that the engine has itself.
-    behind: Vec<(Front, Loaded)>,
-    /// What fronts know of it.
-    model: Model<'s>,
 }
 
 /// A case behind a front, for all models that the front does not tell apart.
@@ -468,21 +455,7 @@ impl<'c> Input<'c> {
 
     /// What users get of a template.
     fn outcome(&self, program: &Program<'_>) -> Outcome {
-        let mut behind = program.behind.iter();
-        if let Some((_, loaded)) = behind.find(|(front, _)| *front == self.front) {
-            return loaded.render(&self.written);
-        }
-        let chosen = self.front.choose(program.template, self.written.case());
-        let template = match chosen {
-            Ok(template) => template,
-            Err(refusal) => return refusal,
-        };
-        let loaded = program.loaded(template);
-        self.prepared.outcome(
-            template,
-            |variable| loaded.variables().contains(variable),
-            || loaded.render(&self.seen),
-        )
+        program.outcome(self.front, self.prepared, &self.written, &self.seen)
     }
 
     fn fingerprint(&self) -> Fingerprint {
@@ -604,25 +577,7 @@ impl<'s> Programs<'s> {
             .collect();
         let load_one = |(key, template): (Key, &'s Template)| {
             let engine = engine(template.dialect)?;
-            let own = Front::of(template);
-            let fronts = Front::for_dialect(template.dialect).filter(|front| *front != Front::Raw);
-            let behind: Vec<_> = fronts
-                .filter_map(|front| {
-                    let loaded = load_behind(engine, front.name(), template)?;
-                    Some((front, loaded))
-                })
-                .collect();
-            // An application that is asked itself has been given all of them.
-            let is_asked_itself = behind.iter().any(|(front, _)| *front == own);
-            let other = own.alternative(template).filter(|_| !is_asked_itself);
-            let program = Program {
-                template,
-                engine,
-                behind,
-                other: other.map(|other| (other, load(engine, other))),
-                loaded: load(engine, template),
-                model: Model::of(template),
-            };
+            let program = Program::load(engine, template);
             Some((key, program))
         };
         Programs {
@@ -633,16 +588,6 @@ impl<'s> Programs<'s> {
     /// A template's program, and the engine that it is of.
     fn of(&self, template: &Template) -> Option<&Program<'s>> {
         self.by_template.get(&key(template))
-    }
-}
-
-impl Program<'_> {
-    /// One of the templates that the front may take.
-    fn loaded(&self, template: &Template) -> &Loaded {
-        match &self.other {
-            Some((other, loaded)) if std::ptr::eq(*other, template) => loaded,
-            _ => &self.loaded,
-        }
     }
 }
 

@@ -51,7 +51,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
     has(
         &card,
         &[
-            "sound jinja, minijinja\n",
+            "sound jinja behind transformers, minijinja\n",
             "  system             kept                tools              refused\n",
             "  generation prompt  adds <|assistant|>\n",
             "\n    Only system, user and assistant, please.\n",
@@ -66,9 +66,10 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
         &card,
         &[
             "  system             dropped ",
-            "error   no-null-leak\n  should be: ",
-            "error   messages-kept\n",
+            "error   messages-kept\n  should be: ",
             "  - the system message is not in the prompt",
+            "\nbroken on servers that hand conversations on as they are written\n",
+            "\n  no-null-leak               an answer that is null puts `None` into the prompt\n",
         ],
     );
     for line in card.lines().take(18) {
@@ -124,7 +125,7 @@ fn programs_read_cards_too() {
         cards[0]["capabilities"]["roles"]["system"]["leading"]["is"],
         "dropped"
     );
-    let leak = cards[0]["findings"]
+    let leak = cards[0]["alone"]
         .as_array()
         .unwrap()
         .iter()
@@ -145,7 +146,7 @@ fn programs_read_cards_too() {
         &[
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
             "<testsuite name=\"broken\"",
-            "<testcase name=\"no-null-leak\" classname=\"broken\">",
+            "<testcase name=\"messages-kept\" classname=\"broken\">",
             "<failure message=\"",
             "type=\"error\"",
             "<skipped message=\"",
@@ -155,7 +156,7 @@ fn programs_read_cards_too() {
     let github = text(&check(&folder, &arguments("github")).stdout);
     has(
         &github,
-        &["::error file=broken.jinja,title=no-null-leak::broken: "],
+        &["::error file=broken.jinja,title=messages-kept::broken: "],
     );
     assert!(
         github.lines().all(|line| line.starts_with("::")),
@@ -166,7 +167,7 @@ fn programs_read_cards_too() {
     assert_eq!(output.status.code(), Some(1));
     has(&text(&output.stderr), &["wrote card.html ("]);
     let page = std::fs::read_to_string(folder.path("card.html")).unwrap();
-    has(&page, &["\"error\":[", "no-null-leak"]);
+    has(&page, &["\"error\":[", "messages-kept"]);
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn models_and_stores_are_checked_as_they_lie_there() {
             "\nhf ",
             "\ngemma3@12b ",
             "\nhf.co/org/both",
-            "\nno-null-leak ",
+            "\nbroken on servers that hand conversations on as they are written\n  empty-content-alike 1, no-null-leak 1\n",
             "templates in ",
         ],
     );
@@ -228,8 +229,8 @@ fn what_is_broken_is_told_and_the_rest_is_checked() {
     has(
         &text(&output.stdout),
         &[
-            "sound jinja, minijinja\n",
-            "unparsed jinja, minijinja\n",
+            "sound jinja behind transformers, minijinja\n",
+            "unparsed jinja behind transformers, minijinja\n",
             "error   renders\n",
         ],
     );

@@ -272,8 +272,11 @@ const BROKEN_GO: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// The card of a template that no application stands before: what it is given is what a
+/// contract asks.
 fn card(dialect: Dialect, source: &str) -> Card {
     let mut template = Template::from_source("t", dialect, source);
+    template.front = Some("raw".to_owned());
     for (name, token) in [("bos_token", "<|begin|>"), ("eos_token", "<|end|>")] {
         template.special_tokens.insert(name.into(), token.into());
     }

@@ -27,6 +27,7 @@ use std::str::FromStr;
 
 use rolecall_go::endpoint::Endpoint;
 use rolecall_model::{Case, Dialect, Outcome, Template};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 pub use model::Model;
@@ -213,6 +214,12 @@ impl Front {
 impl fmt::Display for Front {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+impl Serialize for Front {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 
-use rolecall_model::guard::{Loaded, load};
 use rolecall_model::{
     Case, Conversation, Dialect, Engine, Limit, Moment, Outcome, Stage, Template, Tracked,
 };
@@ -14,12 +13,13 @@ use super::catalogue::{CALL_RESULT, USER};
 use super::definition::Probe;
 use super::manner::{Arguments, Content, Manner, Requirement};
 use super::words;
+use crate::front::Front;
+use crate::program::Program;
 
-/// A template under examination.
+/// A template under examination, behind a front.
 pub struct Prober<'t> {
-    engine: &'t dyn Engine,
-    template: &'t Template,
-    loaded: Loaded,
+    program: Program<'t>,
+    front: Front,
     manner: Manner,
     seen: RefCell<HashMap<Key, Rc<Seen>>>,
     /// Probes that went beyond the limits, and the limit that the last of them met.
@@ -133,12 +133,16 @@ impl Seen {
 }
 
 impl<'t> Prober<'t> {
-    /// Loads a template and finds out how it wants to be asked.
+    /// Loads a template and finds out how it wants to be asked by users of its front.
     pub fn new(engine: &'t dyn Engine, template: &'t Template) -> Prober<'t> {
+        Prober::behind(Front::of(template), engine, template)
+    }
+
+    /// Loads a template and finds out how it wants to be asked by users of a front.
+    pub fn behind(front: Front, engine: &'t dyn Engine, template: &'t Template) -> Prober<'t> {
         let mut prober = Prober {
-            engine,
-            template,
-            loaded: load(engine, template),
+            program: Program::load(engine, template),
+            front,
             manner: Manner::PLAIN,
             seen: RefCell::default(),
             exceeded: Cell::default(),
@@ -180,12 +184,12 @@ impl<'t> Prober<'t> {
 
     /// The template.
     pub fn template(&self) -> &'t Template {
-        self.template
+        self.program.template
     }
 
     /// Its dialect.
     pub fn dialect(&self) -> Dialect {
-        self.template.dialect
+        self.program.template.dialect
     }
 
     /// How the template is asked.
@@ -221,7 +225,7 @@ impl<'t> Prober<'t> {
         if is_later {
             case.now = later();
         }
-        let outcome = self.render(&self.loaded, &case);
+        let outcome = self.render(&self.program, &case);
         let seen = Rc::new(Seen::new(probe.name, probe.about, outcome));
         self.seen.borrow_mut().insert(key, Rc::clone(&seen));
         seen
@@ -230,7 +234,7 @@ impl<'t> Prober<'t> {
     /// What the template makes of a conversation of one's own.
     pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Seen {
         let case = self.manner.complete(case);
-        Seen::new(name, about, self.render(&self.loaded, &case))
+        Seen::new(name, about, self.render(&self.program, &case))
     }
 
     /// The prompt of a probe with what the template marks as the model's own text.
@@ -239,7 +243,9 @@ impl<'t> Prober<'t> {
             return None;
         }
         let case = probe.case(self.manner);
-        self.loaded.render_tracked(&Conversation::new(&case))
+        let prepared = self.front.prepare(&case, &self.program.model);
+        let seen = Conversation::new(prepared.case(&case));
+        self.program.tracked(self.front, &seen)
     }
 
     /// What a template with another source, but the same tokens and variables, makes of
@@ -247,14 +253,15 @@ impl<'t> Prober<'t> {
     pub fn with_source(&self, source: &str, probes: &[Probe]) -> Vec<Seen> {
         let template = Template {
             source: source.to_owned(),
-            ..self.template.clone()
+            named: Vec::new(),
+            ..self.template().clone()
         };
-        let loaded = load(self.engine, &template);
+        let program = Program::load(self.program.engine, &template);
         probes
             .iter()
             .map(|probe| {
                 let case = probe.case(self.manner);
-                let outcome = self.render(&loaded, &case);
+                let outcome = self.render(&program, &case);
                 Seen::new(probe.name, probe.about, outcome)
             })
             .collect()
@@ -262,11 +269,14 @@ impl<'t> Prober<'t> {
 
     /// Renders a probe, unless too many before it went beyond the limits: each more would
     /// take as long.
-    fn render(&self, loaded: &Loaded, case: &Case) -> Outcome {
+    fn render(&self, program: &Program<'_>, case: &Case) -> Outcome {
         if let (MOST_EXCEEDED.., Some(limit)) = self.exceeded.get() {
             return Outcome::Exceeded { limit };
         }
-        let outcome = match loaded.render(&Conversation::new(case)) {
+        let prepared = self.front.prepare(case, &program.model);
+        let written = Conversation::new(prepared.written(case));
+        let seen = Conversation::new(prepared.case(case));
+        let outcome = match program.outcome(self.front, &prepared, &written, &seen) {
             Outcome::Rendered { text } if text.len() > LARGEST_PROMPT => Outcome::Exceeded {
                 limit: Limit::Output,
             },
@@ -280,7 +290,7 @@ impl<'t> Prober<'t> {
 
     /// The variables that the template reads.
     pub fn variables(&self) -> BTreeSet<String> {
-        self.loaded.variables()
+        self.program.alone().variables()
     }
 }
 

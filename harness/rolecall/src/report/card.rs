@@ -7,6 +7,7 @@ use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
 use crate::contract::{Evidence, Finding, Judgement, Severity};
+use crate::front::Front;
 use crate::transcript::encode_char;
 
 /// How much a card tells about what is broken.
@@ -18,6 +19,9 @@ pub enum Detail {
     Full,
 }
 
+/// Above contracts that only the template alone breaks.
+pub(super) const ALONE: &str = "broken on servers that hand conversations on as they are written";
+
 /// The width of the first column.
 const NAME: usize = 26;
 
@@ -27,7 +31,7 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
         out,
         "{} {}",
         Styled(HEADING, &card.template),
-        Styled(QUIET, format!("({}, {})", card.dialect, card.engine))
+        Styled(QUIET, format!("({})", setting(card)))
     )?;
     for severity in [Severity::Error, Severity::Warning, Severity::Note] {
         for finding in card.broken() {
@@ -36,8 +40,39 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
             }
         }
     }
+    write_alone(out, card)?;
     write_rest(out, card)?;
     write_capabilities(out, &card.capabilities)
+}
+
+/// Writes what is broken only where no application stands before the template.
+pub(super) fn write_alone(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+    if card.alone.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", Styled(NOTE, ALONE))?;
+    for finding in &card.alone {
+        let what = finding.evidence().first().map_or("", |first| &first.what);
+        writeln!(out, "  {:NAME$} {}", finding.contract.id, one_line(what))?;
+        if let Some(why) = &finding.deliberate {
+            writeln!(out, "  {:NAME$} {} {why}", "", Styled(GOOD, "known:"))?;
+        }
+    }
+    Ok(())
+}
+
+/// What was asked: the dialect, the front and the engine.
+pub(super) fn setting(card: &Card) -> String {
+    let Card {
+        dialect,
+        front,
+        engine,
+        ..
+    } = card;
+    match front {
+        Front::Raw => format!("{dialect} alone, {engine}"),
+        front => format!("{dialect} behind {front}, {engine}"),
+    }
 }
 
 /// A card as it is accepted: in brief, without colours, without a line break at the end.

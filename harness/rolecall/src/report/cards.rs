@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::card::{Detail, one_line, write_broken};
+use super::card::{ALONE, Detail, one_line, setting, write_alone, write_broken};
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
@@ -27,7 +27,7 @@ pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Resul
         out,
         "{} {}",
         Styled(HEADING, &card.template),
-        Styled(QUIET, format!("{}, {}", card.dialect, card.engine))
+        Styled(QUIET, setting(card))
     )?;
     writeln!(out, "{}", tally(card))?;
     write_capabilities(out, &card.capabilities)?;
@@ -48,6 +48,7 @@ pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Resul
     if !notes.is_empty() && detail == Detail::Brief {
         writeln!(out, "\n{} {}", Styled(PLAIN, "notes"), notes.join(", "))?;
     }
+    write_alone(out, card)?;
     Ok(())
 }
 
@@ -280,7 +281,20 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
         }
     }
     table.write(out)?;
-    writeln!(out)
+    writeln!(out)?;
+    let mut alone: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in cards.iter().flat_map(|card| &card.alone) {
+        *alone.entry(finding.contract.id).or_default() += 1;
+    }
+    if alone.is_empty() {
+        return Ok(());
+    }
+    let counts: Vec<_> = alone
+        .iter()
+        .map(|(id, count)| format!("{id} {}", thousands(*count)))
+        .collect();
+    writeln!(out, "{}", Styled(NOTE, ALONE))?;
+    writeln!(out, "  {}\n", counts.join(", "))
 }
 
 /// Writes the last line: how many, how fast, and what came of it.

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::numbers::counted;
 use crate::card::Card;
+use crate::contract::Finding;
 use crate::diff::{Diff, Side};
 use crate::record::Unverified;
 use crate::run::Compared;
@@ -50,17 +51,23 @@ pub struct Page<'s> {
 /// A report card as the page reads it: with transcripts and differences.
 pub fn card(card: &Card) -> Value {
     let mut value = json!(card);
-    for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
-        for (evidence, known) in list(&mut finding["evidence"]).zip(known.evidence()) {
-            if let Some(found) = known.diff() {
-                evidence["diff"] = diff("", &found);
-            }
-            for (render, known) in list(&mut evidence["renders"]).zip(&known.renders) {
-                render["transcript"] = transcript::encode(&known.outcome).into();
-            }
+    for (name, findings) in [("findings", &card.findings), ("alone", &card.alone)] {
+        for (finding, known) in list(&mut value[name]).zip(findings) {
+            add_transcripts(finding, known);
         }
     }
     value
+}
+
+fn add_transcripts(finding: &mut Value, known: &Finding) {
+    for (evidence, known) in list(&mut finding["evidence"]).zip(known.evidence()) {
+        if let Some(found) = known.diff() {
+            evidence["diff"] = diff("", &found);
+        }
+        for (render, known) in list(&mut evidence["renders"]).zip(&known.renders) {
+            render["transcript"] = transcript::encode(&known.outcome).into();
+        }
+    }
 }
 
 fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {

@@ -283,11 +283,14 @@ function card(known) {
   const by = (verdict) => known.card.findings.filter((one) => one.verdict === verdict);
   const order = { error: 0, warning: 1, note: 2 };
   const broken = by('broken').sort((a, b) => order[a.severity] - order[b.severity]);
+  const alone = known.card.alone || [];
   const chips = (findings, title) => element('ul', { class: 'chips' },
     findings.map((one) => element('li', { title: title(one) }, one.contract)));
   return [
     element('h2', {}, `Broken contracts: ${broken.length || 'none'}`),
     broken.map(finding),
+    alone.length > 0 && element('h2', {}, `Broken on servers that hand conversations on as they are written: ${alone.length}`),
+    alone.map(finding),
     element('details', {}, element('summary', {}, counted(by('holds').length, 'contract holds', 'contracts hold')),
       chips(by('holds'), (one) => one.meaning)),
     element('details', {}, element('summary', {}, counted(by('does-not-apply').length, 'does not apply', 'do not apply')),
