@@ -314,6 +314,33 @@ TEMPLATES = [
     PLAIN % "{{ +0o1 }}{{ +0x1f }}{{ +0b1 }}{{ +1.5 }}",
     PLAIN % '{{ printf "%#s|%#x" .Tools .System }}|{{ printf "%10s" (index .Tools 1).Function.Parameters }}',
     PLAIN % '{{ printf "%x|%b|%8.2x|%-12x|%012x|%+x|% x" 0.0 5e-324 1.0 -1.5 1.5 1.5 1.5 }}',
+    PLAIN % '{{ printf "[%.d|%5.0d|%-5.0v|%05.0x|%.0U|%.0c|%.0q]" 0 0 0 0 0 65 65 }}',
+    PLAIN % '{{ printf "%#U|%#U|%U|%.6U|%012U|%#-12U|%#.8U" 100 7 -1 100 100 100 128512 }}',
+    PLAIN % '{{ printf "%#o|%#o|%#.3o|%#05o|%#.0o" 0 8 8 8 8 }}',
+    PLAIN % '{{ printf "%[3]*.[2]*[1]f|%[2]*[1]d|%[1]d %d" 12.0 2 6 }}',
+    PLAIN % '{{ printf "%[3]2d|%[1].2d|%[2]*d|%.[2]*d" 1 2 3 }}',
+    PLAIN % '{{ printf "%[]d|%[0]d|%[x]d|%[9]d|%.[d|%[]" 1 2 }}',
+    PLAIN % '{{ printf "%*d|%.*d|%*d" "a" 1 -1 2 (index .System 0) 3 }}',
+    PLAIN % '{{ printf "%é|%世|ÿ%" 1 2 }}',
+    "{{ range .Messages }}{{ html . }}|{{ js . 1 }}|{{ urlquery . . }}{{ end }}",
+    PLAIN % "{{ html (index .Messages 0) nil (index .Messages 0) }}",
+    # A range that declares one variable, and ends in front of the second.
+    PLAIN % "{{ range $m, $ }}{{ end }}",
+    PLAIN % "{{ range $, $ 3 }}{{ end }}",
+    PLAIN % "{{ range $s, $.System }}{{ end }}",
+    "{{ range $m,$.Messages }}[{{ $m.Role }} {{ .Role }}]{{ else }}none{{ end }}",
+    "{{ range $m, $n }}{{ end }}",
+    "{{ range $m, }}{{ end }}",
+    "{{ range $m, $.Messages := 1 }}{{ end }}",
+    # The template itself has the empty name.
+    PLAIN % '{{ define "" }}{{ end }}',
+    PLAIN % '{{ define "" }}a{{ end }}',
+    '{{ define "" }}{{ len .Messages }}{{ end }} ',
+    '{{ if .Messages }}a{{ template "" (slice "abc" 1) }}{{ else }}b{{ end }}',
+    '{{ with .Messages }}{{ len . }}{{ template "" $.Tools }}{{ end }}{{ len . }}',
+    # What is behind the first response of an action.
+    "{{ .Response .Response }}",
+    "{{ print .Response .Prompt .Response }}|",
 ]
 
 

@@ -217,11 +217,6 @@ const ROWS: &[Row] = &[
         r"slice \(slice",
         "a slice of a slice cannot reach what is behind the first, as in Go",
     ),
-    template(
-        Dialect::Go,
-        r"%[^a-zA-Z%]*\[",
-        "of an index that is not closed only the error is Go's, not what it calls the verb",
-    ),
     // Its length, and its bytes.
     template(
         Dialect::Go,

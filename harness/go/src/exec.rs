@@ -25,6 +25,8 @@ pub(crate) struct Execution<'t> {
     pub(crate) now: Moment,
     pub(crate) meter: Meter,
     pub(crate) out: Vec<u8>,
+    /// The tree that is executed: a template of this name, the empty one.
+    tree: Option<&'t ListNode>,
     variables: Vec<(&'t str, Value)>,
 }
 
@@ -71,6 +73,7 @@ impl<'t> Execution<'t> {
             now,
             meter,
             out: Vec::new(),
+            tree: None,
             variables: Vec::new(),
         }
     }
@@ -85,6 +88,7 @@ impl<'t> Execution<'t> {
             kind: MapKind::Anything,
             entries: Some(Arc::clone(root)),
         });
+        self.tree = Some(tree);
         self.variables.clear();
         self.variables.push(("$", dot.clone()));
         self.list(&dot, tree)?;
@@ -296,6 +300,7 @@ impl<'t> Execution<'t> {
         let defines = self.defines;
         self.meter.work(call.name.len().saturating_mul(NAME))?;
         let body = match self.surroundings {
+            _ if call.name.is_empty() => self.tree,
             Surroundings::Full => defines.get(&call.name),
             Surroundings::Bare => None,
         };

@@ -32,6 +32,22 @@ pub(crate) fn print_action(out: &mut Sink<'_>, value: &Value) -> Written {
     }
 }
 
+/// What `html` and its like escape: `fmt.Sprint` of what a template would print
+/// (text/template, `evalArgs`).
+pub(crate) fn sprint_printable(out: &mut Sink<'_>, values: &[Value]) -> Written {
+    let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Nil | Value::Absent);
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 && !is_text(value) && !is_text(&values[i - 1]) {
+            out.push(b" ")?;
+        }
+        match value {
+            Value::Nil => print_action(out, &Value::Absent)?,
+            value => print_action(out, value)?,
+        }
+    }
+    Ok(())
+}
+
 /// `fmt.Sprint`: a space between operands of which neither is a string.
 pub(crate) fn sprint(out: &mut Sink<'_>, values: &[Value]) -> Written {
     let is_text = |value: &Value| matches!(value, Value::Text(_));
@@ -316,6 +332,11 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
             .and_then(char::from_u32)
             .unwrap_or('\u{fffd}')
     };
+    // A precision of zero leaves nothing of a zero but its width.
+    let is_nothing = number == 0 && spec.precision == Some(0);
+    if is_nothing && matches!(spec.verb, 'v' | 'd' | 'b' | 'o' | 'O' | 'x' | 'X') {
+        return out.fill(b' ', spec.width.unwrap_or(0));
+    }
     let digits = match spec.verb {
         'v' | 'd' => size.to_string(),
         'b' => format!("{size:b}"),
@@ -327,14 +348,14 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
             let quoted = out.aside(|side| quote::quote_char(side, character(), spec.plus))?;
             return pad(out, &quoted, spec);
         }
-        'U' => return pad(out, format!("U+{size:04X}").as_bytes(), spec),
+        'U' => return code_point(out, number, spec),
         _ => return bad_verb(out, value, spec),
     };
     let prefix = match (spec.verb, spec.sharp) {
         ('O', _) => "0o",
         ('x', true) => "0x",
         ('X', true) => "0X",
-        ('o', true) => "0",
+        ('o', true) if !digits.starts_with('0') => "0",
         ('b', true) => "0b",
         _ => "",
     };
@@ -344,6 +365,12 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
         shortest = spec.width.unwrap_or(0).saturating_sub(sign.len());
     }
     let zeros = shortest.saturating_sub(digits.len());
+    // An octal number needs one zero before it.
+    let prefix = if prefix == "0" && zeros > 0 {
+        ""
+    } else {
+        prefix
+    };
     let length = sign.len() + prefix.len() + zeros + digits.len();
     let missing = spec.width.unwrap_or(0).saturating_sub(length);
     if !spec.minus {
@@ -357,6 +384,28 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
         out.fill(b' ', missing)?;
     }
     Ok(())
+}
+
+/// `U+0041`, with `#` and the character behind it if it can be printed (`fmtUnicode`).
+fn code_point(out: &mut Sink<'_>, number: i128, spec: &Spec) -> Written {
+    // Of a number below zero Go takes the bits.
+    let bits = i64::try_from(number).unwrap_or_default().cast_unsigned();
+    let digits = spec.precision.unwrap_or(0).max(4);
+    let mut text = b"U+".to_vec();
+    let written = format!("{bits:X}");
+    let zeros = digits.saturating_sub(written.len());
+    out.meter.produce(zeros)?;
+    text.resize(text.len() + zeros, b'0');
+    text.extend_from_slice(written.as_bytes());
+    let character = u32::try_from(bits).ok().and_then(char::from_u32);
+    if let Some(c) = character.filter(|c| spec.sharp && quote::is_printable(*c)) {
+        text.extend_from_slice(format!(" '{c}'").as_bytes());
+    }
+    let spaced = Spec {
+        zero: false,
+        ..spec.clone()
+    };
+    pad(out, &text, &spaced)
 }
 
 fn sign(is_negative: bool, spec: &Spec) -> &'static str {

@@ -174,29 +174,8 @@ fn escaped(
     if let [Value::Text(text)] = arguments {
         return escape(out, text);
     }
-    let text = out.aside(|side| {
-        if arguments.iter().any(is_invalid) {
-            // Go writes what is not there as a template does (`printableValue`).
-            let printable: Vec<Value> = arguments
-                .iter()
-                .map(|argument| {
-                    if is_invalid(argument) {
-                        Value::text("<no value>")
-                    } else {
-                        argument.clone()
-                    }
-                })
-                .collect();
-            return format::sprint(side, &printable);
-        }
-        format::sprint(side, arguments)
-    })?;
+    let text = out.aside(|side| format::sprint_printable(side, arguments))?;
     escape(out, &text)
-}
-
-/// Whether Go's reflection finds no value at all.
-fn is_invalid(value: &Value) -> bool {
-    matches!(value, Value::Nil | Value::Absent)
 }
 
 /// The kinds that Go's comparisons tell apart.

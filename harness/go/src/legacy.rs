@@ -122,14 +122,13 @@ impl Cutter {
     }
 
     fn keeps_argument(&mut self, argument: &mut Expr) -> bool {
-        if self.done {
-            return false;
-        }
         match argument {
+            // A second one stays as well.
             Expr::Field(_, fields) if fields.iter().any(|field| field == "Response") => {
                 self.done = true;
                 true
             }
+            _ if self.done => false,
             Expr::Pipe(_, pipe) => self.pipe(pipe),
             _ => true,
         }

@@ -141,7 +141,9 @@ impl Gotmpl {
         let (mut root, defines) = Parser::new(&prepared, "{{", "}}")
             .and_then(Parser::parse)
             .map_err(|error| parse_error(&error))?;
-        let checked = parse_checks::check(&root, defines)?;
+        // What is found at the very end has the last line.
+        let last = 1 + template.source.bytes().filter(|b| *b == b'\n').count();
+        let checked = parse_checks::check(&mut root, defines).map_err(|error| error.at(last))?;
         let knows = |name: &str| checked.names.contains(name);
         let style = if knows("messages") {
             Style::Messages

@@ -16,8 +16,9 @@ pub(crate) struct Checked {
     pub(crate) defines: HashMap<SmolStr, ListNode>,
 }
 
-/// Checks a template and the templates that it defines.
-pub(crate) fn check(root: &ListNode, defines: Vec<DefineNode>) -> Result<Checked, Error> {
+/// Checks a template and the templates that it defines. The name of the template itself is
+/// empty: one that is defined with that name takes its place where it is empty.
+pub(crate) fn check(root: &mut ListNode, defines: Vec<DefineNode>) -> Result<Checked, Error> {
     let mut names = HashSet::new();
     for define in &defines {
         let mut checker = Checker::new(&mut names);
@@ -42,6 +43,13 @@ pub(crate) fn check(root: &ListNode, defines: Vec<DefineNode>) -> Result<Checked
             _ => {
                 kept.insert(define.name, (is_empty, define.body));
             }
+        }
+    }
+    if let Some((is_empty, body)) = kept.remove("") {
+        if root.is_empty_tree() {
+            *root = body;
+        } else if !is_empty {
+            return Err(Error::new("template: multiple definition of template \"\""));
         }
     }
     let defines = kept.into_iter();

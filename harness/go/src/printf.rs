@@ -1,8 +1,8 @@
 //! `printf`: the layout with its verbs, flags, widths and indexes.
 //!
-//! Source: fmt/print.go of Go 1.26, `doPrintf`. An index is read before the verb only,
-//! not before a `*`.
+//! Source: fmt/print.go of Go 1.26, `doPrintf`.
 
+use crate::error::Error;
 use crate::format::{Depth, Spec, write};
 use crate::meter::{Sink, Written};
 use crate::values::Value;
@@ -19,74 +19,103 @@ const VERB: usize = 100;
 /// `fmt.Sprintf`.
 pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Written {
     out.meter.work(format.len().saturating_mul(BYTE))?;
-    let mut used = 0;
-    let mut reordered = false;
-    let mut at = 0;
-    // Behind it no index ends: nobody has to look for its end again and again.
-    let last_bracket = format.iter().rposition(|b| *b == b']').unwrap_or(0);
-    while at < format.len() {
-        let literal = format[at..]
-            .iter()
-            .position(|b| *b == b'%')
-            .unwrap_or(format.len() - at);
-        out.push(&format[at..at + literal])?;
-        at += literal;
-        if at >= format.len() {
+    let mut layout = Layout {
+        format,
+        at: 0,
+        values,
+        next: 0,
+        is_reordered: false,
+        is_good: true,
+        // Behind it no index ends: nobody has to look for its end again and again.
+        last_bracket: format.iter().rposition(|b| *b == b']').unwrap_or(0),
+    };
+    while let Some(length) = layout.rest().iter().position(|b| *b == b'%') {
+        out.push(&layout.rest()[..length])?;
+        layout.at += length + 1;
+        if !layout.conversion(out)? {
             break;
         }
-        at += 1;
-        let mut spec = flags(format, &mut at);
-        let mut star = |at: &mut usize| -> Option<i64> {
-            *at += 1;
-            let value = values.get(used);
-            used += 1;
-            match value {
-                Some(Value::Int(n)) if n.unsigned_abs() <= LARGEST_WIDTH as u64 => Some(*n),
-                _ => None,
-            }
-        };
-        if format.get(at) == Some(&b'*') {
-            if let Some(width) = star(&mut at) {
-                if width < 0 {
-                    spec.minus = true;
-                    spec.zero = false;
+    }
+    out.push(layout.rest())?;
+    if !layout.is_reordered && layout.next < values.len() {
+        extra(out, &values[layout.next..])?;
+    }
+    Ok(())
+}
+
+/// How far a layout is read.
+struct Layout<'l> {
+    format: &'l [u8],
+    at: usize,
+    values: &'l [Value],
+    /// The operand that is next.
+    next: usize,
+    /// Whether there was an index, `%[2]d`.
+    is_reordered: bool,
+    /// Whether the indexes of this conversion are good.
+    is_good: bool,
+    last_bracket: usize,
+}
+
+impl<'l> Layout<'l> {
+    fn rest(&self) -> &'l [u8] {
+        &self.format[self.at..]
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.format.get(self.at).copied()
+    }
+
+    /// What follows a percent sign. Gives whether there was a verb.
+    fn conversion(&mut self, out: &mut Sink<'_>) -> Result<bool, Error> {
+        self.is_good = true;
+        let mut spec = flags(self.format, &mut self.at);
+        let mut is_behind_index = self.index();
+        if self.byte() == Some(b'*') {
+            match self.star() {
+                Some(width) => {
+                    if width < 0 {
+                        spec.minus = true;
+                        spec.zero = false;
+                    }
+                    spec.width = usize::try_from(width.unsigned_abs()).ok();
                 }
-                spec.width = usize::try_from(width.unsigned_abs()).ok();
-            } else {
-                out.push(b"%!(BADWIDTH)")?;
+                None => out.push(b"%!(BADWIDTH)")?,
             }
+            is_behind_index = false;
         } else {
-            spec.width = number(format, &mut at);
+            spec.width = number(self.format, &mut self.at);
+            // `%[3]2d`
+            self.is_good &= !(is_behind_index && spec.width.is_some());
         }
         // A point at the very end is taken for the verb.
-        if format.get(at) == Some(&b'.') && at + 1 < format.len() {
-            at += 1;
-            if format.get(at) == Some(&b'*') {
-                if let Some(precision) = star(&mut at) {
-                    spec.precision = usize::try_from(precision).ok();
-                } else {
+        if self.byte() == Some(b'.') && self.at + 1 < self.format.len() {
+            self.at += 1;
+            // `%[3].2d`
+            self.is_good &= !is_behind_index;
+            is_behind_index = self.index();
+            if self.byte() == Some(b'*') {
+                spec.precision = self.star().and_then(|size| usize::try_from(size).ok());
+                if spec.precision.is_none() {
                     out.push(b"%!(BADPREC)")?;
                 }
+                is_behind_index = false;
             } else {
-                spec.precision = Some(number(format, &mut at).unwrap_or(0));
+                spec.precision = Some(number(self.format, &mut self.at).unwrap_or(0));
             }
         }
-        let mut bad_index = false;
-        if format.get(at) == Some(&b'[') {
-            // `%[2]d` takes the second operand, and those that follow go on from there.
-            reordered = true;
-            let (index, length) = explicit(&format[at..], at < last_bracket);
-            at += length;
-            match index {
-                Some(index) if index < values.len() => used = index,
-                _ => bad_index = true,
-            }
+        if !is_behind_index {
+            self.index();
         }
-        let Some(verb) = first_char(&format[at..]) else {
+        let Some(verb) = first_char(self.rest()) else {
             out.push(b"%!(NOVERB)")?;
-            break;
+            return Ok(false);
         };
-        at += verb.len_utf8();
+        // A byte that is no UTF-8 is one verb.
+        let is_whole = self
+            .rest()
+            .starts_with(verb.encode_utf8(&mut [0; 4]).as_bytes());
+        self.at += if is_whole { verb.len_utf8() } else { 1 };
         spec.verb = verb;
         if verb == 'v' {
             // These two flags ask for other forms then.
@@ -96,19 +125,45 @@ pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
         out.meter.work(VERB)?;
         if verb == '%' {
             out.push(b"%")?;
-        } else if bad_index {
+        } else if !self.is_good {
             complain(out, verb, "(BADINDEX)")?;
-        } else if let Some(value) = values.get(used) {
-            used += 1;
+        } else if let Some(value) = self.values.get(self.next) {
+            self.next += 1;
             write(out, value, &spec, Depth::Top)?;
         } else {
             complain(out, verb, "(MISSING)")?;
         }
+        Ok(true)
     }
-    if !reordered && used < values.len() {
-        extra(out, &values[used..])?;
+
+    /// An index, if there is one here: `%[2]d` takes the second operand, and those that follow
+    /// go on from there (`argNumber`).
+    fn index(&mut self) -> bool {
+        if self.byte() != Some(b'[') {
+            return false;
+        }
+        self.is_reordered = true;
+        let (written, length) = explicit(self.rest(), self.at < self.last_bracket);
+        self.at += length;
+        match written.and_then(|written| written.checked_sub(1)) {
+            Some(index) if index < self.values.len() => self.next = index,
+            _ => self.is_good = false,
+        }
+        written.is_some()
     }
-    Ok(())
+
+    /// The size that `*` takes from the operands (`intFromArg`).
+    fn star(&mut self) -> Option<i64> {
+        self.at += 1;
+        let value = self.values.get(self.next)?;
+        self.next += 1;
+        let size = match value {
+            Value::Int(size) => *size,
+            Value::Byte(size) => i64::from(*size),
+            _ => return None,
+        };
+        (size.unsigned_abs() <= LARGEST_WIDTH as u64).then_some(size)
+    }
 }
 
 /// The number at a place. After one that is too large Go reads nothing any more: that is
@@ -127,16 +182,17 @@ fn number(format: &[u8], at: &mut usize) -> Option<usize> {
     number
 }
 
-/// The index in `[2]`, counted from 0, if there is one, and the length of the whole
-/// (`parseArgNumber`). `has_end` says whether there is a bracket that ends one.
+/// The number in `[2]`, if there is one, and the length of the whole (`parseArgNumber`).
+/// `has_end` says whether there is a bracket that ends one.
 fn explicit(format: &[u8], has_end: bool) -> (Option<usize>, usize) {
-    let end = has_end.then(|| format.iter().position(|b| *b == b']'));
+    // Nothing shorter than `[n]` is looked at.
+    let end = (has_end && format.len() > 2).then(|| format.iter().position(|b| *b == b']'));
     let Some(end) = end.flatten() else {
         return (None, 1);
     };
     let mut at = 1;
-    let index = number(&format[..end], &mut at).filter(|_| at == end);
-    (index.and_then(|index| index.checked_sub(1)), end + 1)
+    let written = number(&format[..end], &mut at).filter(|_| at == end);
+    (written, end + 1)
 }
 
 fn first_char(bytes: &[u8]) -> Option<char> {

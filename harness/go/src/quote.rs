@@ -13,7 +13,7 @@ const LOOKUP: usize = 100;
 const NUMBER: usize = 500;
 
 /// Letters, marks, numbers, punctuation, symbols, and the plain space.
-fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return matches!(c, ' '..='~');
     }

@@ -176,6 +176,8 @@ impl<'s> Scanner<'s> {
         let mut parens = 0_usize;
         // Where the last pipe was written.
         let mut pipe = 0;
+        // Where the first comma was written.
+        let mut comma = 0;
         let trims = loop {
             let rest = self.rest();
             let spaces = rest.len() - rest.trim_start_matches(is_space).len();
@@ -199,6 +201,7 @@ impl<'s> Scanner<'s> {
             match token {
                 Token::Open => parens += 1,
                 Token::Pipe => pipe = self.out.len(),
+                Token::Comma if tokens.len() == 2 => comma = self.out.len(),
                 Token::Close => {
                     self.drop_last_pipe(&tokens, pipe);
                     parens = parens
@@ -252,6 +255,20 @@ impl<'s> Scanner<'s> {
                 self.copy(length);
             }
         };
+        if let [
+            Token::Word("range"),
+            Token::Variable,
+            separator @ Token::Comma,
+            Token::Variable,
+            rest @ ..,
+        ] = tokens.as_mut_slice()
+            && rest.first() != Some(&Token::Declare)
+        {
+            // Go declares the first and takes the second for the pipeline's first operand
+            // (text/template/parse, `pipeline`).
+            *separator = Token::Declare;
+            self.out.replace_range(comma..=comma, " := ");
+        }
         declarations(&tokens)?;
         self.block(&tokens)?;
         self.out.push_str("}}");
@@ -585,6 +602,7 @@ mod tests {
             ("{{template \"a\".}}", "{{template \"a\" .}}"),
             ("{{1|}}", "{{1 }}"),
             ("{{(1 | ) | }}", "{{(1   )   }}"),
+            ("{{range $,$ 3}}{{end}}", "{{range $ := $ 3}}{{end}}"),
         ] {
             assert_eq!(prepare(source).unwrap(), expected, "{source}");
         }

@@ -11,6 +11,7 @@ use crate::meter::{ITEM, SLOT, called, produce, work};
 use crate::operators::comparison::holds;
 use crate::python::generator::Generator;
 use crate::python::iteration::each;
+use crate::python::text;
 
 /// Adds the filters to an environment.
 pub(super) fn add(environment: &mut Environment<'_>) {
@@ -54,11 +55,13 @@ fn map(
             return Ok(());
         }
         let (name, rest) = named(&args)?;
-        if !vocabulary::is_filter(name) {
-            return Err(Error::new(ErrorKind::UnknownFilter, name.to_owned()));
-        }
         let rest = with_kwargs(rest, &kwargs)?;
         for item in each(&value)? {
+            // A name that there is not matters where there is an item.
+            let name = name
+                .as_str()
+                .filter(|name| vocabulary::is_filter(name))
+                .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, text::repr(name)))?;
             work(ITEM + ITEM / 4 * rest.len())?;
             let args: Vec<Value> = std::iter::once(item).chain(rest.iter().cloned()).collect();
             mapped.push(called(|| state.apply_filter(name, &args))??);
@@ -77,14 +80,9 @@ fn given(kwargs: &Kwargs, name: &str) -> Result<Option<Value>, Error> {
 }
 
 /// The name of a filter or test, and the arguments after it.
-fn named(args: &[Value]) -> Result<(&str, &[Value]), Error> {
-    let [name, rest @ ..] = args else {
-        return Err(Error::new(ErrorKind::MissingArgument, "a name"));
-    };
-    let name = name
-        .as_str()
-        .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, "it is no name"))?;
-    Ok((name, rest))
+fn named(args: &[Value]) -> Result<(&Value, &[Value]), Error> {
+    args.split_first()
+        .ok_or_else(|| Error::new(ErrorKind::MissingArgument, "a name"))
 }
 
 /// Arguments with the keyword arguments behind them, as minijinja passes them.
@@ -124,13 +122,14 @@ fn choose(
         [] => None,
         rest => {
             let (name, rest) = named(rest)?;
-            if !vocabulary::is_test(name) {
-                return Err(Error::new(ErrorKind::UnknownTest, name.to_owned()));
-            }
+            // A name that there is not matters where there is an item.
+            let known = name.as_str().filter(|name| vocabulary::is_test(name));
+            let known = known.ok_or_else(|| text::repr(name));
+            let comparison = known.as_ref().ok().and_then(|name| tests::comparison(name));
             let args: Vec<Value> = std::iter::once(Value::UNDEFINED)
                 .chain(with_kwargs(rest, kwargs)?)
                 .collect();
-            Some((name, args, tests::comparison(name)))
+            Some((known, args, comparison))
         }
     };
     for item in each(value)? {
@@ -142,6 +141,9 @@ fn choose(
                     holds(*operator, &asked, other)?
                 }
                 (_, args) => {
+                    let name = name
+                        .as_ref()
+                        .map_err(|name| Error::new(ErrorKind::UnknownTest, name.clone()))?;
                     args[0] = asked;
                     work(ITEM)?;
                     state.perform_test(name, args)?

@@ -24,11 +24,16 @@ pub(super) fn add(environment: &mut Environment<'_>) {
 
 /// `urlencode(value)`: of a text, or of a dictionary's or a list's pairs.
 fn url_encode(value: &Value) -> Result<String, Error> {
-    if value.as_str().is_some() || value.try_iter().is_err() || value.is_none() {
+    // A generator gives its items only once.
+    let items = match value.as_str() {
+        None if !value.is_none() => value.try_iter().ok(),
+        _ => None,
+    };
+    let Some(items) = items else {
         return Ok(quoted(&text::str(value), false));
-    }
+    };
     let mut parts = Vec::new();
-    for item in value.try_iter()? {
+    for item in items {
         work(ITEM + item.as_str().map_or(0, str::len) * 4)?;
         let (key, item) = if is_dictionary(value) {
             let found = value.get_item(&item)?;

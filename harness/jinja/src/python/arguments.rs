@@ -92,6 +92,39 @@ impl<const N: usize> Arguments<N> {
     }
 }
 
+/// The arguments of a method that takes none by name, of which so many have to be there. One
+/// that is undefined is there.
+pub(super) fn positional<const N: usize>(
+    args: &[Value],
+    least: usize,
+) -> Result<[Option<&Value>; N], Error> {
+    if args.len() > N || args.iter().any(Value::is_kwargs) {
+        return Err(Error::from(ErrorKind::TooManyArguments));
+    }
+    if args.len() < least {
+        return Err(Error::from(ErrorKind::MissingArgument));
+    }
+    let mut all = [None; N];
+    for (place, value) in all.iter_mut().zip(args) {
+        *place = Some(value);
+    }
+    Ok(all)
+}
+
+/// The count or the size that an integer is, or its error: a float is none, and neither is what
+/// 64 bits do not hold.
+pub(super) fn count_of(value: &Value) -> Result<i64, Error> {
+    match number(value) {
+        Some(Number::Int(int)) => {
+            i64::try_from(int).map_err(|_| invalid("the number is too large"))
+        }
+        _ => Err(invalid(format!(
+            "{} cannot be interpreted as an integer",
+            value.kind()
+        ))),
+    }
+}
+
 /// The error of an argument that has another type, given its name.
 pub(crate) fn wrong_type(name: &str) -> Error {
     invalid(format!("{name} has the wrong type"))

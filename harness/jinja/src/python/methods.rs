@@ -9,6 +9,7 @@ use minijinja::{Error, ErrorKind, State};
 use minijinja_contrib::pycompat::unknown_method_callback;
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
+use crate::python::arguments::positional;
 use crate::python::comparisons::is_item;
 use crate::python::dictionaries::{self, dictionary, entry, hashable, hashed};
 use crate::python::iteration::iterate;
@@ -77,10 +78,12 @@ pub(crate) fn call(
                 return Ok(found.unwrap_or_else(|| Value::from(())));
             }
             "fromkeys" => {
-                let (keys, item): (Value, Option<Value>) = from_args(args)?;
-                let item = item.unwrap_or_else(|| Value::from(()));
+                let [Some(keys), item] = positional(args, 1)? else {
+                    return Err(Error::from(ErrorKind::MissingArgument));
+                };
+                let item = item.cloned().unwrap_or_else(|| Value::from(()));
                 let mut pairs = Vec::new();
-                let keys = iterate(keys)?;
+                let keys = iterate(keys.clone())?;
                 produce(OBJECT + (ENTRY + 2 * SLOT) * keys.len().unwrap_or(0))?;
                 for key in keys.try_iter()? {
                     work(ITEM + 4 * key.as_str().map_or(0, str::len))?;

@@ -128,7 +128,41 @@ pub(crate) fn divide(a: Number, b: Number) -> Result<Value, Error> {
     if divisor == 0.0 {
         return Err(by_zero());
     }
+    /// Up to here every integer is a float.
+    const EXACT: u128 = 1 << f64::MANTISSA_DIGITS;
+    if let (Number::Int(a), Number::Int(b)) = (a, b)
+        && a.unsigned_abs().max(b.unsigned_abs()) > EXACT
+    {
+        let quotient = true_quotient(a.unsigned_abs(), b.unsigned_abs());
+        let is_negative = (a < 0) != (b < 0);
+        return Ok(Value::from(if is_negative { -quotient } else { quotient }));
+    }
     Ok(Value::from(a.as_f64() / divisor))
+}
+
+/// The float that is nearest to a quotient of integers, of which the first may be more than a
+/// float holds exactly (CPython's `long_true_divide`).
+#[allow(clippy::cast_precision_loss)] // it is rounded once, here
+fn true_quotient(a: u128, b: u128) -> f64 {
+    if a == 0 {
+        return 0.0;
+    }
+    let (mut quotient, mut rest) = (a / b, a % b);
+    // More digits than a float has, so that what is left can only tip a balance.
+    let mut exponent: u16 = 0;
+    while quotient >> 63 == 0 {
+        // The rest is less than the divisor, which has no more than 128 bits with a sign.
+        rest *= 2;
+        quotient *= 2;
+        if rest >= b {
+            rest -= b;
+            quotient += 1;
+        }
+        exponent += 1;
+    }
+    quotient |= u128::from(rest != 0);
+    let power = f64::from_bits(u64::from(f64::MAX_EXP.unsigned_abs() as u16 - 1 - exponent) << 52);
+    quotient as f64 * power
 }
 
 /// `a // b`: rounded down.

@@ -1,9 +1,10 @@
 //! Texts that are filled up to a width.
 
-use minijinja::Error;
-use minijinja::value::{Value, from_args};
+use minijinja::value::Value;
+use minijinja::{Error, ErrorKind};
 
 use crate::meter::produce;
+use crate::python::arguments::{count_of, positional};
 use crate::refusal::invalid;
 
 /// A text that is filled up to a width: after it (`<`), on both sides (`^`) or before it.
@@ -42,8 +43,11 @@ pub(super) enum Side {
 
 /// `str.ljust(width, fillchar)`, `str.rjust`, `str.center` and `str.zfill(width)`.
 pub(super) fn pad(text: &str, args: &[Value], side: Side) -> Result<Value, Error> {
-    let (width, _): (i64, Option<Value>) = from_args(args)?;
-    let fill = match (side, args.get(1)) {
+    let [Some(width), fill] = positional(args, 1)? else {
+        return Err(Error::from(ErrorKind::MissingArgument));
+    };
+    let width = count_of(width)?;
+    let fill = match (side, fill) {
         (Side::Zeros, None) => '0',
         (_, None) => ' ',
         // A value that is no text is never made one: that could be a long text.

@@ -12,7 +12,7 @@ use minijinja::value::Value;
 use crate::meter::{CHARACTER, ITEM, SLOT, produce, work};
 use crate::python::dictionaries::entry;
 use crate::python::formats::push;
-use crate::python::kinds::{is_dictionary, is_list, is_tuple};
+use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
 use crate::python::markup::escaped;
 use crate::python::numbers::{Number, big_digits, number, whole};
 use crate::python::padding::padded;
@@ -71,7 +71,7 @@ pub(crate) fn printf(text: &str, values: &Value, is_markup: bool) -> Result<Stri
     // name.
     let could_be_named = is_one
         && values.as_str().is_none()
-        && (is_dictionary(values) || is_list(values) || values.is_undefined());
+        && (is_dictionary(values) || is_list(values) || is_range(values) || values.is_undefined());
     if values_left.next().is_some() && !uses_names && !could_be_named {
         return Err(invalid(
             "not all arguments converted during string formatting",

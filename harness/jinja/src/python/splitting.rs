@@ -4,7 +4,7 @@ use minijinja::value::{Kwargs, Rest, Value, from_args};
 use minijinja::{Error, ErrorKind};
 
 use crate::meter::{ITEM, OBJECT, SLOT, produce, work};
-use crate::python::arguments::Arguments;
+use crate::python::arguments::{Arguments, count_of};
 use crate::python::characters::{is_space, lines};
 use crate::refusal::invalid;
 
@@ -25,11 +25,12 @@ impl Splitting {
         let mut positional = positional.0.into_iter();
         let separator = match positional.next() {
             Some(separator) => Some(separator),
-            None => kwargs.get::<Option<Value>>("sep")?,
+            None if kwargs.has("sep") => Some(kwargs.get::<Value>("sep")?),
+            None => None,
         };
         let at_most: i64 = match positional.next() {
-            Some(at_most) => at_most.try_into()?,
-            None if kwargs.has("maxsplit") => kwargs.get::<Value>("maxsplit")?.try_into()?,
+            Some(at_most) => count_of(&at_most)?,
+            None if kwargs.has("maxsplit") => count_of(&kwargs.get::<Value>("maxsplit")?)?,
             None => -1,
         };
         kwargs.assert_all_used()?;

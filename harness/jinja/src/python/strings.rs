@@ -4,7 +4,7 @@ use minijinja::value::{Kwargs, Rest, Tuple, Value, from_args};
 use minijinja::{Error, ErrorKind};
 
 use crate::meter::{CHARACTER, Cost, ENTRY, ITEM, LETTER, SLOT, produce, work};
-use crate::python::arguments::Arguments;
+use crate::python::arguments::{Arguments, count_of, positional};
 use crate::python::casing::{capitalize, casefold, is_title, swapcase, title};
 use crate::python::characters::{is_decimal, is_digit, is_letter, is_printable, is_space, trim};
 use crate::python::dictionaries::{dictionary, entry, pairs};
@@ -452,6 +452,14 @@ fn bounded<'t>(
     Ok(Some((&text[byte(start)..byte(end)], start)))
 }
 
+/// What a search wants, and its optional bounds.
+fn wanted_within(args: &[Value]) -> Result<(&Value, Option<&Value>, Option<&Value>), Error> {
+    match positional(args, 1)? {
+        [Some(wanted), start, end] => Ok((wanted, start, end)),
+        _ => Err(Error::from(ErrorKind::MissingArgument)),
+    }
+}
+
 /// Where a text stands in another, in characters: `str.find(sub, start, end)` and the methods
 /// that are like it.
 fn search(
@@ -459,9 +467,9 @@ fn search(
     args: &[Value],
     find: impl FnOnce(&str, &str) -> Option<usize>,
 ) -> Result<Option<usize>, Error> {
-    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
-    let wanted = as_text(&wanted)?;
-    let found = bounded(text, start.as_ref(), end.as_ref())?.and_then(|(part, before)| {
+    let (wanted, start, end) = wanted_within(args)?;
+    let wanted = as_text(wanted)?;
+    let found = bounded(text, start, end)?.and_then(|(part, before)| {
         find(part, wanted).map(|at| before + part[..at].chars().count())
     });
     Ok(found)
@@ -480,9 +488,9 @@ pub(super) fn or_not_found(found: Option<usize>) -> Result<Value, Error> {
 
 /// `str.count(sub, start, end)`.
 fn count(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
-    let wanted = as_text(&wanted)?;
-    let part = bounded(text, start.as_ref(), end.as_ref())?;
+    let (wanted, start, end) = wanted_within(args)?;
+    let wanted = as_text(wanted)?;
+    let part = bounded(text, start, end)?;
     Ok(Value::from(
         part.map_or(0, |(part, _)| part.matches(wanted).count()),
     ))
@@ -490,8 +498,8 @@ fn count(text: &str, args: &[Value]) -> Result<Value, Error> {
 
 /// `str.startswith(prefix or prefixes, start, end)` and `str.endswith`.
 fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result<Value, Error> {
-    let (wanted, start, end): (Value, Option<Value>, Option<Value>) = from_args(args)?;
-    let part = bounded(text, start.as_ref(), end.as_ref())?;
+    let (wanted, start, end) = wanted_within(args)?;
+    let part = bounded(text, start, end)?;
     let is_there = |wanted: &Value| match wanted.as_str() {
         Some(wanted) => {
             work(ITEM + wanted.len())?;
@@ -502,7 +510,7 @@ fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result
         )),
     };
     if !wanted.is_tuple() {
-        return is_there(&wanted).map(Value::from);
+        return is_there(wanted).map(Value::from);
     }
     for wanted in wanted.try_iter()? {
         if is_there(&wanted)? {
@@ -514,8 +522,11 @@ fn affix(text: &str, args: &[Value], has: impl Fn(&str, &str) -> bool) -> Result
 
 /// `str.replace(old, new, count=-1)`.
 fn replace(text: &str, args: &[Value]) -> Result<Value, Error> {
-    let (old, new, count): (Value, Value, Option<i64>) = from_args(args)?;
-    replaced(text, as_text(&old)?, as_text(&new)?, count)
+    let [Some(old), Some(new), count] = positional(args, 2)? else {
+        return Err(Error::from(ErrorKind::MissingArgument));
+    };
+    let count = count.map(count_of).transpose()?;
+    replaced(text, as_text(old)?, as_text(new)?, count)
 }
 
 /// A text with another replaced in it, counted before it is made.
