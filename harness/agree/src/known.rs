@@ -60,6 +60,17 @@ const ROWS: &[Row] = &[
     ),
     template(
         Dialect::Jinja,
+        r"\b(loop|self)\s*=|\b(set|macro)\b[^%]*\b(loop|self)\b[^%]*%\}.*\b(loop|self)\b",
+        "Jinja2 makes no `loop` and no `self` where the first thing of this name is assigned to or \
+         a parameter",
+    ),
+    template(
+        Dialect::Jinja,
+        r"\bloop\s*\||\bin\s+loop\b",
+        "what is left of a loop cannot be taken from `loop`",
+    ),
+    template(
+        Dialect::Jinja,
         r"recursive.*else",
         "minijinja runs the `else` of a loop that calls itself for the outermost call only",
     ),
@@ -218,11 +229,20 @@ const ROWS: &[Row] = &[
         "a slice of a slice cannot reach what is behind the first, as in Go",
     ),
     // Its length, and its bytes.
-    template(
-        Dialect::Go,
-        r"(len|slice|%[^a-zA-Z]*[xX]).*\b(print|printf|println|html|js|urlquery)\b.*(Messages|\$|\.)",
-        ADDRESS,
-    ),
+    Row {
+        dialect: Dialect::Go,
+        reason: ADDRESS,
+        template: r"\b(print|printf|println|html|js|urlquery)\b.*\b(len|slice)\b|\b(len|slice)\b.*\b(print|printf|println|html|js|urlquery)\b",
+        expected: r"^rendered",
+        found: r"^rendered",
+    },
+    Row {
+        dialect: Dialect::Go,
+        reason: ADDRESS,
+        template: r"%[^a-zA-Z]*[xX]",
+        expected: r"^rendered",
+        found: r"^rendered: (?s).*3\s*0\s*7\s*8\s*6\s*3(\s*3\s*0)+",
+    },
     Row {
         dialect: Dialect::Go,
         reason: "what is inside of Ollama's map of properties is only written in `json`",

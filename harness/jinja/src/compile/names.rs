@@ -12,12 +12,15 @@ use crate::operators::macros::Signature;
 /// arguments `caller`, `kwargs` and `varargs` are handed over where they are used.
 pub(super) fn signature(node: &Macro<'_>, seen: &Names<'_>) -> Signature {
     let arguments: Vec<String> = argument_names(node).map(str::to_owned).collect();
-    let uses = |name: &str| seen.loaded.contains(name) && !arguments.iter().any(|a| a == name);
+    let reads = |name: &str| {
+        seen.loaded.contains(name) && !matches!(first_use(&node.body, name), Some(Use::Write))
+    };
+    let uses = |name: &str| reads(name) && !arguments.iter().any(|a| a == name);
     Signature {
         name: node.name.to_owned(),
         required: node.args.len() - node.defaults.len(),
         enclosed: seen.loaded.len() + seen.namespaces.len(),
-        reads_caller: seen.loaded.contains("caller"),
+        reads_caller: reads("caller"),
         takes_kwargs: uses("kwargs"),
         takes_varargs: uses("varargs"),
         arguments,
@@ -43,6 +46,75 @@ fn argument_names<'s>(node: &Macro<'s>) -> impl Iterator<Item = &'s str> {
         Expr::Var(name) => Some(name.id),
         _ => None,
     })
+}
+
+/// What is done with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read,
+    /// An assignment, or the parameter of a macro.
+    Write,
+}
+
+/// What statements do with a name first, in the order in which Jinja2 looks for the special
+/// arguments of a macro: one that is written first is none (`compiler.py`,
+/// `UndeclaredNameVisitor`).
+fn first_use(statements: &[Stmt<'_>], name: &str) -> Option<Use> {
+    statements
+        .iter()
+        .find_map(|statement| first_use_in(statement, name))
+}
+
+fn first_use_in(statement: &Stmt<'_>, name: &str) -> Option<Use> {
+    let read = |expression: &Expr<'_>| {
+        let mut names = Names::default();
+        names.expression(expression);
+        names.loaded.contains(name).then_some(Use::Read)
+    };
+    let write = |target: &Expr<'_>| {
+        let mut names = Names::default();
+        names.target(target);
+        names.stored.contains(name).then_some(Use::Write)
+    };
+    let body = |statements: &[Stmt<'_>]| first_use(statements, name);
+    let of_macro = |node: &Macro<'_>| {
+        let written = node.args.iter().find_map(write);
+        written
+            .or_else(|| node.defaults.iter().find_map(read))
+            .or_else(|| body(&node.body))
+    };
+    match statement {
+        Stmt::Template(node) => body(&node.children),
+        Stmt::EmitExpr(node) => read(&node.expr),
+        Stmt::ForLoop(node) => write(&node.target)
+            .or_else(|| read(&node.iter))
+            .or_else(|| body(&node.body))
+            .or_else(|| body(&node.else_body))
+            .or_else(|| node.filter_expr.as_ref().and_then(read)),
+        Stmt::IfCond(node) => read(&node.expr)
+            .or_else(|| body(&node.true_body))
+            .or_else(|| body(&node.false_body)),
+        Stmt::WithBlock(node) => {
+            let mut targets = node.assignments.iter().map(|(target, _)| target);
+            let mut values = node.assignments.iter().map(|(_, value)| value);
+            targets
+                .find_map(write)
+                .or_else(|| values.find_map(read))
+                .or_else(|| body(&node.body))
+        }
+        Stmt::Set(node) => write(&node.target).or_else(|| read(&node.expr)),
+        Stmt::SetBlock(node) => write(&node.target)
+            .or_else(|| node.filter.as_ref().and_then(read))
+            .or_else(|| body(&node.body)),
+        Stmt::AutoEscape(node) => read(&node.enabled).or_else(|| body(&node.body)),
+        Stmt::FilterBlock(node) => body(&node.body).or_else(|| read(&node.filter)),
+        Stmt::Macro(node) => of_macro(node),
+        Stmt::CallBlock(node) => read(&node.call.expr)
+            .or_else(|| node.call.args.iter().find_map(|arg| read(given(arg))))
+            .or_else(|| of_macro(&node.macro_decl)),
+        // What a block uses is its own.
+        _ => None,
+    }
 }
 
 /// The names that a piece of a template reads and writes.

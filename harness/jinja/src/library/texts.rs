@@ -299,7 +299,9 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
     let args = Arguments::of(names, &args, &kwargs)?;
     let mut style = Style::indented(None);
     style.ensure_ascii = args.truth(0, false);
-    if let Some(indent) = args.some(1) {
+    // A text is written without a look at what is only for lists and dictionaries.
+    let is_text = value.as_str().is_some();
+    if let Some(indent) = args.some(1).filter(|_| !is_text) {
         style.indent = Some(indention("indent", indent)?);
         ",".clone_into(&mut style.item_separator);
     }
@@ -308,6 +310,9 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
         let [item, key] = pair.as_slice() else {
             return Err(wrong_type("separators"));
         };
+        if is_text {
+            return dumps(value, &style).map(Value::from);
+        }
         let text = |value: &Value| value.as_str().map(str::to_owned);
         style.item_separator = text(item).ok_or_else(|| wrong_type("separators"))?;
         style.key_separator = text(key).ok_or_else(|| wrong_type("separators"))?;

@@ -122,14 +122,15 @@ pub(crate) fn multiply(a: Number, b: Number) -> Result<Value, Error> {
     }
 }
 
+/// Up to here every integer is a float.
+const EXACT: u128 = 1 << f64::MANTISSA_DIGITS;
+
 /// `a / b`: a float, of integers too.
 pub(crate) fn divide(a: Number, b: Number) -> Result<Value, Error> {
     let divisor = b.as_f64();
     if divisor == 0.0 {
         return Err(by_zero());
     }
-    /// Up to here every integer is a float.
-    const EXACT: u128 = 1 << f64::MANTISSA_DIGITS;
     if let (Number::Int(a), Number::Int(b)) = (a, b)
         && a.unsigned_abs().max(b.unsigned_abs()) > EXACT
     {
@@ -140,6 +141,9 @@ pub(crate) fn divide(a: Number, b: Number) -> Result<Value, Error> {
     Ok(Value::from(a.as_f64() / divisor))
 }
 
+/// What is added to the exponent in the bits of a float.
+const BIAS: u64 = 1023;
+
 /// The float that is nearest to a quotient of integers, of which the first may be more than a
 /// float holds exactly (CPython's `long_true_divide`).
 #[allow(clippy::cast_precision_loss)] // it is rounded once, here
@@ -149,7 +153,7 @@ fn true_quotient(a: u128, b: u128) -> f64 {
     }
     let (mut quotient, mut rest) = (a / b, a % b);
     // More digits than a float has, so that what is left can only tip a balance.
-    let mut exponent: u16 = 0;
+    let mut exponent = 0;
     while quotient >> 63 == 0 {
         // The rest is less than the divisor, which has no more than 128 bits with a sign.
         rest *= 2;
@@ -161,7 +165,8 @@ fn true_quotient(a: u128, b: u128) -> f64 {
         exponent += 1;
     }
     quotient |= u128::from(rest != 0);
-    let power = f64::from_bits(u64::from(f64::MAX_EXP.unsigned_abs() as u16 - 1 - exponent) << 52);
+    // Two to the power of what the digits went up by, below zero.
+    let power = f64::from_bits((BIAS - exponent) << (f64::MANTISSA_DIGITS - 1));
     quotient as f64 * power
 }
 
