@@ -338,6 +338,10 @@ TEMPLATES = [
     '{{ define "" }}{{ len .Messages }}{{ end }} ',
     '{{ if .Messages }}a{{ template "" (slice "abc" 1) }}{{ else }}b{{ end }}',
     '{{ with .Messages }}{{ len . }}{{ template "" $.Tools }}{{ end }}{{ len . }}',
+    PLAIN % "{{ 0x. }}",
+    PLAIN % "{{ 0x1.8 }}",
+    PLAIN % "{{ 0x.p1 }}",
+    PLAIN % "{{ 0x.8p1 }}|{{ 0X1.p-1 }}",
     # What is behind the first response of an action.
     "{{ .Response .Response }}",
     "{{ print .Response .Prompt .Response }}|",

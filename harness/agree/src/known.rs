@@ -4,6 +4,7 @@ use regex::Regex;
 use rolecall_model::{Dialect, Outcome};
 
 use crate::examination::Difference;
+use crate::tokens::{Kind, tokens_of};
 
 /// Differences for one reason. Each pattern that is there has to match.
 struct Row {
@@ -34,6 +35,9 @@ const CONSTANTS: &str = "Jinja2 evaluates constants when it compiles a template,
 const LARGE: &str = "integers beyond 128 bits are written, and not calculated with";
 
 const ADDRESS: &str = "an address in memory is another one every time";
+
+/// Matches what [`is_set_after_use`] has to say yes to.
+const SET_AFTER: &str = r"(for|macro|call|with|filter) .*\{%-?\s*set |set [^=%]*%\}";
 
 const ROWS: &[Row] = &[
     template(
@@ -127,7 +131,7 @@ const ROWS: &[Row] = &[
         dialect: Dialect::Jinja,
         reason: "a variable that a template sets after a loop or a macro is undefined within it \
                  for Jinja2, even where the template is given one of this name",
-        template: r"(for|macro|call|with) .*\{%-?\s*set |set [^=%]*%\}",
+        template: SET_AFTER,
         expected: "",
         found: "",
     },
@@ -178,11 +182,13 @@ const ROWS: &[Row] = &[
         "half of a pair of surrogates is no character, and no prompt can have it",
     ),
     template(Dialect::Jinja, r"\d{20,}", LARGE),
-    template(
-        Dialect::Jinja,
-        r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)",
-        ADDRESS,
-    ),
+    Row {
+        dialect: Dialect::Jinja,
+        reason: ADDRESS,
+        template: r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)|\bset\b[^%]*\|\s*length",
+        expected: "^rendered",
+        found: "^rendered",
+    },
     Row {
         dialect: Dialect::Jinja,
         reason: "a namespace is written without its attributes whose names are no texts",
@@ -294,11 +300,12 @@ impl Known {
             line(&difference.found),
         ];
         let mut rows = self.rows.iter();
-        let (number, _) = rows.find(|(_, patterns)| {
+        let (number, _) = rows.find(|(number, patterns)| {
             patterns
                 .iter()
                 .zip(&texts)
                 .all(|(pattern, text)| pattern.is_match(text))
+                && (ROWS[*number].template != SET_AFTER || is_set_after_use(source))
         })?;
         Some(ROWS[*number].reason)
     }
@@ -314,6 +321,37 @@ impl Known {
         reasons.dedup();
         reasons
     }
+}
+
+/// Whether a template uses a name within a block and sets it afterwards.
+fn is_set_after_use(source: &str) -> bool {
+    let tokens: Vec<String> = tokens_of(source, Dialect::Jinja)
+        .into_iter()
+        .filter(|token| token.kind != Kind::Space)
+        .map(|token| token.text)
+        .collect();
+    let opens = |word: &str| {
+        matches!(
+            word,
+            "for" | "macro" | "call" | "with" | "filter" | "set" | "block"
+        )
+    };
+    let Some(first) = tokens.iter().position(|word| opens(word)) else {
+        return false;
+    };
+    // What is between `set` and the end of its target.
+    let mut targets = tokens.iter().enumerate().filter(|(at, word)| {
+        let is_set = tokens[..*at].iter().rev().take(4).any(|word| word == "set");
+        let is_name = word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        is_set && is_name && *word != "set"
+    });
+    targets.any(|(at, name)| {
+        tokens[first..at]
+            .iter()
+            .filter(|word| *word == name)
+            .count()
+            > 0
+    })
 }
 
 /// An outcome's kind and words.

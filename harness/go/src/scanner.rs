@@ -465,6 +465,17 @@ fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
             {
                 return Err(Error::new(format!("integer overflow: {number:?}")));
             }
+            // With a point a number of another base is a float, which needs digits and a power.
+            if let Some(digits) = digits
+                .strip_prefix("0x")
+                .or_else(|| digits.strip_prefix("0X"))
+                && digits.contains('.')
+                && !digits
+                    .split_once(['p', 'P'])
+                    .is_some_and(|(mantissa, _)| mantissa.contains(|c: char| c.is_ascii_hexdigit()))
+            {
+                return Err(Error::new(format!("illegal number syntax: {number:?}")));
+            }
             Ok((Token::Literal, length))
         }
         '(' => Ok((Token::Open, 1)),
