@@ -246,6 +246,8 @@ fn join(separator: &str, items: &Value) -> Result<Value, Error> {
 fn expand_tabs(text: &str, args: &[Value]) -> Result<Value, Error> {
     let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(args)?;
     let size = Arguments::of(["tabsize"], &positional, &kwargs)?.int(0, 8)?;
+    // It is a C int.
+    let size = i32::try_from(size).map_err(|_| invalid("the number is too large"))?;
     let size = usize::try_from(size).unwrap_or(0);
     let mut out = String::with_capacity(text.len());
     let mut column = 0;
