@@ -14,12 +14,12 @@ pub(crate) mod ranges;
 
 // Texts: cut, filled up, safe to print.
 pub(crate) mod markup;
-mod padding;
 
 // What a call is given, and what can be walked through.
 pub(crate) mod arguments;
 pub(crate) mod iteration;
 
+mod padding;
 mod splitting;
 
 // Which kind a value is.
