@@ -12,13 +12,14 @@ pub(crate) mod groups;
 pub(crate) mod namespaces;
 pub(crate) mod ranges;
 
-// Texts: cut, filled up, safe to print.
+// Texts that are safe to print.
 pub(crate) mod markup;
 
 // What a call is given, and what can be walked through.
 pub(crate) mod arguments;
 pub(crate) mod iteration;
 
+// Texts, filled up and cut.
 mod padding;
 mod splitting;
 

@@ -24,8 +24,7 @@ const REASONING: [&str; 3] = ["reasoning", "reasoning_content", "thinking"];
 pub(super) const THINKING: [&str; 3] = ["think", "reasoning_effort", "enable_thinking"];
 
 /// A case as clients of an endpoint write it.
-pub(super) fn write(case: &Case, endpoint: Endpoint) -> Case {
-    let mut case = case.clone();
+pub(super) fn write(mut case: Case, endpoint: Endpoint) -> Case {
     for message in case.messages.iter_mut().filter_map(Value::as_object_mut) {
         write_message(message, endpoint);
     }
@@ -41,6 +40,24 @@ pub(super) fn write(case: &Case, endpoint: Endpoint) -> Case {
         .into_iter()
         .collect();
     case
+}
+
+/// Whether clients of either endpoint write a case as it stands, and both endpoints and
+/// templates alone read the same of it: texts with their roles, and at most whether to think.
+pub(super) fn is_plain(case: &Case) -> bool {
+    let is_plain = |message: &Value| {
+        let has_text =
+            |fields: &Map<String, Value>, name| fields.get(name).is_some_and(Value::is_string);
+        message.as_object().is_some_and(|fields| {
+            fields.len() == 2 && has_text(fields, "role") && has_text(fields, "content")
+        })
+    };
+    let is_switch = |name: &&str| case.variables.get(*name).is_none_or(Value::is_boolean);
+    !case.messages.is_empty()
+        && case.messages.iter().all(is_plain)
+        && case.tools.is_none()
+        && ["think", "enable_thinking"].iter().all(is_switch)
+        && !case.variables.contains_key("reasoning_effort")
 }
 
 fn write_message(message: &mut Map<String, Value>, endpoint: Endpoint) {
@@ -179,7 +196,7 @@ mod tests {
 
     fn written(message: &Value, endpoint: Endpoint) -> Value {
         let case = Case::from_messages(vec![message.clone()]);
-        write(&case, endpoint).messages.remove(0)
+        write(case, endpoint).messages.remove(0)
     }
 
     #[test]
@@ -245,11 +262,40 @@ mod tests {
     }
 
     #[test]
+    fn a_plain_case_is_read_alike_by_all() {
+        let case = |messages: Value, variables: Value| {
+            let messages = messages.as_array().cloned().unwrap_or_default();
+            let mut case = Case::from_messages(messages);
+            case.variables = variables.as_object().cloned().unwrap_or_default();
+            case
+        };
+        let text = json!([{"role": "User", "content": "x"}]);
+        assert!(is_plain(&case(
+            text.clone(),
+            json!({"think": true, "x": []})
+        )));
+        for (messages, variables) in [
+            (json!([]), json!({})),
+            (json!([{"role": "user", "content": null}]), json!({})),
+            (
+                json!([{"role": "user", "content": "x", "name": "n"}]),
+                json!({}),
+            ),
+            (json!([{"role": "user"}]), json!({})),
+            (json!(["x"]), json!({})),
+            (text.clone(), json!({"think": "low"})),
+            (text, json!({"reasoning_effort": "low"})),
+        ] {
+            assert!(!is_plain(&case(messages.clone(), variables)), "{messages}");
+        }
+    }
+
+    #[test]
     fn a_wish_to_think_has_one_name() {
         let variables = |variables: Value, endpoint| {
             let mut case = Case::from_messages(Vec::new());
             case.variables = variables.as_object().cloned().unwrap_or_default();
-            Value::from(write(&case, endpoint).variables)
+            Value::from(write(case, endpoint).variables)
         };
         for (case, native, openai) in [
             (json!({"x": 1}), json!({}), json!({})),

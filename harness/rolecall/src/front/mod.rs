@@ -181,10 +181,15 @@ impl Front {
     /// out about a model, such as that it thinks unless it is told not to, is no reason to
     /// hold its every case twice.
     pub fn is_held_beside(self, other: Front, case: &Case) -> bool {
+        let endpoints = [self.endpoint(), other.endpoint()];
+        let is_ollamas = endpoints != [None, None];
+        if is_ollamas && clients::is_plain(case) {
+            return false;
+        }
         let mut plain = case.clone();
         plain.continue_final_message = None;
         let is_unsaid = |name: &&str| plain.variables.get(*name).is_none_or(Value::is_null);
-        if other.endpoint().is_some() && clients::THINKING.iter().all(is_unsaid) {
+        if is_ollamas && clients::THINKING.iter().all(is_unsaid) {
             let name = clients::THINKING[0].to_owned();
             plain.variables.insert(name, false.into());
         }

@@ -31,7 +31,7 @@ fn written(case: &Case, endpoint: Endpoint, model: &Model<'_>) -> Case {
                 .or_insert_with(|| value.clone());
         }
     }
-    clients::write(&case, endpoint)
+    clients::write(case, endpoint)
 }
 
 fn seen(written: &Case, endpoint: Endpoint, model: &Model<'_>) -> Result<Case, String> {
@@ -45,16 +45,11 @@ pub(super) fn differs(case: &Case, endpoints: [Option<Endpoint>; 2], model: &Mod
         Some(endpoint) => seen(&written(case, endpoint, model), endpoint, model),
         None => endpoint::alone(case),
     });
-    match (one, other) {
+    match (&one, &other) {
         (Ok(one), Ok(other)) => {
-            let parts = |case: &Case| {
-                (
-                    case.messages.clone(),
-                    case.tools.clone(),
-                    case.variables.clone(),
-                )
-            };
-            parts(&one) != parts(&other)
+            one.messages != other.messages
+                || one.tools != other.tools
+                || one.variables != other.variables
         }
         (Err(_), Err(_)) => false,
         _ => true,
