@@ -175,11 +175,6 @@ fn has_field(pipe: &PipeNode, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    const PLAIN: &str = "{{ .Prompt }}";
-    const TOOLS: &str = "{{ range .Messages }}{{ .ToolCalls }}{{ end }}{{ .Tools }}";
-    const ROUND: &str = "{{ range .Messages }}{{ if eq .Role \"tool\" }}{{ .ToolCalls }}{{ end }}{{ end }}{{ $.Tools }}";
-    const THINK: &str = "{{ range $i, $_ := .Messages }}{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ end }}";
-
     #[test]
     fn go_templates_can_do_what_they_speak_of() {
         let can = |tools, thinking, insert| Abilities {
@@ -188,10 +183,22 @@ mod tests {
             insert,
         };
         for (text, abilities, takes_back) in [
-            (PLAIN, can(false, false, false), false),
-            (TOOLS, can(true, false, false), false),
-            (ROUND, can(true, false, false), true),
-            (THINK, can(false, true, false), false),
+            ("{{ .Prompt }}", can(false, false, false), false),
+            (
+                "{{ range .Messages }}{{ .ToolCalls }}{{ end }}{{ .Tools }}",
+                can(true, false, false),
+                false,
+            ),
+            (
+                "{{ range .Messages }}{{ if eq .Role \"tool\" }}{{ .ToolCalls }}{{ end }}{{ end }}{{ $.Tools }}",
+                can(true, false, false),
+                true,
+            ),
+            (
+                "{{ range $i, $_ := .Messages }}{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ end }}",
+                can(false, true, false),
+                false,
+            ),
             ("{{ .Suffix }}", can(false, false, true), false),
             // A range that is not over the messages, or not by that name.
             (

@@ -103,6 +103,33 @@ impl Traits {
     }
 }
 
+/// What a template is given of a conversation, in the words of the native endpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handed {
+    /// The messages.
+    pub messages: Vec<Json>,
+    /// The tools.
+    pub tools: Option<Vec<Json>>,
+    /// `think`, where it is said whether to.
+    pub variables: Map<String, Json>,
+}
+
+impl Handed {
+    fn new(messages: &[Message], tools: Option<Vec<Json>>, think: Think) -> Handed {
+        let variables = think.to_json().map(|think| ("think".to_owned(), think));
+        Handed {
+            messages: messages.iter().map(Message::to_json).collect(),
+            tools,
+            variables: variables.into_iter().collect(),
+        }
+    }
+
+    /// A case that says this, and is else as another.
+    pub fn to_case(self, case: &Case) -> Case {
+        case.saying(self.messages, self.tools, self.variables)
+    }
+}
+
 /// A request as the native endpoint has read it.
 struct Request {
     messages: Vec<Message>,
@@ -110,8 +137,7 @@ struct Request {
     think: Think,
 }
 
-/// What a template is given of a conversation: a case that says in the words of the native
-/// endpoint what the server has made of it.
+/// What a server makes of a conversation before it executes the template of a model.
 ///
 /// # Errors
 ///
@@ -121,7 +147,7 @@ pub fn answer(
     endpoint: Endpoint,
     traits: Traits,
     setup: &Setup,
-) -> Result<Case, String> {
+) -> Result<Handed, String> {
     let request = read(case, endpoint).map_err(|error| error.to_string())?;
     let Request {
         messages,
@@ -156,13 +182,7 @@ pub fn answer(
     {
         harmony::rename(tools);
     }
-    let variables = think.to_json().map(|think| ("think".to_owned(), think));
-    Ok(Case {
-        messages: messages.iter().map(Message::to_json).collect(),
-        tools,
-        variables: variables.into_iter().collect(),
-        ..case.clone()
-    })
+    Ok(Handed::new(&messages, tools, think))
 }
 
 /// What a template alone is given of a conversation, said as [`answer`] says it.
@@ -170,7 +190,7 @@ pub fn answer(
 /// # Errors
 ///
 /// Why it cannot be read by the rules of either endpoint.
-pub fn alone(case: &Case) -> Result<Case, String> {
+pub fn alone(case: &Case) -> Result<Handed, String> {
     let read = || {
         let messages = message::read(&case.messages, Rules::Either)?;
         let think = think(
@@ -180,12 +200,7 @@ pub fn alone(case: &Case) -> Result<Case, String> {
         Ok((messages, think))
     };
     let (messages, think) = read().map_err(|error: Error| error.to_string())?;
-    let variables = think.to_json().map(|think| ("think".to_owned(), think));
-    Ok(Case {
-        messages: messages.iter().map(Message::to_json).collect(),
-        variables: variables.into_iter().collect(),
-        ..case.clone()
-    })
+    Ok(Handed::new(&messages, case.tools.clone(), think))
 }
 
 fn read(case: &Case, endpoint: Endpoint) -> Result<Request, Error> {
@@ -287,7 +302,7 @@ mod tests {
         Case::from_messages(messages.to_vec())
     }
 
-    fn asked(change: impl FnOnce(&mut Case), traits: Traits) -> Result<Case, String> {
+    fn asked(change: impl FnOnce(&mut Case), traits: Traits) -> Result<Handed, String> {
         let mut case = case(&[json!({"role": "user", "content": "Hi"})]);
         change(&mut case);
         answer(&case, Endpoint::Native, traits, &Setup::default())

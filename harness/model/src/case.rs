@@ -158,6 +158,30 @@ impl Case {
         }
     }
 
+    /// A case that differs from this one in what is said, and is as it else.
+    #[must_use]
+    pub fn saying(
+        &self,
+        messages: Vec<Value>,
+        tools: Option<Vec<Value>>,
+        variables: Map<String, Value>,
+    ) -> Case {
+        Case {
+            id: self.id.clone(),
+            path: self.path.clone(),
+            about: self.about.clone(),
+            messages,
+            tools,
+            documents: self.documents.clone(),
+            add_generation_prompt: self.add_generation_prompt,
+            continue_final_message: self.continue_final_message.clone(),
+            variables,
+            now: self.now,
+            dialects: self.dialects.clone(),
+            front: self.front,
+        }
+    }
+
     /// Whether the case is for templates of a dialect.
     pub fn is_for(&self, dialect: Dialect) -> bool {
         self.dialects.contains(&dialect)

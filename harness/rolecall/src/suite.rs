@@ -240,12 +240,13 @@ impl Suite {
         for case in std::mem::take(&mut self.cases) {
             let mut held: BTreeMap<Front, (BTreeSet<Dialect>, Vec<Front>)> = BTreeMap::new();
             for (dialect, own) in &owns {
-                for front in own.beside() {
-                    if case.is_for(*dialect) && front.is_held_beside(*own, &case) {
-                        let (dialects, owns) = held.entry(*front).or_default();
-                        dialects.insert(*dialect);
-                        owns.push(*own);
-                    }
+                if !case.is_for(*dialect) {
+                    continue;
+                }
+                for front in own.held_beside(&case) {
+                    let (dialects, owns) = held.entry(front).or_default();
+                    dialects.insert(*dialect);
+                    owns.push(*own);
                 }
             }
             for template in &self.templates {

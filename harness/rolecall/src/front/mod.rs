@@ -22,6 +22,7 @@ mod clients;
 
 mod ollama;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -123,7 +124,7 @@ impl Front {
 
     /// The fronts of which a suite holds what they make of a case beside what this one does,
     /// where that is something else.
-    pub fn beside(self) -> &'static [Front] {
+    fn beside(self) -> &'static [Front] {
         match self {
             Front::Raw => &[],
             Front::Transformers | Front::TransformersProcessor => &[Front::Raw],
@@ -164,7 +165,8 @@ impl Front {
         }
         let endpoints = [self.endpoint(), other.endpoint()];
         if endpoints != [None, None] {
-            return ollama::differs(case, endpoints, model);
+            let [one, other] = endpoints.map(|endpoint| ollama::handed(case, endpoint, model));
+            return one != other;
         }
         let changes = |front| match front {
             Front::Transformers => transformers::METHOD.changes(case),
@@ -174,26 +176,37 @@ impl Front {
         changes(self) || changes(other)
     }
 
-    /// Whether what this front makes of a case is to be held beside what another makes of it,
+    /// The fronts of which is to be held what they make of a case beside what this one does,
     /// whatever the model: they hand on other messages or tools.
     ///
     /// To go on with a message cannot be asked of a template alone. And what a server makes
     /// out about a model, such as that it thinks unless it is told not to, is no reason to
     /// hold its every case twice.
-    pub fn is_held_beside(self, other: Front, case: &Case) -> bool {
-        let endpoints = [self.endpoint(), other.endpoint()];
-        let is_ollamas = endpoints != [None, None];
-        if is_ollamas && clients::is_plain(case) {
-            return false;
+    pub fn held_beside(self, case: &Case) -> Vec<Front> {
+        let beside = self.beside().iter().copied();
+        let model = Model::able();
+        let Some(endpoint) = self.endpoint() else {
+            let mut case = Cow::Borrowed(case);
+            if case.continue_final_message.is_some() {
+                case.to_mut().continue_final_message = None;
+            }
+            return beside
+                .filter(|front| self.differs(*front, &case, &model))
+                .collect();
+        };
+        if clients::is_plain(case) {
+            return Vec::new();
         }
-        let mut plain = case.clone();
-        plain.continue_final_message = None;
-        let is_unsaid = |name: &&str| plain.variables.get(*name).is_none_or(Value::is_null);
-        if is_ollamas && clients::THINKING.iter().all(is_unsaid) {
+        let mut case = Cow::Borrowed(case);
+        let is_unsaid = |name: &&str| case.variables.get(*name).is_none_or(Value::is_null);
+        if clients::THINKING.iter().all(is_unsaid) {
             let name = clients::THINKING[0].to_owned();
-            plain.variables.insert(name, false.into());
+            case.to_mut().variables.insert(name, false.into());
         }
-        self.differs(other, &plain, &Model::able())
+        let own = ollama::handed(&case, Some(endpoint), &model);
+        beside
+            .filter(|front| ollama::handed(&case, front.endpoint(), &model) != own)
+            .collect()
     }
 
     /// What it makes of a case before a template of a model sees it.

@@ -1,7 +1,7 @@
 //! Ollama 0.33: what its chat endpoints do before they execute a template, with requests as
 //! their clients write them. The endpoints themselves are in [`rolecall_go::endpoint`].
 
-use rolecall_go::endpoint::{self, Endpoint};
+use rolecall_go::endpoint::{self, Endpoint, Handed};
 use rolecall_model::{Case, Variable};
 
 use super::clients;
@@ -11,9 +11,9 @@ use super::prepared::Prepared;
 /// What a template sees of a case.
 pub(super) fn prepare(case: &Case, endpoint: Endpoint, model: &Model<'_>) -> Prepared {
     let written = written(case, endpoint, model);
-    let seen = seen(&written, endpoint, model);
+    let handed = endpoint::answer(&written, endpoint, model.traits, model.setup());
     Prepared {
-        case: seen.map(|seen| Some(Box::new(seen))),
+        case: handed.map(|handed| Some(Box::new(handed.to_case(&written)))),
         written: Some(Box::new(written)),
         condition: None,
         continuation: None,
@@ -34,24 +34,14 @@ fn written(case: &Case, endpoint: Endpoint, model: &Model<'_>) -> Case {
     clients::write(case, endpoint)
 }
 
-fn seen(written: &Case, endpoint: Endpoint, model: &Model<'_>) -> Result<Case, String> {
-    endpoint::answer(written, endpoint, model.traits, model.setup())
-}
-
-/// Whether a template is given other things of a case by one endpoint than by another, or by
-/// none.
-pub(super) fn differs(case: &Case, endpoints: [Option<Endpoint>; 2], model: &Model<'_>) -> bool {
-    let [one, other] = endpoints.map(|endpoint| match endpoint {
-        Some(endpoint) => seen(&written(case, endpoint, model), endpoint, model),
-        None => endpoint::alone(case),
-    });
-    match (&one, &other) {
-        (Ok(one), Ok(other)) => {
-            one.messages != other.messages
-                || one.tools != other.tools
-                || one.variables != other.variables
+/// What a template is given of a case by an endpoint, or alone; nothing where it is refused.
+pub(super) fn handed(case: &Case, endpoint: Option<Endpoint>, model: &Model<'_>) -> Option<Handed> {
+    let handed = match endpoint {
+        Some(endpoint) => {
+            let written = written(case, endpoint, model);
+            endpoint::answer(&written, endpoint, model.traits, model.setup())
         }
-        (Err(_), Err(_)) => false,
-        _ => true,
-    }
+        None => endpoint::alone(case),
+    };
+    handed.ok()
 }
