@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 use gotmpl::{MissingKey, Template, Value};
 use rolecall::engines::Engines;
-use rolecall::suite::{Layout, Suite};
+use rolecall::layout::Layout;
+use rolecall::suite::Suite;
 use rolecall_model::guard::{Loaded, load};
 use rolecall_model::{CaseId, Conversation, Dialect, Outcome};
 

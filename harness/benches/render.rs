@@ -18,10 +18,11 @@ use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 use rayon::prelude::*;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::record::Records;
 use rolecall::run::{Acceptance, Expected, Runner};
 use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
 use rolecall_model::{CaseId, Dialect, Template, Variable};
 

@@ -13,7 +13,8 @@ use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Number, Parser, PipeNode, 
 use minijinja::machinery::{Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 use regex::Regex;
-use rolecall::suite::{Layout, Suite};
+use rolecall::layout::Layout;
+use rolecall::suite::Suite;
 use rolecall_model::Dialect;
 
 /// Patterns over the tokens of a Jinja template, written one after the other with a space

@@ -5,10 +5,11 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use rolecall::layout::Layout;
 use rolecall::lint;
 use rolecall::record::{Record, Records};
 use rolecall::reference::Reference;
-use rolecall::suite::{Layout, Suite};
+use rolecall::suite::Suite;
 use rolecall_model::Dialect;
 use sha2::{Digest, Sha256};
 

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::parity::{self, Explanations};
 use rolecall::report;
 use rolecall::run::Runner;
-use rolecall::suite::{Layout, Suite};
+use rolecall::suite::Suite;
 
 #[test]
 fn twins_agree_or_their_differences_are_explained() {

@@ -35,10 +35,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::{ProtocolEngine, ProtocolError, ProtocolLimits};
 use rolecall::reference::{Reference, ReferenceError};
-use rolecall::suite::Layout;
 use rolecall_model::{Dialect, Engine, guard};
 
 use arguments::Arguments;
@@ -166,7 +166,7 @@ fn layout() -> Result<Layout, Failure> {
 /// Starts the reference of a dialect, in the version that is pinned.
 fn start(dialect: Dialect, layout: &Layout) -> Result<ProtocolEngine, Failure> {
     let reference = Reference::of(dialect);
-    let program = reference.program(layout)?;
+    let program = reference.program(&layout.root().join(".references"))?;
     let words = vec![program.to_string_lossy().into_owned()];
     // What takes longer says nothing, and there are always other templates.
     let limits = ProtocolLimits {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use rolecall::layout::Layout;
 use rolecall::problem::Problem;
-use rolecall::suite::{Layout, Suite};
+use rolecall::suite::Suite;
 use rolecall_model::{Case, Dialect, Template};
 use serde_json::{Value, json};
 

@@ -34,6 +34,10 @@ pub(crate) enum Command {
     /// Compare templates that are meant to give the same prompts, such as a Jinja template
     /// and its port to Ollama
     Parity(ParityArguments),
+    /// Write what came of pairs down as what is expected of them
+    Accept(AcceptArguments),
+    /// Make a suite of one's own: rolecall.toml, a first case, a workflow for CI
+    Init(InitArguments),
     /// List what there is
     List(ListArguments),
     /// Check the suite itself: orphans, pending reviews, stale records, unused tools
@@ -55,7 +59,11 @@ impl Command {
             Command::Serve(_) => true,
             Command::List(arguments) => arguments.format == ListFormat::Json,
             Command::Check(arguments) => arguments.format != CheckFormat::Human,
-            Command::Parity(_) | Command::Lint(_) | Command::Reference(_) => false,
+            Command::Parity(_)
+            | Command::Accept(_)
+            | Command::Init(_)
+            | Command::Lint(_)
+            | Command::Reference(_) => false,
         }
     }
 }
@@ -172,6 +180,39 @@ pub(crate) struct ParityArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AcceptArguments {
+    /// Which pairs; all that the reference confirms with --verified
+    #[arg(
+        value_name = "FILTER",
+        required_unless_present = "verified",
+        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; may be left out with --verified"
+    )]
+    pub(crate) filters: Vec<Filter>,
+    /// Only what the reference confirms: by its records, or where those say nothing by asking it
+    /// now, if it is installed
+    #[arg(long)]
+    pub(crate) verified: bool,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Show all differences and name all pairs that share one, not only the first few
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; one a core unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// The folder; the current one unless said
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     /// What to list
     #[arg(value_enum)]
@@ -186,10 +227,20 @@ pub(crate) struct ListArguments {
 /// What to do with the references.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReferenceCommand {
+    /// Install them, with Python 3.10 or later: into .references in a checkout of Rolecall, else
+    /// into a folder of the user's
+    Setup(SetupArguments),
     /// Run them, and write down what they do
     Update(ReferenceArguments),
     /// Run them, and compare with what is written down and with the engines
     Verify(ReferenceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetupArguments {
+    /// Which: transformers, ollama; both unless said
+    #[arg(value_parser = ["transformers", "ollama"])]
+    pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, Args)]

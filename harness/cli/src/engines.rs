@@ -9,7 +9,7 @@ use rolecall_model::Engine;
 
 use crate::args::RenderingArguments;
 use crate::failure::Failure;
-use crate::inputs;
+use crate::home;
 use crate::limits::ChosenLimits;
 
 /// An engine that was asked for.
@@ -108,7 +108,7 @@ pub(crate) fn reference_program(
     reference: &Reference,
     limits: &ProtocolLimits,
 ) -> Result<ProtocolEngine, Failure> {
-    let program = reference.program(&inputs::layout()?)?;
+    let program = reference.program(&home::references_folder(&home::layout()?))?;
     let words = vec![program.to_string_lossy().into_owned()];
     let engine = ProtocolEngine::spawn(words, limits.clone())?;
     reference.check(&engine)?;

@@ -1,13 +1,15 @@
 //! Finds what a command works on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rolecall::baseline::Baseline;
+use rolecall::layout::Layout;
 use rolecall::report::problems;
-use rolecall::suite::{Layout, Pair, Suite, templates_of};
+use rolecall::suite::{Pair, Suite, templates_of};
 
 use crate::args::SourceArguments;
 use crate::failure::Failure;
+use crate::home;
 
 /// What a command works on.
 pub(crate) struct Inputs {
@@ -29,39 +31,9 @@ impl Inputs {
     }
 }
 
-/// The suite in whose folder the command runs, or else the one that it was built from.
-pub(crate) fn layout() -> Result<Layout, Failure> {
-    std::env::current_dir()
-        .ok()
-        .and_then(|folder| Layout::find(&folder))
-        .or_else(|| Layout::find(Path::new(env!("CARGO_MANIFEST_DIR"))))
-        .map(|layout| Layout::new(near(layout.root())))
-        .ok_or_else(|| {
-            Failure::Request(
-                "no suite here: run this in a checkout of Rolecall, or name --templates and --cases"
-                    .to_owned(),
-            )
-        })
-}
-
-/// A path relative to the current folder where it lies below it: shorter to read.
-fn near(path: &Path) -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    match path.strip_prefix(&here) {
-        Ok(below) => below.to_path_buf(),
-        Err(_) => path.to_path_buf(),
-    }
-}
-
-/// Loads the templates of some paths, or the suite's own without one, and the suite's
-/// cases where there are any.
+/// Loads the templates of some paths, or the suite's own without one, and the suite's cases.
 pub(crate) fn load_templates(paths: &[PathBuf]) -> Result<Suite, Failure> {
-    let suite = match (layout(), paths) {
-        (Ok(layout), []) => Suite::load_layout(&layout),
-        (Ok(layout), paths) => Suite::load(paths, &[layout.conversations()], &[layout.tools()]),
-        (Err(failure), []) => return Err(failure),
-        (Err(_), paths) => Suite::load(paths, &[], &[]),
-    };
+    let suite = find(paths, &[])?.suite;
     problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
     Ok(suite)
 }
@@ -69,39 +41,29 @@ pub(crate) fn load_templates(paths: &[PathBuf]) -> Result<Suite, Failure> {
 /// Loads what the arguments name, and the suite's own for the rest. What there is to know
 /// about the sources is told on standard error.
 pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
-    let inputs = find(arguments)?;
+    let inputs = find(&arguments.templates, &arguments.cases)?;
     problems::write_notes(&mut anstream::stderr(), &inputs.suite.notes)?;
     Ok(inputs)
 }
 
-fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
-    if !arguments.templates.is_empty() && !arguments.cases.is_empty() {
-        let tools = layout()
-            .map(|layout| vec![layout.tools()])
-            .unwrap_or_default();
-        return Ok(Inputs {
-            suite: Suite::load(&arguments.templates, &arguments.cases, &tools),
-            layout: None,
-        });
-    }
-    let layout = layout()?;
-    if arguments.templates.is_empty() && arguments.cases.is_empty() {
-        return Ok(Inputs {
+/// Loads all of a suite, and tells what there is to know about its sources.
+pub(crate) fn load_own(layout: &Layout) -> Result<Suite, Failure> {
+    let suite = Suite::load_layout(layout);
+    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    Ok(suite)
+}
+
+fn find(templates: &[PathBuf], cases: &[PathBuf]) -> Result<Inputs, Failure> {
+    let layout = home::layout()?;
+    Ok(if templates.is_empty() && cases.is_empty() {
+        Inputs {
             suite: Suite::load_layout(&layout),
             layout: Some(layout),
-        });
-    }
-    let or_own = |given: &[PathBuf], own: PathBuf| match given {
-        [] => vec![own],
-        given => given.to_vec(),
-    };
-    let suite = Suite::load(
-        &or_own(&arguments.templates, layout.templates()),
-        &or_own(&arguments.cases, layout.conversations()),
-        &[layout.tools()],
-    );
-    Ok(Inputs {
-        suite,
-        layout: None,
+        }
+    } else {
+        Inputs {
+            suite: Suite::load_around(&layout, templates, cases),
+            layout: None,
+        }
     })
 }

@@ -8,6 +8,8 @@ mod failure;
 mod limits;
 
 mod args;
+mod home;
+
 mod inputs;
 
 mod engines;

@@ -3,10 +3,10 @@
 use rolecall_model::Template;
 
 use crate::divergence::Divergences;
+use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::record::Records;
 use crate::snapshot::Snapshots;
-use crate::suite::Layout;
 use crate::verdict::Truth;
 
 /// What was accepted and recorded of a suite.

@@ -29,9 +29,17 @@ pub mod case_file;
 pub mod template_file;
 
 pub mod fingerprint;
-pub mod schema;
 
 pub mod source;
+
+// A suite of one's own, and where every suite has its files.
+pub mod configuration;
+
+pub mod initial;
+
+pub mod schema;
+
+pub mod layout;
 
 pub mod suite;
 
@@ -73,6 +81,7 @@ mod stream;
 
 pub mod run;
 
+pub mod accepting;
 pub mod parity;
 pub mod recording;
 

@@ -10,11 +10,12 @@ use crate::divergence::Divergences;
 use crate::engines::Engines;
 use crate::file::{is_there, read_text, write_below};
 use crate::fingerprint::Fingerprint;
+use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::record::{Answer, Record, Records};
 use crate::schema;
 use crate::snapshot::{self, Accepted, Snapshots, Survey, contents};
-use crate::suite::{Layout, Pair, Suite, by_file};
+use crate::suite::{Pair, Suite, by_file};
 use crate::template_file::sidecar;
 use crate::transcript;
 
@@ -80,7 +81,7 @@ fn snapshots(
     for (template, family, pairs) in &files {
         let accepted = snapshots.accepted(&template.name, family);
         if !strange.contains(accepted.path()) {
-            findings.extend(Snapshots::problems(&accepted, pairs.iter().copied()));
+            findings.extend(snapshots.problems(&accepted, pairs.iter().copied()));
             findings.extend(accepted.undecodable());
             findings.extend(missing(&accepted, pairs));
         }

@@ -77,7 +77,7 @@ impl<'o> Opened<'o> {
         let accepted = self.snapshots.accepted(&pair.template.name, family);
         let cases = self.families.get(family).copied().unwrap_or_default();
         let pairs = self.suite.pairs_among(pair.template, cases);
-        let found = Snapshots::problems(&accepted, pairs);
+        let found = self.snapshots.problems(&accepted, pairs);
         if !found.is_empty() {
             let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
             problems.extend(found);

@@ -266,8 +266,8 @@ fn read(document: &mut Document<'_>, entry: &ast::Value<'_>) -> Option<Explanati
 mod tests {
     use super::*;
     use crate::engines::Engines;
+    use crate::layout::Layout;
     use crate::run::Runner;
-    use crate::suite::Layout;
 
     /// A suite of twins that agree on one case and differ on two.
     fn folder() -> tempfile::TempDir {

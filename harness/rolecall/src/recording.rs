@@ -8,12 +8,13 @@ use rolecall_model::{CaseId, Template, TemplateName};
 use crate::divergence::Divergences;
 use crate::file::{hold_below, read_text, write_below};
 use crate::fingerprint::Fingerprint;
+use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::record::{Answer, Entry, Record, Records, Unverified};
 use crate::reference::Reference;
 use crate::run::Rendered;
 use crate::snapshot::{self, Snapshots};
-use crate::suite::{Layout, Pair, Suite, by_file};
+use crate::suite::{Pair, Suite, by_file};
 use crate::transcript;
 
 /// What is to be written about one template.

@@ -1,17 +1,16 @@
 //! The references: the engines whose word is law for a dialect.
 //!
-//! They are other programs, which `scripts/setup-references` installs. What they gave is
+//! They are other programs, which `rolecall reference setup` installs. What they gave is
 //! kept in records, so that checking against them needs neither of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rolecall_model::{Dialect, Engine};
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::ProtocolEngine;
-use crate::suite::Layout;
 
 /// A reference, in the versions that the suite is recorded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +58,13 @@ pub struct Identity {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
     /// It is not on this machine.
-    #[error("the reference {name} is not installed: run `scripts/setup-references` first")]
+    #[error("the reference {name} is not installed: run `rolecall reference setup`")]
     NotInstalled {
         /// Its name.
         name: &'static str,
     },
     /// Another version is installed.
-    #[error("{found} is installed, the reference is {expected}: run `scripts/setup-references`")]
+    #[error("{found} is installed, the reference is {expected}: run `rolecall reference setup`")]
     OtherVersion {
         /// What is there.
         found: String,
@@ -93,9 +92,9 @@ impl Reference {
             .find(|reference| reference.name == name)
     }
 
-    /// The program that `scripts/setup-references` installed, if it did.
-    pub fn program(&self, layout: &Layout) -> Result<PathBuf, ReferenceError> {
-        let program = layout.references().join(self.name);
+    /// The program that was installed into a folder, if it was.
+    pub fn program(&self, folder: &Path) -> Result<PathBuf, ReferenceError> {
+        let program = folder.join(self.name);
         if program.is_file() {
             Ok(program)
         } else {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use schemars::generate::SchemaSettings;
 
 use crate::case_file::CaseFile;
+use crate::configuration::ConfigurationFile;
 use crate::template_file::Sidecar;
 
 /// A schema file of the suite.
@@ -19,10 +20,11 @@ pub struct SchemaFile {
 
 /// The schema files, as they should be.
 pub fn files() -> &'static [SchemaFile] {
-    static FILES: LazyLock<[SchemaFile; 2]> = LazyLock::new(|| {
+    static FILES: LazyLock<[SchemaFile; 3]> = LazyLock::new(|| {
         [
             file::<CaseFile>("schema/cases.schema.json"),
             file::<Sidecar>("schema/template.schema.json"),
+            file::<ConfigurationFile>("schema/suite.schema.json"),
         ]
     });
     &*FILES

@@ -150,7 +150,7 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::Layout;
+    use crate::layout::Layout;
 
     fn suite() -> Suite {
         let folder = tempfile::tempdir().unwrap();

@@ -6,18 +6,14 @@ use std::path::{Path, PathBuf};
 use rolecall_model::{Case, CaseId, Dialect, Part, Template, TemplateName};
 
 use crate::case_file::read_family;
+use crate::configuration::Configuration;
 use crate::file::is_there;
 use crate::front::Front;
+use crate::layout::Layout;
 use crate::naming;
 use crate::problem::{Note, Problem};
 use crate::root::Root;
 use crate::source;
-
-/// The folders of the suite.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
-    root: PathBuf,
-}
 
 /// Templates and cases that were loaded together.
 #[derive(Debug, Default)]
@@ -83,66 +79,6 @@ impl<'s> Pair<'s> {
     }
 }
 
-impl Layout {
-    /// The suite below a folder.
-    pub fn new(root: impl Into<PathBuf>) -> Layout {
-        Layout { root: root.into() }
-    }
-
-    /// Looks for the suite from a folder upwards: the first folder that has both
-    /// `cases/conversations` and `cases/templates`.
-    pub fn find(from: &Path) -> Option<Layout> {
-        from.ancestors()
-            .map(Layout::new)
-            .find(|layout| layout.conversations().is_dir() && layout.templates().is_dir())
-    }
-
-    /// The folder that holds everything.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The inputs.
-    pub fn cases(&self) -> PathBuf {
-        self.root.join("cases")
-    }
-
-    /// The case files.
-    pub fn conversations(&self) -> PathBuf {
-        self.root.join("cases/conversations")
-    }
-
-    /// The templates and their sidecars.
-    pub fn templates(&self) -> PathBuf {
-        self.root.join("cases/templates")
-    }
-
-    /// The tool files.
-    pub fn tools(&self) -> PathBuf {
-        self.root.join("cases/tools")
-    }
-
-    /// The explained differences between twins.
-    pub fn parity(&self) -> PathBuf {
-        self.root.join("snapshots/parity.json")
-    }
-
-    /// The known differences from the references.
-    pub fn divergences(&self) -> PathBuf {
-        self.root.join("snapshots/divergences.json")
-    }
-
-    /// Where `scripts/setup-references` installs the references.
-    pub fn references(&self) -> PathBuf {
-        self.root.join(".references")
-    }
-
-    /// The accepted transcripts.
-    pub fn snapshots(&self) -> PathBuf {
-        self.root.join("snapshots")
-    }
-}
-
 impl Suite {
     /// Loads templates from [sources](source) and cases from files and folders.
     ///
@@ -163,17 +99,95 @@ impl Suite {
     /// Loads the suite of a layout. Its templates have folders of snapshots: one whose
     /// name cannot be a folder everywhere is a problem.
     pub fn load_layout(layout: &Layout) -> Suite {
-        let mut suite = Suite::load(
-            &[layout.templates()],
-            &[layout.conversations()],
-            &[layout.tools()],
-        );
+        let mut suite = Suite::load_around(layout, &[], &[]);
         let problems = suite.templates.iter().filter_map(naming::problem);
         suite.problems.extend(problems);
         suite
             .templates
             .retain(|template| naming::is_plain(&template.name));
         suite
+    }
+
+    /// Loads templates from sources and cases from files and folders, and those of a layout
+    /// where none are named.
+    pub fn load_around(layout: &Layout, templates: &[PathBuf], cases: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        match (templates, layout.configuration()) {
+            ([], Some(configuration)) => suite.load_configured(configuration),
+            ([], None) => suite.load_templates(&layout.templates()),
+            (paths, _) => paths.iter().for_each(|path| suite.load_templates(path)),
+        }
+        for path in cases {
+            suite.load_cases(path, &[layout.tools()]);
+        }
+        if cases.is_empty() {
+            suite.load_cases_of(layout);
+        }
+        suite.settle_names();
+        suite.add_held_cases();
+        suite
+    }
+
+    /// The cases of a layout: of a suite of one's own those of the built-in ones that it chose,
+    /// and then its own.
+    fn load_cases_of(&mut self, layout: &Layout) {
+        let tools = layout.tools();
+        self.load_cases(&layout.conversations(), std::slice::from_ref(&tools));
+        let Some(configuration) = layout.configuration() else {
+            return;
+        };
+        let chosen = &configuration.builtin;
+        let builtin: HashSet<String> = self.families.iter().map(|(name, _)| name.clone()).collect();
+        self.cases
+            .retain(|case| chosen.has(case.id.family(), case.id.name()));
+        let has_case = |name: &str| self.cases.iter().any(|case| case.id.family() == name);
+        self.families.retain(|(name, _)| has_case(name));
+        let count = self.cases.len();
+        for path in &configuration.own {
+            let tools = [
+                path.join("tools"),
+                configuration.root().join("tools"),
+                tools.clone(),
+            ];
+            self.load_cases(path, &tools);
+        }
+        // What was accepted of a family is in one file.
+        let mut told = HashSet::new();
+        for case in self.cases.split_off(count) {
+            let family = case.id.family();
+            if !builtin.contains(family) {
+                self.cases.push(case);
+            } else if told.insert(family.to_owned()) {
+                let message = format!("a built-in family is named `{family}`, too");
+                self.problems
+                    .push(Problem::new(&case.path, message).help("rename the file"));
+            }
+        }
+    }
+
+    /// The templates of a suite of one's own.
+    fn load_configured(&mut self, configuration: &Configuration) {
+        for configured in &configuration.templates {
+            let mut found = source::read(&configured.local);
+            let is_alone = found.templates.len() == 1;
+            for mut template in found.templates {
+                match configured.dress(&mut template, is_alone, &configuration.path) {
+                    Ok(()) => self.templates.push(template),
+                    Err(problem) => found.problems.push(problem),
+                }
+            }
+            for problem in &mut found.problems {
+                if problem.path == configured.local && problem.position.is_none() {
+                    let message = format!("{}: {}", configured.source, problem.message);
+                    *problem = Problem {
+                        help: problem.help.take(),
+                        ..Problem::new(&configuration.path, message).at(configured.position)
+                    };
+                }
+            }
+            self.problems.append(&mut found.problems);
+            self.notes.append(&mut found.notes);
+        }
     }
 
     /// Whether a template is rendered with a case: it has one of the case's dialects, and
@@ -497,7 +511,6 @@ mod tests {
             .collect();
         let expected = ["a.gotmpl good/one", "a.gotmpl good/go", "a.jinja good/one"];
         assert_eq!(pairs, expected);
-        assert_eq!(Layout::find(&layout.templates()).unwrap(), layout);
     }
 
     #[test]

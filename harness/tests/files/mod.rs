@@ -11,7 +11,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::folder::{Folder, Ran};
-use rolecall::suite::{Layout, Suite};
+use rolecall::layout::Layout;
+use rolecall::suite::Suite;
 
 fn layout(folder: &Folder) -> Layout {
     Layout::new(folder.path(""))

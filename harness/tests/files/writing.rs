@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rolecall::layout::Layout;
 use rolecall::lint::lint;
 use rolecall::problem::Problem;
-use rolecall::suite::{Layout, Suite};
+use rolecall::suite::Suite;
 
 use crate::extent::is_everything;
 

@@ -9,11 +9,12 @@ use std::process::{Command, Output};
 
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
+use rolecall::layout::Layout;
 use rolecall::record::{Answer, Entry, Record, Records};
 use rolecall::reference::Reference;
 use rolecall::run::{Rendered, Runner};
 use rolecall::snapshot;
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall_model::Outcome;
 use serde_json::Value;

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::run::Runner;
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 use rolecall_model::guard::load;
 use rolecall_model::{Case, Dialect, Limits, Template};
 use serde_json::json;

@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use rolecall::baseline::Baseline;
 use rolecall::card;
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::lint::lint;
 use rolecall::parity::{self, Explanations};
 use rolecall::report;
 use rolecall::report::difference::Groups;
 use rolecall::run::{Acceptance, Expected, Runner, agrees_again};
 use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 
 /// A check, and so who notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

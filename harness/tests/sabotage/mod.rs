@@ -19,8 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 
 use crate::extent::sample;
 

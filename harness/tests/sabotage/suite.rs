@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
+use rolecall::layout::Layout;
 use rolecall::record::{Answer, Record, Records};
 use rolecall::run::Runner;
 use rolecall::snapshot::{self, Snapshots};
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall::wildcard::Wildcard;
 use rolecall_model::{Outcome, Stage};

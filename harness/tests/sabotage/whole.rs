@@ -12,12 +12,13 @@ use rolecall::card;
 use rolecall::case_file::{read_family, read_tool};
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
+use rolecall::layout::Layout;
 use rolecall::parity::{self, Explanations};
 use rolecall::record::{Record, Records};
 use rolecall::report;
 use rolecall::run::{Rendered, Runner};
 use rolecall::snapshot::{self, Accepted, Comparison, Snapshots, contents};
-use rolecall::suite::{Layout, Suite};
+use rolecall::suite::Suite;
 use rolecall::template_file::read_template;
 use rolecall_model::{Case, CaseId, Outcome, Template};
 use serde_json::{Value, json};
@@ -162,7 +163,10 @@ impl Whole<'_> {
                 return Some(Check::Pairs);
             }
             let pairs = rendered.iter().map(|one| one.pair);
-            (!Snapshots::problems(&accepted, pairs).is_empty()).then_some(Check::Lint)
+            (!Snapshots::of(&self.layout)
+                .problems(&accepted, pairs)
+                .is_empty())
+            .then_some(Check::Lint)
         })
     }
 

@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::naming;
 use rolecall::report::card::plain;
 use rolecall::snapshot::{CARD, Snapshots};
-use rolecall::suite::Layout;
 use rolecall::template_file::read_template;
 
 use crate::report::Report;

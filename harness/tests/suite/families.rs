@@ -10,11 +10,12 @@ use std::sync::LazyLock;
 
 use rolecall::baseline::Baseline;
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::report::difference::{self, Extent, Groups};
 use rolecall::report::problems;
 use rolecall::run::{Acceptance, Compared, Expected, Programs, Runner, agrees_again};
 use rolecall::snapshot::{self, Comparison, Snapshots};
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall_model::{Case, guard};
 

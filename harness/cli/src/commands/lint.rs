@@ -8,10 +8,10 @@ use rolecall::suite::Suite;
 
 use crate::args::LintArguments;
 use crate::failure::{Failure, Status, report_problems};
-use crate::inputs;
+use crate::home;
 
 pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let layout = inputs::layout()?;
+    let layout = home::layout()?;
     if arguments.fix {
         for path in lint::fix(&layout)? {
             writeln!(out, "wrote {}", path.display())?;

@@ -9,6 +9,7 @@ use rolecall::suite::Suite;
 
 use crate::args::{ListArguments, ListFormat, Listed};
 use crate::failure::{Failure, Status, report_problems};
+use crate::home;
 use crate::inputs::{self, Inputs};
 
 pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -27,7 +28,7 @@ pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<
         Listed::Templates => Listing::templates(&suite()?),
         Listed::Cases => Listing::cases(&suite()?),
         Listed::Divergences => {
-            let path = inputs::layout()?.divergences();
+            let path = home::layout()?.divergences();
             Listing::divergences(&Divergences::read(&path).map_err(Failure::Problems)?)
         }
     };

@@ -1,6 +1,8 @@
 //! The commands.
 
+mod accept;
 mod check;
+mod init;
 mod lint;
 mod list;
 mod parity;
@@ -23,6 +25,8 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Check(arguments) => check::execute(arguments, out),
         Command::Show(arguments) => show::execute(arguments, out),
         Command::Parity(arguments) => parity::execute(arguments, out),
+        Command::Accept(arguments) => accept::execute(arguments, out),
+        Command::Init(arguments) => init::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Serve(arguments) => serve::execute(arguments, out),

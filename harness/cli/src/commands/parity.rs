@@ -9,6 +9,7 @@ use rolecall::run::MOST_OF_DIFFERENCE;
 
 use crate::args::ParityArguments;
 use crate::failure::{Failure, Status};
+use crate::home;
 use crate::inputs::{self, Inputs};
 use crate::{engines, setup};
 
@@ -38,7 +39,7 @@ pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Resul
             "no two templates share a `family` in their sidecars".to_owned(),
         ));
     }
-    let explanations = match inputs::layout() {
+    let explanations = match home::layout() {
         Ok(layout) if arguments.sources.templates.is_empty() => {
             Explanations::read(&layout.parity()).map_err(Failure::Problems)?
         }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::record::Records;
@@ -14,15 +15,16 @@ use rolecall::report::{counted, difference, problems, references, summary};
 use rolecall::run::{Acceptance, Runner, agrees_again};
 use rolecall::selection::select;
 use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Layout, Pair, Suite};
+use rolecall::suite::{Pair, Suite};
 use rolecall_model::{Dialect, Engine};
 
-use crate::args::{ReferenceArguments, ReferenceCommand};
+use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::{engines, inputs};
+use crate::{engines, home, inputs};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
     match command {
+        ReferenceCommand::Setup(arguments) => setup(arguments),
         ReferenceCommand::Update(arguments) => update(arguments, out),
         ReferenceCommand::Verify(arguments) => verify(arguments, out),
     }
@@ -30,7 +32,7 @@ pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result
 
 /// The suite without anything wrong in it: what is recorded has to be of whole inputs.
 fn suite(layout: &Layout) -> Result<Suite, Failure> {
-    let suite = Suite::load_layout(layout);
+    let suite = inputs::load_own(layout)?;
     if suite.problems.is_empty() {
         return Ok(suite);
     }
@@ -82,8 +84,33 @@ fn names(programs: &[ProtocolEngine]) -> String {
     names.join(" and ")
 }
 
+/// Runs the program that installs the references.
+fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
+    let layout = home::layout()?;
+    let script = layout.scripts().join("setup-references");
+    let mut bash = std::process::Command::new("bash");
+    bash.arg(&script).args(&arguments.names);
+    // In a checkout the engines are asked as they are there.
+    if !layout.is_checkout() {
+        bash.env("ROLECALL_REFERENCES", home::references_folder(&layout));
+    }
+    let status = bash.status().map_err(|error| {
+        Failure::Request(format!(
+            "bash cannot be started, which {} is written for: {error}",
+            script.display()
+        ))
+    })?;
+    if status.success() {
+        Ok(Status::Fine)
+    } else {
+        Err(Failure::Request(format!(
+            "the references are not installed: {status}"
+        )))
+    }
+}
+
 fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let layout = inputs::layout()?;
+    let layout = home::writable_layout()?;
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
     let divergences = read_divergences(&layout)?;
@@ -143,7 +170,7 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
 }
 
 fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let layout = inputs::layout()?;
+    let layout = home::layout()?;
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
     let divergences = read_divergences(&layout)?;

@@ -145,7 +145,7 @@ impl<'s> Group<'s> {
             is_of_suite: compared.comparison.is_some(),
             can_be_recorded: match &compared.verdict {
                 Verdict::Unverified(why) => {
-                    !matches!(why, Unverified::Outside | Unverified::Crashed(_))
+                    !why.is_expected() && !matches!(why, Unverified::Crashed(_))
                 }
                 Verdict::Agrees | Verdict::Differs(_) => false,
             },
@@ -169,7 +169,8 @@ fn examine(compared: &Compared<'_>) -> Option<(String, What)> {
         None | Some(Comparison::Same) => {}
     }
     match &compared.verdict {
-        Verdict::Agrees | Verdict::Unverified(Unverified::Outside) => None,
+        Verdict::Agrees => None,
+        Verdict::Unverified(why) if why.is_expected() => None,
         Verdict::Unverified(_) => Some(("unverified".to_owned(), What::Unverified)),
         Verdict::Differs(difference) => {
             let outcome = &compared.rendered.outcome;
@@ -214,8 +215,8 @@ fn word(compared: &Compared<'_>, what: &What) -> Option<String> {
         Listed::Known { reason } | Listed::Changed { reason } => Some(reason.clone()),
     };
     match (what, &compared.verdict) {
-        (What::Differs(Some(_)) | What::Unreadable(_), _)
-        | (_, Verdict::Unverified(Unverified::Outside)) => None,
+        (What::Differs(Some(_)) | What::Unreadable(_), _) => None,
+        (_, Verdict::Unverified(why)) if why.is_expected() => None,
         (What::Differs(None), Verdict::Differs(difference)) => Some(format!(
             "the reference {} something else, of which only the SHA-256 is recorded",
             difference.expected.kind()

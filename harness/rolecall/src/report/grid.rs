@@ -7,7 +7,6 @@ use rolecall_model::CaseId;
 
 use super::columns::{Cell, Columns};
 use super::style::{self, BAD, HEADING, NOTE, PLAIN, QUIET};
-use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
@@ -87,7 +86,8 @@ fn cell(result: &Compared<'_>) -> Cell {
         Some(Comparison::Changed(_) | Comparison::Unreadable(_)) => cell.push(BAD, " changed"),
     }
     match &result.verdict {
-        Verdict::Agrees | Verdict::Unverified(Unverified::Outside) => {}
+        Verdict::Agrees => {}
+        Verdict::Unverified(why) if why.is_expected() => {}
         Verdict::Unverified(_) => cell.push(BAD, " unverified"),
         Verdict::Differs(_) if result.verdict.is_unexplained() => cell.push(BAD, " differs"),
         Verdict::Differs(_) => cell.push(NOTE, " diverges"),

@@ -13,6 +13,7 @@ pub mod progress;
 pub mod references;
 pub mod transcripts;
 
+pub mod accepting;
 pub mod card;
 pub mod grid;
 pub mod jsonl;

@@ -10,7 +10,6 @@ use rolecall_model::{OutcomeKind, TemplateName};
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
-use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
@@ -51,7 +50,7 @@ impl Tally {
             Verdict::Agrees => self.agree += 1,
             Verdict::Differs(_) if compared.verdict.is_unexplained() => self.differ += 1,
             Verdict::Differs(_) => self.diverge += 1,
-            Verdict::Unverified(Unverified::Outside) => self.alone += 1,
+            Verdict::Unverified(why) if why.is_expected() => self.alone += 1,
             Verdict::Unverified(_) => self.unverified += 1,
         }
     }
@@ -203,6 +202,15 @@ pub fn write_close(
                 QUIET,
                 "unverified: these pairs are not of the suite; --against transformers or \
                  --against ollama asks the reference"
+            )
+        )?,
+        Some(_) if tally.judged() == 0 => writeln!(
+            out,
+            "{}",
+            Styled(
+                QUIET,
+                "unverified: the reference was never asked about these templates; `rolecall \
+                 reference update` asks it"
             )
         )?,
         Some(law) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_model::{CaseId, Outcome};
 
-use super::insta_file::{self, contents};
+use super::insta_file::contents;
 use super::sections::{self, Damage, Section};
 use crate::file::read_own;
 use crate::problem::{Position, Problem};
@@ -139,8 +139,8 @@ impl Accepted {
 
     /// What is wrong with the file besides the transcripts in it: sections that are damaged,
     /// stand twice, are of no case or out of place, and anything that insta does not write.
-    /// `cases` are those of the family in their order, `input` is the file that insta names.
-    pub fn problems(&self, cases: &[&CaseId], input: &str) -> Vec<Problem> {
+    /// `cases` are those of the family in their order, `header` is what stands before them.
+    pub fn problems(&self, cases: &[&CaseId], header: &str) -> Vec<Problem> {
         if let Some(problem) = &self.unreadable {
             return vec![problem.clone().help(MEND)];
         }
@@ -157,7 +157,7 @@ impl Accepted {
         if !self.sections.iter().all(&mut is_next) {
             problems.extend(self.misplaced(cases));
         }
-        if problems.is_empty() && !self.is_as_written(input) {
+        if problems.is_empty() && !self.is_as_written(header) {
             let message = "not as insta writes it: someone has edited it";
             problems.push(Problem::new(&self.path, message));
         }
@@ -197,11 +197,10 @@ impl Accepted {
         problems
     }
 
-    /// Whether the file is as insta writes it for these contents.
-    fn is_as_written(&self, input: &str) -> bool {
+    /// Whether the file is as it is written for these contents.
+    fn is_as_written(&self, header: &str) -> bool {
         let length = self.contents().len();
-        self.file[..self.begin] == insta_file::header(input)
-            && self.file[self.begin + length..] == *"\n"
+        self.file[..self.begin] == *header && self.file[self.begin + length..] == *"\n"
     }
 
     /// The sections that hold no transcript, though they have an end.

@@ -16,6 +16,9 @@ pub(super) fn header(input: &str) -> String {
     format!("---\nsource: {TEST}\ninput_file: {input}\n---\n")
 }
 
+/// What stands before the text in a suite of one's own, where no test accepts anything.
+pub(super) const OWN_HEADER: &str = "---\nsource: rolecall accept\n---\n";
+
 /// The text in an insta file.
 pub fn contents(file: &str) -> Option<&str> {
     let (_, contents) = file.strip_prefix("---\n")?.split_once("\n---\n")?;

@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 use rolecall_model::{Outcome, Template, TemplateName};
 
 use crate::file::read_text;
+use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::record::Answer;
 use crate::reference::Reference;
-use crate::suite::{Layout, Pair};
+use crate::suite::Pair;
 use crate::transcript;
 
 pub use accepted::{Accepted, Comparison};
@@ -32,6 +33,8 @@ pub use survey::Survey;
 #[derive(Debug, Clone)]
 pub struct Snapshots {
     root: PathBuf,
+    /// Whether they are of a suite of one's own, which no test of insta holds.
+    are_own: bool,
 }
 
 /// The largest file of snapshots that is read: a family may have hundreds of cases, and a
@@ -43,6 +46,7 @@ impl Snapshots {
     pub fn of(layout: &Layout) -> Snapshots {
         Snapshots {
             root: layout.snapshots(),
+            are_own: layout.configuration().is_some(),
         }
     }
 
@@ -87,12 +91,31 @@ impl Snapshots {
     /// What is wrong with the file of a template and a family, besides the transcripts in it.
     /// The pairs are all that the suite has of them, in its order.
     pub fn problems<'s>(
+        &self,
         accepted: &Accepted,
         pairs: impl IntoIterator<Item = Pair<'s>>,
     ) -> Vec<Problem> {
         let cases: Vec<_> = pairs.into_iter().map(|pair| &pair.case.id).collect();
         let family = cases.first().map_or("", |id| id.family());
-        accepted.problems(&cases, &input(family))
+        accepted.problems(&cases, &self.header(family))
+    }
+
+    /// The file of a template and a family with these sections: names of cases with their
+    /// transcripts.
+    pub fn written<'s>(
+        &self,
+        family: &str,
+        sections: impl IntoIterator<Item = (&'s str, &'s str)>,
+    ) -> String {
+        format!("{}{}\n", self.header(family), text(sections))
+    }
+
+    fn header(&self, family: &str) -> String {
+        if self.are_own {
+            insta_file::OWN_HEADER.to_owned()
+        } else {
+            insta_file::header(&input(family))
+        }
     }
 
     /// The reference's transcript, if it is known in whole: from its words, from the

@@ -46,6 +46,11 @@ pub use found::Found;
 
 use file::Kind;
 
+/// Whether a folder is one of a model, as the hub has it.
+pub fn is_model(folder: &Path) -> bool {
+    huggingface::is_model(folder)
+}
+
 /// Reads the templates of a file or folder.
 pub fn read(path: &Path) -> Found {
     if path.is_dir() {

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use rolecall::layout::Layout;
 use rolecall::snapshot::{self, Accepted};
-use rolecall::suite::Layout;
 
 use super::targets::{BETWEEN, CASE_KINDS, MODEL_KINDS};
 

@@ -19,7 +19,6 @@ use super::numbers::counted;
 use crate::card::Card;
 use crate::contract::Finding;
 use crate::diff::{Diff, Side};
-use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::suite::{Pair, Suite};
@@ -309,7 +308,8 @@ fn state_letter(compared: &Compared<'_>) -> char {
     match (&compared.comparison, &compared.verdict) {
         (Some(Comparison::Changed(_) | Comparison::Unreadable(_)), _) => 'c',
         (Some(Comparison::New), _) => 'n',
-        (_, Verdict::Agrees | Verdict::Unverified(Unverified::Outside)) => '=',
+        (_, Verdict::Agrees) => '=',
+        (_, Verdict::Unverified(why)) if why.is_expected() => '=',
         (_, Verdict::Unverified(_)) => '?',
         (_, Verdict::Differs(_)) if compared.verdict.is_unexplained() => '!',
         (_, Verdict::Differs(_)) => '~',

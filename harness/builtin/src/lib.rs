@@ -1,0 +1,116 @@
+//! The built-in suite: the cases, templates, snapshots and records of this version of
+//! Rolecall, and the programs that ask the references, packed into the binary.
+//!
+//! The archive is a tar file, compressed with zstd. It is made by the build script from the
+//! checkout that it runs in, so that a program that is built there always has the files as
+//! they are on disk.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ruzstd::decoding::StreamingDecoder;
+
+/// The archive.
+const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/suite.tar.zst"));
+
+/// The first 12 hexadecimal digits of the SHA-256 of the archive before it was compressed: two
+/// programs with the same have the same suite.
+pub const FINGERPRINT: &str = env!("ROLECALL_SUITE");
+
+/// The bytes that the suite adds to a program.
+pub const SIZE: usize = ARCHIVE.len();
+
+/// The suite as plain files in a folder below `cache`, unpacked unless it is there already.
+/// The folder is named after the suite's [`FINGERPRINT`], and has `cases`, `snapshots` and
+/// `scripts` as a checkout has.
+///
+/// Programs that do this at the same time do not disturb each other: the folder appears whole
+/// or not at all.
+///
+/// # Errors
+///
+/// The folder cannot be made or written.
+pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
+    let folder = cache.join(format!("suite-{FINGERPRINT}"));
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    fs::create_dir_all(cache)?;
+    let draft = cache.join(format!(".suite-{FINGERPRINT}-{}", std::process::id()));
+    let done = unpack(&draft).and_then(|()| match fs::rename(&draft, &folder) {
+        // Another program was faster.
+        Err(_) if folder.is_dir() => fs::remove_dir_all(&draft),
+        done => done,
+    });
+    if done.is_err() {
+        // What is left of it is in nobody's way.
+        let _ = fs::remove_dir_all(&draft);
+    }
+    done.map(|()| folder)
+}
+
+fn unpack(folder: &Path) -> io::Result<()> {
+    let decoder = StreamingDecoder::new(ARCHIVE)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    tar::Archive::new(decoder).unpack(folder)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suite_comes_out_as_it_is_on_disk() {
+        let cache = tempfile::tempdir().unwrap();
+        let folder = unpacked(cache.path()).unwrap();
+        assert!(folder.ends_with(format!("suite-{FINGERPRINT}")));
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut files = 0;
+        for part in ["cases", "snapshots", "scripts/engines"] {
+            for entry in walk(&checkout.join(part)) {
+                let path = entry.strip_prefix(&checkout).unwrap();
+                assert_eq!(
+                    fs::read(folder.join(path)).unwrap(),
+                    fs::read(&entry).unwrap()
+                );
+                files += 1;
+            }
+        }
+        assert!(files > 1000, "{files}");
+        assert!(folder.join("scripts/setup-references").is_file());
+        // Nothing else is there, and the second time nothing is written.
+        assert_eq!(walk(&folder).len(), files + 1);
+        fs::write(folder.join("mark"), "").unwrap();
+        assert_eq!(unpacked(cache.path()).unwrap(), folder);
+        assert!(folder.join("mark").is_file());
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_an_error() {
+        let cache = tempfile::tempdir().unwrap();
+        let file = cache.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(unpacked(&file).is_err());
+    }
+
+    /// The files below a folder, as the build script takes them.
+    fn walk(folder: &Path) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.starts_with('.') || name.ends_with(".snap.new") || name == "__pycache__" {
+                continue;
+            }
+            if path.is_dir() {
+                files.extend(walk(&path));
+            } else {
+                files.push(path);
+            }
+        }
+        files
+    }
+}

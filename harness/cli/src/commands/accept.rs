@@ -1,0 +1,178 @@
+//! The command `accept`: what came of pairs becomes what is expected of them.
+
+use std::io::Write;
+
+use rolecall::accepting::{Accepting, is_open};
+use rolecall::baseline::Baseline;
+use rolecall::engines::Engines;
+use rolecall::reference::Reference;
+use rolecall::report::accepting::{self as report, Counts};
+use rolecall::report::difference::{self, Extent, Groups};
+use rolecall::report::progress::Progress;
+use rolecall::run::{Acceptance, Compared, Expected, Runner};
+use rolecall::selection::select;
+use rolecall::suite::{Pair, Suite, templates_of};
+use rolecall::verdict::{Truth, Verdict};
+use rolecall_model::{Dialect, Engine};
+
+use crate::args::AcceptArguments;
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::{engines, home, inputs};
+
+pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let layout = home::writable_layout()?;
+    let suite = inputs::load_own(&layout)?;
+    report_problems(&suite.problems)?;
+    if !suite.problems.is_empty() {
+        return Err(Failure::Request(
+            "nothing is accepted with problems in the suite".to_owned(),
+        ));
+    }
+    let pairs = select(&suite, &arguments.filters)?;
+    let baseline = Baseline::read(&layout, templates_of(&pairs)).map_err(Failure::Problems)?;
+    report_problems(&baseline.records.problems)?;
+
+    let engines = arguments.limits.chosen().engines();
+    let asker = Asker {
+        suite: &suite,
+        baseline: &baseline,
+        engines: &engines,
+        arguments,
+    };
+    let mut counts = Counts::default();
+    let (mut open, unknown) = asker.by_record(&pairs, &mut counts)?;
+    if !unknown.is_empty() {
+        open.extend(asker.by_reference(&unknown)?);
+    }
+    let mut accepting = Accepting::default();
+    let mut groups = Groups::default();
+    for compared in &open {
+        let is_confirmed = is_confirmed(compared);
+        if is_confirmed || !arguments.verified {
+            accepting.add(compared);
+            groups.add(compared);
+            counts.accept(compared, is_confirmed);
+        } else if matches!(compared.verdict, Verdict::Unverified(_)) {
+            counts.unknown += 1;
+        } else {
+            counts.refuted += 1;
+        }
+    }
+    let extent = if arguments.all {
+        Extent::WHOLE
+    } else {
+        Extent::SHORT
+    };
+    difference::write(out, &groups.sorted(), extent)?;
+    let (files, mut problems) = accepting.files(&suite, &baseline.snapshots);
+    if !arguments.dry_run {
+        for file in &files {
+            problems.extend(file.write(&baseline.snapshots).err());
+        }
+    }
+    report_problems(&problems)?;
+    report::write(out, &counts, &files, &law(&pairs), arguments.dry_run)?;
+    Ok(if !problems.is_empty() {
+        Status::BadInput
+    } else if counts.has_left() {
+        Status::Nonconforming
+    } else {
+        Status::Fine
+    })
+}
+
+/// Renders pairs and has them judged.
+struct Asker<'s> {
+    suite: &'s Suite,
+    baseline: &'s Baseline,
+    engines: &'s Engines,
+    arguments: &'s AcceptArguments,
+}
+
+impl<'s> Asker<'s> {
+    fn runner(&self) -> Result<Runner<'s>, Failure> {
+        let jobs = self.arguments.jobs.map(usize::from);
+        Ok(Runner::new(self.engines, &[], jobs)?)
+    }
+
+    fn expected<'x>(&'x self, truth: Truth<'x>) -> Expected<'x> {
+        Expected {
+            accepted: Some(Acceptance {
+                suite: self.suite,
+                snapshots: &self.baseline.snapshots,
+            }),
+            truth,
+            needs_differences_only: true,
+        }
+    }
+
+    /// What came of the pairs that are not as accepted, with the word of the records; and where
+    /// that is asked for and the records say nothing, the pairs alone.
+    fn by_record(
+        &self,
+        pairs: &[Pair<'s>],
+        counts: &mut Counts,
+    ) -> Result<(Vec<Compared<'s>>, Vec<Pair<'s>>), Failure> {
+        let mut open = Vec::new();
+        let mut unknown = Vec::new();
+        let expected = self.expected(self.baseline.truth());
+        self.runner()?.compare_each(pairs, &expected, |compared| {
+            let is_unknown = matches!(compared.verdict, Verdict::Unverified(_));
+            if !is_open(&compared) {
+                counts.same += 1;
+            } else if self.arguments.verified && is_unknown {
+                unknown.push(compared.rendered.pair);
+            } else {
+                open.push(compared);
+            }
+        });
+        Ok((open, unknown))
+    }
+
+    /// What came of pairs, with the word of the references that are installed.
+    fn by_reference(&self, pairs: &[Pair<'s>]) -> Result<Vec<Compared<'s>>, Failure> {
+        let limits = self.arguments.limits.chosen();
+        let mut programs = Vec::new();
+        for dialect in dialects(pairs) {
+            match engines::reference_program(&Reference::of(dialect), &limits.program) {
+                Ok(program) => programs.push(program),
+                Err(failure) => tell(&failure.to_string()),
+            }
+        }
+        let references: Vec<&dyn Engine> = programs.iter().map(|one| one as &dyn Engine).collect();
+        let progress = Progress::new(pairs.len(), "asking the references");
+        let runner = self.runner()?.with_progress(progress.step());
+        let expected = self.expected(Truth::Engines {
+            engines: &references,
+            divergences: &self.baseline.divergences,
+        });
+        let mut open = Vec::new();
+        runner.compare_each(pairs, &expected, |compared| open.push(compared));
+        progress.clear();
+        Ok(open)
+    }
+}
+
+/// The dialects of some pairs.
+fn dialects(pairs: &[Pair<'_>]) -> impl Iterator<Item = Dialect> {
+    Dialect::ALL
+        .into_iter()
+        .filter(|dialect| pairs.iter().any(|pair| pair.template.dialect == *dialect))
+}
+
+/// Whether the reference does the same, or a divergence says why not.
+fn is_confirmed(compared: &Compared<'_>) -> bool {
+    matches!(compared.verdict, Verdict::Agrees | Verdict::Differs(_))
+        && !compared.verdict.is_unexplained()
+}
+
+/// The references of some pairs, in words.
+fn law(pairs: &[Pair<'_>]) -> String {
+    let names: Vec<_> = dialects(pairs)
+        .map(|dialect| {
+            let reference = Reference::of(dialect);
+            format!("{} {}", reference.name, reference.version)
+        })
+        .collect();
+    names.join(" and ")
+}

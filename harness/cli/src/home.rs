@@ -1,0 +1,87 @@
+//! Where the command is at home: the suite around the current folder, or the built-in one, and
+//! the folders of the user that it keeps things in.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use rolecall::configuration::Configuration;
+use rolecall::layout::Layout;
+
+use crate::failure::Failure;
+
+/// The suite around the current folder: that of a `rolecall.toml` or of a checkout, whichever
+/// is nearer; else the one that is built into this program.
+pub(crate) fn layout() -> Result<Layout, Failure> {
+    let Ok(here) = std::env::current_dir() else {
+        return builtin();
+    };
+    if let Some(file) = Layout::find_configuration(&here) {
+        let configuration = Configuration::read(&near(&file)).map_err(Failure::Problems)?;
+        return Ok(Layout::own(configuration, &builtin()?));
+    }
+    match Layout::find(&here) {
+        Some(layout) => Ok(Layout::new(near(layout.root()))),
+        None => builtin(),
+    }
+}
+
+/// The suite around the current folder, to write into.
+pub(crate) fn writable_layout() -> Result<Layout, Failure> {
+    let layout = layout()?;
+    if layout.is_read_only() {
+        return Err(Failure::Request(
+            "there is no suite here, and the built-in one is not to be changed\n  `rolecall init` \
+             makes a suite of your own in this folder"
+                .to_owned(),
+        ));
+    }
+    Ok(layout)
+}
+
+/// The built-in suite, as files.
+fn builtin() -> Result<Layout, Failure> {
+    let unpack = |folder: &Path| rolecall_builtin::unpacked(folder);
+    let folder = match unpack(&cache_folder()) {
+        Ok(folder) => folder,
+        // There is no home, or it is not to be written to.
+        Err(first) => unpack(&std::env::temp_dir().join("rolecall")).map_err(|_| {
+            Failure::Request(format!(
+                "the built-in suite cannot be unpacked into {}: {first}\n  name a folder with \
+                 the variable ROLECALL_CACHE",
+                cache_folder().display()
+            ))
+        })?,
+    };
+    Ok(Layout::builtin(folder))
+}
+
+/// The folder for what can be made again: that of the variable `ROLECALL_CACHE`, or `rolecall`
+/// in the user's folder for such things.
+pub(crate) fn cache_folder() -> PathBuf {
+    if let Some(folder) = std::env::var_os("ROLECALL_CACHE").filter(|folder| !folder.is_empty()) {
+        return std::path::absolute(&folder).unwrap_or_else(|_| folder.into());
+    }
+    match etcetera::choose_base_strategy() {
+        Ok(folders) => folders.cache_dir().join("rolecall"),
+        Err(_) => std::env::temp_dir().join("rolecall"),
+    }
+}
+
+/// The folder that references are installed into: in a checkout `.references`, else one of the
+/// user's that all suites share.
+pub(crate) fn references_folder(layout: &Layout) -> PathBuf {
+    if layout.is_checkout() {
+        layout.root().join(".references")
+    } else {
+        cache_folder().join("references")
+    }
+}
+
+/// A path relative to the current folder where it lies below it: shorter to read.
+fn near(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    match path.strip_prefix(&here) {
+        Ok(below) => below.to_path_buf(),
+        Err(_) => path.to_path_buf(),
+    }
+}

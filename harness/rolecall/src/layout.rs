@@ -1,0 +1,167 @@
+//! Where a suite has its files: the inputs, and what was accepted and recorded of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::configuration::{self, Configuration};
+
+/// The files and folders of a suite.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    root: PathBuf,
+    kind: Kind,
+}
+
+/// How a suite came to be.
+#[derive(Debug, Clone)]
+enum Kind {
+    /// `cases` and `snapshots` as in a checkout of Rolecall.
+    Checkout,
+    /// The same folders, unpacked from the program: nobody's to change.
+    Builtin,
+    /// A folder with `rolecall.toml`, and the root of the built-in suite.
+    Own(Arc<Configuration>, PathBuf),
+}
+
+impl Layout {
+    /// A suite with the folders of a checkout.
+    pub fn new(root: impl Into<PathBuf>) -> Layout {
+        Layout {
+            root: root.into(),
+            kind: Kind::Checkout,
+        }
+    }
+
+    /// The built-in suite, unpacked into a folder.
+    pub fn builtin(root: impl Into<PathBuf>) -> Layout {
+        Layout {
+            root: root.into(),
+            kind: Kind::Builtin,
+        }
+    }
+
+    /// A suite of one's own, with the root of the built-in suite, whose cases it may have.
+    pub fn own(configuration: Configuration, builtin: &Layout) -> Layout {
+        Layout {
+            root: configuration.root().to_path_buf(),
+            kind: Kind::Own(Arc::new(configuration), builtin.root.clone()),
+        }
+    }
+
+    /// Looks for a suite with the folders of a checkout from a folder upwards: the first folder
+    /// that has both `cases/conversations` and `cases/templates`.
+    pub fn find(from: &Path) -> Option<Layout> {
+        from.ancestors()
+            .map(Layout::new)
+            .find(|layout| layout.conversations().is_dir() && layout.templates().is_dir())
+    }
+
+    /// Looks for `rolecall.toml` from a folder upwards, below the first checkout.
+    pub fn find_configuration(from: &Path) -> Option<PathBuf> {
+        for folder in from.ancestors() {
+            let file = folder.join(configuration::FILE);
+            if file.is_file() {
+                return Some(file);
+            }
+            let checkout = Layout::new(folder);
+            if checkout.conversations().is_dir() && checkout.templates().is_dir() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The folder that holds everything.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What the file of a suite of one's own says.
+    pub fn configuration(&self) -> Option<&Configuration> {
+        match &self.kind {
+            Kind::Own(configuration, _) => Some(configuration),
+            Kind::Checkout | Kind::Builtin => None,
+        }
+    }
+
+    /// Whether it is the suite of a checkout of Rolecall, which the tests there hold.
+    pub fn is_checkout(&self) -> bool {
+        matches!(self.kind, Kind::Checkout)
+    }
+
+    /// Whether nothing is to be written into it.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.kind, Kind::Builtin)
+    }
+
+    /// The folder of the inputs; of a suite of one's own, that of the built-in ones.
+    pub fn cases(&self) -> PathBuf {
+        match &self.kind {
+            Kind::Checkout | Kind::Builtin => self.root.join("cases"),
+            Kind::Own(_, builtin) => builtin.join("cases"),
+        }
+    }
+
+    /// The programs around the harness, such as those that ask the references.
+    pub fn scripts(&self) -> PathBuf {
+        self.cases().with_file_name("scripts")
+    }
+
+    /// The case files.
+    pub fn conversations(&self) -> PathBuf {
+        self.cases().join("conversations")
+    }
+
+    /// The templates and their sidecars.
+    pub fn templates(&self) -> PathBuf {
+        self.cases().join("templates")
+    }
+
+    /// The tool files.
+    pub fn tools(&self) -> PathBuf {
+        self.cases().join("tools")
+    }
+
+    /// The explained differences between twins.
+    pub fn parity(&self) -> PathBuf {
+        self.snapshots().join("parity.json")
+    }
+
+    /// The known differences from the references.
+    pub fn divergences(&self) -> PathBuf {
+        self.snapshots().join("divergences.json")
+    }
+
+    /// The accepted transcripts.
+    pub fn snapshots(&self) -> PathBuf {
+        match &self.kind {
+            Kind::Checkout | Kind::Builtin => self.root.join("snapshots"),
+            Kind::Own(configuration, _) => configuration.snapshots.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_is_found_from_below() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        let below = layout.templates().join("below");
+        std::fs::create_dir_all(&below).unwrap();
+        assert!(Layout::find(&below).is_none());
+        std::fs::create_dir_all(layout.conversations()).unwrap();
+        assert_eq!(Layout::find(&below).unwrap().root(), folder.path());
+
+        // Of two, the nearer one counts.
+        assert_eq!(Layout::find_configuration(&below), None);
+        let above = folder.path().join(configuration::FILE);
+        std::fs::write(&above, "").unwrap();
+        assert_eq!(Layout::find_configuration(&below), Some(above));
+        let near = below.join(configuration::FILE);
+        std::fs::write(&near, "").unwrap();
+        assert_eq!(Layout::find_configuration(&below), Some(near));
+    }
+}
