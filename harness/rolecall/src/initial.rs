@@ -142,7 +142,12 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         if source::read(&path).templates.is_empty() {
             continue;
         }
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        // The dot in the name of a folder is that of a version.
+        let stem = if path.is_dir() {
+            file.clone()
+        } else {
+            path.file_stem().unwrap_or_default().to_string_lossy()
+        };
         let mut name = plain(&stem);
         if !names.insert(name.clone()) {
             name = plain(&file);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{CaseId, Template};
+use rolecall_model::{Case, CaseId, Template};
 use serde_json::Value;
 
 use crate::divergence::Divergences;
@@ -33,11 +33,16 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     snapshots(layout, suite, &divergences, &mut findings);
     records(layout, suite, &mut findings);
     self::divergences(layout, suite, &divergences, &mut findings);
-    templates(suite, &mut findings);
-    cases(suite, &mut findings);
-    tools(layout, suite, &mut findings);
-    strays(layout, suite, &mut findings);
-    schemas(layout, suite, &mut findings);
+    twins(suite, &mut findings);
+    cases(layout, suite, &mut findings);
+    // What only the suite that is published has to have.
+    if layout.configuration().is_none() {
+        cards(layout, suite, &mut findings);
+        sidecars(suite, &mut findings);
+        tools(layout, suite, &mut findings);
+        strays(layout, suite, &mut findings);
+        schemas(layout, suite, &mut findings);
+    }
     findings.sort_by(|a, b| a.path.cmp(&b.path));
     findings
 }
@@ -54,7 +59,9 @@ fn snapshots(
     let mut expected = BTreeSet::new();
     for template in &suite.templates {
         expected.insert(Records::file(snapshots.root(), &template.name));
-        expected.insert(snapshots.card(&template.name));
+        if layout.configuration().is_none() {
+            expected.insert(snapshots.card(&template.name));
+        }
     }
     for (template, family, pairs) in &files {
         expected.insert(snapshots.file(&template.name, family));
@@ -62,7 +69,11 @@ fn snapshots(
             expected.insert(snapshots.reference_file(&template.name, family));
         }
     }
-    let survey = Survey::of(snapshots.root(), &expected);
+    let survey = if is_there(snapshots.root()) {
+        Survey::of(snapshots.root(), &expected)
+    } else {
+        Survey::default()
+    };
     for path in survey.orphans {
         findings.push(
             Problem::new(path, "an orphan: nothing in the suite has it")
@@ -73,10 +84,6 @@ fn snapshots(
     findings.extend(survey.strange);
     for path in survey.pending {
         findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
-    }
-    for template in &suite.templates {
-        let finding = card(snapshots.card(&template.name), template);
-        findings.extend(finding.filter(|finding| !strange.contains(&finding.path)));
     }
     for (template, family, pairs) in &files {
         let accepted = snapshots.accepted(&template.name, family);
@@ -105,6 +112,17 @@ fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
         let message = format!("missing: never accepted: {}", few(&names));
         Problem::new(accepted.path(), message).help(help)
     })
+}
+
+/// What is wrong with the files of report cards, where there is a plain file or none.
+fn cards(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let snapshots = Snapshots::of(layout);
+    for template in &suite.templates {
+        let path = snapshots.card(&template.name);
+        if !is_there(&path) || path.is_file() && !path.is_symlink() {
+            findings.extend(card(path, template));
+        }
+    }
 }
 
 /// What is wrong with the file of a report card: that it is not there, or not as insta
@@ -144,6 +162,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         };
         let record = match Record::of(layout, &template.name) {
             Ok(Some(record)) => record,
+            Ok(None) if layout.configuration().is_some() => continue,
             Ok(None) => {
                 complain("missing: the template has no reference records".to_owned());
                 continue;
@@ -259,7 +278,8 @@ fn kept_transcripts(
     }
 }
 
-fn templates(suite: &Suite, findings: &mut Vec<Problem>) {
+/// Templates whose sidecars do not say what they are.
+fn sidecars(suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         for (key, value) in [("about", &template.about), ("origin", &template.origin)] {
             if value.is_none() {
@@ -270,6 +290,12 @@ fn templates(suite: &Suite, findings: &mut Vec<Problem>) {
                 );
             }
         }
+    }
+}
+
+/// Templates that name a family, and are alone in it.
+fn twins(suite: &Suite, findings: &mut Vec<Problem>) {
+    for template in &suite.templates {
         if let Some(family) = &template.family
             && !suite
                 .templates
@@ -285,8 +311,15 @@ fn templates(suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-fn cases(suite: &Suite, findings: &mut Vec<Problem>) {
-    for case in &suite.cases {
+fn cases(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    // A suite of one's own need not have templates for every built-in case, nor for what every
+    // front makes of its own ones.
+    let builtin = layout.configuration().map(|_| layout.conversations());
+    let need_not_run = |case: &Case| {
+        let is_builtin = |folder| case.path.starts_with(folder);
+        builtin.as_ref().is_some_and(is_builtin) || builtin.is_some() && case.front.is_some()
+    };
+    for case in suite.cases.iter().filter(|case| !need_not_run(case)) {
         if case.about.is_none() {
             findings.push(
                 Problem::new(
