@@ -14,6 +14,8 @@ mod constructs;
 #[cfg(unix)]
 mod files;
 mod inventory;
+#[cfg(unix)]
+mod own;
 mod page;
 mod parity;
 #[cfg(unix)]

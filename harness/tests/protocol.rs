@@ -501,6 +501,7 @@ fn an_engine_that_is_not_ours_crashes_alone() {
     }}"#;
     std::fs::write(&cases, text).unwrap();
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_CACHE", crate::folder::CACHE)
         .args(["render", "--engine", "minijinja-plain", "--format", "jsonl"])
         .arg("--templates")
         .arg(folder.path())

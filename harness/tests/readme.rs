@@ -61,6 +61,7 @@ fn commands_print_what_the_readme_says() {
         for example in block.split("$ cargo run --release -- ").skip(1) {
             let (line, expected) = example.split_once('\n').unwrap();
             let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+                .env("ROLECALL_CACHE", crate::folder::CACHE)
                 .args(words(line))
                 .current_dir(root())
                 .output()

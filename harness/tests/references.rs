@@ -519,6 +519,7 @@ fn an_update_that_is_interrupted_leaves_the_records_whole() {
         "{{ messages[0].content }}{# new #}",
     );
     let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_CACHE", crate::folder::CACHE)
         .args(["reference", "update"])
         .current_dir(folder.path(""))
         .spawn()

@@ -8,6 +8,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ruzstd::decoding::StreamingDecoder;
 
@@ -24,6 +25,9 @@ pub const SIZE: usize = ARCHIVE.len();
 /// The suite as plain files in a folder below `cache`, unpacked unless it is there already.
 /// The folder is named after the suite's [`FINGERPRINT`], and has `cases`, `snapshots` and
 /// `scripts` as a checkout has.
+///
+/// Suites of other versions that were unpacked a week ago are taken away: a program that still
+/// needs one unpacks it again.
 ///
 /// Programs that do this at the same time do not disturb each other: the folder appears whole
 /// or not at all.
@@ -47,7 +51,25 @@ pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
         // What is left of it is in nobody's way.
         let _ = fs::remove_dir_all(&draft);
     }
-    done.map(|()| folder)
+    done?;
+    forget_others(cache, &folder);
+    Ok(folder)
+}
+
+/// Takes away suites that are not used any more. That one cannot be taken away is no harm.
+fn forget_others(cache: &Path, kept: &Path) {
+    const WEEK: Duration = Duration::from_hours(7 * 24);
+    let Ok(entries) = fs::read_dir(cache) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_suite = entry.file_name().to_string_lossy().starts_with("suite-");
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+        let is_old = changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > WEEK));
+        if is_suite && is_old && entry.path() != kept {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn unpack(folder: &Path) -> io::Result<()> {
@@ -86,6 +108,26 @@ mod tests {
         assert_eq!(unpacked(cache.path()).unwrap(), folder);
         assert!(folder.join("mark").is_file());
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn suites_of_other_versions_go_when_they_are_old() {
+        let cache = tempfile::tempdir().unwrap();
+        let old = cache.path().join("suite-000000000000");
+        let new = cache.path().join("suite-111111111111");
+        let other = cache.path().join("references");
+        for folder in [&old, &new, &other] {
+            fs::create_dir(folder).unwrap();
+        }
+        let long_ago = std::time::SystemTime::now() - Duration::from_hours(8 * 24);
+        for folder in [&old, &other] {
+            fs::File::open(folder)
+                .unwrap()
+                .set_modified(long_ago)
+                .unwrap();
+        }
+        unpacked(cache.path()).unwrap();
+        assert!(!old.is_dir() && new.is_dir() && other.is_dir());
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rolecall::front::{Front, UnknownFront};
 use rolecall::problem::closest;
+use rolecall::reference::Reference;
 use rolecall::selection::Filter;
 
 use crate::limits::ChosenLimits;
@@ -14,10 +16,25 @@ use crate::limits::ChosenLimits;
 /// Renders conversation cases across chat templates and compares the results, expected
 /// error messages included, byte by byte.
 #[derive(Debug, Parser)]
-#[command(name = "rolecall", version, max_term_width = 100)]
+#[command(name = "rolecall", version, long_version = long_version(), max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Which program this is, which suite is in it, and which references that was recorded with.
+fn long_version() -> String {
+    let references: Vec<_> = Reference::ALL
+        .iter()
+        .map(|reference| reference.identity().to_string())
+        .collect();
+    format!(
+        "{}\nsuite {} of {}\nrecorded with {}",
+        env!("CARGO_PKG_VERSION"),
+        rolecall_builtin::FINGERPRINT,
+        ByteSize::b(rolecall_builtin::SIZE as u64).display().si(),
+        references.join(" and ")
+    )
 }
 
 /// What to do.

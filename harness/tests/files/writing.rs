@@ -60,6 +60,7 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
         let is_old = before[0] == texts[0][0];
         install_reference(&folder, if is_old { "new" } else { "old" });
         let mut running = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+            .env("ROLECALL_CACHE", crate::folder::CACHE)
             .args(["reference", "update"])
             .current_dir(folder.path(""))
             .stdout(Stdio::null())
@@ -147,6 +148,7 @@ fn a_result_that_cannot_be_printed_is_an_error() {
         &["lint"],
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+            .env("ROLECALL_CACHE", crate::folder::CACHE)
             .args(command)
             .current_dir(folder.path(""))
             .stdout(fs::File::options().write(true).open("/dev/full").unwrap())

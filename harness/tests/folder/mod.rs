@@ -19,6 +19,9 @@ use rolecall::transcript;
 use rolecall_model::Outcome;
 use serde_json::Value;
 
+/// Where the command line keeps what it may make again: not among the user's own things.
+pub const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+
 /// A small suite in a folder of its own.
 pub struct Folder {
     root: tempfile::TempDir,
@@ -117,14 +120,20 @@ impl Folder {
     }
 
     pub fn rolecall(&self, arguments: &[&str]) -> Ran {
-        run_in(self.root.path(), arguments)
+        run_in(self.root.path(), arguments, Path::new(CACHE))
+    }
+
+    /// The same with a folder of the user's for what can be made again.
+    pub fn rolecall_with_cache(&self, cache: &Path, arguments: &[&str]) -> Ran {
+        run_in(self.root.path(), arguments, cache)
     }
 }
 
 pub struct Ran(pub Output);
 
-fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
+fn run_in(folder: &Path, arguments: &[&str], cache: &Path) -> Ran {
     let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_CACHE", cache)
         .args(arguments)
         .current_dir(folder)
         .output()

@@ -22,6 +22,7 @@ const BROKEN: &str = "{% for m in messages if m.role != 'system' %}<|{{ m.role }
 
 fn check(folder: &Folder, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_CACHE", crate::folder::CACHE)
         .arg("check")
         .args(arguments)
         .current_dir(folder.0.path())

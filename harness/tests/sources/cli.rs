@@ -12,6 +12,7 @@ fn rolecall(folder: &Folder, arguments: &[&str]) -> Output {
         r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#,
     );
     Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_CACHE", crate::folder::CACHE)
         .args(arguments)
         .args(["--cases", "cases.json"])
         .current_dir(folder.0.path())

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use rolecall::lint;
-use rolecall::report::{problems, thousands};
+use rolecall::report::{counted, problems, thousands};
 use rolecall::suite::Suite;
 
 use crate::args::LintArguments;
@@ -11,8 +11,12 @@ use crate::failure::{Failure, Status, report_problems};
 use crate::home;
 
 pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let layout = home::layout()?;
-    if arguments.fix {
+    let layout = if arguments.fix {
+        home::writable_layout()?
+    } else {
+        home::layout()?
+    };
+    if arguments.fix && layout.is_checkout() {
         for path in lint::fix(&layout)? {
             writeln!(out, "wrote {}", path.display())?;
         }
@@ -29,8 +33,8 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     }
     writeln!(
         out,
-        "{} templates, {} cases in {} families, {} snapshots: nothing to mend",
-        suite.templates.len(),
+        "{}, {} cases in {} families, {} snapshots: nothing to mend",
+        counted(suite.templates.len(), "template", "templates"),
         suite.written_cases().count(),
         suite.families.len(),
         thousands(suite.pairs().count()),

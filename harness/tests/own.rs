@@ -1,0 +1,370 @@
+//! A suite of one's own: `rolecall.toml`, `init`, `accept`, and the suite in the binary.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use crate::folder::{Folder, Ran};
+
+/// Says of every conversation what its first message says.
+const REFERENCE: &str = r#"#!/bin/sh
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\),"template.*/\1/')
+  content=$(printf '%s' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/')
+  case $line in
+    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "transformers", "version": "5.23.0", "dialect": "jinja", "components": {"jinja2": "3.1.6"}}' ;;
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *'"request":"stop"'*) exit 0 ;;
+    *) echo "{\"id\": $id, \"outcome\": \"rendered\", \"text\": \"$content\"}" ;;
+  esac
+done
+"#;
+
+/// A suite whose cases are its own, with the user's folder for what can be made again.
+struct Own {
+    folder: Folder,
+    home: tempfile::TempDir,
+}
+
+impl Own {
+    fn new() -> Own {
+        let own = Own {
+            folder: Folder::empty(),
+            home: tempfile::tempdir().unwrap(),
+        };
+        own.write(
+            "rolecall.toml",
+            "[templates]\necho = \"model/echo.jinja\"\n\n[cases]\nbuiltin = []\n",
+        );
+        own.write("model/echo.jinja", "{{ messages[0].content }}");
+        own.write(
+            "cases/words.json",
+            r#"{"about": "Words.", "cases": {
+                "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]},
+                "two": {"about": "Two.", "messages": [{"role": "user", "content": "two"}]}}}"#,
+        );
+        own
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        self.folder.write(name, text)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path(name)).unwrap()
+    }
+
+    fn install_reference(&self) {
+        let path = self.home.path().join("references/transformers");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, REFERENCE).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    fn rolecall(&self, arguments: &[&str]) -> Ran {
+        self.folder.rolecall_with_cache(self.home.path(), arguments)
+    }
+}
+
+fn has(text: &str, expected: &[&str]) {
+    for part in expected {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_suite_of_ones_own_is_accepted_held_and_changed() {
+    let own = Own::new();
+    // Nothing was accepted, and nobody confirms anything.
+    let ran = own.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(&ran.stdout(), &["2 new", "the reference was never asked"]);
+    let ran = own.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &["nothing to accept", "2 pairs left: nobody knows"],
+    );
+    has(
+        &ran.stderr(),
+        &["the reference transformers is not installed"],
+    );
+    assert!(!own.folder.path("snapshots").exists());
+    // Without a name and without a reference there is nothing to accept by.
+    assert_eq!(own.rolecall(&["accept"]).code(), 2);
+
+    own.install_reference();
+    let ran = own.rolecall(&["accept", "--verified", "--dry-run"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &["would accept 2 snapshots in 1 file", "2 of 2 confirmed"],
+    );
+    assert!(!own.folder.path("snapshots").exists());
+    assert_eq!(own.rolecall(&["accept", "--verified"]).code(), 0);
+    assert_eq!(
+        own.read("snapshots/echo/words.snap"),
+        "---\nsource: rolecall accept\n---\n=== one: rendered\none␃\n\n=== two: rendered\ntwo␃\n"
+    );
+    assert_eq!(own.rolecall(&["run"]).code(), 0);
+    let ran = own.rolecall(&["reference", "update"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let ran = own.rolecall(&["run"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    has(
+        &ran.stdout(),
+        &["2 of 2 agree (100 %) with transformers 5.23.0, as recorded"],
+    );
+    let ran = own.rolecall(&["lint"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+
+    // One newline more: every prompt is another, and the reference does not do the same.
+    own.write("model/echo.jinja", "{{ messages[0].content }}\n\n");
+    let ran = own.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(&ran.stdout(), &["2 changed", "- one␃\n", "+ one␊\n"]);
+    let ran = own.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "nothing to accept",
+            "2 pairs left: the reference does not do the same",
+        ],
+    );
+    // By name one takes it in spite of that; the others stay as they are.
+    let ran = own.rolecall(&["accept", "echo:words/two"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &[
+            "accepted 1 snapshot in 1 file: 1 changed, 0 new",
+            "0 of 1 confirmed",
+        ],
+    );
+    let file = own.read("snapshots/echo/words.snap");
+    has(
+        &file,
+        &["=== one: rendered\none␃\n", "=== two: rendered\ntwo␊\n␃\n"],
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_not_written_over() {
+    let own = Own::new();
+    own.install_reference();
+    own.rolecall(&["accept", "--verified"]);
+    let whole = own.read("snapshots/echo/words.snap");
+    let damaged = whole.replace("one␃", "one");
+    own.write("snapshots/echo/words.snap", &damaged);
+    let ran = own.rolecall(&["accept", "echo:words/two"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    assert_eq!(own.read("snapshots/echo/words.snap"), damaged);
+    own.write("model/echo.jinja", "{{ messages[0].content }}!");
+    let ran = own.rolecall(&["accept", "echo:words/two"]);
+    assert_eq!(ran.code(), 2, "{}", ran.stdout());
+    has(
+        &ran.stderr(),
+        &["words.snap: what was accepted for `one` cannot be read"],
+    );
+    assert_eq!(own.read("snapshots/echo/words.snap"), damaged);
+    // All of it is another matter.
+    assert_eq!(own.rolecall(&["accept", "echo"]).code(), 0);
+    has(&own.read("snapshots/echo/words.snap"), &["one!␃", "two!␃"]);
+}
+
+#[test]
+fn sections_without_a_case_go_and_are_told() {
+    let own = Own::new();
+    own.install_reference();
+    own.rolecall(&["accept", "--verified"]);
+    let with_orphan = own.read("snapshots/echo/words.snap") + "\n=== three: rendered\nthree␃\n";
+    own.write("snapshots/echo/words.snap", &with_orphan);
+    own.write("model/echo.jinja", "{{ messages[0].content }}!");
+    let ran = own.rolecall(&["accept", "*"]);
+    has(
+        &ran.stdout(),
+        &["words.snap: 1 section without a case left out: three"],
+    );
+    assert!(!own.read("snapshots/echo/words.snap").contains("three"));
+}
+
+#[test]
+fn everything_wrong_with_the_file_has_its_place() {
+    let own = Own::new();
+    let wrong = |text: &str, expected: &[&str]| {
+        own.write("rolecall.toml", text);
+        let ran = own.rolecall(&["run"]);
+        assert_eq!(ran.code(), 2, "{text}\n{}", ran.stdout());
+        has(&ran.stderr(), expected);
+    };
+    wrong("", &["rolecall.toml:1:1: the file has no `templates`"]);
+    wrong("[templates\n", &["rolecall.toml:1:11: not TOML: "]);
+    wrong(
+        "[template]\na = \"b\"\n",
+        &["rolecall.toml:1:2: unknown key `template` in this file\n  did you mean `templates`?"],
+    );
+    wrong(
+        "[templates]\nA = \"model/echo.jinja\"\n",
+        &["rolecall.toml:2:1: `A` cannot be the name of a folder on every system"],
+    );
+    wrong(
+        "[templates]\na = 3\n",
+        &[
+            "rolecall.toml:2:5: the template `a`, unless it is a text, must be a table, not a number",
+        ],
+    );
+    wrong(
+        "[templates.a]\nsorce = \"x\"\n",
+        &[
+            "rolecall.toml:1:12: the template `a` has no `source`",
+            ":2:1: unknown key `sorce`",
+        ],
+    );
+    wrong(
+        "[templates]\na = \"nowhere.jinja\"\n",
+        &["rolecall.toml:2:5: nowhere.jinja: no such file or folder"],
+    );
+    wrong(
+        "[templates.a]\nsource = \"model/echo.jinja\"\nfront = \"transfromers\"\n",
+        &["rolecall.toml:3:9: no front is named `transfromers`\n  did you mean `transformers`?"],
+    );
+    wrong(
+        "[templates.a]\nsource = \"model/echo.jinja\"\nfront = \"ollama\"\n",
+        &["rolecall.toml:3:9: the front `ollama` is not for jinja templates"],
+    );
+    wrong(
+        "[templates.a]\nsource = \"model/echo.jinja\"\nvariables = { x = nan }\n",
+        &["rolecall.toml:3:19: the variable `x` is a number that JSON does not have"],
+    );
+    wrong(
+        "[templates]\na = \"model/echo.jinja\"\n[cases]\nbuiltin = [\"[\"]\nown = [\"nowhere\"]\n",
+        &[
+            "rolecall.toml:4:12: `[` is no pattern",
+            ":5:8: no such file or folder: nowhere",
+        ],
+    );
+    wrong(
+        "snapshots = \"../elsewhere\"\n[templates]\na = \"model/echo.jinja\"\n",
+        &["rolecall.toml:1:13: `../elsewhere` is no folder below this one"],
+    );
+    own.write("cases/plain.json", &own.read("cases/words.json"));
+    wrong(
+        "[templates]\na = \"model/echo.jinja\"\n",
+        &["plain.json: a built-in family is named `plain`, too\n  rename the file"],
+    );
+}
+
+#[test]
+fn templates_have_what_the_file_gives_them() {
+    let own = Own::new();
+    own.write(
+        "rolecall.toml",
+        r#"
+            [templates.told]
+            source = "model/told.jinja"
+            special_tokens = { bos_token = "<s>" }
+            variables = { mood = "calm", depth = 3, tools_text = { "$json" = "tools" } }
+            front = "raw"
+
+            [cases]
+            builtin = ["plain", "tool-use/one-call"]
+            without = ["plain/multi-*"]
+        "#,
+    );
+    own.write(
+        "model/told.jinja",
+        "{{ bos_token }}{{ mood }}{{ depth }}{{ messages[0].content }}",
+    );
+    own.write(
+        "model/told.json",
+        r#"{"special_tokens": {"bos_token": "<b>"}}"#,
+    );
+    let ran = own.rolecall(&["show", "told", "words/one", "--raw"]);
+    assert_eq!(ran.stdout(), "<s>calm3one", "{}", ran.stderr());
+    let ran = own.rolecall(&["render", "--format", "jsonl"]);
+    let cases: Vec<String> = ran
+        .json_lines()
+        .iter()
+        .map(|line| line["case"].as_str().unwrap().to_owned())
+        .collect();
+    has(
+        &cases.join(" "),
+        &["plain/single-turn", "words/one", "words/two"],
+    );
+    assert!(
+        !cases.iter().any(|case| case.starts_with("plain/multi-")),
+        "{cases:?}"
+    );
+    assert!(
+        cases.iter().all(|case| case.starts_with("plain/")
+            || case.starts_with("words/")
+            || case == "tool-use/one-call"),
+        "{cases:?}"
+    );
+    // Other templates meet the same cases.
+    let ran = own.rolecall(&[
+        "render",
+        "--templates",
+        "model/echo.jinja",
+        "--format",
+        "jsonl",
+    ]);
+    // What its front makes of one of them stands beside it.
+    let others = ran.json_lines();
+    let written = others
+        .iter()
+        .filter(|line| !line["case"].as_str().unwrap().contains('@'));
+    assert_eq!(written.count(), cases.len());
+}
+
+#[test]
+fn init_makes_a_suite_that_can_be_run() {
+    let own = Own::new();
+    let ran = own.rolecall(&["init", "new"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &["wrote new/rolecall.toml\n", "No template was found"],
+    );
+    // A second time nothing is touched.
+    let ran = own.rolecall(&["init", "new"]);
+    assert_eq!(ran.code(), 2);
+    has(
+        &ran.stderr(),
+        &["new/rolecall.toml: is there already, and stays as it is"],
+    );
+    let ran = own.rolecall(&["init", "model"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &own.read("model/rolecall.toml"),
+        &["\necho = \"echo.jinja\"\n"],
+    );
+    has(
+        &own.read("model/.github/workflows/rolecall.yml"),
+        &["rolecall run"],
+    );
+}
+
+#[test]
+fn outside_of_every_suite_the_built_in_one_is_there() {
+    let empty = Folder::empty();
+    let ran = empty.rolecall(&["run", "chatml"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &["agree (100 %) with transformers 5.23.0, as recorded"],
+    );
+    assert_eq!(empty.rolecall(&["lint"]).code(), 0);
+    for arguments in [
+        ["accept", "chatml"],
+        ["reference", "update"],
+        ["lint", "--fix"],
+    ] {
+        let ran = empty.rolecall(&arguments);
+        assert_eq!(ran.code(), 2, "{arguments:?}");
+        has(
+            &ran.stderr(),
+            &["the built-in one is not to be changed\n  `rolecall init`"],
+        );
+    }
+}
