@@ -163,7 +163,7 @@ impl Whole<'_> {
                 return Some(Check::Pairs);
             }
             let pairs = rendered.iter().map(|one| one.pair);
-            (!Snapshots::of(&self.layout)
+            (!Snapshots::of(self.layout)
                 .problems(&accepted, pairs)
                 .is_empty())
             .then_some(Check::Lint)
