@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use rolecall::front::{Front, UnknownFront};
 use rolecall::problem::closest;
 use rolecall::reference::Reference;
@@ -59,6 +60,10 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Check the suite itself: orphans, pending reviews, stale records, unused tools
     Lint(LintArguments),
+    /// Print what a shell needs to complete commands and options
+    Completions(CompletionsArguments),
+    /// Print the manual page
+    Man,
     /// Be an engine: answer the engine protocol on standard input and output
     Serve(ServeArguments),
     /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
@@ -73,7 +78,7 @@ impl Command {
             Command::Run(arguments) => arguments.format == Format::Jsonl,
             Command::Render(arguments) => arguments.format == Format::Jsonl,
             Command::Show(arguments) => arguments.raw,
-            Command::Serve(_) => true,
+            Command::Serve(_) | Command::Completions(_) | Command::Man => true,
             Command::List(arguments) => arguments.format == ListFormat::Json,
             Command::Check(arguments) => arguments.format != CheckFormat::Human,
             Command::Parity(_)
@@ -281,6 +286,13 @@ pub(crate) struct ServeArguments {
     pub(crate) engine: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Args)]

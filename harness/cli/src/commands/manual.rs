@@ -1,0 +1,33 @@
+//! The commands `completions` and `man`: what shells and readers of manuals need.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::args::{Arguments, CompletionsArguments};
+use crate::failure::{Failure, Status};
+
+pub(super) fn completions(arguments: &CompletionsArguments, out: &mut dyn Write) {
+    let mut command = Arguments::command();
+    clap_complete::generate(arguments.shell, &mut command, "rolecall", &mut &mut *out);
+}
+
+/// The manual page: that of the command, and below it those of its commands.
+pub(super) fn page(out: &mut dyn Write) -> Result<Status, Failure> {
+    let mut command = Arguments::command();
+    command.build();
+    Man::new(command.clone()).render(&mut &mut *out)?;
+    for below in command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set())
+    {
+        let name = format!("rolecall-{}", below.get_name());
+        writeln!(out, ".SH {}", name.replace('-', " ").to_uppercase())?;
+        let man = Man::new(below.clone());
+        man.render_description_section(&mut &mut *out)?;
+        man.render_synopsis_section(&mut &mut *out)?;
+        man.render_options_section(&mut &mut *out)?;
+    }
+    Ok(Status::Fine)
+}
