@@ -8,9 +8,16 @@ use clap_mangen::Man;
 use crate::args::{Arguments, CompletionsArguments};
 use crate::failure::{Failure, Status};
 
-pub(super) fn completions(arguments: &CompletionsArguments, out: &mut dyn Write) {
+pub(super) fn completions(
+    arguments: &CompletionsArguments,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    // The generator would panic where a reader has seen enough.
+    let mut script = Vec::new();
     let mut command = Arguments::command();
-    clap_complete::generate(arguments.shell, &mut command, "rolecall", &mut &mut *out);
+    clap_complete::generate(arguments.shell, &mut command, "rolecall", &mut script);
+    out.write_all(&script)?;
+    Ok(Status::Fine)
 }
 
 /// The manual page: that of the command, and below it those of its commands.

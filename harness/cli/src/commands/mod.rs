@@ -30,10 +30,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Init(arguments) => init::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
         Command::Lint(arguments) => lint::execute(arguments, out),
-        Command::Completions(arguments) => {
-            manual::completions(arguments, out);
-            Ok(Status::Fine)
-        }
+        Command::Completions(arguments) => manual::completions(arguments, out),
         Command::Man => manual::page(out),
         Command::Serve(arguments) => serve::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),
