@@ -17,10 +17,10 @@ mod inventory;
 #[cfg(unix)]
 mod own;
 mod page;
+mod pages;
 mod parity;
 #[cfg(unix)]
 mod protocol;
-mod readme;
 #[cfg(unix)]
 mod references;
 mod sabotage;

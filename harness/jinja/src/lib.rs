@@ -417,7 +417,7 @@ mod tests {
     }
 }
 
-/// The README's example.
+/// The example of the page about engines.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../docs/engines.md")]
 struct Readme;

@@ -1,0 +1,230 @@
+//! The examples of the README and of the pages in `harness/docs` do what they say.
+//!
+//! In a `console` block, each `$ cargo run --release -- …` is run in the repository, and each
+//! `$ rolecall …` in a folder of the page's own, where nothing is but what the page put there: a
+//! block whose language is followed by the name of a file, such as `jinja chat.jinja`, is that
+//! file. What stands below a command is what it prints; a line `…` stands for any lines, and
+//! counts and times in summaries may be others, for the suite grows. `json` blocks are read as
+//! what they are examples of. `ROLECALL_PAGES=print` prints what the commands print now.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+use rolecall::case_file::read_family;
+use rolecall::template_file::read_template;
+
+use crate::folder::CACHE;
+
+/// As in a page for people whose terminal is narrow.
+const COLUMNS: &str = "100";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A page: where it is, and its text.
+struct Page {
+    path: PathBuf,
+    text: String,
+}
+
+/// A block of code: its language, the file that it is, and its text.
+struct Block {
+    language: String,
+    file: Option<String>,
+    text: String,
+}
+
+fn pages() -> Vec<Page> {
+    let docs = std::fs::read_dir(root().join("harness/docs")).unwrap();
+    let docs = docs.map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = docs.chain([root().join("README.md")]).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    let read = |path: PathBuf| Page {
+        text: std::fs::read_to_string(&path).unwrap(),
+        path,
+    };
+    paths.into_iter().map(read).collect()
+}
+
+impl Page {
+    fn blocks(&self) -> Vec<Block> {
+        Regex::new(r"(?ms)^```(\w+)(?: (\S+))?\n(.*?)^```$")
+            .unwrap()
+            .captures_iter(&self.text)
+            .map(|block| Block {
+                language: block[1].to_owned(),
+                file: block.get(2).map(|file| file.as_str().to_owned()),
+                text: block[3].to_owned(),
+            })
+            .collect()
+    }
+
+    fn blocks_in(&self, language: &str) -> Vec<String> {
+        let blocks = self.blocks().into_iter();
+        blocks
+            .filter(|block| block.language == language)
+            .map(|block| block.text)
+            .collect()
+    }
+
+    /// Runs its commands, and says how many there were.
+    fn run(&self) -> usize {
+        let folder = tempfile::tempdir().unwrap();
+        let mut commands = 0;
+        for block in self.blocks() {
+            if let Some(file) = &block.file {
+                std::fs::write(folder.path().join(file), &block.text).unwrap();
+            }
+            if block.language != "console" {
+                continue;
+            }
+            for example in block.text.split("\n$ ") {
+                let example = example.trim_start_matches("$ ");
+                let (line, expected) = example.split_once('\n').unwrap_or((example, ""));
+                let (arguments, place) = match line.strip_prefix("cargo run --release -- ") {
+                    Some(arguments) => (arguments, root()),
+                    None => (
+                        line.strip_prefix("rolecall ").unwrap(),
+                        folder.path().to_path_buf(),
+                    ),
+                };
+                let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+                    .env("ROLECALL_CACHE", CACHE)
+                    .env("COLUMNS", COLUMNS)
+                    .args(words(arguments))
+                    .current_dir(place)
+                    .output()
+                    .unwrap();
+                let found = String::from_utf8(output.stdout).unwrap();
+                let page = self.path.display();
+                if std::env::var("ROLECALL_PAGES").is_ok_and(|value| value == "print") {
+                    println!("{page}\n$ {line}\n{found}");
+                } else {
+                    assert!(
+                        pattern(arguments, expected).is_match(&found),
+                        "`{line}` printed:\n{found}\n{}\nbut {page} says:\n{expected}",
+                        String::from_utf8_lossy(&output.stderr),
+                    );
+                }
+                commands += 1;
+            }
+        }
+        commands
+    }
+}
+
+/// The arguments of a command line: words, some of them in single quotes.
+fn words(line: &str) -> Vec<String> {
+    Regex::new(r"'([^']*)'|(\S+)")
+        .unwrap()
+        .captures_iter(line)
+        .map(|word| word.get(1).or(word.get(2)).unwrap().as_str().to_owned())
+        .collect()
+}
+
+fn pattern(command: &str, expected: &str) -> Regex {
+    let number = Regex::new(r"\d[\d,.\\]*").unwrap();
+    let spaces = Regex::new(" +").unwrap();
+    let has_counts = ["run", "parity", "accept"]
+        .iter()
+        .any(|counting| command.starts_with(counting));
+    let lines: Vec<String> = expected
+        .lines()
+        .map(|line| match line {
+            "…" => "(?:.*\n)*?".to_owned(),
+            line => {
+                let mut line = regex::escape(line) + "\n";
+                if has_counts {
+                    line = number.replace_all(&line, r"[\d,.]+").into_owned();
+                    line = spaces.replace_all(&line, " +").into_owned();
+                }
+                line
+            }
+        })
+        .collect();
+    Regex::new(&format!("^{}$", lines.concat())).unwrap()
+}
+
+#[test]
+fn commands_print_what_the_pages_say() {
+    let pages = pages();
+    let commands: usize = pages.iter().map(Page::run).sum();
+    assert!(commands >= 20, "{commands} examples were found");
+}
+
+#[test]
+fn the_readme_is_read_in_one_sitting() {
+    let lines = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(lines.lines().count() <= 200);
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let link = Regex::new(r"\]\(([^)\s#]+)?(?:#([^)\s]+))?\)").unwrap();
+    let pages = pages();
+    let mut named = BTreeSet::new();
+    for page in &pages {
+        for target in link.captures_iter(&page.text) {
+            let (path, anchor) = (target.get(1), target.get(2));
+            if path.is_some_and(|path| path.as_str().contains("://")) {
+                continue;
+            }
+            let path = match path {
+                Some(path) => page.path.parent().unwrap().join(path.as_str()),
+                None => page.path.clone(),
+            };
+            assert!(path.exists(), "{}: {}", page.path.display(), &target[0]);
+            if let Some(anchor) = anchor {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let headings = text.lines().filter_map(|line| line.strip_prefix("## "));
+                let is_there = headings
+                    .map(|heading| heading.to_lowercase().replace(' ', "-"))
+                    .any(|heading| heading == anchor.as_str());
+                assert!(is_there, "{}: {}", page.path.display(), &target[0]);
+            }
+            named.insert(path.canonicalize().unwrap());
+        }
+    }
+    // No page is one that nobody finds.
+    for page in &pages {
+        let path = page.path.canonicalize().unwrap();
+        assert!(path.ends_with("README.md") || named.contains(&path), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_example_files_can_be_read() {
+    let page = root().join("harness/docs/suite.md");
+    let page = Page {
+        text: std::fs::read_to_string(&page).unwrap(),
+        path: page,
+    };
+    let examples = page.blocks_in("json");
+    let [case, sidecar] = examples.as_slice() else {
+        panic!("{} JSON examples", examples.len());
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad-roles.json");
+    std::fs::write(&path, case).unwrap();
+    let family = read_family(&path, &[root().join("cases/tools")]);
+    assert_eq!(family.problems, []);
+    assert_eq!(family.cases.len(), 1);
+
+    let path = folder.path().join("mine.jinja");
+    std::fs::write(&path, "").unwrap();
+    std::fs::write(path.with_extension("json"), sidecar).unwrap();
+    assert!(read_template(&path).is_ok());
+
+    let shown = "unknown key `mesages` in case `unknown-role`\n  did you mean `messages`?";
+    let shows_it = |text: &String| text.contains(shown);
+    assert!(page.blocks_in("text").iter().any(shows_it));
+    let path = folder.path().join("bad-roles.json");
+    let text = r#"{"about": "x", "cases": {"unknown-role": {"mesages": []}}}"#;
+    std::fs::write(&path, text).unwrap();
+    let problem = read_family(&path, &[]).problems[0].to_string();
+    assert!(problem.contains(shown), "{problem}");
+}
