@@ -21,6 +21,8 @@ mod protocol;
 mod readme;
 #[cfg(unix)]
 mod references;
+#[cfg(all(unix, feature = "fetch"))]
+mod remote;
 mod sabotage;
 mod snapshots;
 mod sources;

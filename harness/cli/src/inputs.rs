@@ -6,8 +6,9 @@ use rolecall::baseline::Baseline;
 use rolecall::report::problems;
 use rolecall::suite::{Layout, Pair, Suite, templates_of};
 
-use crate::args::SourceArguments;
+use crate::args::{SetArguments, SourceArguments};
 use crate::failure::Failure;
+use crate::sources::Sources;
 
 /// What a command works on.
 pub(crate) struct Inputs {
@@ -55,13 +56,16 @@ fn near(path: &Path) -> PathBuf {
 
 /// Loads the templates of some paths, or the suite's own without one, and the suite's
 /// cases where there are any.
-pub(crate) fn load_templates(paths: &[PathBuf]) -> Result<Suite, Failure> {
-    let suite = match (layout(), paths) {
+pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
+    let sources = Sources::find(named, set)?;
+    let paths = sources.paths();
+    let mut suite = match (layout(), named) {
         (Ok(layout), []) => Suite::load_layout(&layout),
-        (Ok(layout), paths) => Suite::load(paths, &[layout.conversations()], &[layout.tools()]),
+        (Ok(layout), _) => Suite::load(paths, &[layout.conversations()], &[layout.tools()]),
         (Err(failure), []) => return Err(failure),
-        (Err(_), paths) => Suite::load(paths, &[], &[]),
+        (Err(_), _) => Suite::load(paths, &[], &[]),
     };
+    sources.settle(&mut suite);
     problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
     Ok(suite)
 }
@@ -69,18 +73,21 @@ pub(crate) fn load_templates(paths: &[PathBuf]) -> Result<Suite, Failure> {
 /// Loads what the arguments name, and the suite's own for the rest. What there is to know
 /// about the sources is told on standard error.
 pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
-    let inputs = find(arguments)?;
+    let sources = Sources::find(&arguments.templates, &arguments.set)?;
+    let mut inputs = find(arguments, sources.paths())?;
+    sources.settle(&mut inputs.suite);
     problems::write_notes(&mut anstream::stderr(), &inputs.suite.notes)?;
     Ok(inputs)
 }
 
-fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
+/// What the arguments name, whose templates are at some paths.
+fn find(arguments: &SourceArguments, templates: &[PathBuf]) -> Result<Inputs, Failure> {
     if !arguments.templates.is_empty() && !arguments.cases.is_empty() {
         let tools = layout()
             .map(|layout| vec![layout.tools()])
             .unwrap_or_default();
         return Ok(Inputs {
-            suite: Suite::load(&arguments.templates, &arguments.cases, &tools),
+            suite: Suite::load(templates, &arguments.cases, &tools),
             layout: None,
         });
     }
@@ -91,13 +98,14 @@ fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
             layout: Some(layout),
         });
     }
-    let or_own = |given: &[PathBuf], own: PathBuf| match given {
+    let or_own = |named: &[PathBuf], paths: &[PathBuf], own: PathBuf| match named {
         [] => vec![own],
-        given => given.to_vec(),
+        _ => paths.to_vec(),
     };
+    let cases = &arguments.cases;
     let suite = Suite::load(
-        &or_own(&arguments.templates, layout.templates()),
-        &or_own(&arguments.cases, layout.conversations()),
+        &or_own(&arguments.templates, templates, layout.templates()),
+        &or_own(cases, cases, layout.conversations()),
         &[layout.tools()],
     );
     Ok(Inputs {

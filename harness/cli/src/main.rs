@@ -4,10 +4,21 @@
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
+#[cfg(feature = "fetch")]
+mod environment;
 mod failure;
 mod limits;
 
+#[cfg(feature = "fetch")]
+mod cache;
+
+mod remote;
+
 mod args;
+mod stdin;
+
+mod sources;
+
 mod inputs;
 
 mod engines;
