@@ -73,7 +73,7 @@ pub(super) fn find(shown: &Path, name: &HubName) -> Result<Found, Problem> {
     let model = Model {
         shown,
         name,
-        client: Client::new(settings::waits(), token),
+        client: Client::new(token),
         endpoint: endpoint.clone(),
         cached: Repository::new(&cache, &name.repository),
         own: Repository::new(&own, &name.repository),

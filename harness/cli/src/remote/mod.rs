@@ -7,11 +7,12 @@ mod name;
 mod found;
 
 #[cfg(feature = "fetch")]
-mod client;
-#[cfg(feature = "fetch")]
 mod files;
 #[cfg(feature = "fetch")]
 mod settings;
+
+#[cfg(feature = "fetch")]
+mod client;
 
 #[cfg(feature = "fetch")]
 mod header;

@@ -83,7 +83,7 @@ pub(super) fn find(shown: &Path, name: &ModelName) -> Result<Found, Problem> {
         } else {
             format!("https://{}", name.host())
         },
-        client: Client::new(settings::waits(), None),
+        client: Client::new(None),
         store,
         fetched: (0, 0),
     };
