@@ -23,6 +23,8 @@ mod parity;
 mod protocol;
 #[cfg(unix)]
 mod references;
+#[cfg(all(unix, feature = "fetch"))]
+mod remote;
 mod sabotage;
 mod snapshots;
 mod sources;

@@ -192,7 +192,11 @@ fn links_lead_somewhere() {
     // No page is one that nobody finds.
     for page in &pages {
         let path = page.path.canonicalize().unwrap();
-        assert!(path.ends_with("README.md") || named.contains(&path), "{}", path.display());
+        assert!(
+            path.ends_with("README.md") || named.contains(&path),
+            "{}",
+            path.display()
+        );
     }
 }
 

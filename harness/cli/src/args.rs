@@ -9,7 +9,9 @@ use rolecall::front::{Front, UnknownFront};
 use rolecall::problem::closest;
 use rolecall::reference::Reference;
 use rolecall::selection::Filter;
+use serde_json::Value;
 
+use crate::failure::Failure;
 use crate::limits::ChosenLimits;
 
 /// Conformance tests for LLM chat templates.
@@ -156,8 +158,11 @@ pub(crate) struct ShowArguments {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
-    /// stores; the suite's own without one
+    /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], or - for a
+    /// template on standard input (Jinja, or Go where it looks so); the suite's own without one
     pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// Print every card and all evidence, with what differs
@@ -319,12 +324,83 @@ pub(crate) struct SelectionArguments {
 #[derive(Debug, Args)]
 pub(crate) struct SourceArguments {
     /// A template, a folder of templates, a model folder, a GGUF file, a Modelfile or an
-    /// Ollama store, instead of the suite's (repeatable)
+    /// Ollama store, a model by name as hf:ORG/NAME[@REVISION][:FILE] or ollama:NAME[:TAG], or -
+    /// for a template on standard input (Jinja, or Go where it looks so), instead of the suite's
+    /// (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) templates: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
     /// A case file or a folder of case files, instead of the suite's (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) cases: Vec<PathBuf>,
+}
+
+/// What is set on the templates that the arguments name.
+#[derive(Debug, Args)]
+pub(crate) struct SetArguments {
+    /// A special token of the templates that are named, such as `bos_token=<s>`, over what their
+    /// sources say (repeatable)
+    #[arg(long = "special-token", value_name = "NAME=VALUE", value_parser = special_token)]
+    pub(crate) special_tokens: Vec<(String, String)>,
+    /// A variable that the templates that are named see, such as `enable_thinking=false` or
+    /// `'date="today"'`, over what their sources say (repeatable)
+    #[arg(long = "variable", value_name = "NAME=JSON", value_parser = variable)]
+    pub(crate) variables: Vec<(String, Value)>,
+}
+
+impl SetArguments {
+    /// Refuses a name that is said twice, and anything where no template is named.
+    pub(crate) fn check(&self, is_own_suite: bool) -> Result<(), Failure> {
+        let tokens = self.special_tokens.iter().map(|(name, _)| name).collect();
+        let variables = self.variables.iter().map(|(name, _)| name).collect();
+        let said: [(&str, Vec<&String>); 2] =
+            [("--special-token", tokens), ("--variable", variables)];
+        for (option, names) in said {
+            let twice = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
+            if let Some(at) = twice {
+                let message = format!("{option} {} is given twice\n  give it once", names[at]);
+                return Err(Failure::Request(message));
+            }
+            if is_own_suite && !names.is_empty() {
+                return Err(Failure::Request(format!(
+                    "{option} is for templates that you name, and the suite's own have theirs\n  \
+                     name a template"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn special_token(text: &str) -> Result<(String, String), String> {
+    named(text, "bos_token=<s>").map(|(name, value)| (name, value.to_owned()))
+}
+
+fn variable(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = named(text, "enable_thinking=false")?;
+    match serde_json::from_str(value) {
+        Ok(value) => Ok((name, value)),
+        Err(error) => Err(format!(
+            "the value is not JSON: {error}\n  a text needs quotes: '{name}={}'",
+            Value::from(value)
+        )),
+    }
+}
+
+/// Name and value of what is given as `NAME=VALUE`.
+fn named<'t>(text: &'t str, example: &str) -> Result<(String, &'t str), String> {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    match text.split_once('=') {
+        Some((name, value)) if is_name(name) => Ok((name.to_owned(), value)),
+        Some((name, _)) => Err(format!(
+            "{name:?} is not a name that a template can use: letters, digits and underscores"
+        )),
+        None => Err(format!("there is no `=` in it; write it as {example}")),
+    }
 }
 
 /// How to render.

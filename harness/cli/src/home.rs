@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy;
 use rolecall::configuration::Configuration;
 use rolecall::layout::Layout;
 
+use crate::cache::cache_folder;
 use crate::failure::Failure;
 
 /// The suite around the current folder: that of a `rolecall.toml` or of a checkout, whichever
@@ -41,30 +41,24 @@ pub(crate) fn writable_layout() -> Result<Layout, Failure> {
 /// The built-in suite, as files.
 fn builtin() -> Result<Layout, Failure> {
     let unpack = |folder: &Path| rolecall_builtin::unpacked(folder);
-    let folder = match unpack(&cache_folder()) {
+    let folder = match unpack(&user_folder()) {
         Ok(folder) => folder,
         // There is no home, or it is not to be written to.
         Err(first) => unpack(&std::env::temp_dir().join("rolecall")).map_err(|_| {
             Failure::Request(format!(
                 "the built-in suite cannot be unpacked into {}: {first}\n  name a folder with \
                  the variable ROLECALL_CACHE",
-                cache_folder().display()
+                user_folder().display()
             ))
         })?,
     };
     Ok(Layout::builtin(folder))
 }
 
-/// The folder for what can be made again: that of the variable `ROLECALL_CACHE`, or `rolecall`
-/// in the user's folder for such things.
-pub(crate) fn cache_folder() -> PathBuf {
-    if let Some(folder) = std::env::var_os("ROLECALL_CACHE").filter(|folder| !folder.is_empty()) {
-        return std::path::absolute(&folder).unwrap_or_else(|_| folder.into());
-    }
-    match etcetera::choose_base_strategy() {
-        Ok(folders) => folders.cache_dir().join("rolecall"),
-        Err(_) => std::env::temp_dir().join("rolecall"),
-    }
+/// The user's folder for what can be made again, or where there is none, one of the system's.
+fn user_folder() -> PathBuf {
+    let folder = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("rolecall"));
+    std::path::absolute(&folder).unwrap_or(folder)
 }
 
 /// The folder that references are installed into: in a checkout `.references`, else one of the
@@ -73,7 +67,7 @@ pub(crate) fn references_folder(layout: &Layout) -> PathBuf {
     if layout.is_checkout() {
         layout.root().join(".references")
     } else {
-        cache_folder().join("references")
+        user_folder().join("references")
     }
 }
 

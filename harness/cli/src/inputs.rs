@@ -1,15 +1,18 @@
 //! Finds what a command works on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rolecall::baseline::Baseline;
+use rolecall::file::is_there;
 use rolecall::layout::Layout;
+use rolecall::problem::Problem;
 use rolecall::report::problems;
 use rolecall::suite::{Pair, Suite, templates_of};
 
-use crate::args::SourceArguments;
-use crate::failure::Failure;
-use crate::home;
+use crate::args::{SetArguments, SourceArguments};
+use crate::failure::{Failure, tell};
+use crate::sources::{NOT_THERE, Sources};
+use crate::{home, remote};
 
 /// What a command works on.
 pub(crate) struct Inputs {
@@ -31,39 +34,70 @@ impl Inputs {
     }
 }
 
-/// Loads the templates of some paths, or the suite's own without one, and the suite's cases.
-pub(crate) fn load_templates(paths: &[PathBuf]) -> Result<Suite, Failure> {
-    let suite = find(paths, &[])?.suite;
-    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
-    Ok(suite)
+/// Loads the templates that are named, or the suite's own without one, and the suite's cases.
+pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
+    Ok(find(named, &[], set)?.suite)
 }
 
 /// Loads what the arguments name, and the suite's own for the rest. What there is to know
 /// about the sources is told on standard error.
 pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
-    let inputs = find(&arguments.templates, &arguments.cases)?;
-    problems::write_notes(&mut anstream::stderr(), &inputs.suite.notes)?;
-    Ok(inputs)
+    find(&arguments.templates, &arguments.cases, &arguments.set)
 }
 
 /// Loads all of a suite, and tells what there is to know about its sources.
 pub(crate) fn load_own(layout: &Layout) -> Result<Suite, Failure> {
-    let suite = Suite::load_layout(layout);
+    let suite = Suite::load_layout(&fetched(layout));
     problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
     Ok(suite)
 }
 
-fn find(templates: &[PathBuf], cases: &[PathBuf]) -> Result<Inputs, Failure> {
+fn find(templates: &[PathBuf], cases: &[PathBuf], set: &SetArguments) -> Result<Inputs, Failure> {
     let layout = home::layout()?;
-    Ok(if templates.is_empty() && cases.is_empty() {
-        Inputs {
-            suite: Suite::load_layout(&layout),
+    if templates.is_empty() && cases.is_empty() {
+        // Nothing can be set on them: that would be asked for in vain.
+        Sources::find(templates, set)?;
+        return Ok(Inputs {
+            suite: load_own(&layout)?,
             layout: Some(layout),
-        }
+        });
+    }
+    let sources = Sources::find(templates, set)?;
+    let layout = if templates.is_empty() {
+        fetched(&layout)
     } else {
-        Inputs {
-            suite: Suite::load_around(&layout, templates, cases),
-            layout: None,
+        layout
+    };
+    let mut suite = if templates.is_empty() || !sources.paths().is_empty() {
+        Suite::load_around(&layout, sources.paths(), cases)
+    } else {
+        // None of those that were named could be found.
+        Suite::default()
+    };
+    sources.settle(&mut suite);
+    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    Ok(Inputs {
+        suite,
+        layout: None,
+    })
+}
+
+/// The layout with the models that a suite of one's own names, after fetching what is not on
+/// this machine.
+fn fetched(layout: &Layout) -> Layout {
+    layout.with_sources(|configured| {
+        let source = Path::new(&configured.source);
+        if let Some(found) = remote::find(source) {
+            return Some(found.map(|found| {
+                if let Some(fetched) = &found.fetched {
+                    tell(fetched);
+                }
+                found.path
+            }));
         }
+        // A name that was meant for one of a model.
+        let is_there = configured.local.as_ref().is_ok_and(|local| is_there(local));
+        let meant = remote::meant(source).filter(|_| !is_there)?;
+        Some(Err(Problem::new(source, NOT_THERE).help(meant)))
     })
 }

@@ -4,11 +4,20 @@
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
+#[cfg(feature = "fetch")]
+mod environment;
 mod failure;
 mod limits;
 
+mod cache;
+
+mod remote;
+
 mod args;
 mod home;
+mod stdin;
+
+mod sources;
 
 mod inputs;
 

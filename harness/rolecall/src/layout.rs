@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::configuration::{self, Configuration};
+use crate::configuration::{self, Configuration, Configured};
+use crate::problem::Problem;
 
 /// The files and folders of a suite.
 #[derive(Debug, Clone)]
@@ -46,6 +47,24 @@ impl Layout {
             root: configuration.root().to_path_buf(),
             kind: Kind::Own(Arc::new(configuration), builtin.root.clone()),
         }
+    }
+
+    /// The same with the places of templates that `find` knows better than their file, such as
+    /// models that are named and not written as paths.
+    #[must_use]
+    pub fn with_sources(
+        &self,
+        mut find: impl FnMut(&Configured) -> Option<Result<PathBuf, Problem>>,
+    ) -> Layout {
+        let mut layout = self.clone();
+        if let Kind::Own(configuration, _) = &mut layout.kind {
+            for configured in &mut Arc::make_mut(configuration).templates {
+                if let Some(found) = find(configured) {
+                    configured.local = found;
+                }
+            }
+        }
+        layout
     }
 
     /// Looks for a suite with the folders of a checkout from a folder upwards: the first folder

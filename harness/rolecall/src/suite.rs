@@ -168,7 +168,22 @@ impl Suite {
     /// The templates of a suite of one's own.
     fn load_configured(&mut self, configuration: &Configuration) {
         for configured in &configuration.templates {
-            let mut found = source::read(&configured.local);
+            let here = |problem: Problem| Problem {
+                help: problem.help,
+                ..Problem::new(
+                    &configuration.path,
+                    format!("{}: {}", configured.source, problem.message),
+                )
+                .at(configured.position)
+            };
+            let local = match &configured.local {
+                Ok(local) => local,
+                Err(problem) => {
+                    self.problems.push(here(problem.clone()));
+                    continue;
+                }
+            };
+            let mut found = source::read(local);
             let is_alone = found.templates.len() == 1;
             for mut template in found.templates {
                 match configured.dress(&mut template, is_alone, &configuration.path) {
@@ -177,12 +192,8 @@ impl Suite {
                 }
             }
             for problem in &mut found.problems {
-                if problem.path == configured.local && problem.position.is_none() {
-                    let message = format!("{}: {}", configured.source, problem.message);
-                    *problem = Problem {
-                        help: problem.help.take(),
-                        ..Problem::new(&configuration.path, message).at(configured.position)
-                    };
+                if problem.path == *local && problem.position.is_none() {
+                    *problem = here(problem.clone());
                 }
             }
             self.problems.append(&mut found.problems);

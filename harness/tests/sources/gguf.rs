@@ -103,6 +103,35 @@ fn a_file_that_is_cut_off_is_never_taken_for_a_whole_one() {
     assert_eq!(folder.read("m.gguf").problems, []);
 }
 
+/// The beginning of a file is enough for its metadata, and is a file of its own then.
+#[test]
+fn the_metadata_is_a_file_of_its_own_as_soon_as_it_is_whole() {
+    let folder = Folder::new();
+    let path = folder.path("m.gguf");
+    for (version, is_big_endian) in [(1, false), (2, false), (3, false), (3, true)] {
+        let mut gguf = Gguf::model("{{ bos_token }}");
+        gguf.version = version;
+        gguf.is_big_endian = is_big_endian;
+        let bytes = gguf.bytes();
+        let whole = |length: &usize| {
+            let start = source::without_tensors(&path, &bytes[..*length]).unwrap();
+            start.map(|start| (*length, start))
+        };
+        let (length, start) = (0..=bytes.len()).find_map(|length| whole(&length)).unwrap();
+        assert_eq!(start.len(), length);
+        assert!(length < gguf.head().len());
+        assert_eq!(whole(&bytes.len()).unwrap().1, start);
+        folder.write("m.gguf", &start);
+        let found = folder.read("m.gguf");
+        assert_eq!(found.problems, [], "{version} {is_big_endian}");
+        assert_eq!(templates(&found), ["m: {{ bos_token }}"]);
+        assert_eq!(found.templates[0].special_tokens["bos_token"], "<s>");
+    }
+    let damaged = source::without_tensors(&path, b"no GGUF file at all").unwrap_err();
+    assert_eq!(damaged.path, path);
+    assert!(damaged.message.starts_with("not a GGUF file"), "{damaged}");
+}
+
 #[test]
 fn what_is_wrong_is_said_with_its_byte() {
     let folder = Folder::new();

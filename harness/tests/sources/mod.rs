@@ -1,7 +1,7 @@
 //! Sources: what is read out of model folders, GGUF files, Modelfiles and Ollama stores,
 //! and what is said when they are broken.
 
-mod build;
+pub(crate) mod build;
 mod check;
 mod cli;
 mod folders;

@@ -18,7 +18,7 @@ use crate::{engines, inputs, page, setup};
 const MOST_CARDS: usize = 3;
 
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let suite = inputs::load_templates(&arguments.paths)?;
+    let suite = inputs::load_templates(&arguments.paths, &arguments.set)?;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let progress = Progress::new(suite.templates.len(), "checking");

@@ -128,8 +128,9 @@ pub struct Configured {
     pub name: TemplateName,
     /// Where it is, as it is written.
     pub source: String,
-    /// Where it is on this machine. That is the path of `source`, unless it was fetched.
-    pub local: PathBuf,
+    /// Where it is on this machine: the path of `source`, unless that is the name of a model; or
+    /// why it is not.
+    pub local: Result<PathBuf, Problem>,
     /// Where in the file its source stands.
     pub position: Position,
     special_tokens: Map<String, Value>,
@@ -375,7 +376,7 @@ impl<'t> Reader<'t> {
     fn configured(&self, name: TemplateName, source: String, span: &Range<usize>) -> Configured {
         Configured {
             name,
-            local: self.root.join(&source),
+            local: Ok(self.root.join(&source)),
             source,
             position: self.document.position(span),
             special_tokens: Map::new(),

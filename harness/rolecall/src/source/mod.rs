@@ -43,6 +43,8 @@ use std::path::Path;
 use crate::problem::Problem;
 
 pub use found::Found;
+pub use gguf::without_tensors;
+pub use ollama::ModelName;
 
 use file::Kind;
 

@@ -37,15 +37,15 @@ pub(super) fn is_gguf(path: &Path) -> bool {
         && magic == reader::MAGIC
 }
 
+/// The beginning of a GGUF file as a file of its own, which has all of the metadata and no
+/// tensor. Nothing where more of the file is needed; the problem, where it is damaged, is one of
+/// the file at `path`.
+pub fn without_tensors(path: &Path, start: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
+    reader::without_tensors(start).map_err(|broken| broken.in_file(path))
+}
+
 /// Reads the templates of a GGUF file; they get the name of the model.
 pub(super) fn read(path: &Path, model: &str) -> Found {
-    let problem = |broken: Broken| {
-        let problem = Problem::new(path, broken.message).at(Place::Byte(broken.offset));
-        match broken.help {
-            Some(help) => problem.help(help),
-            None => problem,
-        }
-    };
     let unreadable = |error: std::io::Error| {
         Found::problem(Problem::new(path, format!("cannot be read: {error}")))
     };
@@ -61,7 +61,18 @@ pub(super) fn read(path: &Path, model: &str) -> Found {
     };
     match read {
         Ok(metadata) => templates(path, model, metadata),
-        Err(broken) => Found::problem(problem(broken)),
+        Err(broken) => Found::problem(broken.in_file(path)),
+    }
+}
+
+impl Broken {
+    /// As a problem of a file.
+    fn in_file(self, path: &Path) -> Problem {
+        let problem = Problem::new(path, self.message).at(Place::Byte(self.offset));
+        match self.help {
+            Some(help) => problem.help(help),
+            None => problem,
+        }
     }
 }
 

@@ -16,7 +16,7 @@
 //!
 //! Source: the GGUF specification in the ggml repository, `docs/gguf.md`.
 
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 
 use serde_json::{Map, Value};
 
@@ -68,6 +68,8 @@ pub(super) struct Broken {
     pub(super) offset: u64,
     pub(super) message: String,
     pub(super) help: Option<&'static str>,
+    /// Whether more bytes than the file has could mend it.
+    pub(super) is_short: bool,
 }
 
 /// Where the tokens are.
@@ -83,6 +85,13 @@ struct Special {
     offset: u64,
 }
 
+/// What the metadata says that only the reader needs.
+struct Rest {
+    tokens: Option<Tokens>,
+    specials: Vec<Special>,
+    alignment: i128,
+}
+
 struct Reader<R> {
     source: BufReader<R>,
     offset: u64,
@@ -94,52 +103,11 @@ struct Reader<R> {
 impl Metadata {
     /// Reads the metadata of a file of a length.
     pub(super) fn read(source: impl Read + Seek, length: u64) -> Result<Metadata, Broken> {
-        let mut reader = Reader {
-            source: BufReader::with_capacity(64 << 10, source),
-            offset: 0,
-            length,
-            is_big_endian: false,
-            version: 0,
-        };
+        let mut reader = Reader::new(source, length);
         let (tensors, entries) = reader.header()?;
-        let mut metadata = Metadata::default();
-        let mut tokens = None;
-        let mut specials: Vec<Special> = Vec::new();
-        let mut alignment = 32;
-        for _ in 0..entries {
-            let key_at = reader.offset;
-            let key = reader.text(MOST_KEY, "a key")?;
-            let kind = reader.u32("the type of a value")?;
-            let value_at = reader.offset;
-            let what = || format!("the value of {key:?}");
-            let wants_text = key == DEFAULT_KEY || key.starts_with(NAMED_TEMPLATE);
-            if wants_text {
-                if kind != STRING {
-                    return Err(Broken::at(value_at, format!("{} is not a string", what())));
-                }
-                let text = reader.text(MOST_TEXT, &what())?;
-                metadata.add(&key, text, key_at)?;
-            } else if key == TEMPLATE_NAMES && kind == ARRAY {
-                metadata.listed = reader.texts(&what())?;
-            } else if key == TOKENS && kind == ARRAY {
-                tokens = Some(reader.tokens(&what())?);
-            } else if let Some((_, name)) = SPECIAL.iter().find(|(known, _)| *known == key) {
-                let id = reader.integer(kind, &what())?;
-                specials.retain(|known| known.name != *name);
-                specials.push(Special {
-                    name,
-                    id,
-                    offset: value_at,
-                });
-            } else if key == ALIGNMENT {
-                alignment = reader.integer(kind, &what())?;
-            } else {
-                reader.skip_value(kind, 0, &what())?;
-            }
-            reader.stay_within_metadata()?;
-        }
-        reader.tensors(tensors, alignment)?;
-        metadata.special_tokens = reader.special_tokens(tokens.as_ref(), &specials)?;
+        let (mut metadata, rest) = reader.entries(entries)?;
+        reader.tensors(tensors, rest.alignment)?;
+        metadata.special_tokens = reader.special_tokens(rest.tokens.as_ref(), &rest.specials)?;
         Ok(metadata)
     }
 
@@ -170,7 +138,14 @@ impl Broken {
             offset,
             message: message.into(),
             help: None,
+            is_short: false,
         }
+    }
+
+    /// Says that the file ends too early.
+    fn short(mut self, help: &'static str) -> Broken {
+        self.is_short = true;
+        self.help(help)
     }
 
     fn help(mut self, help: &'static str) -> Broken {
@@ -190,7 +165,38 @@ fn width(kind: u32) -> Option<u64> {
     }
 }
 
+/// The beginning of a GGUF file as a file of its own, which has the metadata and no tensor;
+/// nothing where more of the file is needed for all of the metadata.
+pub(super) fn without_tensors(start: &[u8]) -> Result<Option<Vec<u8>>, Broken> {
+    let mut reader = Reader::new(Cursor::new(start), start.len() as u64);
+    let mut end = || {
+        let (_, entries) = reader.header()?;
+        reader.entries(entries)?;
+        Ok(reader.offset)
+    };
+    let end = match end() {
+        Ok(end) => usize::try_from(end).unwrap_or(start.len()),
+        Err(Broken { is_short: true, .. }) => return Ok(None),
+        Err(broken) => return Err(broken),
+    };
+    let mut file = start[..end].to_vec();
+    // The number of tensors follows the magic bytes and the version.
+    let width = usize::try_from(reader.size_width()).unwrap_or_default();
+    file[8..8 + width].fill(0);
+    Ok(Some(file))
+}
+
 impl<R: Read + Seek> Reader<R> {
+    fn new(source: R, length: u64) -> Reader<R> {
+        Reader {
+            source: BufReader::with_capacity(64 << 10, source),
+            offset: 0,
+            length,
+            is_big_endian: false,
+            version: 0,
+        }
+    }
+
     /// The counts of tensors and of metadata entries.
     fn header(&mut self) -> Result<(u64, u64), Broken> {
         let magic: [u8; 4] = self.bytes("the magic bytes")?;
@@ -218,6 +224,52 @@ impl<R: Read + Seek> Reader<R> {
         Ok((tensors, entries))
     }
 
+    /// The metadata entries, and what else they say.
+    fn entries(&mut self, entries: u64) -> Result<(Metadata, Rest), Broken> {
+        let mut metadata = Metadata::default();
+        let mut tokens = None;
+        let mut specials: Vec<Special> = Vec::new();
+        let mut alignment = 32;
+        for _ in 0..entries {
+            let key_at = self.offset;
+            let key = self.text(MOST_KEY, "a key")?;
+            let kind = self.u32("the type of a value")?;
+            let value_at = self.offset;
+            let what = || format!("the value of {key:?}");
+            let wants_text = key == DEFAULT_KEY || key.starts_with(NAMED_TEMPLATE);
+            if wants_text {
+                if kind != STRING {
+                    return Err(Broken::at(value_at, format!("{} is not a string", what())));
+                }
+                let text = self.text(MOST_TEXT, &what())?;
+                metadata.add(&key, text, key_at)?;
+            } else if key == TEMPLATE_NAMES && kind == ARRAY {
+                metadata.listed = self.texts(&what())?;
+            } else if key == TOKENS && kind == ARRAY {
+                tokens = Some(self.tokens(&what())?);
+            } else if let Some((_, name)) = SPECIAL.iter().find(|(known, _)| *known == key) {
+                let id = self.integer(kind, &what())?;
+                specials.retain(|known| known.name != *name);
+                specials.push(Special {
+                    name,
+                    id,
+                    offset: value_at,
+                });
+            } else if key == ALIGNMENT {
+                alignment = self.integer(kind, &what())?;
+            } else {
+                self.skip_value(kind, 0, &what())?;
+            }
+            self.stay_within_metadata()?;
+        }
+        let rest = Rest {
+            tokens,
+            specials,
+            alignment,
+        };
+        Ok((metadata, rest))
+    }
+
     fn left(&self) -> u64 {
         self.length.saturating_sub(self.offset)
     }
@@ -231,7 +283,7 @@ impl<R: Read + Seek> Reader<R> {
             self.left()
         );
         Err(Broken::at(self.offset, message)
-            .help("the file is cut off: was the download completed?"))
+            .short("the file is cut off: was the download completed?"))
     }
 
     fn check_count(&self, at: u64, count: u64, least: u64, what: &str) -> Result<(), Broken> {
@@ -245,7 +297,7 @@ impl<R: Read + Seek> Reader<R> {
             "{count} {what}, for which the {} bytes left are too few",
             self.left()
         );
-        Err(Broken::at(at, message).help("the file is cut off or damaged"))
+        Err(Broken::at(at, message).short("the file is cut off or damaged"))
     }
 
     fn stay_within_metadata(&self) -> Result<(), Broken> {
@@ -337,7 +389,7 @@ impl<R: Read + Seek> Reader<R> {
                 "{what} is said to have {length} bytes, where {} are left",
                 self.left()
             );
-            return Err(Broken::at(at, message).help("the file is cut off or damaged"));
+            return Err(Broken::at(at, message).short("the file is cut off or damaged"));
         }
         Ok(length)
     }

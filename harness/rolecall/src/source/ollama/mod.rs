@@ -34,7 +34,7 @@ use crate::fingerprint::Fingerprint;
 use crate::naming;
 use crate::problem::{Note, Problem, closest};
 use crate::root::Root;
-use name::ModelName;
+pub use name::ModelName;
 
 const TEMPLATE_LAYERS: [&str; 2] = [
     "application/vnd.ollama.image.template",
@@ -402,7 +402,14 @@ impl Store {
     ) -> Result<Found, Problem> {
         let path = match self.blob(manifest, digest) {
             Ok(path) => path,
-            Err(problem) if is_second => return Ok(Found::problem(problem)),
+            // Ollama goes on with the template that it has.
+            Err(problem) if is_second => {
+                let message = format!(
+                    "{}: whether Ollama 0.30 and later uses a Jinja template in these weights is not known",
+                    problem.message
+                );
+                return Ok(Found::problem(Problem::new(problem.path, message)));
+            }
             Err(problem) => return Err(problem),
         };
         let name = if is_second {

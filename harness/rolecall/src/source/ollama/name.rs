@@ -10,7 +10,7 @@ const TAG: &str = "latest";
 
 /// A model's full name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ModelName {
+pub struct ModelName {
     host: String,
     namespace: String,
     model: String,
@@ -19,7 +19,7 @@ pub(super) struct ModelName {
 
 impl ModelName {
     /// The name that a user writes; what is not said has its default.
-    pub(super) fn parse(text: &str) -> Option<ModelName> {
+    pub fn parse(text: &str) -> Option<ModelName> {
         // A `:` before the last `/` belongs to a host's port.
         let (text, tag) = match text.rsplit_once(':') {
             Some((before, tag)) if !tag.contains('/') => (before, tag),
@@ -35,13 +35,33 @@ impl ModelName {
         ModelName::of_parts([host, namespace, model, tag])
     }
 
+    /// The registry, such as `registry.ollama.ai`.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether it is of the registry that names without a host have.
+    pub fn has_default_host(&self) -> bool {
+        self.host.eq_ignore_ascii_case(HOST)
+    }
+
+    /// The owner; `library` for Ollama's own.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The tag; `latest` unless said.
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
     /// The model alone, without registry, owner and tag.
-    pub(super) fn model(&self) -> &str {
+    pub fn model(&self) -> &str {
         &self.model
     }
 
     /// The name of a manifest, by its path below `manifests`.
-    pub(super) fn of_path(below: &Path) -> Option<ModelName> {
+    pub fn of_path(below: &Path) -> Option<ModelName> {
         let parts: Vec<&str> = below
             .components()
             .map(|component| match component {
@@ -67,7 +87,7 @@ impl ModelName {
     }
 
     /// The path of its manifest below `manifests`.
-    pub(super) fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         [&self.host, &self.namespace, &self.model, &self.tag]
             .iter()
             .collect()
@@ -86,7 +106,7 @@ fn is_part(part: &str, most: usize, others: &str) -> bool {
 /// As short as it can be said: `gemma3`, `gemma3:12b`, `me/mine`.
 impl fmt::Display for ModelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_default_host = self.host.eq_ignore_ascii_case(HOST);
+        let is_default_host = self.has_default_host();
         if !is_default_host {
             write!(f, "{}/", self.host)?;
         }

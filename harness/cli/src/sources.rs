@@ -1,0 +1,119 @@
+//! The templates that the arguments name: paths, models by name, standard input, and what is
+//! set on all of them.
+
+use std::path::{Path, PathBuf};
+
+use rolecall::problem::{Note, Problem};
+use rolecall::suite::Suite;
+use rolecall_model::{Template, Variable};
+
+use crate::args::SetArguments;
+use crate::failure::{Failure, tell};
+use crate::remote;
+use crate::stdin::{self, Stdin};
+
+/// What is said of a path that is not there.
+pub(crate) const NOT_THERE: &str = "no such file or folder";
+
+/// Where the templates are that the arguments name.
+pub(crate) struct Sources<'a> {
+    paths: Vec<PathBuf>,
+    named: &'a [PathBuf],
+    set: &'a SetArguments,
+    stdin: Option<Stdin>,
+    problems: Vec<Problem>,
+    notes: Vec<Note>,
+}
+
+impl Sources<'_> {
+    /// Finds what the arguments name; models that are not on this machine are fetched.
+    pub(crate) fn find<'a>(
+        named: &'a [PathBuf],
+        set: &'a SetArguments,
+    ) -> Result<Sources<'a>, Failure> {
+        set.check(named.is_empty())?;
+        let mut sources = Sources {
+            paths: Vec::new(),
+            named,
+            set,
+            stdin: None,
+            problems: Vec::new(),
+            notes: Vec::new(),
+        };
+        for path in named {
+            sources.add(path)?;
+        }
+        Ok(sources)
+    }
+
+    fn add(&mut self, path: &Path) -> Result<(), Failure> {
+        if path == Path::new(stdin::NAME) {
+            if self.stdin.is_some() {
+                let message = "standard input, `-`, is named twice and can be read once";
+                return Err(Failure::Request(message.to_owned()));
+            }
+            let stdin = Stdin::read()?;
+            self.paths.push(stdin.path().to_path_buf());
+            self.stdin = Some(stdin);
+            return Ok(());
+        }
+        match remote::find(path) {
+            None => self.paths.push(path.to_path_buf()),
+            Some(Ok(found)) => {
+                if let Some(fetched) = &found.fetched {
+                    tell(fetched);
+                }
+                self.paths.push(found.path);
+                self.notes.extend(found.notes);
+            }
+            Some(Err(problem)) => self.problems.push(problem),
+        }
+        Ok(())
+    }
+
+    /// The paths to load templates from.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Completes what was loaded from the paths: what is set on the templates, and what is known
+    /// about where they come from.
+    pub(crate) fn settle(self, suite: &mut Suite) {
+        for template in &mut suite.templates {
+            set(self.set, template);
+        }
+        for problem in &mut suite.problems {
+            let is_named = problem.message == NOT_THERE && self.named.contains(&problem.path);
+            if is_named && problem.help.is_none() {
+                problem.help = remote::meant(&problem.path);
+            }
+        }
+        if let Some(stdin) = self.stdin {
+            stdin.rename(suite);
+        }
+        suite.problems.extend(self.problems);
+        suite.notes.splice(0..0, self.notes);
+    }
+}
+
+/// Sets special tokens and variables on a template, and on those that it stands for.
+fn set(arguments: &SetArguments, template: &mut Template) {
+    for (name, text) in &arguments.special_tokens {
+        let text = text.as_str().into();
+        template.special_tokens.insert(name.clone(), text);
+    }
+    for (name, value) in &arguments.variables {
+        let value = Variable::Value(value.clone());
+        match template
+            .variables
+            .iter_mut()
+            .find(|(known, _)| known == name)
+        {
+            Some((_, known)) => *known = value,
+            None => template.variables.push((name.clone(), value)),
+        }
+    }
+    for (_, named) in &mut template.named {
+        set(arguments, named);
+    }
+}

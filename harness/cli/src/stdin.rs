@@ -1,0 +1,113 @@
+//! A template on standard input, as a file that is read like any other.
+
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use rolecall::file::MOST_TEXT;
+use rolecall::suite::Suite;
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+
+/// What stands for standard input where a path is expected.
+pub(crate) const NAME: &str = "-";
+/// What it is called where a file would be.
+const SHOWN: &str = "<stdin>";
+
+/// A template that came on standard input. Its file is there as long as this is.
+pub(crate) struct Stdin {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Stdin {
+    /// Reads standard input to its end.
+    pub(crate) fn read() -> Result<Stdin, Failure> {
+        let failed =
+            |error: io::Error| Failure::Request(format!("standard input cannot be read: {error}"));
+        let mut bytes = Vec::new();
+        // One more than a template may have, so that what is longer is told by who reads it.
+        io::stdin()
+            .lock()
+            .take(MOST_TEXT + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        let extension = if is_go(&String::from_utf8_lossy(&bytes)) {
+            "gotmpl"
+        } else {
+            "jinja"
+        };
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let path = folder.path().join("stdin").with_extension(extension);
+        std::fs::write(&path, bytes).map_err(failed)?;
+        Ok(Stdin {
+            _folder: folder,
+            path,
+        })
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Lets what was read from the file be called standard input.
+    pub(crate) fn rename(&self, suite: &mut Suite) {
+        let templates = suite
+            .templates
+            .iter_mut()
+            .map(|template| &mut template.path);
+        let problems = suite.problems.iter_mut().map(|problem| &mut problem.path);
+        let notes = suite.notes.iter_mut().map(|note| &mut note.path);
+        for path in templates.chain(problems).chain(notes) {
+            if *path == self.path {
+                *path = PathBuf::from(SHOWN);
+            }
+        }
+    }
+}
+
+/// Whether a template is one of Go: it has no `{%`, without which Jinja has no statements, and
+/// some `{{` is followed by what is an error in Jinja, such as `.Messages` or `range`.
+fn is_go(text: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "if", "range", "with", "end", "else", "define", "template", "block",
+    ];
+    let is_of_go = |action: &str| {
+        let action = action.strip_prefix('-').unwrap_or(action).trim_start();
+        let word = action
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .next()
+            .unwrap_or_default();
+        action.starts_with(['.', '$']) || action.starts_with("/*") || WORDS.contains(&word)
+    };
+    !text.contains("{%") && text.split("{{").skip(1).any(is_of_go)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dialect_is_seen_in_the_text() {
+        for go in [
+            "{{ .Prompt }}",
+            "a{{- range .Messages }}{{ .Role }}{{ end }}",
+            "{{/* words */}}x",
+            "{{ $x := 1 }}",
+            "{{if .System}}{{.System}}{{end}}",
+        ] {
+            assert!(is_go(go), "{go}");
+        }
+        for jinja in [
+            "",
+            "words",
+            "{{ messages[0].content }}",
+            "{% for m in messages %}{{ m.content }}{% endfor %}",
+            "{{ '{{ .Prompt }}' }}{% if x %}{% endif %}",
+            "{{ ending }}{{- iffy }}",
+        ] {
+            assert!(!is_go(jinja), "{jinja}");
+        }
+    }
+}

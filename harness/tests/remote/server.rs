@@ -1,0 +1,173 @@
+//! An HTTP server on this machine that answers as it is told, and remembers what it was asked.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What a server was asked.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) method: String,
+    /// With the query.
+    pub(super) path: String,
+    /// Names in small letters.
+    pub(super) headers: BTreeMap<String, String>,
+}
+
+/// What a server answers.
+#[derive(Debug, Clone)]
+pub(super) struct Reply {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    /// The bytes that are sent before the connection ends.
+    sent: usize,
+    pause: Duration,
+}
+
+/// A server, which ends with the tests.
+pub(super) struct Server {
+    pub(super) address: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+}
+
+impl Request {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+
+    /// The bytes of a file that are asked for: the first one, and the one behind the last.
+    pub(super) fn range(&self) -> Option<(usize, usize)> {
+        let range = self.header("range")?.strip_prefix("bytes=")?;
+        let (from, last) = range.split_once('-')?;
+        Some((from.parse().ok()?, last.parse::<usize>().ok()? + 1))
+    }
+}
+
+impl Reply {
+    pub(super) fn new(status: u16, body: impl AsRef<[u8]>) -> Reply {
+        let body = body.as_ref().to_vec();
+        Reply {
+            status,
+            headers: Vec::new(),
+            sent: body.len(),
+            body,
+            pause: Duration::ZERO,
+        }
+    }
+
+    pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Reply {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// As much of it as is asked for.
+    pub(super) fn part(mut self, request: &Request) -> Reply {
+        let Some((from, to)) = request.range() else {
+            return self;
+        };
+        let length = self.body.len();
+        if from >= length {
+            return Reply::new(416, "").with("Content-Range", format!("bytes */{length}"));
+        }
+        let to = to.min(length);
+        self.body = self.body[from..to].to_vec();
+        self.sent = self.body.len();
+        self.status = 206;
+        self.with("Content-Range", format!("bytes {from}-{}/{length}", to - 1))
+    }
+
+    /// Only so many bytes of it, and then the connection ends.
+    pub(super) fn cut(mut self, sent: usize) -> Reply {
+        self.sent = sent;
+        self
+    }
+
+    pub(super) fn after(mut self, pause: Duration) -> Reply {
+        self.pause = pause;
+        self
+    }
+}
+
+impl Server {
+    /// One that answers as a function does, which is given the number of times that the same
+    /// was asked before, too.
+    pub(super) fn new(answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let asked = Arc::clone(&requests);
+        let answer = Arc::new(answer);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
+                thread::spawn(move || {
+                    let mut stream = stream.unwrap();
+                    let Some(request) = read(&stream) else {
+                        return;
+                    };
+                    let before = {
+                        let mut asked = asked.lock().unwrap();
+                        let same = |known: &&Request| known.path == request.path;
+                        let before = asked.iter().filter(same).count();
+                        asked.push(request.clone());
+                        before
+                    };
+                    write(&mut stream, &request, &answer(&request, before));
+                });
+            }
+        });
+        Server { address, requests }
+    }
+
+    /// What was asked since the last time that this was called.
+    pub(super) fn asked(&self) -> Vec<Request> {
+        std::mem::take(&mut *self.requests.lock().unwrap())
+    }
+
+    /// The paths that were asked for since then.
+    pub(super) fn paths(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.path).collect()
+    }
+}
+
+fn read(stream: &TcpStream) -> Option<Request> {
+    let mut lines = BufReader::new(stream).lines();
+    let first = lines.next()?.ok()?;
+    let mut words = first.split(' ');
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let mut headers = BTreeMap::new();
+    for line in lines {
+        let line = line.ok()?;
+        let Some((name, value)) = line.split_once(':') else {
+            break;
+        };
+        headers.insert(name.to_lowercase(), value.trim().to_owned());
+    }
+    Some(Request {
+        method,
+        path,
+        headers,
+    })
+}
+
+/// Who asks may have gone away: then nothing more is written.
+fn write(stream: &mut TcpStream, request: &Request, reply: &Reply) {
+    thread::sleep(reply.pause);
+    let headers = reply.headers.iter();
+    let headers = headers.map(|(name, value)| format!("{name}: {value}\r\n"));
+    let head = format!(
+        "HTTP/1.1 {} X\r\nConnection: close\r\n{}Content-Length: {}\r\n\r\n",
+        reply.status,
+        headers.collect::<Vec<_>>().concat(),
+        reply.body.len()
+    );
+    let _ = stream.write_all(head.as_bytes());
+    if request.method != "HEAD" {
+        let _ = stream.write_all(&reply.body[..reply.sent]);
+    }
+    let _ = stream.flush();
+}
