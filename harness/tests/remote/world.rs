@@ -1,13 +1,14 @@
 //! A folder with caches of its own, a hub with one model, and the command run there.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
 use super::server::{Reply, Request, Server};
+use crate::folder::CACHE;
 
 /// The commit of the model, and that of its revision `v2`.
 pub(super) const COMMIT: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
@@ -39,6 +40,11 @@ impl World {
             ("OLLAMA_MODELS", at("ollama")),
             ("NO_PROXY", "127.0.0.1".to_owned()),
         ];
+        // The built-in suite need not be unpacked for each test anew.
+        let suite = rolecall_builtin::unpacked(Path::new(CACHE)).unwrap();
+        let cache = folder.path().join("cache");
+        std::fs::create_dir(&cache).unwrap();
+        std::os::unix::fs::symlink(&suite, cache.join(suite.file_name().unwrap())).unwrap();
         let world = World {
             variables: variables
                 .map(|(name, value)| (name.to_owned(), value))
@@ -81,6 +87,7 @@ impl World {
         let files = entries.into_iter().filter_map(Result::ok);
         files
             .filter(|entry| !entry.file_type().is_dir())
+            .filter(|entry| !entry.file_name().to_string_lossy().starts_with("suite-"))
             .map(|entry| {
                 let below = entry.path().strip_prefix(&root).unwrap().display();
                 match std::fs::read_link(entry.path()) {
