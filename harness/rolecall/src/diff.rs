@@ -58,6 +58,17 @@ const MOST_WORDS: usize = 20_000;
 impl Diff {
     /// Compares two transcripts.
     pub fn new(expected: &str, found: &str) -> Diff {
+        Diff::in_words(expected, found, ["expected", "found"])
+    }
+
+    /// Compares the transcripts of two sides that are called A and B, neither of which is
+    /// what the other should be.
+    pub fn of_sides(a: &str, b: &str) -> Diff {
+        Diff::in_words(a, b, ["A has", "B has"])
+    }
+
+    /// Compares two transcripts; the words say whose is what, in [`Diff::first`].
+    fn in_words(expected: &str, found: &str, words: [&str; 2]) -> Diff {
         let old: Vec<&str> = expected.split_inclusive('\n').collect();
         let new: Vec<&str> = found.split_inclusive('\n').collect();
         let hunks = group_diff_ops(operations(&old, &new), CONTEXT)
@@ -72,7 +83,7 @@ impl Diff {
             .collect();
         Diff {
             hunks,
-            first: first_difference(expected, found),
+            first: first_difference(expected, found, words),
         }
     }
 }
@@ -211,14 +222,15 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 }
 
 /// Names the place where two outcomes of one kind part, and the characters there.
-fn first_difference(expected: &str, found: &str) -> Option<String> {
+fn first_difference(expected: &str, found: &str, words: [&str; 2]) -> Option<String> {
+    let [old, new] = words;
     let (Ok(expected), Ok(found)) = (transcript::decode(expected), transcript::decode(found))
     else {
         return None;
     };
     if expected.kind() != found.kind() {
         return Some(format!(
-            "expected {}, found {}",
+            "{old} {}, {new} {}",
             with_article(&expected),
             with_article(&found)
         ));
@@ -241,7 +253,7 @@ fn first_difference(expected: &str, found: &str) -> Option<String> {
         Some(c) => named(c),
     };
     Some(format!(
-        "first difference at byte {common}, line {line}, column {column}: expected {}, found {}",
+        "first difference at byte {common}, line {line}, column {column}: {old} {}, {new} {}",
         name(expected),
         name(found)
     ))

@@ -48,6 +48,7 @@ pub mod transcript;
 
 pub mod diff;
 pub mod reference;
+pub mod window;
 
 pub mod record;
 
@@ -72,6 +73,10 @@ mod opened;
 mod stream;
 
 pub mod run;
+
+// What two sides make of the same cases.
+pub mod comparison;
+pub mod saved_run;
 
 pub mod parity;
 pub mod recording;
