@@ -14,6 +14,7 @@ pub mod references;
 pub mod transcripts;
 
 pub mod card;
+pub mod comparison;
 pub mod grid;
 pub mod jsonl;
 pub mod listing;
