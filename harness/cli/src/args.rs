@@ -34,6 +34,9 @@ pub(crate) enum Command {
     /// Compare templates that are meant to give the same prompts, such as a Jinja template
     /// and its port to Ollama
     Parity(ParityArguments),
+    /// Compare two templates, engines, fronts or saved runs, of which neither is what the other
+    /// should be
+    Diff(DiffArguments),
     /// List what there is
     List(ListArguments),
     /// Check the suite itself: orphans, pending reviews, stale records, unused tools
@@ -55,6 +58,7 @@ impl Command {
             Command::Serve(_) => true,
             Command::List(arguments) => arguments.format == ListFormat::Json,
             Command::Check(arguments) => arguments.format != CheckFormat::Human,
+            Command::Diff(arguments) => arguments.format != DiffFormat::Human,
             Command::Parity(_) | Command::Lint(_) | Command::Reference(_) => false,
         }
     }
@@ -169,6 +173,63 @@ pub(crate) struct ParityArguments {
     /// Show every difference, those that are explained too
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "rolecall diff [OPTIONS] A B [CASE_GLOB…]\n       \
+                      rolecall diff [OPTIONS] --engines A,B [FILTER…]\n       \
+                      rolecall diff [OPTIONS] --fronts A,B [FILTER…]",
+    after_help = "Examples:\n  \
+        rolecall diff old.jinja new.jinja\n  \
+        rolecall diff HEAD~1:model model 'tools/*'       the folder as it was, and as it is\n  \
+        rolecall diff before.jsonl after.jsonl           two runs, saved with --format jsonl\n  \
+        rolecall diff --engines minijinja,minijinja-plain 'qwen*'\n  \
+        rolecall diff --fronts transformers,raw\n\n\
+        Exit codes: 0 nothing differs, 1 something does, 2 the request or an input is wrong."
+)]
+pub(crate) struct DiffArguments {
+    /// A and B: templates, as `check` takes them, names of the suite's, or either as it was in a
+    /// revision of a Git repository, REVISION:PATH; or two files of `run` or `render --format
+    /// jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts: filters
+    #[arg(value_name = "A B [CASE_GLOB…] | FILTER…")]
+    pub(crate) operands: Vec<String>,
+    /// Two engines, parted by a comma; where the command line of one has a comma, the option
+    /// is given twice
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"])]
+    pub(crate) engines: Vec<String>,
+    /// Two fronts, parted by a comma
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        value_parser = front,
+        conflicts_with = "name"
+    )]
+    pub(crate) fronts: Vec<Front>,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    #[command(flatten)]
+    pub(crate) front: FrontArguments,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArguments,
+    /// Show every difference in whole, not only the beginning of the first ones
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How to print what differs
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
+    pub(crate) format: DiffFormat,
+}
+
+/// How comparisons are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For a person
+    Human,
+    /// One JSON object
+    Json,
+    /// For the comment on a pull request
+    Markdown,
 }
 
 #[derive(Debug, Args)]

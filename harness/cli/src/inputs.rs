@@ -74,7 +74,8 @@ pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
     Ok(inputs)
 }
 
-fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
+/// Loads as [`load`] does, and tells nothing.
+pub(crate) fn find(arguments: &SourceArguments) -> Result<Inputs, Failure> {
     if !arguments.templates.is_empty() && !arguments.cases.is_empty() {
         let tools = layout()
             .map(|layout| vec![layout.tools()])

@@ -9,6 +9,8 @@ mod limits;
 
 mod args;
 mod inputs;
+mod revision;
+mod side;
 
 mod engines;
 mod page;

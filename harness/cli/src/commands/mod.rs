@@ -1,6 +1,7 @@
 //! The commands.
 
 mod check;
+mod diff;
 mod lint;
 mod list;
 mod parity;
@@ -23,6 +24,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Check(arguments) => check::execute(arguments, out),
         Command::Show(arguments) => show::execute(arguments, out),
         Command::Parity(arguments) => parity::execute(arguments, out),
+        Command::Diff(arguments) => diff::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Serve(arguments) => serve::execute(arguments, out),
