@@ -38,6 +38,17 @@ pub struct Piece {
     pub changed: bool,
 }
 
+/// Words that came where others went.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edit {
+    /// The word that stands before.
+    pub after: String,
+    /// What only the first text has.
+    pub gone: String,
+    /// What only the second text has.
+    pub came: String,
+}
+
 /// Which side a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
@@ -86,6 +97,29 @@ impl Diff {
             first: first_difference(expected, found, words),
         }
     }
+}
+
+/// What has to be edited in a text to get another one, word by word and across lines; nothing
+/// where they have too many words to find out.
+pub fn edits(old: &str, new: &str) -> Option<Vec<Edit>> {
+    let (old, new) = (words(&[old]), words(&[new]));
+    if old.len().max(new.len()) > MOST_WORDS {
+        return None;
+    }
+    let operations = operations(&old, &new);
+    let changes = operations
+        .iter()
+        .filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
+    let edit = |operation: &DiffOp| {
+        let before = old[..operation.old_range().start].iter();
+        let after = before.rev().find(|word| !word.trim().is_empty());
+        Edit {
+            after: after.copied().unwrap_or_default().to_owned(),
+            gone: old[operation.old_range()].concat(),
+            came: new[operation.new_range()].concat(),
+        }
+    };
+    Some(changes.map(edit).collect())
 }
 
 /// The lines that an operation takes from both sides.

@@ -4,6 +4,7 @@
 //! only what stands around their first difference. A prompt may well be one line of some
 //! thousand characters.
 
+use rolecall_model::OutcomeKind;
 use unicode_width::UnicodeWidthStr;
 
 use crate::diff::{Diff, Line, Piece, Side};
@@ -36,7 +37,9 @@ impl Window {
         };
         let offsets = offsets(place.changed);
         let mut lines = Vec::new();
-        if let Some(before) = place.before {
+        // The first line of a transcript only names the outcome.
+        let before = place.before.filter(|line| !is_head(line));
+        if let Some(before) = before {
             lines.push(around(before, 0, reach));
         }
         let mut more_lines = 0;
@@ -105,6 +108,12 @@ fn offsets(lines: &[Line]) -> Vec<usize> {
         same.map(|(unit, _)| unit.width()).sum()
     };
     lines.iter().map(offset).collect()
+}
+
+fn is_head(line: &Line) -> bool {
+    OutcomeKind::ALL
+        .iter()
+        .any(|kind| text(line) == kind.name())
 }
 
 fn text(line: &Line) -> String {

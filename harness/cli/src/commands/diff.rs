@@ -59,7 +59,8 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
 fn width() -> usize {
     let said = std::env::var("COLUMNS").ok();
     let said = said.and_then(|columns| columns.parse().ok());
-    said.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+    let seen = || terminal_size::terminal_size_of(std::io::stdout());
+    said.or_else(|| seen().map(|(width, _)| usize::from(width.0)))
         .unwrap_or(80)
 }
 

@@ -4,19 +4,43 @@ use std::collections::BTreeSet;
 
 use rolecall_model::Outcome;
 
-use crate::diff::{Diff, Line, Side};
+use crate::diff::{Diff, Edit, edits};
 
 /// Visible characters of a change that say enough by themselves; before a shorter one
 /// stands the word that it follows.
 const TELLING: usize = 4;
 
+/// What came and went between two prompts, each edit once; none where a side gave no prompt,
+/// or where there are too many words to find out.
+pub(super) fn edits_of(outcomes: &[Outcome; 2]) -> Vec<Edit> {
+    let [Outcome::Rendered { text: a }, Outcome::Rendered { text: b }] = outcomes else {
+        return Vec::new();
+    };
+    let visible = |text: &str| text.trim().chars().count();
+    let mut seen = BTreeSet::new();
+    let mut edits = edits(a, b).unwrap_or_default();
+    for edit in &mut edits {
+        if visible(&edit.gone) + visible(&edit.came) >= TELLING {
+            edit.after.clear();
+        }
+    }
+    edits.retain(|edit| seen.insert(edit.clone()));
+    edits
+}
+
 /// What two outcomes differ by. Cases with the same cause are told once: those in which the
 /// same words came and went, however often, and those in which a side gave no prompt for
 /// the same reason.
-pub(super) fn of(outcomes: &[Outcome; 2], diff: &Diff) -> String {
+pub(super) fn of(outcomes: &[Outcome; 2], edits: &[Edit], diff: &Diff) -> String {
     let [a, b] = outcomes;
     match (a, b) {
-        (Outcome::Rendered { .. }, Outcome::Rendered { .. }) => words(diff),
+        (Outcome::Rendered { .. }, Outcome::Rendered { .. }) if edits.is_empty() => {
+            diff.first.clone().unwrap_or_default()
+        }
+        (Outcome::Rendered { .. }, Outcome::Rendered { .. }) => {
+            let edits: BTreeSet<_> = edits.iter().collect();
+            format!("{edits:?}")
+        }
         (Outcome::Rendered { .. }, other) | (other, Outcome::Rendered { .. }) => {
             format!("{:?} {:?} {}", a.kind(), b.kind(), refusal(other))
         }
@@ -39,39 +63,6 @@ fn refusal(outcome: &Outcome) -> String {
     place + outcome.text()
 }
 
-/// The words that came and went.
-fn words(diff: &Diff) -> String {
-    let lines = diff.hunks.iter().flatten();
-    let changed = lines.filter(|line| line.side != Side::Both);
-    let words: BTreeSet<String> = changed.flat_map(words_of).collect();
-    words.into_iter().collect::<Vec<_>>().join("\n")
-}
-
-fn words_of(line: &Line) -> Vec<String> {
-    let is_marked = line.pieces.iter().any(|piece| piece.changed);
-    let mut before = "";
-    let mut words = Vec::new();
-    for piece in &line.pieces {
-        if piece.changed || !is_marked {
-            let visible = piece.text.trim().chars().count();
-            let context = if visible < TELLING { before } else { "" };
-            words.push(format!("{:?} {context}|{}", line.side, piece.text));
-        }
-        before = last_word(&piece.text);
-    }
-    words
-}
-
-fn last_word(text: &str) -> &str {
-    let end = text.trim_end();
-    let inside = |c: char| c.is_alphanumeric() || c == '_';
-    let kept = end.trim_end_matches(|c: char| !inside(c));
-    let start = kept.rfind(|c| !inside(c)).map_or(0, |at| {
-        at + kept[at..].chars().next().map_or(0, char::len_utf8)
-    });
-    &text[start..]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,7 +72,7 @@ mod tests {
         let outcomes = [a, b].map(|text| Outcome::Rendered { text: text.into() });
         let [a, b] = &outcomes;
         let diff = Diff::of_sides(&encode(a), &encode(b));
-        of(&outcomes, &diff)
+        of(&outcomes, &edits_of(&outcomes), &diff)
     }
 
     #[test]

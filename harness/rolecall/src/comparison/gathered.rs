@@ -7,7 +7,7 @@ use rolecall_model::Outcome;
 use super::cards::CardChange;
 use super::cause;
 use super::relation::Relation;
-use crate::diff::Diff;
+use crate::diff::{Diff, Edit};
 use crate::transcript::encode;
 
 /// What two sides make of the same cases.
@@ -49,6 +49,8 @@ pub struct Pairing {
     pub tally: Tally,
     /// Cases that only A, and that only B has.
     pub only: [Vec<String>; 2],
+    /// Special tokens that one of the templates speaks of, and that nothing sets.
+    pub unset: Vec<&'static str>,
     /// How the report cards differ, where there are some.
     pub card: Option<CardChange>,
 }
@@ -77,6 +79,8 @@ pub struct Group {
     pub outcomes: [Outcome; 2],
     /// What differs in the first case.
     pub diff: Diff,
+    /// The words that came and went in the prompt of each case.
+    pub edits: Vec<Edit>,
 }
 
 /// A case of a group.
@@ -164,14 +168,16 @@ impl Comparison {
             Relation::BothFail => {
                 tally.fail += 1;
                 let why = cause::of_failures(&outcomes);
-                let diff = Diff::of_sides("", "");
-                self.failures.add(why, member, about, outcomes, diff);
+                let group = Group::new(about, outcomes, Diff::of_sides("", ""), Vec::new());
+                self.failures.add(why, member, group);
             }
             Relation::Differ => {
                 tally.differ += 1;
                 let diff = Diff::of_sides(&encode(a), &encode(b));
-                let why = cause::of(&outcomes, &diff);
-                self.differences.add(why, member, about, outcomes, diff);
+                let edits = cause::edits_of(&outcomes);
+                let why = cause::of(&outcomes, &edits, &diff);
+                let group = Group::new(about, outcomes, diff, edits);
+                self.differences.add(why, member, group);
             }
         }
     }
@@ -234,26 +240,27 @@ impl Comparison {
     }
 }
 
-impl Groups {
-    fn add(
-        &mut self,
-        cause: String,
-        member: Member,
-        about: Option<&str>,
-        outcomes: [Outcome; 2],
-        diff: Diff,
-    ) {
-        if let Some(index) = self.known.get(&cause) {
-            self.groups[*index].members.push(member);
-            return;
-        }
-        self.known.insert(cause, self.groups.len());
-        self.groups.push(Group {
-            members: vec![member],
+impl Group {
+    /// A group without cases.
+    fn new(about: Option<&str>, outcomes: [Outcome; 2], diff: Diff, edits: Vec<Edit>) -> Group {
+        Group {
+            members: Vec::new(),
             about: about.map(str::to_owned),
             outcomes,
             diff,
+            edits,
+        }
+    }
+}
+
+impl Groups {
+    /// Adds a case to the group of its cause, which is the given one where there is none yet.
+    fn add(&mut self, cause: String, member: Member, group: Group) {
+        let index = *self.known.entry(cause).or_insert_with(|| {
+            self.groups.push(group);
+            self.groups.len() - 1
         });
+        self.groups[index].members.push(member);
     }
 }
 

@@ -8,6 +8,7 @@ use super::gathered::{Comparison, Pairing};
 use super::twins::Twins;
 use crate::run::{MOST_OF_DIFFERENCE, Runner};
 use crate::saved_run::SavedRun;
+use crate::source::unset_tokens;
 use crate::suite::Pair;
 
 /// A template of each side, each with its cases, that shall be set side by side.
@@ -32,8 +33,15 @@ impl Comparison {
             let alone = alone.filter(|pair| !other.contains(&pair.case.id));
             alone.map(|pair| pair.case.id.to_string()).collect()
         };
+        let mut unset = Vec::new();
+        for template in [&a, &b].into_iter().filter_map(|pairs| pairs.first()) {
+            unset.extend(unset_tokens(template.template));
+        }
+        unset.sort_unstable();
+        unset.dedup();
         self.pairings.push(Pairing {
             names: [name(&a), name(&b)],
+            unset,
             only: [without(&a, &of_b), without(&b, &of_a)],
             ..Pairing::default()
         });

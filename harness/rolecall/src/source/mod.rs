@@ -43,6 +43,7 @@ use std::path::Path;
 use crate::problem::Problem;
 
 pub use found::Found;
+pub use remarks::unset_tokens;
 
 use file::Kind;
 

@@ -49,6 +49,8 @@ impl Layout {
         let options = textwrap::Options::new(self.width.max(20))
             .initial_indent(first)
             .subsequent_indent(rest)
+            // Names of cases stay whole.
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
             .word_splitter(textwrap::WordSplitter::NoHyphenation)
             .break_words(false);
         let lines = textwrap::wrap(text, options).into_iter();
@@ -71,7 +73,7 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io
     }
     writeln!(out)?;
     write_counts(out, comparison)?;
-    if let Some(sentence) = words::nothing_compared(comparison) {
+    if let Some(sentence) = words::warning(comparison) {
         writeln!(out)?;
         for line in layout.wrapped(&sentence, "", "") {
             writeln!(out, "{}", Styled(BAD, line))?;
@@ -199,6 +201,11 @@ fn write_group(
             writeln!(out, "{}", Styled(QUIET, line))?;
         }
     }
+    if let Some(edits) = words::edits(group) {
+        for line in layout.wrapped(&format!("edits: {edits}"), "  ", "    ") {
+            writeln!(out, "{}", Styled(NOTE, line))?;
+        }
+    }
     if words::has_diff(group) {
         write_window(out, group, layout)?;
     } else {
@@ -233,11 +240,15 @@ fn write_window(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Resul
 }
 
 fn write_outcomes(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Result<()> {
-    for (style, sign, outcome) in [
-        (BAD, "  - ", &group.outcomes[0]),
-        (GOOD, "  + ", &group.outcomes[1]),
-    ] {
-        for line in layout.wrapped(&words::outcome(outcome), sign, "    ") {
+    let [a, b] = [&group.outcomes[0], &group.outcomes[1]].map(words::outcome);
+    if a == b {
+        for line in layout.wrapped(&format!("each {a}"), "  ", "    ") {
+            writeln!(out, "{line}")?;
+        }
+        return Ok(());
+    }
+    for (style, sign, outcome) in [(BAD, "  - ", a), (GOOD, "  + ", b)] {
+        for line in layout.wrapped(&outcome, sign, "    ") {
             writeln!(out, "{}", Styled(style, line))?;
         }
     }

@@ -30,7 +30,8 @@ const VERSION: u32 = 1;
 /// `{"contract", "severity", "what", "alone"}`, `capabilities` has
 /// `{"name", "a", "b", "turn"}`, the turn being `gained`, `lost` or `other`. A difference has
 /// the outcomes of its first case, as `render --format jsonl` writes them, and `first`
-/// where both are of one kind: where they part, in words.
+/// where both are of one kind: where they part, in words. Of prompts it has `edits`, the
+/// words that came and went in each of its cases, as `{"gone", "came"}`.
 pub fn write(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
     let [a, b] = &comparison.sides;
     let [only_a, only_b] = &comparison.alone;
@@ -111,6 +112,11 @@ fn group(group: &Group) -> Value {
         "a": outcome(a),
         "b": outcome(b),
     });
+    if !group.edits.is_empty() {
+        let edits = group.edits.iter();
+        let edits = edits.map(|edit| json!({"gone": edit.gone, "came": edit.came}));
+        value["edits"] = edits.collect();
+    }
     if let Some(first) = group.diff.first.as_ref().filter(|_| a.kind() == b.kind()) {
         value["first"] = first.as_str().into();
     }

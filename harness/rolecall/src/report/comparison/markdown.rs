@@ -52,7 +52,7 @@ fn head(comparison: &Comparison) -> String {
     let tally = comparison.tally();
     let mut page = format!("**{}.**\n\n", words::sentence(tally));
     let _ = write!(page, "A is {}, B is {}.\n\n", code(a), code(b));
-    if let Some(sentence) = words::nothing_compared(comparison) {
+    if let Some(sentence) = words::warning(comparison) {
         let _ = write!(page, "{}\n\n", escaped(&sentence));
     }
     page.push_str("| template | differ | same prompt | both refuse | both fail |\n");
@@ -147,6 +147,9 @@ fn failure(comparison: &Comparison, group: &Group) -> String {
 
 fn outcomes(group: &Group) -> String {
     let [a, b] = [&group.outcomes[0], &group.outcomes[1]].map(words::outcome);
+    if a == b {
+        return fenced("text", &format!("each {a}"));
+    }
     fenced("diff", &format!("- {a}\n+ {b}"))
 }
 

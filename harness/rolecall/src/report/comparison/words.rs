@@ -1,5 +1,6 @@
 //! What all reports of a comparison say in the same words.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rolecall_model::{Outcome, OutcomeKind};
@@ -7,6 +8,7 @@ use rolecall_model::{Outcome, OutcomeKind};
 use super::super::numbers::{counted, thousands};
 use crate::comparison::{Comparison, Group, Member, Relation, Tally};
 use crate::problem::shown;
+use crate::transcript::encode_char;
 use crate::window::Window;
 
 /// Characters of a refusal's words that are shown.
@@ -98,26 +100,67 @@ pub(super) fn sentence(tally: Tally) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What to know first where nothing could be compared.
-pub(super) fn nothing_compared(comparison: &Comparison) -> Option<String> {
-    if !comparison.all_fail() {
+/// What to know first where little or nothing could be compared.
+pub(super) fn warning(comparison: &Comparison) -> Option<String> {
+    let tally = comparison.tally();
+    let all = counted(tally.count(), "case", "cases");
+    let mut sentence = if comparison.all_fail() {
+        format!("Nothing could be compared: both sides fail in all of {all}.")
+    } else if tally.fail > tally.count() / 2 {
+        let count = thousands(tally.fail);
+        format!("Little could be compared: both sides fail in {count} of {all}.")
+    } else {
         return None;
-    }
-    let all = counted(comparison.tally().count(), "case", "cases");
-    let mut sentence = format!("Nothing could be compared: both sides fail in all of {all}.");
-    let mut outcomes = comparison
-        .failures()
-        .iter()
-        .flat_map(|group| &group.outcomes);
-    if let Some(token) = outcomes.find_map(|outcome| token(outcome.text())) {
+    };
+    let pairings = comparison.pairings.iter();
+    let unset: BTreeSet<&str> = pairings.flat_map(|one| &one.unset).copied().collect();
+    if let Some(token) = unset.first() {
+        let names: Vec<String> = unset.iter().map(|name| format!("`{name}`")).collect();
         let _ = write!(
             sentence,
-            " Nothing sets the special token `{token}`: name the model's folder instead of its \
-             template, or write {{\"special_tokens\": {{\"{token}\": \"…\"}}}} into a file of the \
-             template's name that ends with .json."
+            " The templates speak of {}, which nothing sets: name the folder of the model, or write \
+             `{{\"special_tokens\": {{\"{token}\": \"…\"}}}}` into a file beside the template \
+             that has its name and ends with .json.",
+            names.join(" and ")
         );
     }
     Some(sentence)
+}
+
+/// Edits that are told in a line.
+const MOST_EDITS: usize = 4;
+/// Characters of an edit that are shown.
+const MOST_OF_EDIT: usize = 40;
+
+/// What came and went, where that is more than one thing.
+pub(super) fn edits(group: &Group) -> Option<String> {
+    if group.edits.len() < 2 {
+        return None;
+    }
+    let part = |sign: &str, text: &str| {
+        let mut shown = String::new();
+        let start = text.chars().take(MOST_OF_EDIT);
+        start.for_each(|c| encode_char(c, &mut shown));
+        shown.retain(|c| c != '\n');
+        let cut = if text.chars().count() > MOST_OF_EDIT {
+            "…"
+        } else {
+            ""
+        };
+        format!("{sign} `{shown}{cut}`")
+    };
+    let told = group.edits.iter().take(MOST_EDITS).map(|edit| {
+        let gone = (!edit.gone.is_empty()).then(|| part("-", &edit.gone));
+        let came = (!edit.came.is_empty()).then(|| part("+", &edit.came));
+        let parts: Vec<String> = gone.into_iter().chain(came).collect();
+        parts.join(" ")
+    });
+    let mut told: Vec<String> = told.collect();
+    let more = group.edits.len().saturating_sub(MOST_EDITS);
+    if more > 0 {
+        told.push(format!("… and {}", counted(more, "more", "more")));
+    }
+    Some(told.join(", "))
 }
 
 /// What a window leaves out.
@@ -130,13 +173,6 @@ pub(super) fn more(window: &Window) -> Option<String> {
         (0, _) => Some(format!("… and {places}")),
         _ => Some(format!("… and {lines} here, and {places}")),
     }
-}
-
-/// The special token that a message speaks of.
-fn token(message: &str) -> Option<&str> {
-    let inside = |c: char| c.is_ascii_lowercase() || c == '_';
-    let mut words = message.split(|c| !inside(c));
-    words.find(|word| word.len() > "_token".len() && word.ends_with("_token"))
 }
 
 /// A case of a group, after the name of its template where there are several.
@@ -214,13 +250,6 @@ pub(super) fn only(comparison: &Comparison) -> Vec<(String, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_message_speaks_of_a_special_token() {
-        assert_eq!(token("`bos_token` is undefined"), Some("bos_token"));
-        assert_eq!(token("'eos_token' is undefined"), Some("eos_token"));
-        assert_eq!(token("_token or a token"), None);
-    }
 
     #[test]
     fn counts_are_a_sentence() {
