@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use crate::folder::{Folder, Ran};
 
-/// A turn of ChatML, and the same with another line break at the end.
-const OLD: &str = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n\
-                   {% endfor %}<|im_start|>assistant{{ '\\n' }}";
+/// A template of ChatML with tools.
+const OLD: &str = "{% if tools %}{{ tools | tojson }}{% endif %}{% for m in messages %}\
+                   <|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
+                   {% if add_generation_prompt %}<|im_start|>assistant{{ '\\n' }}{% endif %}";
 
 /// Runs the command in a terminal of a width.
 fn at_width(folder: &Folder, width: &str, arguments: &[&str]) -> Ran {
@@ -37,7 +38,7 @@ fn two_templates() -> Folder {
         "new.jinja",
         "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('No system') }}\
          {% endif %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
-         <|im_start|>assistant",
+         {% if add_generation_prompt %}<|im_start|>assistant{% endif %}",
     );
     folder
 }
@@ -51,7 +52,8 @@ fn differences_of_two_templates_are_told_by_their_cause() {
     let (cases, card) = out.split_once("\nreport card\n").unwrap();
     assert_eq!(cases, HUMAN);
     for expected in [
-        "  + error ",
+        "  + warning tools-kept: ",
+        "tools: kept → dropped",
         "system: kept → refused",
         "generation prompt: `<|im_start|>assistant␊` → `<|im_start|>assistant`",
         "\n2 of 2 cases differ\n",
@@ -78,7 +80,7 @@ const HUMAN: &str = "\
 1 case: another prompt
   plain/user
   One user turn.
-  first difference at byte 51, line 3, column 22: A has U+000A LINE FEED, B has
+  first difference at byte 52, line 3, column 22: A has U+000A LINE FEED, B has
     the end
     Hi␡<|im_end|>␊
   - <|im_start|>assistant␊
@@ -116,7 +118,7 @@ const MARKDOWN: &str = "\
 
 One user turn.
 
-first difference at byte 51, line 3, column 22: A has U+000A LINE FEED, B has the end
+first difference at byte 52, line 3, column 22: A has U+000A LINE FEED, B has the end
 
 ```diff
   Hi␡<|im_end|>␊

@@ -107,19 +107,51 @@ pub fn edits(old: &str, new: &str) -> Option<Vec<Edit>> {
         return None;
     }
     let operations = operations(&old, &new);
-    let changes = operations
-        .iter()
-        .filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
-    let edit = |operation: &DiffOp| {
-        let before = old[..operation.old_range().start].iter();
-        let after = before.rev().find(|word| !word.trim().is_empty());
-        Edit {
-            after: after.copied().unwrap_or_default().to_owned(),
-            gone: old[operation.old_range()].concat(),
-            came: new[operation.new_range()].concat(),
+    let mut edits = Vec::new();
+    let mut ends = (0, 0);
+    for operation in &operations {
+        if matches!(operation, DiffOp::Equal { .. }) {
+            continue;
         }
-    };
-    Some(changes.map(edit).collect())
+        let (gone, came) = (operation.old_range(), operation.new_range());
+        let start = gone.start;
+        let next = (gone.end, came.end);
+        let (gone, came, moved) = if gone.is_empty() {
+            let settled = settle(&new, came.clone(), ends.1);
+            (gone, settled.clone(), came.start.abs_diff(settled.start))
+        } else if came.is_empty() {
+            let settled = settle(&old, gone.clone(), ends.0);
+            (settled.clone(), came, start.abs_diff(settled.start))
+        } else {
+            (gone, came, 0)
+        };
+        let before = old[..start.saturating_sub(moved)].iter();
+        let after = before.rev().find(|word| !word.trim().is_empty());
+        edits.push(Edit {
+            after: after.copied().unwrap_or_default().to_owned(),
+            gone: old[gone].concat(),
+            came: new[came].concat(),
+        });
+        ends = next;
+    }
+    Some(edits)
+}
+
+/// Where words that came, or went, may be said to stand in several places, as a tag between
+/// others: the first place at which they do not begin with the end of one. So the same edit is
+/// the same wherever it is made.
+fn settle(words: &[&str], range: Range<usize>, first: usize) -> Range<usize> {
+    let Range { mut start, mut end } = range;
+    while start > first && end > start && words[start - 1] == words[end - 1] {
+        start -= 1;
+        end -= 1;
+    }
+    let is_end = |word: &str| matches!(word, ">" | "]" | "}" | ")" | "|");
+    while end < words.len() && is_end(words[start]) && words[start] == words[end] {
+        start += 1;
+        end += 1;
+    }
+    start..end
 }
 
 /// The lines that an operation takes from both sides.
@@ -365,6 +397,22 @@ mod tests {
             "expected a prompt, found a refusal by the template"
         );
         assert!(Diff::new(&rendered, &rendered).hunks.is_empty());
+    }
+
+    /// A tag that came is whole, whatever stands around it.
+    #[test]
+    fn an_edit_is_the_same_wherever_it_is_made() {
+        let came = |old: &str, new: &str| -> Vec<String> {
+            let edits = edits(old, new).unwrap();
+            assert!(edits.iter().all(|edit| edit.gone.is_empty()), "{edits:?}");
+            edits.into_iter().map(|edit| edit.came).collect()
+        };
+        let tag = "<think></think>";
+        for rest in ["I agree.<|end|>", "<|end|>", "<think>So</think>", ">"] {
+            let old = format!("<|start|>assistant|>{rest}");
+            let new = format!("<|start|>assistant|>{tag}{rest}");
+            assert_eq!(came(&old, &new), [tag], "{rest}");
+        }
     }
 
     #[test]

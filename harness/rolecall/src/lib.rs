@@ -75,8 +75,9 @@ mod stream;
 pub mod run;
 
 // What two sides make of the same cases.
-pub mod comparison;
 pub mod saved_run;
+
+pub mod comparison;
 
 pub mod parity;
 pub mod recording;

@@ -79,7 +79,8 @@ fn write_twins(
             Styled(NOTE, "no prompt from either")
         )?;
     }
-    if neither.len() > prompts.len() {
+    // Of very few prompts something else is to be known first.
+    if neither.len() > parity.comparisons.len() / 4 * 3 {
         write_refusals(out, parity, &neither)?;
     }
     let mut by_reason: Vec<(Option<&str>, Vec<&Comparison<'_>>)> = Vec::new();
