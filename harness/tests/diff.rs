@@ -517,7 +517,7 @@ fn what_a_repository_does_not_have_is_told() {
     for (revision, expected) in [
         (
             "HEAD~7:one.jinja",
-            "no revision of this Git repository is named `HEAD~7`\n",
+            "no file is named `HEAD~7:one.jinja`, and no revision of this Git repository `HEAD~7`\n",
         ),
         ("mian:one.jinja", "did you mean `main:one.jinja`?"),
         (

@@ -76,8 +76,8 @@ impl<'t> Revision<'t> {
                 |name| format!("did you mean `{name}:{}`?", self.path),
             );
             return format!(
-                "no revision of this Git repository is named `{}`\n  {help}",
-                self.name
+                "no file is named `{}:{}`, and no revision of this Git repository `{}`\n  {help}",
+                self.name, self.path, self.name
             );
         };
         format!(

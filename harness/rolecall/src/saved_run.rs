@@ -211,7 +211,12 @@ mod tests {
         .unwrap();
         assert_eq!(run.templates(), ["a", "b"]);
         let outcomes: Vec<_> = run.lines.iter().map(|line| &line.outcome).collect();
-        assert_eq!(*outcomes[0], Outcome::Rendered { text: "".into() });
+        assert_eq!(
+            *outcomes[0],
+            Outcome::Rendered {
+                text: String::new()
+            }
+        );
         assert_eq!(*outcomes[3], Outcome::Exceeded { limit: Limit::Fuel });
         assert_eq!(
             *outcomes[2],

@@ -212,7 +212,7 @@ fn write_group(
         write_outcomes(out, group, layout)?;
     }
     for line in words::others(comparison, group, layout.names()) {
-        for line in layout.wrapped(&format!("the same in {line}"), "  ", "    ") {
+        for line in layout.wrapped(&line, "  ", "    ") {
             writeln!(out, "{}", Styled(QUIET, line))?;
         }
     }
@@ -273,7 +273,7 @@ fn write_failures(out: &mut dyn Write, comparison: &Comparison, layout: Layout) 
         }
         write_outcomes(out, group, layout)?;
         for line in words::others(comparison, group, layout.names()) {
-            for line in layout.wrapped(&format!("the same in {line}"), "  ", "    ") {
+            for line in layout.wrapped(&line, "  ", "    ") {
                 writeln!(out, "{}", Styled(QUIET, line))?;
             }
         }

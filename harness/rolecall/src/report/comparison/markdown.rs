@@ -168,7 +168,7 @@ fn details(comparison: &Comparison, group: &Group, title: &str, text: &str) -> S
         String::new()
     } else {
         let lines = others.iter().map(|line| escaped(&shown(line)));
-        format!("\nThe same in {}\n", lines.collect::<Vec<_>>().join("; "))
+        format!("\n{}\n", lines.collect::<Vec<_>>().join("\\\n"))
     };
     format!(
         "\n<details><summary>{count}: {title}, as in <code>{name}</code></summary>\n\n\

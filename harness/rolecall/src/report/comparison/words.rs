@@ -185,13 +185,21 @@ pub(super) fn member(comparison: &Comparison, member: &Member) -> String {
     }
 }
 
-/// The other cases of a group, those of one template after its name: lines.
+/// Templates whose cases are named under a difference.
+const MOST_TEMPLATES: usize = 3;
+
+/// The other cases of a group in sentences, one for each template: at most so many names in
+/// each, and all where that is as many as there can be.
 pub(super) fn others(comparison: &Comparison, group: &Group, most: usize) -> Vec<String> {
     let others = group.members.get(1..).unwrap_or_default();
-    let runs = others.chunk_by(|a, b| a.pairing == b.pairing);
-    let runs: Vec<&[Member]> = runs.collect();
+    let runs: Vec<&[Member]> = others.chunk_by(|a, b| a.pairing == b.pairing).collect();
+    let most_templates = if most == usize::MAX {
+        most
+    } else {
+        MOST_TEMPLATES
+    };
     let mut lines: Vec<String> = Vec::new();
-    for run in runs.iter().take(most) {
+    for run in runs.iter().take(most_templates) {
         let names = run.iter().take(most).map(|member| member.case.as_str());
         let mut line = names.collect::<Vec<_>>().join(", ");
         if let Some(more) = run.len().checked_sub(most).filter(|more| *more > 0) {
@@ -201,15 +209,17 @@ pub(super) fn others(comparison: &Comparison, group: &Group, most: usize) -> Vec
         let pairing = pairing.and_then(|index| comparison.pairings.get(index));
         lines.push(match pairing {
             Some(pairing) if !comparison.is_single() => {
-                format!("{}: {line}", comparison.name_of(pairing))
+                format!("the same in {}: {line}", comparison.name_of(pairing))
             }
-            _ => line,
+            _ => format!("the same in {line}"),
         });
     }
-    if let Some(more) = runs.len().checked_sub(most).filter(|more| *more > 0) {
+    if let Some(rest @ [_, ..]) = runs.get(most_templates..) {
+        let cases = rest.iter().map(|run| run.len()).sum();
         lines.push(format!(
-            "… and {}",
-            counted(more, "more template", "more templates")
+            "… and in {} of {}",
+            counted(cases, "more case", "more cases"),
+            counted(rest.len(), "other template", "other templates"),
         ));
     }
     lines
