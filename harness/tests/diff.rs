@@ -213,6 +213,16 @@ fn two_failures_are_not_the_same_prompt() {
     ] {
         assert!(ran.stdout().contains(expected), "{}", ran.stdout());
     }
+    // One that does without the token says nothing about the other.
+    folder.write("c.jinja", "{{ messages[0].content }}");
+    let ran = diff(&folder, &["a.jinja", "c.jinja"]);
+    assert_eq!(ran.code(), 1);
+    assert!(
+        ran.stdout()
+            .contains("A or B fails in 2 of 2 cases. The templates speak of `bos_token`"),
+        "{}",
+        ran.stdout()
+    );
     // With their tokens they can be compared.
     for name in ["a.json", "b.json"] {
         folder.write(name, r#"{"special_tokens": {"bos_token": "<s>"}}"#);

@@ -104,16 +104,24 @@ pub(super) fn sentence(tally: Tally) -> String {
 pub(super) fn warning(comparison: &Comparison) -> Option<String> {
     let tally = comparison.tally();
     let all = counted(tally.count(), "case", "cases");
+    let pairings = comparison.pairings.iter();
+    let unset: BTreeSet<&str> = pairings.flat_map(|one| &one.unset).copied().collect();
+    let fails = |group: &&Group| {
+        let mut outcomes = group.outcomes.iter();
+        outcomes.any(|outcome| outcome.kind() == OutcomeKind::Failed)
+    };
+    let groups = comparison.differences().iter().chain(comparison.failures());
+    let failed: usize = groups.filter(fails).map(|group| group.members.len()).sum();
     let mut sentence = if comparison.all_fail() {
         format!("Nothing could be compared: both sides fail in all of {all}.")
     } else if tally.fail > tally.count() / 2 {
         let count = thousands(tally.fail);
         format!("Little could be compared: both sides fail in {count} of {all}.")
+    } else if !unset.is_empty() && failed > tally.count() / 4 {
+        format!("A or B fails in {} of {all}.", thousands(failed))
     } else {
         return None;
     };
-    let pairings = comparison.pairings.iter();
-    let unset: BTreeSet<&str> = pairings.flat_map(|one| &one.unset).copied().collect();
     if let Some(token) = unset.first() {
         let names: Vec<String> = unset.iter().map(|name| format!("`{name}`")).collect();
         let _ = write!(
