@@ -11,6 +11,7 @@ mod folder;
 
 mod cli;
 mod constructs;
+mod diff;
 #[cfg(unix)]
 mod files;
 mod inventory;

@@ -58,6 +58,9 @@ pub(crate) enum Command {
     Accept(AcceptArguments),
     /// Make a suite of one's own: rolecall.toml, a first case, a workflow for CI
     Init(InitArguments),
+    /// Compare two templates, engines, fronts or saved runs, of which neither is what the other
+    /// should be
+    Diff(DiffArguments),
     /// List what there is
     List(ListArguments),
     /// Check the suite itself: orphans, pending reviews, stale records, unused tools
@@ -83,6 +86,7 @@ impl Command {
             Command::Serve(_) | Command::Completions(_) | Command::Man => true,
             Command::List(arguments) => arguments.format == ListFormat::Json,
             Command::Check(arguments) => arguments.format != CheckFormat::Human,
+            Command::Diff(arguments) => arguments.format != DiffFormat::Human,
             Command::Parity(_)
             | Command::Accept(_)
             | Command::Init(_)
@@ -240,6 +244,63 @@ pub(crate) struct InitArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "rolecall diff [OPTIONS] A B [CASE_GLOB…]\n       \
+                      rolecall diff [OPTIONS] --engines A,B [FILTER…]\n       \
+                      rolecall diff [OPTIONS] --fronts A,B [FILTER…]",
+    after_help = "Examples:\n  \
+        rolecall diff old.jinja new.jinja\n  \
+        rolecall diff HEAD~1:model model 'tools/*'       the folder as it was, and as it is\n  \
+        rolecall diff before.jsonl after.jsonl           two runs, saved with --format jsonl\n  \
+        rolecall diff --engines minijinja,minijinja-plain 'qwen*'\n  \
+        rolecall diff --fronts transformers,raw\n\n\
+        Exit codes: 0 nothing differs, 1 something does, 2 the request or an input is wrong."
+)]
+pub(crate) struct DiffArguments {
+    /// A and B: templates, as `check` takes them, names of the suite's, or either as it was in a
+    /// revision of a Git repository, REVISION:PATH; or two files of `run` or `render --format
+    /// jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts: filters
+    #[arg(value_name = "A B [CASE_GLOB…] | FILTER…")]
+    pub(crate) operands: Vec<String>,
+    /// Two engines, parted by a comma; where the command line of one has a comma, the option
+    /// is given twice
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"])]
+    pub(crate) engines: Vec<String>,
+    /// Two fronts, parted by a comma
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        value_parser = front,
+        conflicts_with = "name"
+    )]
+    pub(crate) fronts: Vec<Front>,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    #[command(flatten)]
+    pub(crate) front: FrontArguments,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArguments,
+    /// Show every difference in whole, not only the beginning of the first ones
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How to print what differs
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
+    pub(crate) format: DiffFormat,
+}
+
+/// How comparisons are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For a person
+    Human,
+    /// One JSON object
+    Json,
+    /// For the comment on a pull request
+    Markdown,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     /// What to list
     #[arg(value_enum)]
@@ -337,7 +398,7 @@ pub(crate) struct SourceArguments {
 }
 
 /// What is set on the templates that the arguments name.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct SetArguments {
     /// A special token of the templates that are named, such as `bos_token=<s>`, over what their
     /// sources say (repeatable)

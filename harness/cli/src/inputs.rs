@@ -36,13 +36,17 @@ impl Inputs {
 
 /// Loads the templates that are named, or the suite's own without one, and the suite's cases.
 pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
-    Ok(find(named, &[], set)?.suite)
+    let suite = find(named, &[], set)?.suite;
+    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    Ok(suite)
 }
 
 /// Loads what the arguments name, and the suite's own for the rest. What there is to know
 /// about the sources is told on standard error.
 pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
-    find(&arguments.templates, &arguments.cases, &arguments.set)
+    let inputs = find(&arguments.templates, &arguments.cases, &arguments.set)?;
+    problems::write_notes(&mut anstream::stderr(), &inputs.suite.notes)?;
+    Ok(inputs)
 }
 
 /// Loads all of a suite, and tells what there is to know about its sources.
@@ -52,13 +56,18 @@ pub(crate) fn load_own(layout: &Layout) -> Result<Suite, Failure> {
     Ok(suite)
 }
 
-fn find(templates: &[PathBuf], cases: &[PathBuf], set: &SetArguments) -> Result<Inputs, Failure> {
+/// Loads what is named as [`load`] does, and tells nothing.
+pub(crate) fn find(
+    templates: &[PathBuf],
+    cases: &[PathBuf],
+    set: &SetArguments,
+) -> Result<Inputs, Failure> {
     let layout = home::layout()?;
     if templates.is_empty() && cases.is_empty() {
         // Nothing can be set on them: that would be asked for in vain.
         Sources::find(templates, set)?;
         return Ok(Inputs {
-            suite: load_own(&layout)?,
+            suite: Suite::load_layout(&fetched(&layout)),
             layout: Some(layout),
         });
     }
@@ -75,7 +84,6 @@ fn find(templates: &[PathBuf], cases: &[PathBuf], set: &SetArguments) -> Result<
         Suite::default()
     };
     sources.settle(&mut suite);
-    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
     Ok(Inputs {
         suite,
         layout: None,

@@ -20,6 +20,8 @@ mod stdin;
 mod sources;
 
 mod inputs;
+mod revision;
+mod side;
 
 mod engines;
 mod page;

@@ -27,6 +27,13 @@ pub(crate) fn runner<'e>(
 /// Tells what is wrong with the input, and which templates no engine renders. Returns
 /// whether there was nothing to tell.
 pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, Failure> {
+    let problems = problems(runner, suite);
+    report_problems(&problems)?;
+    Ok(problems.is_empty())
+}
+
+/// What is wrong with the input, and which templates no engine renders.
+pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
     let without_engine = suite
         .templates
         .iter()
@@ -35,14 +42,12 @@ pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, F
             let message = format!("no engine renders the dialect `{}`", template.dialect);
             Problem::new(&template.path, message).help("`rolecall list engines` names the engines")
         });
-    let problems: Vec<Problem> = suite
+    suite
         .problems
         .iter()
         .cloned()
         .chain(without_engine)
-        .collect();
-    report_problems(&problems)?;
-    Ok(problems.is_empty())
+        .collect()
 }
 
 /// Puts the templates behind the front that was asked for, whatever they have. Returns whether

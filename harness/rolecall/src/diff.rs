@@ -38,6 +38,17 @@ pub struct Piece {
     pub changed: bool,
 }
 
+/// Words that came where others went.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edit {
+    /// The word that stands before.
+    pub after: String,
+    /// What only the first text has.
+    pub gone: String,
+    /// What only the second text has.
+    pub came: String,
+}
+
 /// Which side a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
@@ -58,6 +69,17 @@ const MOST_WORDS: usize = 20_000;
 impl Diff {
     /// Compares two transcripts.
     pub fn new(expected: &str, found: &str) -> Diff {
+        Diff::in_words(expected, found, ["expected", "found"])
+    }
+
+    /// Compares the transcripts of two sides that are called A and B, neither of which is
+    /// what the other should be.
+    pub fn of_sides(a: &str, b: &str) -> Diff {
+        Diff::in_words(a, b, ["A has", "B has"])
+    }
+
+    /// Compares two transcripts; the words say whose is what, in [`Diff::first`].
+    fn in_words(expected: &str, found: &str, words: [&str; 2]) -> Diff {
         let old: Vec<&str> = expected.split_inclusive('\n').collect();
         let new: Vec<&str> = found.split_inclusive('\n').collect();
         let hunks = group_diff_ops(operations(&old, &new), CONTEXT)
@@ -72,9 +94,64 @@ impl Diff {
             .collect();
         Diff {
             hunks,
-            first: first_difference(expected, found),
+            first: first_difference(expected, found, words),
         }
     }
+}
+
+/// What has to be edited in a text to get another one, word by word and across lines; nothing
+/// where they have too many words to find out.
+pub fn edits(old: &str, new: &str) -> Option<Vec<Edit>> {
+    let (old, new) = (words(&[old]), words(&[new]));
+    if old.len().max(new.len()) > MOST_WORDS {
+        return None;
+    }
+    let operations = operations(&old, &new);
+    let mut edits = Vec::new();
+    let mut ends = (0, 0);
+    for operation in &operations {
+        if matches!(operation, DiffOp::Equal { .. }) {
+            continue;
+        }
+        let (gone, came) = (operation.old_range(), operation.new_range());
+        let start = gone.start;
+        let next = (gone.end, came.end);
+        let (gone, came, moved) = if gone.is_empty() {
+            let settled = settle(&new, came.clone(), ends.1);
+            (gone, settled.clone(), came.start.abs_diff(settled.start))
+        } else if came.is_empty() {
+            let settled = settle(&old, gone.clone(), ends.0);
+            (settled.clone(), came, start.abs_diff(settled.start))
+        } else {
+            (gone, came, 0)
+        };
+        let before = old[..start.saturating_sub(moved)].iter();
+        let after = before.rev().find(|word| !word.trim().is_empty());
+        edits.push(Edit {
+            after: after.copied().unwrap_or_default().to_owned(),
+            gone: old[gone].concat(),
+            came: new[came].concat(),
+        });
+        ends = next;
+    }
+    Some(edits)
+}
+
+/// Where words that came, or went, may be said to stand in several places, as a tag between
+/// others: the first place at which they do not begin with the end of one. So the same edit is
+/// the same wherever it is made.
+fn settle(words: &[&str], range: Range<usize>, first: usize) -> Range<usize> {
+    let Range { mut start, mut end } = range;
+    while start > first && end > start && words[start - 1] == words[end - 1] {
+        start -= 1;
+        end -= 1;
+    }
+    let is_end = |word: &str| matches!(word, ">" | "]" | "}" | ")" | "|");
+    while end < words.len() && is_end(words[start]) && words[start] == words[end] {
+        start += 1;
+        end += 1;
+    }
+    start..end
 }
 
 /// The lines that an operation takes from both sides.
@@ -211,14 +288,15 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 }
 
 /// Names the place where two outcomes of one kind part, and the characters there.
-fn first_difference(expected: &str, found: &str) -> Option<String> {
+fn first_difference(expected: &str, found: &str, words: [&str; 2]) -> Option<String> {
+    let [old, new] = words;
     let (Ok(expected), Ok(found)) = (transcript::decode(expected), transcript::decode(found))
     else {
         return None;
     };
     if expected.kind() != found.kind() {
         return Some(format!(
-            "expected {}, found {}",
+            "{old} {}, {new} {}",
             with_article(&expected),
             with_article(&found)
         ));
@@ -241,7 +319,7 @@ fn first_difference(expected: &str, found: &str) -> Option<String> {
         Some(c) => named(c),
     };
     Some(format!(
-        "first difference at byte {common}, line {line}, column {column}: expected {}, found {}",
+        "first difference at byte {common}, line {line}, column {column}: {old} {}, {new} {}",
         name(expected),
         name(found)
     ))
@@ -319,6 +397,22 @@ mod tests {
             "expected a prompt, found a refusal by the template"
         );
         assert!(Diff::new(&rendered, &rendered).hunks.is_empty());
+    }
+
+    /// A tag that came is whole, whatever stands around it.
+    #[test]
+    fn an_edit_is_the_same_wherever_it_is_made() {
+        let came = |old: &str, new: &str| -> Vec<String> {
+            let edits = edits(old, new).unwrap();
+            assert!(edits.iter().all(|edit| edit.gone.is_empty()), "{edits:?}");
+            edits.into_iter().map(|edit| edit.came).collect()
+        };
+        let tag = "<think></think>";
+        for rest in ["I agree.<|end|>", "<|end|>", "<think>So</think>", ">"] {
+            let old = format!("<|start|>assistant|>{rest}");
+            let new = format!("<|start|>assistant|>{tag}{rest}");
+            assert_eq!(came(&old, &new), [tag], "{rest}");
+        }
     }
 
     #[test]

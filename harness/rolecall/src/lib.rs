@@ -56,6 +56,7 @@ pub mod transcript;
 
 pub mod diff;
 pub mod reference;
+pub mod window;
 
 pub mod record;
 
@@ -82,6 +83,11 @@ mod stream;
 pub mod run;
 
 pub mod accepting;
+// What two sides make of the same cases.
+pub mod saved_run;
+
+pub mod comparison;
+
 pub mod parity;
 pub mod recording;
 

@@ -75,8 +75,13 @@ pub struct Explanation {
 }
 
 impl Comparison<'_> {
-    /// Whether both gave the same prompt, or both refused: the words of a refusal belong
-    /// to each template.
+    /// Whether both gave a prompt, and the same one.
+    pub fn is_same_prompt(&self) -> bool {
+        self.expected.kind() == OutcomeKind::Rendered && self.expected == self.found
+    }
+
+    /// Whether nothing tells the twins apart: both gave the same prompt, or both none, for
+    /// the words of a refusal belong to each template.
     pub fn is_same(&self) -> bool {
         let refused = |kind| matches!(kind, OutcomeKind::Raised | OutcomeKind::Failed);
         match (&self.expected, &self.found) {

@@ -83,12 +83,16 @@ impl Filter {
     /// front, too.
     pub fn matches(&self, pair: &Pair<'_>) -> bool {
         let id = &pair.case.id;
-        self.template.is_match(pair.template.name.as_str())
-            && self.case.as_ref().is_none_or(|glob| {
-                glob.is_match(&id.to_string())
-                    || pair.case.front.is_some()
-                        && glob.is_match(&format!("{}/{}", id.family(), id.written_name()))
-            })
+        let template = pair.template.name.as_str();
+        self.matches_names(template, &id.to_string())
+            || pair.case.front.is_some()
+                && self.matches_names(template, &format!("{}/{}", id.family(), id.written_name()))
+    }
+
+    /// Whether the filter is about a template and a case of these names.
+    pub fn matches_names(&self, template: &str, case: &str) -> bool {
+        self.template.is_match(template)
+            && self.case.as_ref().is_none_or(|glob| glob.is_match(case))
     }
 }
 

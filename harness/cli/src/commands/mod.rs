@@ -2,6 +2,7 @@
 
 mod accept;
 mod check;
+mod diff;
 mod init;
 mod lint;
 mod list;
@@ -28,6 +29,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Parity(arguments) => parity::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init(arguments) => init::execute(arguments, out),
+        Command::Diff(arguments) => diff::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Completions(arguments) => manual::completions(arguments, out),

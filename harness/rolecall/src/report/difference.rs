@@ -470,7 +470,8 @@ pub fn write_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<
     Ok(())
 }
 
-fn diff_line(line: &Line) -> String {
+/// A line of a diff after its sign.
+pub(super) fn diff_line(line: &Line) -> String {
     let (sign, plain, changed) = match line.side {
         Side::Both => (" ", QUIET, QUIET),
         Side::Expected => ("-", BAD, GONE),

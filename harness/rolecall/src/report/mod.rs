@@ -15,6 +15,7 @@ pub mod transcripts;
 
 pub mod accepting;
 pub mod card;
+pub mod comparison;
 pub mod grid;
 pub mod jsonl;
 pub mod listing;

@@ -1,13 +1,18 @@
 //! Twins side by side: in which cases they give the same prompt, and why not in the
 //! others.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use rolecall_model::Outcome;
+
 use super::difference::write_diff;
-use super::numbers::counted;
+use super::numbers::{counted, thousands};
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use crate::diff::Diff;
 use crate::parity::{Comparison, Explanations, Parity};
+use crate::problem::shown;
+use crate::source::unset_tokens;
 use crate::transcript;
 
 /// Writes how twins stand to each other, with the differences that nobody has explained,
@@ -53,13 +58,31 @@ fn write_twins(
         parity.first.name,
         parity.other.name
     )?;
+    let (prompts, neither): (Vec<_>, Vec<_>) = same
+        .into_iter()
+        .partition(|comparison| comparison.is_same_prompt());
     writeln!(
         out,
         "  {} in {} of {}",
-        Styled(GOOD, "the same"),
-        same.len(),
+        Styled(
+            if prompts.is_empty() { BAD } else { GOOD },
+            "the same prompt"
+        ),
+        thousands(prompts.len()),
         counted(parity.comparisons.len(), "case", "cases")
     )?;
+    if !neither.is_empty() {
+        let count = thousands(neither.len());
+        writeln!(
+            out,
+            "  {} in {count}",
+            Styled(NOTE, "no prompt from either")
+        )?;
+    }
+    // Of very few prompts something else is to be known first.
+    if neither.len() > parity.comparisons.len() / 4 * 3 {
+        write_refusals(out, parity, &neither)?;
+    }
     let mut by_reason: Vec<(Option<&str>, Vec<&Comparison<'_>>)> = Vec::new();
     for comparison in different {
         let reason = explanations.reason(&parity.family, &comparison.case.id);
@@ -68,7 +91,9 @@ fn write_twins(
             None => by_reason.push((reason, vec![comparison])),
         }
     }
-    let mut unexplained = 0;
+    // Where no case gives a prompt there is nothing that the twins could have in common.
+    let is_empty = parity.comparisons.is_empty();
+    let mut unexplained = usize::from(!is_empty && neither.len() == parity.comparisons.len());
     for (reason, comparisons) in by_reason {
         if let Some(reason) = reason {
             let count = counted(comparisons.len(), "case", "cases");
@@ -94,4 +119,34 @@ fn write_twins(
         }
     }
     Ok(unexplained)
+}
+
+/// Writes why most cases give no prompt, in the words that most of them have in common.
+fn write_refusals(
+    out: &mut dyn Write,
+    parity: &Parity<'_>,
+    refused: &[&Comparison<'_>],
+) -> io::Result<()> {
+    let expected = refused.iter().map(|case| &case.expected).collect();
+    let found = refused.iter().map(|case| &case.found).collect();
+    let sides: [(_, Vec<&Outcome>); 2] = [(parity.first, expected), (parity.other, found)];
+    for (twin, outcomes) in sides {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for outcome in outcomes {
+            *counts.entry(outcome.text()).or_default() += 1;
+        }
+        if let Some((words, count)) = counts.into_iter().max_by_key(|(_, count)| *count) {
+            let count = counted(count, "case", "cases");
+            writeln!(out, "    {} in {count}: {}", twin.name, shown(words))?;
+        }
+        let unset: Vec<_> = unset_tokens(twin)
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if !unset.is_empty() {
+            let text = format!("it speaks of {}, which nothing sets", unset.join(" and "));
+            writeln!(out, "      {}", Styled(NOTE, text))?;
+        }
+    }
+    Ok(())
 }

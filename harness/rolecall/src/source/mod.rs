@@ -45,6 +45,7 @@ use crate::problem::Problem;
 pub use found::Found;
 pub use gguf::without_tensors;
 pub use ollama::ModelName;
+pub use remarks::unset_tokens;
 
 use file::Kind;
 

@@ -15,8 +15,8 @@ pub(super) fn byte_order_mark(template: &Template) -> Option<Note> {
     })
 }
 
-/// The names of special tokens that the template speaks of and that nothing sets.
-pub(super) fn missing_tokens(template: &Template) -> Option<Note> {
+/// The names of special tokens that a template speaks of and that nothing sets.
+pub fn unset_tokens(template: &Template) -> Vec<&'static str> {
     const NAMES: [&str; 7] = [
         "bos_token",
         "eos_token",
@@ -26,12 +26,17 @@ pub(super) fn missing_tokens(template: &Template) -> Option<Note> {
         "cls_token",
         "mask_token",
     ];
-    let missing: Vec<_> = NAMES
+    NAMES
         .into_iter()
         .filter(|name| template.source.contains(name))
         .filter(|name| !template.special_tokens.contains_key(*name))
-        .map(|name| format!("`{name}`"))
-        .collect();
+        .collect()
+}
+
+/// Says which special tokens the template speaks of and nothing sets.
+pub(super) fn missing_tokens(template: &Template) -> Option<Note> {
+    let missing = unset_tokens(template).into_iter();
+    let missing: Vec<_> = missing.map(|name| format!("`{name}`")).collect();
     (!missing.is_empty()).then(|| {
         let message = format!(
             "the template speaks of {}, which nothing here sets: undefined",

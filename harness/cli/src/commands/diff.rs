@@ -1,0 +1,401 @@
+//! The command `diff`: two sides, of which neither is what the other should be.
+
+use std::io::Write;
+
+use rolecall::comparison::{CardChange, Comparison, Sides, Subject, Twins};
+use rolecall::engines::Engines;
+use rolecall::front::Front;
+use rolecall::problem::Problem;
+use rolecall::report::comparison::{self as report, Layout};
+use rolecall::report::problems;
+use rolecall::report::progress::Progress;
+use rolecall::run::Runner;
+use rolecall::saved_run::SavedRun;
+use rolecall::selection::{Filter, select};
+use rolecall::suite::{Pair, Suite};
+use rolecall_model::{Dialect, Template};
+
+use crate::args::{DiffArguments, DiffFormat};
+use crate::engines::Choice;
+use crate::failure::{Failure, Status, report_problems};
+use crate::inputs::{self, Inputs};
+use crate::side::Side;
+use crate::{engines, setup, side};
+
+/// What was compared, and whether the input was sound.
+type Compared = (Comparison, bool);
+
+pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let engines = arguments.rendering.limits.chosen().engines();
+    let (comparison, is_sound) = if !arguments.engines.is_empty() {
+        two_engines(&engines, arguments)?
+    } else if !arguments.fronts.is_empty() {
+        two_fronts(&engines, arguments)?
+    } else {
+        two_sides(&engines, arguments)?
+    };
+    let comparison = comparison.sorted();
+    match arguments.format {
+        DiffFormat::Human => {
+            let layout = Layout {
+                width: width(),
+                all: arguments.all,
+            };
+            report::write(out, &comparison, layout)?;
+        }
+        DiffFormat::Json => report::write_json(out, &comparison)?,
+        DiffFormat::Markdown => report::write_markdown(out, &comparison)?,
+    }
+    Ok(if !is_sound || comparison.all_fail() {
+        Status::BadInput
+    } else if comparison.differs() {
+        Status::Nonconforming
+    } else {
+        Status::Fine
+    })
+}
+
+/// The columns of the terminal; 80 where nobody says.
+fn width() -> usize {
+    let said = std::env::var("COLUMNS").ok();
+    let said = said.and_then(|columns| columns.parse().ok());
+    let seen = || terminal_size::terminal_size_of(std::io::stdout());
+    said.or_else(|| seen().map(|(width, _)| usize::from(width.0)))
+        .unwrap_or(80)
+}
+
+/// Two templates, two models, or two runs that were saved.
+fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, Failure> {
+    let [a, b, globs @ ..] = arguments.operands.as_slice() else {
+        return Err(Failure::Request(
+            "two sides are needed: `rolecall diff A B`, or --engines A,B or --fronts A,B\n  \
+             `rolecall diff --help` shows what A and B may be"
+                .to_owned(),
+        ));
+    };
+    if !arguments.sources.templates.is_empty() {
+        return Err(Failure::Request(
+            "--templates is for --engines and --fronts: A and B name the templates themselves"
+                .to_owned(),
+        ));
+    }
+    let filters = case_filters(globs)?;
+    let texts = [a.clone(), b.clone()];
+    let sources = &arguments.sources;
+    match (side::find(a, sources)?, side::find(b, sources)?) {
+        (Side::Run(a), Side::Run(b)) => {
+            let comparison = two_runs([a, b], &filters, Comparison::new(Subject::Runs, texts))?;
+            Ok((comparison, true))
+        }
+        (Side::Templates(a), Side::Templates(b)) => {
+            let comparison = Comparison::new(Subject::Templates, texts);
+            two_templates(engines, arguments, [*a, *b], &filters, comparison)
+        }
+        (Side::Run(_), Side::Templates(_)) => Err(mixed(a, b)),
+        (Side::Templates(_), Side::Run(_)) => Err(mixed(b, a)),
+    }
+}
+
+fn mixed(run: &str, template: &str) -> Failure {
+    Failure::Request(format!(
+        "`{run}` is a run that was saved, and `{template}` is none\n  to save one: rolecall \
+         render --templates {template} --format jsonl"
+    ))
+}
+
+/// Globs over cases, of all templates.
+fn case_filters(globs: &[String]) -> Result<Vec<Filter>, Failure> {
+    let filter = |glob: &String| {
+        let text = if glob.contains(':') {
+            glob.clone()
+        } else {
+            format!("*:{glob}")
+        };
+        let parsed: Result<Filter, _> = text.parse();
+        parsed.map_err(|error| Failure::Request(error.to_string()))
+    };
+    globs.iter().map(filter).collect()
+}
+
+/// Filters, as they were typed.
+fn filters(arguments: &DiffArguments) -> Result<Vec<Filter>, Failure> {
+    let filter = |text: &String| {
+        let parsed: Result<Filter, _> = text.parse();
+        parsed.map_err(|error| Failure::Request(error.to_string()))
+    };
+    arguments.operands.iter().map(filter).collect()
+}
+
+fn two_templates(
+    engines: &Engines,
+    arguments: &DiffArguments,
+    mut suites: [Suite; 2],
+    filters: &[Filter],
+    mut comparison: Comparison,
+) -> Result<Compared, Failure> {
+    let chosen = engines::chosen(engines, &arguments.rendering)?;
+    let runner = setup::runner(engines, chosen.as_ref(), &arguments.rendering)?;
+    for suite in &mut suites {
+        setup::put_behind(arguments.front.name, suite);
+    }
+    let is_sound = report_inputs(&runner, &suites)?;
+    for (suite, text) in suites.iter().zip(&comparison.sides) {
+        if suite.templates.is_empty() {
+            return Err(Failure::Request(format!(
+                "there is no template in `{text}`"
+            )));
+        }
+    }
+    let [a, b] = &suites;
+    // What one side cannot have the other may.
+    for filter in filters {
+        let filter = std::slice::from_ref(filter);
+        select(a, filter).or_else(|error| select(b, filter).map_err(|_| error))?;
+    }
+    let names = |suite: &Suite| -> Vec<String> {
+        let names = suite
+            .templates
+            .iter()
+            .map(|template| template.name.to_string());
+        names.collect()
+    };
+    let twins = Twins::of(&names(a), &names(b));
+    if twins.pairs.is_empty() {
+        return Err(no_twins(&twins.alone));
+    }
+    comparison.alone = twins.alone;
+    let pairs = |suite, name: &str| -> Result<Vec<Pair<'_>>, Failure> {
+        let pairs = pairs_of(suite, name, filters);
+        if pairs.is_empty() {
+            return Ok(pairs);
+        }
+        setup::behind(arguments.front.name, pairs)
+    };
+    let sides = twins.pairs.iter();
+    let sides = sides.map(|[one, other]| Ok([pairs(a, one)?, pairs(b, other)?]));
+    let sides: Vec<Sides<'_>> = sides.collect::<Result<_, Failure>>()?;
+    let count = sides.iter().flatten().map(Vec::len).sum();
+    let is_slow = chosen.as_ref().is_some_and(Choice::is_program);
+    let progress = progress(is_slow, count);
+    let runner = runner.with_progress(progress.step());
+    for pairs in sides {
+        let templates = [&pairs[0], &pairs[1]].map(|pairs| pairs.first().map(|pair| pair.template));
+        let [Some(one), Some(other)] = templates else {
+            continue;
+        };
+        comparison.render([&runner, &runner], pairs);
+        let cards = runner.examine(&[one.clone(), other.clone()]).results;
+        if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
+            pairing.card = Some(CardChange::between(one, other));
+        }
+    }
+    progress.clear();
+    Ok((something(comparison)?, is_sound))
+}
+
+fn no_twins(names: &[Vec<String>; 2]) -> Failure {
+    let listed = |names: &[String]| {
+        let mut first: Vec<String> = names
+            .iter()
+            .take(5)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if names.len() > first.len() {
+            first.push(format!("{} more", names.len() - first.len()));
+        }
+        first.join(", ")
+    };
+    let [a, b] = names;
+    Failure::Request(format!(
+        "no template of A has the name of one of B: A has {}, B has {}\n  name two templates, or \
+         two folders whose templates have the same names",
+        listed(a),
+        listed(b),
+    ))
+}
+
+fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, Failure> {
+    let names: Vec<&str> = match arguments.engines.as_slice() {
+        [both] => both.split(',').map(str::trim).collect(),
+        each => each.iter().map(String::as_str).collect(),
+    };
+    let [a, b] = names.as_slice() else {
+        return Err(Failure::Request(format!(
+            "--engines takes two engines, parted by a comma, and there {}",
+            match names.len() {
+                1 => "is one".to_owned(),
+                count => format!("are {count}"),
+            }
+        )));
+    };
+    let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
+    setup::put_behind(arguments.front.name, &mut suite);
+    let choices = [
+        engines::open(engines, a, &arguments.rendering)?,
+        engines::open(engines, b, &arguments.rendering)?,
+    ];
+    let [first, second] = &choices;
+    let dialects = [first.engine().dialect(), second.engine().dialect()];
+    if dialects[0] != dialects[1] {
+        let [one, other] = dialects;
+        return Err(Failure::Request(format!(
+            "no template is rendered by both: `{a}` is for {one}, `{b}` for {other}"
+        )));
+    }
+    let runners = [
+        setup::runner(engines, Some(first), &arguments.rendering)?,
+        setup::runner(engines, Some(second), &arguments.rendering)?,
+    ];
+    let is_sound = setup::report_input(&runners[0], &suite)?;
+    let filters = filters(arguments)?;
+    let pairs = setup::behind(arguments.front.name, select(&suite, &filters)?)?;
+    let pairs = of_dialects(pairs, |dialect| dialect == dialects[0])?;
+    let mut comparison = Comparison::new(
+        Subject::Engines,
+        [first, second].map(|choice| choice.engine().description()),
+    );
+    if comparison.sides[0] == comparison.sides[1] {
+        comparison.sides = [a, b].map(|name| (*name).to_owned());
+    }
+    let [one, other] = runners;
+    let is_slow = choices.iter().any(Choice::is_program);
+    let progress = progress(is_slow, 2 * pairs.len());
+    let runners = [one, other].map(|runner| runner.with_progress(progress.step()));
+    for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
+        let [one, other] = &runners;
+        comparison.render([one, other], [pairs.to_vec(), pairs.to_vec()]);
+    }
+    progress.clear();
+    Ok((something(comparison)?, is_sound))
+}
+
+fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, Failure> {
+    let [a, b] = arguments.fronts.as_slice() else {
+        return Err(Failure::Request(format!(
+            "--fronts takes two fronts, parted by a comma, and there {}\n  `rolecall list \
+             fronts` says what each is for",
+            match arguments.fronts.len() {
+                1 => "is one".to_owned(),
+                count => format!("are {count}"),
+            }
+        )));
+    };
+    let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
+    let chosen = engines::chosen(engines, &arguments.rendering)?;
+    let runner = setup::runner(engines, chosen.as_ref(), &arguments.rendering)?;
+    let is_sound = setup::report_input(&runner, &suite)?;
+    let mut pairs = select(&suite, &filters(arguments)?)?;
+    // Each front is given the cases as they are written.
+    pairs.retain(|pair| pair.case.front.is_none());
+    let pairs = of_dialects(pairs, |dialect| a.is_for(dialect) && b.is_for(dialect))?;
+    let sides = [*a, *b];
+    let names = sides.map(|front| format!("{front}: {}", front.description()));
+    let mut comparison = Comparison::new(Subject::Fronts, names);
+    let is_slow = chosen.as_ref().is_some_and(Choice::is_program);
+    let progress = progress(is_slow, 2 * pairs.len());
+    let runner = runner.with_progress(progress.step());
+    for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
+        let Some(first) = pairs.first() else {
+            continue;
+        };
+        let templates = sides.map(|front| behind(first.template, front));
+        let [one, other] = &templates;
+        let put = |template| {
+            let pairs = pairs.iter().map(|pair| Pair { template, ..*pair });
+            pairs.collect::<Vec<_>>()
+        };
+        comparison.render([&runner, &runner], [put(one), put(other)]);
+    }
+    progress.clear();
+    Ok((something(comparison)?, is_sound))
+}
+
+fn behind(template: &Template, front: Front) -> Template {
+    Template {
+        front: Some(front.name().to_owned()),
+        ..template.clone()
+    }
+}
+
+/// The pairs of a template that any filter is about.
+fn pairs_of<'s>(suite: &'s Suite, template: &str, filters: &[Filter]) -> Vec<Pair<'s>> {
+    let pairs = suite.pairs().filter(|pair| {
+        pair.template.name.as_str() == template
+            && (filters.is_empty() || filters.iter().any(|filter| filter.matches(pair)))
+    });
+    pairs.collect()
+}
+
+fn of_dialects(
+    mut pairs: Vec<Pair<'_>>,
+    has: impl Fn(Dialect) -> bool,
+) -> Result<Vec<Pair<'_>>, Failure> {
+    pairs.retain(|pair| has(pair.template.dialect));
+    if pairs.is_empty() {
+        return Err(Failure::Request(
+            "none of these templates has a dialect that both sides are for".to_owned(),
+        ));
+    }
+    Ok(pairs)
+}
+
+/// Compares the cases of runs that were saved that any filter is about.
+fn two_runs(
+    mut runs: [SavedRun; 2],
+    filters: &[Filter],
+    mut comparison: Comparison,
+) -> Result<Comparison, Failure> {
+    let is_asked_for = |template: &str, case: &str| {
+        let mut all = filters.iter();
+        filters.is_empty() || all.any(|filter| filter.matches_names(template, case))
+    };
+    for run in &mut runs {
+        run.lines
+            .retain(|line| is_asked_for(&line.template, &line.case));
+    }
+    comparison.read(runs);
+    if comparison.pairings.is_empty() && comparison.alone.iter().all(|names| !names.is_empty()) {
+        return Err(no_twins(&comparison.alone));
+    }
+    something(comparison)
+}
+
+/// A comparison of something.
+fn something(comparison: Comparison) -> Result<Comparison, Failure> {
+    if comparison.tally().count() == 0 {
+        return Err(Failure::Request(
+            "there is no case that both sides have".to_owned(),
+        ));
+    }
+    Ok(comparison)
+}
+
+/// Tells what is wrong with the input of both sides, each once. Returns whether there was
+/// nothing to tell.
+fn report_inputs(runner: &Runner<'_>, suites: &[Suite; 2]) -> Result<bool, Failure> {
+    let mut found: Vec<Problem> = Vec::new();
+    let mut notes = Vec::new();
+    for suite in suites {
+        for note in &suite.notes {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+        for problem in setup::problems(runner, suite) {
+            if !found.contains(&problem) {
+                found.push(problem);
+            }
+        }
+    }
+    problems::write_notes(&mut anstream::stderr(), &notes)?;
+    report_problems(&found)?;
+    Ok(found.is_empty())
+}
+
+fn progress(is_slow: bool, pairs: usize) -> Progress {
+    if is_slow {
+        Progress::new(pairs, "rendering")
+    } else {
+        Progress::hidden()
+    }
+}

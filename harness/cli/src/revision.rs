@@ -1,0 +1,449 @@
+//! Templates as they were in a revision of a Git repository: `REVISION:PATH`.
+//!
+//! The files are written into a temporary folder, byte for byte as Git has them, and read
+//! from there as any others. The program `git` is asked; nothing in the repository changes.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rolecall::problem::closest;
+use rolecall::suite::Suite;
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+
+/// Bytes of a file that is taken: what sources read of a model is smaller.
+const MOST: u64 = 64 << 20;
+/// Files of a folder that are taken.
+const MOST_FILES: usize = 10_000;
+/// How a file begins that stands for one which Git itself does not have.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
+
+/// A path in a revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Revision<'t> {
+    /// What names the revision: `HEAD~1`, a branch, a tag, a hash.
+    name: &'t str,
+    /// The path: from the top of the repository, or after `./` from the current folder.
+    path: &'t str,
+}
+
+/// The files of a revision, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Extracted {
+    folder: TempDir,
+    /// What stands for the folder in names of files.
+    prefix: String,
+    /// What was asked for, in the folder.
+    pub(crate) path: PathBuf,
+}
+
+/// What Git has below a path.
+#[derive(Debug)]
+struct Entry {
+    /// 100644 and such for files, 120000 for links, 160000 for other repositories.
+    mode: String,
+    hash: String,
+    /// From the top of the repository.
+    path: String,
+}
+
+impl<'t> Revision<'t> {
+    /// The revision and the path of a text; none where nothing can be the revision.
+    pub(crate) fn parse(text: &'t str) -> Option<Revision<'t>> {
+        let (name, path) = text.split_once(':')?;
+        let is_drive = name.len() == 1 && cfg!(windows);
+        let is_name = !name.is_empty() && !name.starts_with('-') && !is_drive;
+        // `hf:` and `ollama:` are sources, and `https:` belongs to an address.
+        let is_other = matches!(name, "hf" | "ollama") || path.starts_with("//");
+        (is_name && !is_other).then_some(Revision { name, path })
+    }
+
+    /// Whether the repository of the current folder has the revision.
+    pub(crate) fn exists(&self) -> bool {
+        let tree = format!("{}^{{tree}}", self.name);
+        git(&["rev-parse", "--verify", "--quiet", &tree]).is_ok()
+    }
+
+    /// That there is no such revision, in words.
+    pub(crate) fn unknown(&self) -> String {
+        let Err(error) = git(&["rev-parse", "--git-dir"]) else {
+            let refs = git(&["for-each-ref", "--format=%(refname:short)"]).unwrap_or_default();
+            let refs = String::from_utf8_lossy(&refs).into_owned();
+            let help = closest(self.name, refs.lines().chain(["HEAD"])).map_or_else(
+                || "`git log --oneline` lists those of this branch".to_owned(),
+                |name| format!("did you mean `{name}:{}`?", self.path),
+            );
+            return format!(
+                "no file is named `{}:{}`, and no revision of this Git repository `{}`\n  {help}",
+                self.name, self.path, self.name
+            );
+        };
+        format!(
+            "no file `{}:{}`, and as a Git revision it cannot be read: {error}",
+            self.name, self.path
+        )
+    }
+
+    /// Writes what the revision has at the path into a temporary folder.
+    pub(crate) fn extract(&self) -> Result<Extracted, Failure> {
+        let top = self.git(&["rev-parse", "--show-prefix"])?;
+        let top = String::from_utf8_lossy(&top)
+            .trim_end_matches('\n')
+            .to_owned();
+        let path = self.path_from_top(&top)?;
+        let entries = self.entries(&path)?;
+        let is_file = entries.iter().any(|entry| entry.path == path);
+        if let Some(entry) = entries.iter().find(|entry| entry.path == path)
+            && !entry.mode.starts_with("100")
+        {
+            let what = if entry.mode == "120000" {
+                "a link: name what it leads to"
+            } else {
+                "another repository: name a path in that one"
+            };
+            return Err(self.failure(&format!("is {what}")));
+        }
+        let wanted = if is_file {
+            let sidecar = Path::new(&path).with_extension("json");
+            let sidecar = sidecar.to_string_lossy().replace('\\', "/");
+            let beside = self.entries_of(&[&sidecar])?;
+            let other = beside.into_iter().filter(|entry| entry.path != path);
+            entries.into_iter().chain(other).collect()
+        } else {
+            entries
+        };
+        let wanted: Vec<Entry> = wanted
+            .into_iter()
+            .filter(|entry| entry.mode.starts_with("100") && (is_file || may_be_read(&entry.path)))
+            .collect();
+        if wanted.len() > MOST_FILES {
+            return Err(self.failure("has too many files: name a folder in it"));
+        }
+        let folder = TempDir::with_prefix("rolecall-")?;
+        // A folder names the model in it; the top has no name in Git.
+        let root = folder.path().join(self.repository());
+        std::fs::create_dir_all(&root)?;
+        self.write(&wanted, &root)?;
+        Ok(Extracted {
+            path: if path.is_empty() {
+                root
+            } else {
+                root.join(&path)
+            },
+            prefix: format!("{}:", self.name),
+            folder,
+        })
+    }
+
+    /// The path from the top of the repository, as Git spells it.
+    fn path_from_top(&self, here: &str) -> Result<String, Failure> {
+        let given = self.path.replace('\\', "/");
+        let is_relative = given == "." || given.starts_with("./") || given.starts_with("../");
+        let whole = if is_relative {
+            format!("{here}{given}")
+        } else {
+            given
+        };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in whole.split('/') {
+            match part {
+                "" | "." => {}
+                ".." if parts.pop().is_some() => {}
+                ".." => return Err(self.failure("leads out of the repository")),
+                part => parts.push(part),
+            }
+        }
+        Ok(parts.join("/"))
+    }
+
+    /// What there is at a path and below it.
+    fn entries(&self, path: &str) -> Result<Vec<Entry>, Failure> {
+        let entries = self.entries_of(&[path])?;
+        if !entries.is_empty() {
+            return Ok(entries);
+        }
+        let here = format!("./{path}");
+        let here = Revision {
+            path: &here,
+            ..*self
+        };
+        let is_here = here.git(&["cat-file", "-e", &format!("{}:{}", here.name, here.path)]);
+        if is_here.is_ok() {
+            let help = format!("did you mean `{}:{}`?", here.name, here.path);
+            return Err(self.missing(&help));
+        }
+        let all = self.git(&[
+            "ls-tree",
+            "-r",
+            "-z",
+            "--full-tree",
+            "--name-only",
+            self.name,
+        ])?;
+        let all = String::from_utf8_lossy(&all).into_owned();
+        let help = closest(path, all.split('\0')).map_or_else(
+            || {
+                format!(
+                    "`git ls-tree -r --name-only {}` lists what there is",
+                    self.name
+                )
+            },
+            |near| format!("did you mean `{}:{near}`?", self.name),
+        );
+        Err(self.missing(&help))
+    }
+
+    fn entries_of(&self, paths: &[&str]) -> Result<Vec<Entry>, Failure> {
+        let mut arguments = vec!["ls-tree", "-r", "-z", "--full-tree", self.name];
+        let named: Vec<&str> = paths
+            .iter()
+            .copied()
+            .filter(|path| !path.is_empty())
+            .collect();
+        if !named.is_empty() {
+            arguments.push("--");
+            arguments.extend(named);
+        }
+        let listed = self.git(&arguments)?;
+        let mut entries = Vec::new();
+        for line in listed
+            .split(|byte| *byte == 0)
+            .filter(|line| !line.is_empty())
+        {
+            let line = String::from_utf8_lossy(line);
+            let Some((facts, path)) = line.split_once('\t') else {
+                continue;
+            };
+            let facts: Vec<&str> = facts.split(' ').collect();
+            if let [mode, _, hash] = facts.as_slice() {
+                entries.push(Entry {
+                    mode: (*mode).to_owned(),
+                    hash: (*hash).to_owned(),
+                    path: path.to_owned(),
+                });
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The name of the folder that holds the repository.
+    fn repository(&self) -> PathBuf {
+        let top = self
+            .git(&["rev-parse", "--show-toplevel"])
+            .unwrap_or_default();
+        let top = PathBuf::from(String::from_utf8_lossy(&top).trim_end());
+        top.file_name()
+            .map_or_else(|| PathBuf::from("repository"), PathBuf::from)
+    }
+
+    /// Writes files below a folder.
+    fn write(&self, entries: &[Entry], root: &Path) -> Result<(), Failure> {
+        let mut objects = Objects::open().map_err(|error| self.failure(&error))?;
+        for entry in entries {
+            let of_entry =
+                |error: String| Failure::Request(format!("{}:{}: {error}", self.name, entry.path));
+            let bytes = objects.read(&entry.hash).map_err(of_entry)?;
+            if bytes.starts_with(LFS) && is_template(&entry.path) {
+                let message = "Git has only a pointer to it, for it is stored with Git LFS";
+                return Err(of_entry(message.to_owned()));
+            }
+            let is_plain = |part: &str| !matches!(part, "" | "." | ".." | ".git");
+            if !entry.path.split('/').all(is_plain) {
+                continue;
+            }
+            let path = root.join(&entry.path);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::fs::write(path, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+        git(arguments).map_err(|error| self.failure(&format!("cannot be read: {error}")))
+    }
+
+    fn failure(&self, message: &str) -> Failure {
+        Failure::Request(format!("{}:{} {message}", self.name, self.path))
+    }
+
+    fn missing(&self, help: &str) -> Failure {
+        Failure::Request(format!(
+            "the revision `{}` has no file or folder `{}`\n  {help}",
+            self.name, self.path
+        ))
+    }
+}
+
+impl Extracted {
+    /// Names files by their revision in what is told about them.
+    pub(crate) fn rename(&self, suite: &mut Suite) {
+        let rename = |path: &mut PathBuf| {
+            let below = path.strip_prefix(self.folder.path()).ok();
+            // The first part is the repository itself.
+            let below = below.map(|below| below.iter().skip(1).collect::<PathBuf>());
+            if let Some(below) = below {
+                *path = PathBuf::from(format!("{}{}", self.prefix, below.display()));
+            }
+        };
+        suite
+            .problems
+            .iter_mut()
+            .for_each(|problem| rename(&mut problem.path));
+        suite
+            .notes
+            .iter_mut()
+            .for_each(|note| rename(&mut note.path));
+        for template in &mut suite.templates {
+            rename(&mut template.path);
+            for (_, named) in &mut template.named {
+                rename(&mut named.path);
+            }
+        }
+    }
+}
+
+/// Whether a source may read a file of this name: not the weights of a model.
+fn may_be_read(path: &str) -> bool {
+    let extension = Path::new(path).extension().unwrap_or_default();
+    let extension = extension.to_string_lossy().to_lowercase();
+    extension == "json" || is_template(path)
+}
+
+fn is_template(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let endings = [".jinja", ".jinja2", ".j2", ".gotmpl", ".gguf", ".modelfile"];
+    name.starts_with("modelfile") || endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Asks Git, in the current folder. Returns what it prints, or what it complains about.
+fn git(arguments: &[&str]) -> Result<Vec<u8>, String> {
+    let output = Command::new("git")
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| missing_git(&error))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    let first = words.lines().next().unwrap_or("git failed");
+    Err(first.trim_start_matches("fatal: ").to_owned())
+}
+
+fn missing_git(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::NotFound {
+        "the program `git` is not installed".to_owned()
+    } else {
+        format!("the program `git` cannot be started: {error}")
+    }
+}
+
+/// The objects of the repository, read one after the other from one `git cat-file`.
+struct Objects {
+    child: Child,
+    answers: BufReader<std::process::ChildStdout>,
+}
+
+impl Objects {
+    fn open() -> Result<Objects, String> {
+        let mut child = Command::new("git")
+            .args(["cat-file", "--batch"])
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| missing_git(&error))?;
+        let answers = child.stdout.take().ok_or("git says nothing")?;
+        Ok(Objects {
+            child,
+            answers: BufReader::new(answers),
+        })
+    }
+
+    /// The bytes of a file: `<hash> blob <size>`, a line break, the bytes, a line break.
+    fn read(&mut self, hash: &str) -> Result<Vec<u8>, String> {
+        let failed = |error: io::Error| format!("git ended early: {error}");
+        let questions = self.child.stdin.as_mut().ok_or("git takes nothing")?;
+        writeln!(questions, "{hash}")
+            .and_then(|()| questions.flush())
+            .map_err(failed)?;
+        let mut head = String::new();
+        self.answers.read_line(&mut head).map_err(failed)?;
+        let size = head
+            .trim_end()
+            .rsplit(' ')
+            .next()
+            .and_then(|size| size.parse::<u64>().ok());
+        let size = size.ok_or_else(|| format!("git says: {}", head.trim_end()))?;
+        if size > MOST {
+            return Err(format!(
+                "too large: {size} bytes, where at most {MOST} are expected"
+            ));
+        }
+        let mut bytes = Vec::new();
+        let answers = self.answers.by_ref();
+        answers
+            .take(size + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        if bytes.pop() != Some(b'\n') {
+            return Err("git ended early".to_owned());
+        }
+        Ok(bytes)
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        // Without questions it ends by itself, unless it was not listened to.
+        drop(self.child.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_stands_before_the_first_colon() {
+        let parsed = |text| Revision::parse(text).map(|revision| (revision.name, revision.path));
+        assert_eq!(parsed("HEAD~1:a/b.jinja"), Some(("HEAD~1", "a/b.jinja")));
+        assert_eq!(parsed("v1.0:"), Some(("v1.0", "")));
+        for text in [
+            "a.jinja",
+            ":a",
+            "--x:y",
+            "hf:org/name",
+            "ollama:gemma3:12b",
+            "https://x/y",
+        ] {
+            assert_eq!(parsed(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_are_from_the_top_unless_they_begin_with_a_dot() {
+        let from_top = |path| {
+            let revision = Revision { name: "HEAD", path };
+            revision
+                .path_from_top("sub/")
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(from_top("a/b/"), Ok("a/b".to_owned()));
+        assert_eq!(from_top("./a"), Ok("sub/a".to_owned()));
+        assert_eq!(from_top("../a"), Ok("a".to_owned()));
+        assert_eq!(from_top(""), Ok(String::new()));
+        assert_eq!(
+            from_top("../../a"),
+            Err("HEAD:../../a leads out of the repository".to_owned())
+        );
+    }
+}

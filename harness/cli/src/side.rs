@@ -1,0 +1,94 @@
+//! A side of a comparison: the templates that a text names, with the cases that they meet.
+
+use std::path::{Path, PathBuf};
+
+use rolecall::file::is_there;
+use rolecall::problem::closest;
+use rolecall::saved_run::SavedRun;
+use rolecall::suite::Suite;
+
+use crate::args::{SetArguments, SourceArguments};
+use crate::failure::Failure;
+use crate::inputs;
+use crate::revision::Revision;
+use crate::sources::NOT_THERE;
+
+/// What a text names.
+pub(crate) enum Side {
+    /// Templates, with the cases that they meet.
+    Templates(Box<Suite>),
+    /// A run that was saved.
+    Run(SavedRun),
+}
+
+/// Finds what a text names: a file or folder, a template of the suite, something in a revision
+/// of a Git repository.
+pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<Side, Failure> {
+    let path = Path::new(text);
+    if SavedRun::is_one(path) {
+        return Ok(Side::Run(SavedRun::read(path)?));
+    }
+    // What is set is for templates that are named, and the suite's own have theirs.
+    let nothing = SetArguments::default();
+    let load = |paths: &[PathBuf]| {
+        let set = if paths.is_empty() {
+            &nothing
+        } else {
+            &arguments.set
+        };
+        Ok::<_, Failure>(inputs::find(paths, &arguments.cases, set)?.suite)
+    };
+    if is_there(path) {
+        return load(&[path.to_path_buf()]).map(templates);
+    }
+    let revision = Revision::parse(text);
+    if let Some(revision) = &revision
+        && revision.exists()
+    {
+        let extracted = revision.extract()?;
+        let mut suite = load(std::slice::from_ref(&extracted.path))?;
+        extracted.rename(&mut suite);
+        return Ok(templates(suite));
+    }
+    let mut names = Vec::new();
+    if !text.contains(['/', '\\', ':']) {
+        let mut suite = load(&[])?;
+        names.extend(
+            suite
+                .templates
+                .iter()
+                .map(|template| template.name.to_string()),
+        );
+        suite
+            .templates
+            .retain(|template| template.name.as_str() == text);
+        if !suite.templates.is_empty() {
+            return Ok(templates(suite));
+        }
+    }
+    // A model in a store is a path that is not there either.
+    let suite = load(&[path.to_path_buf()])?;
+    let leads_nowhere = |suite: &Suite| {
+        let mut problems = suite.problems.iter();
+        problems.any(|problem| problem.path == path && problem.message == NOT_THERE)
+    };
+    if !suite.templates.is_empty() || !leads_nowhere(&suite) {
+        return Ok(templates(suite));
+    }
+    if let Some(revision) = revision {
+        return Err(Failure::Request(revision.unknown()));
+    }
+    let help = match closest(text, names.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`rolecall list templates` names those of the suite; one of an earlier \
+                 revision is named REVISION:PATH, such as HEAD~1:chat_template.jinja"
+            .to_owned(),
+    };
+    Err(Failure::Request(format!(
+        "no file, no folder and no template of the suite is named `{text}`\n  {help}"
+    )))
+}
+
+fn templates(suite: Suite) -> Side {
+    Side::Templates(Box::new(suite))
+}

@@ -1,0 +1,330 @@
+//! A comparison on a terminal.
+
+use std::io::{self, Write};
+
+use super::super::columns::{Cell, Columns};
+use super::super::difference::{diff_line, write_diff};
+use super::super::numbers::{counted, thousands};
+use super::super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::words;
+use crate::comparison::{CardChange, Comparison, Group, Tally, Turn};
+use crate::contract::Severity;
+use crate::problem::shown;
+use crate::window::Window;
+
+/// How much of a comparison is written, and how wide.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// The columns of the terminal.
+    pub width: usize,
+    /// Whether every difference is written, in whole.
+    pub all: bool,
+}
+
+/// Groups of cases that are shown unless all are asked for.
+const MOST_GROUPS: usize = 12;
+/// Names in a line.
+const MOST_NAMES: usize = 8;
+/// Changed lines of a side.
+const MOST_LINES: usize = 5;
+/// Columns that are shown on either side of the first difference of a line.
+const REACH: usize = 60;
+
+impl Layout {
+    fn groups(self) -> usize {
+        if self.all { usize::MAX } else { MOST_GROUPS }
+    }
+
+    fn names(self) -> usize {
+        if self.all { usize::MAX } else { MOST_NAMES }
+    }
+
+    /// Columns on either side, so that a line of a diff fits.
+    fn reach(self) -> usize {
+        REACH.min(self.width.saturating_sub(6) / 2).max(10)
+    }
+
+    /// A text in lines, each after an indent.
+    fn wrapped(self, text: &str, first: &str, rest: &str) -> Vec<String> {
+        let options = textwrap::Options::new(self.width.max(20))
+            .initial_indent(first)
+            .subsequent_indent(rest)
+            // Names of cases stay whole.
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .break_words(false);
+        let lines = textwrap::wrap(text, options).into_iter();
+        lines.map(|line| line.trim_end().to_owned()).collect()
+    }
+}
+
+/// Writes what differs, those differences first that most cases have.
+pub fn write(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io::Result<()> {
+    for (style, sign, side) in [
+        (BAD, "- A", &comparison.sides[0]),
+        (GOOD, "+ B", &comparison.sides[1]),
+    ] {
+        writeln!(
+            out,
+            "{}  {}",
+            Styled(style, sign),
+            Styled(HEADING, shown(side))
+        )?;
+    }
+    writeln!(out)?;
+    write_counts(out, comparison)?;
+    if let Some(sentence) = words::warning(comparison) {
+        writeln!(out)?;
+        for line in layout.wrapped(&sentence, "", "") {
+            writeln!(out, "{}", Styled(BAD, line))?;
+        }
+    }
+    write_only(out, comparison, layout)?;
+    let groups = comparison.differences();
+    for group in groups.iter().take(layout.groups()) {
+        writeln!(out)?;
+        write_group(out, comparison, group, layout)?;
+    }
+    if let Some(rest @ [_, ..]) = groups.get(layout.groups()..) {
+        let cases = rest.iter().map(|group| group.members.len()).sum();
+        let text = format!(
+            "… and {} in {}: --all shows them",
+            counted(rest.len(), "more difference", "more differences"),
+            counted(cases, "case", "cases"),
+        );
+        writeln!(out, "\n{}", Styled(QUIET, text))?;
+    }
+    write_failures(out, comparison, layout)?;
+    for pairing in &comparison.pairings {
+        if let Some(card) = &pairing.card
+            && !card.is_empty()
+        {
+            let name = if comparison.is_single() {
+                String::new()
+            } else {
+                format!(" of {}", comparison.name_of(pairing))
+            };
+            writeln!(out, "\n{}", Styled(HEADING, format!("report card{name}")))?;
+            write_card(out, card, layout)?;
+        }
+    }
+    writeln!(out)?;
+    let close = words::sentence(comparison.tally());
+    let style = if comparison.differs() { BAD } else { GOOD };
+    for line in layout.wrapped(&close, "", "") {
+        writeln!(out, "{}", Styled(style, line))?;
+    }
+    Ok(())
+}
+
+/// Writes how many cases are how: of one template in lines, of several in a table.
+fn write_counts(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
+    if let [pairing] = comparison.pairings.as_slice() {
+        let mut columns = Columns::right_aligned([0]);
+        let tally = pairing.tally;
+        for (index, (count, what)) in words::counts(tally).into_iter().enumerate() {
+            let style = if index == 0 && count > 0 { BAD } else { PLAIN };
+            columns.row([Cell::new(style, thousands(count)), Cell::new(style, what)]);
+        }
+        columns.row([
+            Cell::new(QUIET, thousands(tally.count())),
+            Cell::new(QUIET, "cases"),
+        ]);
+        return columns.write(out);
+    }
+    let mut columns = Columns::right_aligned([1, 2, 3, 4]);
+    let heads = ["template", "differ", "same", "refused", "both fail"];
+    columns.row(heads.map(|head| Cell::new(HEADING, head)));
+    let row = |name: &str, tally: Tally| {
+        let count = |count: usize, style| {
+            let text = if count == 0 {
+                "·".to_owned()
+            } else {
+                thousands(count)
+            };
+            Cell::new(if count == 0 { QUIET } else { style }, text)
+        };
+        [
+            Cell::new(PLAIN, shown(name)),
+            count(tally.differ, BAD),
+            count(tally.same, PLAIN),
+            count(tally.refuse, PLAIN),
+            count(tally.fail, NOTE),
+        ]
+    };
+    for pairing in &comparison.pairings {
+        columns.row(row(&comparison.name_of(pairing), pairing.tally));
+    }
+    columns.row(row("all", comparison.tally()));
+    columns.write(out)
+}
+
+fn write_only(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io::Result<()> {
+    for (what, names) in words::only(comparison) {
+        let mut shown: Vec<&str> = names
+            .iter()
+            .take(layout.names())
+            .map(String::as_str)
+            .collect();
+        let more = format!("… and {} more", names.len().saturating_sub(shown.len()));
+        if names.len() > shown.len() {
+            shown.push(&more);
+        }
+        writeln!(out)?;
+        for line in layout.wrapped(&format!("{what}: {}", shown.join(", ")), "", "  ") {
+            writeln!(out, "{}", Styled(NOTE, line))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_group(
+    out: &mut dyn Write,
+    comparison: &Comparison,
+    group: &Group,
+    layout: Layout,
+) -> io::Result<()> {
+    let Some(first) = group.members.first() else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "{} {}",
+        Styled(BAD, counted(group.members.len(), "case:", "cases:")),
+        Styled(HEADING, words::change(&group.outcomes)),
+    )?;
+    for line in layout.wrapped(&words::member(comparison, first), "  ", "  ") {
+        writeln!(out, "{line}")?;
+    }
+    if let Some(about) = &group.about {
+        for line in layout.wrapped(&shown(about), "  ", "  ") {
+            writeln!(out, "{}", Styled(QUIET, line))?;
+        }
+    }
+    if let Some(edits) = words::edits(group) {
+        for line in layout.wrapped(&format!("edits: {edits}"), "  ", "    ") {
+            writeln!(out, "{}", Styled(NOTE, line))?;
+        }
+    }
+    if words::has_diff(group) {
+        write_window(out, group, layout)?;
+    } else {
+        write_outcomes(out, group, layout)?;
+    }
+    for line in words::others(comparison, group, layout.names()) {
+        for line in layout.wrapped(&line, "  ", "    ") {
+            writeln!(out, "{}", Styled(QUIET, line))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the first difference, or the whole diff where all is asked for.
+fn write_window(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Result<()> {
+    if layout.all {
+        return write_diff(out, &group.diff, "  ");
+    }
+    if let Some(first) = &group.diff.first {
+        for line in layout.wrapped(first, "  ", "    ") {
+            writeln!(out, "{line}")?;
+        }
+    }
+    let window = Window::of(&group.diff, layout.reach(), MOST_LINES);
+    for line in &window.lines {
+        writeln!(out, "  {}", diff_line(line))?;
+    }
+    if let Some(more) = words::more(&window) {
+        writeln!(out, "  {}", Styled(QUIET, more))?;
+    }
+    Ok(())
+}
+
+fn write_outcomes(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Result<()> {
+    let [a, b] = [&group.outcomes[0], &group.outcomes[1]].map(words::outcome);
+    if a == b {
+        for line in layout.wrapped(&format!("each {a}"), "  ", "    ") {
+            writeln!(out, "{line}")?;
+        }
+        return Ok(());
+    }
+    for (style, sign, outcome) in [(BAD, "  - ", a), (GOOD, "  + ", b)] {
+        for line in layout.wrapped(&outcome, sign, "    ") {
+            writeln!(out, "{}", Styled(style, line))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_failures(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io::Result<()> {
+    let groups = comparison.failures();
+    let most = if layout.all { usize::MAX } else { 3 };
+    for group in groups.iter().take(most) {
+        let Some(first) = group.members.first() else {
+            continue;
+        };
+        writeln!(
+            out,
+            "\n{} {}",
+            Styled(NOTE, counted(group.members.len(), "case:", "cases:")),
+            Styled(HEADING, "both sides fail"),
+        )?;
+        for line in layout.wrapped(&words::member(comparison, first), "  ", "  ") {
+            writeln!(out, "{line}")?;
+        }
+        write_outcomes(out, group, layout)?;
+        for line in words::others(comparison, group, layout.names()) {
+            for line in layout.wrapped(&line, "  ", "    ") {
+                writeln!(out, "{}", Styled(QUIET, line))?;
+            }
+        }
+    }
+    if let Some(rest @ [_, ..]) = groups.get(most..) {
+        let cases = rest.iter().map(|group| group.members.len()).sum();
+        let text = format!(
+            "… and both fail in {} with other words: --all shows them",
+            counted(cases, "more case", "more cases")
+        );
+        writeln!(out, "\n{}", Styled(QUIET, text))?;
+    }
+    Ok(())
+}
+
+fn write_card(out: &mut dyn Write, card: &CardChange, layout: Layout) -> io::Result<()> {
+    for (style, sign, changes) in [(GOOD, "- ", &card.mended), (BAD, "+ ", &card.broken)] {
+        for change in changes {
+            let severity = change.contract.severity;
+            let style = match (severity, style == BAD) {
+                (Severity::Note, _) => PLAIN,
+                (Severity::Warning, true) => NOTE,
+                _ => style,
+            };
+            let alone = if change.is_alone {
+                ", on servers that hand conversations on as they are written"
+            } else {
+                ""
+            };
+            let text = format!(
+                "{} {}{alone}: {}",
+                severity.name(),
+                change.contract.id,
+                shown(&change.what)
+            );
+            for line in layout.wrapped(&text, &format!("  {sign}"), "      ") {
+                writeln!(out, "{}", Styled(style, line))?;
+            }
+        }
+    }
+    for change in &card.capabilities {
+        let style = match change.turn {
+            Turn::Gained => GOOD,
+            Turn::Lost => BAD,
+            Turn::Other => PLAIN,
+        };
+        let [a, b] = &change.sides;
+        let text = format!("{}: {a} → {b}", change.name);
+        for line in layout.wrapped(&text, "    ", "      ") {
+            writeln!(out, "{}", Styled(style, line))?;
+        }
+    }
+    Ok(())
+}
