@@ -18,6 +18,21 @@ use crate::limits::ChosenLimits;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// How everything is printed.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArguments {
+    #[command(flatten)]
+    pub(crate) color: colorchoice_clap::Color,
+    /// Print only the result's last line, and nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Write the result into a file, whole or not at all, instead of printing it
+    #[arg(long, short, value_name = "FILE", global = true)]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What to do.
@@ -46,6 +61,19 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether the result ends with a line that sums it up. Of the others the result is what
+    /// was asked for.
+    pub(crate) fn ends_with_its_result(&self) -> bool {
+        match self {
+            Command::Render(_) | Command::Show(_) | Command::List(_) | Command::Serve(_) => false,
+            Command::Run(_)
+            | Command::Check(_)
+            | Command::Parity(_)
+            | Command::Lint(_)
+            | Command::Reference(_) => !self.is_exact(),
+        }
+    }
+
     /// Whether the result is for a program: bytes, without any style.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
@@ -100,6 +128,7 @@ pub(crate) struct RenderArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct ShowArguments {
     /// The template's name
     pub(crate) template: String,
@@ -115,6 +144,9 @@ pub(crate) struct ShowArguments {
     /// from what the reference did
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Print long lines of a difference in whole, not only around what differs
+    #[arg(long, requires = "diff")]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
     #[command(flatten)]

@@ -15,6 +15,8 @@ pub mod problem;
 
 pub mod file;
 
+pub mod invocation;
+
 pub mod json;
 mod root;
 

@@ -21,7 +21,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let suite = inputs::load_templates(&arguments.paths)?;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
-    let progress = Progress::new(suite.templates.len(), "checking");
+    let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     if suite.templates.is_empty() {

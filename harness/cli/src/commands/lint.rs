@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use rolecall::lint;
-use rolecall::report::{problems, thousands};
+use rolecall::report::{counted, problems, screen, thousands, wrapped};
 use rolecall::suite::Suite;
 
 use crate::args::LintArguments;
@@ -21,19 +21,23 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     let findings = lint::lint(&layout, &suite);
     report_problems(&suite.problems)?;
     problems::write_shared(out, &findings)?;
+    if !findings.is_empty() {
+        let count = counted(findings.len(), "finding", "findings");
+        writeln!(out, "{count}: see above what helps")?;
+    }
     if !suite.problems.is_empty() {
         return Ok(Status::BadInput);
     }
     if !findings.is_empty() {
         return Ok(Status::Nonconforming);
     }
-    writeln!(
-        out,
+    let good = format!(
         "{} templates, {} cases in {} families, {} snapshots: nothing to mend",
         suite.templates.len(),
         suite.written_cases().count(),
         suite.families.len(),
         thousands(suite.pairs().count()),
-    )?;
+    );
+    writeln!(out, "{}", wrapped(&good, screen::width(), 2))?;
     Ok(Status::Fine)
 }

@@ -44,7 +44,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
 
     let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program) || !others.is_empty();
     let progress = if is_slow {
-        Progress::new(pairs.len(), "rendering")
+        Progress::new(pairs.len(), "rendering", "pairs")
     } else {
         Progress::hidden()
     };

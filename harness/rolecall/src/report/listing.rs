@@ -6,10 +6,13 @@ use rolecall_model::{Dialect, Part, Template};
 use serde_json::json;
 
 use super::columns::{Cell, Columns};
+use super::screen;
 use super::style::{HEADING, PLAIN, QUIET, Styled};
+use super::wrapping::wrapped;
 use crate::divergence::Divergences;
 use crate::engines::Engines;
 use crate::front::Front;
+use crate::invocation;
 use crate::reference::Reference;
 use crate::suite::Suite;
 use crate::template_file::place;
@@ -25,6 +28,8 @@ pub struct Listing {
 struct Row {
     heading: Option<String>,
     name: String,
+    /// Of templates and engines.
+    dialect: Option<Dialect>,
     about: String,
 }
 
@@ -42,11 +47,8 @@ impl Listing {
         let rows = suite.templates.iter().map(|template| Row {
             heading: None,
             name: template.name.to_string(),
-            about: format!(
-                "{:5}  {}",
-                template.dialect.name(),
-                template.about.clone().unwrap_or_else(|| origin(template))
-            ),
+            dialect: Some(template.dialect),
+            about: template.about.clone().unwrap_or_else(|| origin(template)),
         });
         Listing {
             rows: rows.collect(),
@@ -88,6 +90,7 @@ impl Listing {
             rows.push(Row {
                 heading,
                 name: case.id.name().to_owned(),
+                dialect: None,
                 about: case.about.clone().unwrap_or_default(),
             });
         }
@@ -124,6 +127,7 @@ impl Listing {
                 .map(|front| Row {
                     heading: None,
                     name: front.name().to_owned(),
+                    dialect: None,
                     about: front.description().to_owned(),
                 })
                 .collect(),
@@ -133,16 +137,17 @@ impl Listing {
 
     /// The engines: those in this process, then the references.
     pub fn engines(engines: &Engines) -> Listing {
-        let known: Vec<(&str, &str, String)> = engines
+        let known: Vec<(&str, Dialect, String)> = engines
             .all()
             .iter()
-            .map(|engine| (engine.name(), engine.dialect().name(), engine.description()))
+            .map(|engine| (engine.name(), engine.dialect(), engine.description()))
             .chain(Reference::ALL.iter().map(|reference| {
                 let about = format!(
-                    "the reference, {}; scripts/setup-references installs it",
-                    reference.identity()
+                    "the reference, {}; `{}` installs it",
+                    reference.identity(),
+                    invocation::set_up_references()
                 );
-                (reference.name, reference.dialect.name(), about)
+                (reference.name, reference.dialect, about)
             }))
             .collect();
         Listing {
@@ -151,7 +156,8 @@ impl Listing {
                 .map(|(name, dialect, about)| Row {
                     heading: None,
                     name: (*name).to_owned(),
-                    about: format!("{dialect:5}  {about}"),
+                    dialect: Some(*dialect),
+                    about: about.clone(),
                 })
                 .collect(),
             json: known
@@ -172,6 +178,7 @@ impl Listing {
                 .map(|entry| Row {
                     heading: None,
                     name: format!("{} {}:{}", entry.engine, entry.template, entry.case),
+                    dialect: None,
                     about: match &entry.issue {
                         Some(issue) => format!("{} ({issue})", entry.reason),
                         None => entry.reason.clone(),
@@ -214,13 +221,14 @@ impl Listing {
                 if index > 0 {
                     writeln!(out)?;
                 }
-                writeln!(out, "{}", Styled(HEADING, heading))?;
+                let heading = Styled(HEADING, heading).to_string();
+                writeln!(out, "{}", wrapped(&heading, screen::width(), 2))?;
             }
             let indent = if self.has_headings() { "  " } else { "" };
-            columns.row([
-                Cell::new(PLAIN, format!("{indent}{}", row.name)),
-                Cell::new(QUIET, &row.about),
-            ]);
+            let name = Cell::new(PLAIN, format!("{indent}{}", row.name));
+            let dialect = row.dialect.map(|dialect| Cell::new(QUIET, dialect.name()));
+            let about = Cell::new(QUIET, &row.about);
+            columns.row(std::iter::once(name).chain(dialect).chain([about]));
         }
         columns.write(out)
     }

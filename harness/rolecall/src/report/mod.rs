@@ -4,7 +4,9 @@
 //! out by the stream where nobody wants it.
 
 mod numbers;
+pub mod screen;
 mod style;
+mod wrapping;
 
 mod columns;
 pub mod difference;
@@ -12,6 +14,7 @@ pub mod problems;
 pub mod progress;
 pub mod references;
 pub mod transcripts;
+mod window;
 
 pub mod card;
 pub mod grid;
@@ -26,3 +29,4 @@ pub mod html;
 pub mod junit;
 
 pub use numbers::{counted, percent, thousands};
+pub use wrapping::wrapped;

@@ -9,7 +9,10 @@ use rolecall_model::{OutcomeKind, TemplateName};
 
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
+use super::screen;
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::wrapping::wrapped;
+use crate::invocation;
 use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
@@ -196,15 +199,11 @@ pub fn write_close(
         thousands(per_second),
     )?;
     match law {
-        None => writeln!(
-            out,
-            "{}",
-            Styled(
-                QUIET,
-                "unverified: these pairs are not of the suite; --against transformers or \
-                 --against ollama asks the reference"
-            )
-        )?,
+        None => {
+            let what = "unverified: these pairs are not of the suite; --against transformers or \
+                        --against ollama asks the reference";
+            line(out, &Styled(QUIET, what).to_string())?;
+        }
         Some(law) => {
             let style = if tally.is_as_the_reference() {
                 GOOD
@@ -218,30 +217,29 @@ pub fn write_close(
                     counted(count, "known divergence", "known divergences")
                 ),
             };
-            writeln!(
-                out,
-                "{} with {law}{known}",
-                Styled(
-                    style,
-                    format!(
-                        "{} of {} agree ({})",
-                        thousands(tally.agree),
-                        thousands(tally.judged()),
-                        percent(tally.agree, tally.judged())
-                    )
-                ),
-            )?;
+            let agree = format!(
+                "{} of {} agree ({})",
+                thousands(tally.agree),
+                thousands(tally.judged()),
+                percent(tally.agree, tally.judged())
+            );
+            line(out, &format!("{} with {law}{known}", Styled(style, agree)))?;
         }
     }
     if tally.is_as_accepted() {
         return Ok(());
     }
     let not = counted(tally.changed + tally.new, "pair is", "pairs are");
-    writeln!(
+    let review = invocation::review();
+    line(
         out,
-        "{} not as accepted: run `cargo test`, then `cargo insta review` to accept or reject",
-        Styled(BAD, not)
+        &format!("{} not as accepted: {review}", Styled(BAD, not)),
     )
+}
+
+/// A line that breaks between words where the screen ends.
+fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", wrapped(text, screen::width(), 2))
 }
 
 /// How many of something a second.
