@@ -14,6 +14,7 @@ mod constructs;
 #[cfg(unix)]
 mod files;
 mod inventory;
+mod output;
 mod page;
 mod parity;
 #[cfg(unix)]

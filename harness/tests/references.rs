@@ -423,7 +423,7 @@ fn records_of_another_version_are_told_apart() {
     folder.write(path, &record.replace("5.23.0", "5.22.0"));
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
-    let why = "recorded with transformers 5.22.0 (jinja2 3.1.6), the reference is transformers 5.23.0 (jinja2 3.1.6)";
+    let why = "recorded with transformers 5.22.0 (jinja2 3.1.6), the reference is";
     has(&ran.stdout(), &["unverified echo words/one", why]);
     has(&folder.rolecall(&["lint"]).stdout(), &[why]);
     has(

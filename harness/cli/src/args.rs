@@ -181,7 +181,7 @@ pub(crate) struct CheckArguments {
 pub(crate) enum CheckFormat {
     /// For a person
     Human,
-    /// One JSON array
+    /// One JSON object
     Json,
     /// XML as `JUnit` has it, for CI servers
     Junit,
@@ -344,7 +344,7 @@ pub(crate) enum Format {
 pub(crate) enum ListFormat {
     /// For a person
     Human,
-    /// One JSON array
+    /// One JSON object
     Json,
 }
 

@@ -63,6 +63,8 @@ pub mod baseline;
 // What a template can do, and which contracts it breaks.
 pub mod probe;
 
+pub mod syntax_error;
+
 pub mod capability;
 
 pub mod contract;

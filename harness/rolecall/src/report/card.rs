@@ -35,6 +35,9 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
         Styled(HEADING, &card.template),
         Styled(QUIET, format!("({})", setting(card)))
     )?;
+    if let Some(error) = &card.syntax_error {
+        return writeln!(out, "\nerror {}: {}", error.place, one_line(&error.message));
+    }
     for severity in [Severity::Error, Severity::Warning, Severity::Note] {
         for finding in card.broken() {
             if finding.contract.severity == severity {

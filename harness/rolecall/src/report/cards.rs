@@ -11,6 +11,7 @@ use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::syntax_error;
 use super::wrapping::wrapped;
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
@@ -31,6 +32,10 @@ pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Resul
     let (name, setting) = (&card.template, setting(card));
     let title = format!("{} {}", Styled(HEADING, name), Styled(QUIET, setting));
     paragraph(out, &title, 2)?;
+    if let Some(error) = &card.syntax_error {
+        // Nothing else is to be said: every conversation fails for this.
+        return syntax_error::write(out, error);
+    }
     paragraph(out, &tally(card), 2)?;
     write_capabilities(out, &card.capabilities)?;
     for severity in [Severity::Error, Severity::Warning, Severity::Note] {

@@ -163,7 +163,7 @@ impl Columns {
                 }
                 widths[index] = widths[index].max(cell.width());
                 // A name that is too long has a line of its own.
-                let most = if index == 0 { screen * 2 / 5 } else { LONG };
+                let most = if index == 0 { screen / 5 * 2 } else { LONG };
                 least[index] = least[index].max(cell.longest_word().min(most));
             }
         }
@@ -277,6 +277,7 @@ mod tests {
             written(&columns, 80),
             "name  count  about\n漢字      7\n         12  x\n"
         );
+        assert_eq!(written(&columns, usize::MAX), written(&columns, 80));
     }
 
     #[test]

@@ -9,14 +9,19 @@ mod style;
 mod wrapping;
 
 mod columns;
+mod window;
+
+pub mod syntax_error;
+
 pub mod difference;
 pub mod problems;
 pub mod progress;
 pub mod references;
 pub mod transcripts;
-mod window;
 
 pub mod card;
+pub mod document;
+pub mod failures;
 pub mod grid;
 pub mod jsonl;
 pub mod listing;
@@ -27,6 +32,8 @@ pub mod annotations;
 pub mod cards;
 pub mod html;
 pub mod junit;
+
+pub mod schemas;
 
 pub use numbers::{counted, percent, thousands};
 pub use wrapping::wrapped;

@@ -60,8 +60,12 @@ fn common(one: &str, other: &str) -> usize {
 }
 
 /// The part of a line around a byte of its text.
-fn window(line: &Line, differs_at: usize, width: usize) -> Line {
+pub(super) fn window(line: &Line, differs_at: usize, width: usize) -> Line {
     let marks: Vec<Mark<'_>> = marks(line);
+    let whole: usize = marks.iter().map(|mark| mark.text.width()).sum();
+    if whole <= width {
+        return line.clone();
+    }
     let room = width.saturating_sub(2 * LEFT_OUT.width()).max(1);
     let at = marks.partition_point(|mark| mark.end <= differs_at);
     // A third of the window is what comes before, or more where the line ends soon.
