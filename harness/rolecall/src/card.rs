@@ -37,6 +37,7 @@ pub struct Card {
     /// Contracts that are broken only where no application stands before the template, as on
     /// servers that hand conversations on as they are written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub alone: Vec<Finding>,
 }
 

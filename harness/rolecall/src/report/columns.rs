@@ -191,7 +191,10 @@ impl Columns {
     }
 
     fn write_row(&self, out: &mut dyn Write, row: &[Cell], plan: &Plan) -> io::Result<()> {
-        let (beside, below) = row.split_at(row.len().min(plan.widths.len()));
+        // Where a word is wider than its column, the rest of the row stands below.
+        let too_long = (1..row.len().min(plan.widths.len()))
+            .find(|index| row[*index].longest_word() > plan.widths[*index]);
+        let (beside, below) = row.split_at(too_long.unwrap_or(row.len().min(plan.widths.len())));
         let mut columns: Vec<Vec<Cell>> = beside
             .iter()
             .zip(&plan.widths)
@@ -286,7 +289,7 @@ mod tests {
         columns.row([cell("  name"), cell("one two three"), cell("four five")]);
         assert_eq!(
             written(&columns, 30),
-            "  name  one two three  four\n                       five\n"
+            "  name  one two      four five\n        three\n"
         );
         assert_eq!(
             written(&columns, 20),
@@ -302,8 +305,8 @@ mod tests {
         columns.row([cell("a-name-of-some-length"), cell("22"), cell("second")]);
         assert_eq!(
             written(&columns, 20),
-            "template  count\n    about them\na             1\n    the first of all\n\
-             a-name-of-some-length\n             22\n    second\n"
+            "template       count\n    about them\na                  1\n    the first of all\n\
+             a-name-of-some-length\n                  22\n    second\n"
         );
     }
 

@@ -325,7 +325,8 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, extent: Extent) -> io::Re
             write_lines(out, &lines, "  ", extent.width())?;
         }
         What::Unreadable(why) => {
-            paragraph(out, &format!("  the snapshot cannot be read: {why}"), 4)?;
+            let text = format!("  the snapshot cannot be read: {why}");
+            writeln!(out, "{}", wrapped(&text, screen::of_messages(), 4))?;
         }
         What::Unverified => {}
     }

@@ -71,7 +71,8 @@ pub(super) fn window(line: &Line, differs_at: usize, width: usize) -> Line {
     // A third of the window is what comes before, or more where the line ends soon.
     let wide = |marks: &[Mark<'_>]| marks.iter().map(|mark| mark.text.width()).sum::<usize>();
     let mut from = at.min(marks.len());
-    let after = wide(&marks[from..]).min(room - room / 3);
+    let after = wide(&marks[from..])
+        .min((room - room / 3).max(wide(&marks[from..marks.len().min(from + 1)])));
     while from > 0 && wide(&marks[from - 1..at]) <= room - after {
         from -= 1;
     }
