@@ -73,7 +73,7 @@ pub(super) fn window(line: &Line, differs_at: usize, width: usize) -> Line {
     let mut from = at.min(marks.len());
     let after = wide(&marks[from..])
         .min((room - room / 3).max(wide(&marks[from..marks.len().min(from + 1)])));
-    while from > 0 && wide(&marks[from - 1..at]) <= room - after {
+    while from > 0 && wide(&marks[from - 1..at]) <= room.saturating_sub(after) {
         from -= 1;
     }
     let mut to = from;
