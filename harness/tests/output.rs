@@ -403,8 +403,8 @@ fn json_results_are_as_their_published_schemas_say() {
         let ran = folder.rolecall(&[arguments, &["--format", "jsonl"]].concat());
         let lines = ran.json_lines();
         assert_eq!(lines.len(), 4);
-        lines
-            .iter()
-            .for_each(|line| holds("outcome.schema.json", line));
+        for line in &lines {
+            holds("outcome.schema.json", line);
+        }
     }
 }

@@ -252,9 +252,9 @@ impl Listing {
                         let observed =
                             observed.map(|(pair, hash)| (pair.clone(), hash.to_string()));
                         DivergenceEntry {
-                            engine: entry.engine.to_string(),
-                            template: entry.template.to_string(),
-                            case: entry.case.to_string(),
+                            engine: entry.engine.clone(),
+                            template: entry.template.clone(),
+                            case: entry.case.clone(),
                             reason: entry.reason.clone(),
                             issue: entry.issue.clone(),
                             observed: observed.collect(),
