@@ -15,6 +15,7 @@ mod diff;
 #[cfg(unix)]
 mod files;
 mod inventory;
+mod output;
 #[cfg(unix)]
 mod own;
 mod page;

@@ -281,3 +281,19 @@ fn a_page_that_cannot_be_written_is_a_clear_error() {
         "a draft is left behind"
     );
 }
+
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn nothing_of_the_overview_is_cut_off() {
+    let (folder, html) = page();
+    let found = browse(
+        &folder,
+        &html,
+        "",
+        "const right = [...document.querySelectorAll('.strip, td')]
+             .map((part) => part.getBoundingClientRect().right);
+         return { right: Math.max(...right) <= innerWidth, strips: document.querySelectorAll('.strip').length };",
+    );
+    assert_eq!(found["right"], true);
+    assert!(found["strips"].as_u64().unwrap() > 0);
+}

@@ -64,7 +64,7 @@ fn records_are_written_once_and_then_verified() {
         &[
             "unverified echo words/one\n",
             "  the template has no reference records\n",
-            "  to ask the reference: scripts/setup-references && cargo run --release -- reference update 'echo'\n",
+            "  to ask the reference: rolecall reference setup && rolecall reference update 'echo'\n",
             "0 of 2 agree (0.00 %) with transformers 5.23.0, as recorded\n",
         ],
     );
@@ -400,7 +400,7 @@ fn a_reference_that_cannot_be_asked_writes_nothing() {
     };
     install(&folder, &REFERENCE.replace("5.23.0", "5.22.0"));
     refuse(
-        "error: transformers 5.22.0 (jinja2 3.1.6) is installed, the reference is transformers 5.23.0 (jinja2 3.1.6): run `scripts/setup-references`\n",
+        "error: transformers 5.22.0 (jinja2 3.1.6) is installed, the reference is transformers 5.23.0 (jinja2 3.1.6): run `rolecall reference setup`\n",
     );
     install(
         &folder,
@@ -409,7 +409,7 @@ fn a_reference_that_cannot_be_asked_writes_nothing() {
     refuse("it ended instead of answering (exit status: 1); it said: No module named transformers");
     std::fs::remove_file(folder.path(".references/transformers")).unwrap();
     refuse(
-        "error: the reference transformers is not installed: run `scripts/setup-references` first\n",
+        "error: the reference transformers is not installed: run `rolecall reference setup` first\n",
     );
 }
 
@@ -423,7 +423,7 @@ fn records_of_another_version_are_told_apart() {
     folder.write(path, &record.replace("5.23.0", "5.22.0"));
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
-    let why = "recorded with transformers 5.22.0 (jinja2 3.1.6), the reference is transformers 5.23.0 (jinja2 3.1.6)";
+    let why = "recorded with transformers 5.22.0 (jinja2 3.1.6), the reference is";
     has(&ran.stdout(), &["unverified echo words/one", why]);
     has(&folder.rolecall(&["lint"]).stdout(), &[why]);
     has(

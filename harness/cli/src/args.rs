@@ -23,6 +23,21 @@ use crate::limits::ChosenLimits;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// How everything is printed.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArguments {
+    #[command(flatten)]
+    pub(crate) color: colorchoice_clap::Color,
+    /// Print only the result's last line, and nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Write the result into a file, whole or not at all, instead of printing it
+    #[arg(long, short, value_name = "FILE", global = true)]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Which program this is, which suite is in it, and which references that was recorded with.
@@ -77,6 +92,27 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether the result ends with a line that sums it up. Of the others the result is what
+    /// was asked for.
+    pub(crate) fn ends_with_its_result(&self) -> bool {
+        match self {
+            Command::Render(_)
+            | Command::Show(_)
+            | Command::List(_)
+            | Command::Completions(_)
+            | Command::Man
+            | Command::Serve(_) => false,
+            Command::Run(_)
+            | Command::Accept(_)
+            | Command::Diff(_)
+            | Command::Init(_)
+            | Command::Check(_)
+            | Command::Parity(_)
+            | Command::Lint(_)
+            | Command::Reference(_) => !self.is_exact(),
+        }
+    }
+
     /// Whether the result is for a program: bytes, without any style.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
@@ -136,6 +172,7 @@ pub(crate) struct RenderArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct ShowArguments {
     /// The template's name
     pub(crate) template: String,
@@ -151,6 +188,9 @@ pub(crate) struct ShowArguments {
     /// from what the reference did
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Print long lines of a difference in whole, not only around what differs
+    #[arg(long, requires = "diff")]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
     #[command(flatten)]
@@ -188,7 +228,7 @@ pub(crate) struct CheckArguments {
 pub(crate) enum CheckFormat {
     /// For a person
     Human,
-    /// One JSON array
+    /// One JSON object
     Json,
     /// XML as `JUnit` has it, for CI servers
     Junit,
@@ -529,7 +569,7 @@ pub(crate) enum Format {
 pub(crate) enum ListFormat {
     /// For a person
     Human,
-    /// One JSON array
+    /// One JSON object
     Json,
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rolecall::problem::Problem;
 use rolecall::protocol::{ProtocolError, ServeError};
 use rolecall::reference::ReferenceError;
-use rolecall::report::problems;
+use rolecall::report::{problems, screen, wrapped};
 use rolecall::run::RunError;
 use rolecall::selection::SelectionError;
 
@@ -66,11 +66,16 @@ impl From<Status> for ExitCode {
 /// Tells on standard error why a command was not carried out.
 pub(crate) fn complain(message: &str) {
     // Nowhere is left to tell if this fails.
-    let _ = writeln!(anstream::stderr(), "error: {message}");
+    let message = wrapped(&format!("error: {message}"), screen::of_messages(), 2);
+    let _ = writeln!(anstream::stderr(), "{message}");
 }
 
-/// Tells something on standard error.
+/// Tells something on standard error, unless only errors are wanted there.
 pub(crate) fn tell(message: &str) {
+    if screen::is_quiet() {
+        return;
+    }
+    let message = wrapped(message, screen::of_messages(), 2);
     // Nowhere is left to tell if this fails.
     let _ = writeln!(anstream::stderr(), "{message}");
 }

@@ -20,6 +20,7 @@ mod stdin;
 mod sources;
 
 mod inputs;
+mod output;
 mod revision;
 mod side;
 
@@ -30,28 +31,32 @@ mod setup;
 
 mod commands;
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rolecall::invocation::{self, Place};
 use rolecall_model::guard;
 
-use failure::{Failure, complain};
+use failure::{Failure, Status, complain};
+use output::Sink;
+
+/// Carries the command out, and brings its result where it belongs.
+fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
+    let mut sink = Sink::open(&arguments.output, &arguments.command)?;
+    let status = commands::execute(arguments, &mut sink)?;
+    sink.close()?;
+    Ok(status)
+}
 
 /// Runs the command that the arguments ask for.
 fn main() -> ExitCode {
     guard::keep_quiet();
     let arguments = args::Arguments::parse();
-    // Colour is taken out by a stream that would take control characters of a prompt for
-    // parts of it; what programs read goes past it.
-    let mut out: Box<dyn Write> = if arguments.command.is_exact() {
-        Box::new(io::BufWriter::new(io::stdout()))
-    } else {
-        Box::new(io::BufWriter::new(anstream::stdout()))
-    };
-    let result = commands::execute(&arguments, &mut out)
-        .and_then(|status| out.flush().map(|()| status).map_err(Failure::from));
-    match result {
+    if let Ok(folder) = std::env::current_dir() {
+        invocation::set(Place::of(&folder));
+    }
+    match execute(&arguments) {
         Ok(status) => status.into(),
         // The reader has seen enough, as with `| head`.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {

@@ -10,6 +10,7 @@ pub(crate) enum Error {
     Words {
         message: String,
         line: Option<usize>,
+        column: Option<usize>,
     },
     #[error("the limit on {0} ran out")]
     Limit(Limit),
@@ -21,6 +22,7 @@ impl Error {
         Error::Words {
             message: message.into(),
             line: None,
+            column: None,
         }
     }
 
@@ -30,18 +32,40 @@ impl Error {
             Error::Words {
                 message,
                 line: None,
+                column,
             } => Error::Words {
                 message,
                 line: Some(place),
+                column,
             },
             other => other,
+        }
+    }
+
+    /// The column in that line, from 1.
+    pub(crate) fn in_column(self, place: usize) -> Error {
+        match self {
+            Error::Words { message, line, .. } => Error::Words {
+                message,
+                line,
+                column: Some(place),
+            },
+            limit @ Error::Limit(_) => limit,
+        }
+    }
+
+    /// The column, if it is known.
+    pub(crate) fn column(&self) -> Option<usize> {
+        match self {
+            Error::Words { column, .. } => *column,
+            Error::Limit(_) => None,
         }
     }
 
     /// The refusal that it comes to.
     pub(crate) fn refusal(self, stage: Stage) -> Refusal {
         match self {
-            Error::Words { message, line } => Refusal::Failed {
+            Error::Words { message, line, .. } => Refusal::Failed {
                 stage,
                 message,
                 line,

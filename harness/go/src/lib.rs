@@ -202,6 +202,10 @@ impl Engine for Gotmpl {
         self.program(template)
             .map(|program| Box::new(program) as Box<dyn Program>)
     }
+
+    fn column_of_refusal(&self, template: &Template) -> Option<usize> {
+        self.load(template).err()?.column()
+    }
 }
 
 impl Program for GoProgram {

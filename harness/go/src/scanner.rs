@@ -33,8 +33,10 @@ pub(crate) fn prepare(source: &str) -> Result<String, Error> {
         tokens: 0,
     };
     let refused = scanner.run();
-    let line = 1 + source[..scanner.at].bytes().filter(|b| *b == b'\n').count();
-    refused.map_err(|refusal| refusal.at(line))?;
+    let before = &source[..scanner.at];
+    let line = 1 + before.bytes().filter(|b| *b == b'\n').count();
+    let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
+    refused.map_err(|refusal| refusal.at(line).in_column(column))?;
     Ok(scanner.out)
 }
 
@@ -590,7 +592,7 @@ mod tests {
 
     fn refused(source: &str) -> String {
         match prepare(source).unwrap_err() {
-            Error::Words { message, line } => format!("{}: {message}", line.unwrap_or(0)),
+            Error::Words { message, line, .. } => format!("{}: {message}", line.unwrap_or(0)),
             Error::Limit(limit) => limit.to_string(),
         }
     }

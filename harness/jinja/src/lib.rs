@@ -321,6 +321,18 @@ impl Engine for Minijinja {
         self.program(template)
             .map(|program| Box::new(program) as Box<dyn Program>)
     }
+
+    fn column_of_refusal(&self, template: &Template) -> Option<usize> {
+        let source = match self.shared.semantics {
+            Semantics::Python => normalised(&template.source),
+            // Its errors say nothing of columns.
+            Semantics::Own => return None,
+        };
+        let error = self.compile_source(template).err()?;
+        let before = source.get(..refusal::byte_of(&error)?)?;
+        let line = before.rsplit('\n').next()?;
+        Some(line.chars().count() + 1)
+    }
 }
 
 impl Program for JinjaProgram {

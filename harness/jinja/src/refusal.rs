@@ -12,15 +12,24 @@ pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
-/// The error of a text that is no template, which says in which line.
-pub(crate) fn syntax_error(message: impl Into<String>, line: usize) -> Error {
-    Error::new(ErrorKind::SyntaxError, message.into()).with_source(InLine(line))
+/// The error of a text that is no template, which says in which line and at which byte.
+pub(crate) fn syntax_error(message: impl Into<String>, line: usize, byte: usize) -> Error {
+    Error::new(ErrorKind::SyntaxError, message.into()).with_source(Place { line, byte })
 }
 
-/// The line of an error: minijinja lets nobody else say it.
+/// The place of an error: minijinja lets nobody else say it.
 #[derive(Debug, thiserror::Error)]
-#[error("in line {0}")]
-struct InLine(usize);
+#[error("in line {line}")]
+struct Place {
+    line: usize,
+    byte: usize,
+}
+
+/// The byte of the text at which it is no template, if that is why there is an error.
+pub(crate) fn byte_of(error: &Error) -> Option<usize> {
+    let place: &Place = causes(error).find_map(|cause| cause.downcast_ref())?;
+    Some(place.byte)
+}
 
 /// The error behind `raise_exception(message)`.
 #[derive(Debug, thiserror::Error)]
@@ -57,8 +66,8 @@ pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
             None => innermost.kind().to_string(),
         },
         line: innermost.line().or(error.line()).or_else(|| {
-            let InLine(line) = causes(error).find_map(|cause| cause.downcast_ref())?;
-            Some(*line)
+            let place: &Place = causes(error).find_map(|cause| cause.downcast_ref())?;
+            Some(place.line)
         }),
     }
 }

@@ -24,6 +24,12 @@ pub trait Engine: Send + Sync {
     /// when it is dropped.
     fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal>;
 
+    /// The column, from 1 and counted in characters, at which the engine sees that a template
+    /// cannot be compiled; the refusal says in which line. None where it is not known.
+    fn column_of_refusal(&self, _template: &Template) -> Option<usize> {
+        None
+    }
+
     /// Compiles a template for an engine that is an application too: the program is given
     /// conversations as they are written, and does itself what the front of this name does
     /// before and after a template. None of an engine that has no such front, as most.

@@ -44,6 +44,11 @@ pub fn load_behind(engine: &dyn Engine, front: &str, template: &Template) -> Opt
     compiled.transpose().map(Loaded::of)
 }
 
+/// The column of a refusal to compile: see [`Engine::column_of_refusal`].
+pub fn column_of_refusal(engine: &dyn Engine, template: &Template) -> Option<usize> {
+    guarded(|| engine.column_of_refusal(template)).ok()?
+}
+
 impl Loaded {
     /// Of what came of compiling; the outer error is a panic.
     fn of(compiled: Result<Result<Box<dyn Program>, Refusal>, String>) -> Loaded {

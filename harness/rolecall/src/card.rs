@@ -1,28 +1,35 @@
 //! The report card of a template: what it can do, and how it stands to the contracts.
 
 use rolecall_model::{Dialect, Engine, Template};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capability::{self, Capabilities};
 use crate::contract::{self, Finding, Judgement, Severity};
 use crate::front::Front;
 use crate::probe::Prober;
+use crate::syntax_error::SyntaxError;
 
 /// What there is to know about a template.
 ///
 /// As JSON: `{"template", "dialect", "front", "engine", "capabilities": {…}, "findings": […]}`,
 /// with the fields of [`Capabilities`] and of [`Finding`], and `"alone"`, findings too, where
 /// there are any.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Card {
     /// The template's name.
     pub template: String,
     /// Its dialect.
+    #[schemars(with = "String")]
     pub dialect: Dialect,
     /// The front that stood before it: what is found is what its users get.
+    #[schemars(with = "String")]
     pub front: Front,
     /// The engine that rendered it.
     pub engine: String,
+    /// Why the engine cannot read it, if so. What else the card says follows from that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syntax_error: Option<SyntaxError>,
     /// What it can do.
     pub capabilities: Capabilities,
     /// How it stands to every contract, as users of its front get it.
@@ -30,6 +37,7 @@ pub struct Card {
     /// Contracts that are broken only where no application stands before the template, as on
     /// servers that hand conversations on as they are written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub alone: Vec<Finding>,
 }
 
@@ -45,6 +53,7 @@ pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
         dialect: template.dialect,
         front: Front::of(template),
         engine: engine.name().to_owned(),
+        syntax_error: SyntaxError::find(engine, template),
         capabilities,
         findings,
         alone,

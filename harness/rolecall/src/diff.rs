@@ -226,6 +226,11 @@ fn marked(old: &[&str], new: &[&str]) -> Option<Vec<Line>> {
 }
 
 impl Line {
+    /// A line that only what was found has.
+    pub(crate) fn found(text: &str) -> Line {
+        Line::new(Side::Found, vec![(false, text)])
+    }
+
     /// A line of these texts, each with whether it changed; neighbours of one kind become
     /// one piece.
     fn new(side: Side, texts: Vec<(bool, &str)>) -> Line {

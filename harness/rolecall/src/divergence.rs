@@ -12,6 +12,7 @@ use jsonc_parser::common::Ranged;
 use serde_json::json;
 
 use crate::fingerprint::Fingerprint;
+use crate::invocation;
 use crate::json::{self, Document};
 use crate::problem::{Position, Problem};
 use crate::root::text_beside;
@@ -227,7 +228,10 @@ fn read(
         document.problem_with(
             entry,
             "the divergence has no `observed`",
-            Some("`cargo run --release -- run` prints the entry of a difference".to_owned()),
+            Some(format!(
+                "`{}` prints the entry of a difference",
+                invocation::command("run")
+            )),
         );
         return None;
     };

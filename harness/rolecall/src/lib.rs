@@ -15,6 +15,8 @@ pub mod problem;
 
 pub mod file;
 
+pub mod invocation;
+
 pub mod json;
 mod root;
 
@@ -56,7 +58,8 @@ pub mod transcript;
 
 pub mod diff;
 pub mod reference;
-pub mod window;
+
+mod window;
 
 pub mod record;
 
@@ -69,6 +72,8 @@ pub mod baseline;
 
 // What a template can do, and which contracts it breaks.
 pub mod probe;
+
+pub mod syntax_error;
 
 pub mod capability;
 

@@ -10,6 +10,7 @@ use crate::divergence::Divergences;
 use crate::engines::Engines;
 use crate::file::{is_there, read_text, write_below};
 use crate::fingerprint::Fingerprint;
+use crate::invocation;
 use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::record::{Answer, Record, Records};
@@ -83,7 +84,7 @@ fn snapshots(
     let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
     findings.extend(survey.strange);
     for path in survey.pending {
-        findings.push(Problem::new(path, "waits for review").help("run `cargo insta review`"));
+        findings.push(Problem::new(path, "waits for review").help(invocation::review()));
     }
     for (template, family, pairs) in &files {
         let accepted = snapshots.accepted(&template.name, family);
@@ -97,7 +98,7 @@ fn snapshots(
 
 /// Says which transcripts were never accepted.
 fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
-    let help = "run `cargo test`, then `cargo insta review`";
+    let help = invocation::review();
     if accepted.is_missing() {
         let message = "missing: no transcript of this family was accepted yet";
         return Some(Problem::new(accepted.path(), message).help(help));
@@ -131,7 +132,7 @@ fn card(path: PathBuf, template: &Template) -> Option<Problem> {
     if !is_there(&path) {
         return Some(
             Problem::new(path, "missing: the report card was never accepted")
-                .help("run `cargo test`, then `cargo insta review`"),
+                .help(invocation::review()),
         );
     }
     let file = match read_text(&path) {
@@ -142,12 +143,14 @@ fn card(path: PathBuf, template: &Template) -> Option<Problem> {
         contents(&file).is_some_and(|card| snapshot::card_file(template, card) == file);
     (!is_as_written).then(|| {
         Problem::new(path, "not as insta writes it: someone has edited it")
-            .help("delete it, run `cargo test`, then `cargo insta review`")
+            .help(format!("delete it, then {}", invocation::review()))
     })
 }
 
 /// How to make records current.
-const UPDATE: &str = "run `cargo run --release -- reference update`";
+fn update() -> String {
+    format!("run `{}`", invocation::command("reference update"))
+}
 
 fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let inputs: HashMap<&CaseId, Fingerprint> = suite
@@ -158,7 +161,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         let path = Records::file(&layout.snapshots(), &template.name);
         let mut complain = |message: String| {
-            findings.push(Problem::new(&path, message).help(UPDATE));
+            findings.push(Problem::new(&path, message).help(update()));
         };
         let record = match Record::of(layout, &template.name) {
             Ok(Some(record)) => record,
@@ -240,7 +243,7 @@ fn divergences(
         if !diverged.is_empty() {
             let kept = snapshots.kept_references(&template.name, family);
             let mut complain = |message: String| {
-                findings.push(Problem::new(kept.path(), message).help(UPDATE));
+                findings.push(Problem::new(kept.path(), message).help(update()));
             };
             kept_transcripts(&kept, &records, template, &diverged, &mut complain);
         }
@@ -424,7 +427,7 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         if read_text(&path).ok().as_deref() != Some(&file.text) {
             findings.push(
                 Problem::new(path, "not the schema that the harness reads by")
-                    .help("run `cargo run --release -- lint --fix`"),
+                    .help(format!("run `{}`", invocation::command("lint --fix"))),
             );
         }
     }

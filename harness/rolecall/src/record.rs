@@ -19,6 +19,7 @@ use serde::{Deserialize, Deserializer};
 use crate::file::{read_text, write_whole};
 use crate::fingerprint::Fingerprint;
 use crate::front::Front;
+use crate::invocation;
 use crate::json::syntax_problem;
 use crate::layout::Layout;
 use crate::problem::{Position, Problem};
@@ -203,7 +204,10 @@ impl Record {
     }
 
     fn parse(path: &Path, text: &str) -> Result<Record, Problem> {
-        let help = "it is written by `cargo run --release -- reference update`, never by hand";
+        let help = format!(
+            "it is written by `{}`, never by hand",
+            invocation::command("reference update")
+        );
         serde_json::from_str(text).map_err(|error: serde_json::Error| {
             if !error.is_data() {
                 let problem = syntax_problem(path, text, &error);

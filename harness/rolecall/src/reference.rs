@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rolecall_model::{Dialect, Engine};
 use serde::{Deserialize, Serialize};
 
+use crate::invocation;
 use crate::protocol::ProtocolEngine;
 
 /// A reference, in the versions that the suite is recorded with.
@@ -58,13 +59,19 @@ pub struct Identity {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
     /// It is not on this machine.
-    #[error("the reference {name} is not installed: run `rolecall reference setup`")]
+    #[error(
+        "the reference {name} is not installed: run `{}` first",
+        invocation::set_up_references()
+    )]
     NotInstalled {
         /// Its name.
         name: &'static str,
     },
     /// Another version is installed.
-    #[error("{found} is installed, the reference is {expected}: run `rolecall reference setup`")]
+    #[error(
+        "{found} is installed, the reference is {expected}: run `{}`",
+        invocation::set_up_references()
+    )]
     OtherVersion {
         /// What is there.
         found: String,

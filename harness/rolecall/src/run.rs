@@ -306,7 +306,9 @@ impl<'r> Runner<'r> {
                 },
             };
             let mut compared = Compared::new(rendered, comparison, verdict);
-            if expected.needs_differences_only && compared.is_as_expected() {
+            // Why a pair failed is short, and may be all that there is to say about a run.
+            let is_prompt = matches!(compared.rendered.outcome, Outcome::Rendered { .. });
+            if expected.needs_differences_only && is_prompt && compared.is_as_expected() {
                 compared.rendered.outcome.text_mut().map(std::mem::take);
             }
             compared

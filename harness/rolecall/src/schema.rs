@@ -30,7 +30,8 @@ pub fn files() -> &'static [SchemaFile] {
     &*FILES
 }
 
-fn file<T: schemars::JsonSchema>(path: &str) -> SchemaFile {
+/// The schema of a type, under a path.
+pub(crate) fn file<T: schemars::JsonSchema>(path: &str) -> SchemaFile {
     let schema = SchemaSettings::draft2020_12()
         .into_generator()
         .into_root_schema_for::<T>();

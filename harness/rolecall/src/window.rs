@@ -1,162 +1,103 @@
-//! Windows: as much of a diff as is read at a glance.
-//!
-//! Of a diff only the first place is kept, with a line before and after it; of long lines
-//! only what stands around their first difference. A prompt may well be one line of some
-//! thousand characters.
+//! Windows: of long lines the part that differs.
 
-use rolecall_model::OutcomeKind;
 use unicode_width::UnicodeWidthStr;
 
-use crate::diff::{Diff, Line, Piece, Side};
+use crate::diff::{Line, Piece, Side};
 
-/// What stands where something was cut.
-const CUT: &str = "…";
+/// What stands where something is left out.
+const LEFT_OUT: &str = "…";
 
-/// The first place in which two transcripts differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window {
-    /// The lines: what stands before, what changed, what stands after.
-    pub lines: Vec<Line>,
-    /// Changed lines in this place that are not shown, of both sides.
-    pub more_lines: usize,
-    /// Further places in which the transcripts differ.
-    pub more_places: usize,
-}
-
-impl Window {
-    /// The first place of a diff: at most `most` changed lines of each side, each with at
-    /// most `reach` columns on either side of its first difference.
-    pub fn of(diff: &Diff, reach: usize, most: usize) -> Window {
-        let mut places = diff.hunks.iter().flat_map(|hunk| places(hunk));
-        let Some(place) = places.next() else {
-            return Window {
-                lines: Vec::new(),
-                more_lines: 0,
-                more_places: 0,
-            };
-        };
-        let offsets = offsets(place.changed);
-        let mut lines = Vec::new();
-        // The first line of a transcript only names the outcome.
-        let before = place.before.filter(|line| !is_head(line));
-        if let Some(before) = before {
-            lines.push(around(before, 0, reach));
+/// The lines of a hunk, each no wider than `width`: of longer ones the part around the place
+/// where they differ from the line in their place on the other side.
+pub(crate) fn windows(lines: &[Line], width: usize) -> Vec<Line> {
+    let texts: Vec<String> = lines.iter().map(text).collect();
+    let mut shown = Vec::with_capacity(lines.len());
+    for (index, line) in lines.iter().enumerate() {
+        if texts[index].width() <= width {
+            shown.push(line.clone());
+            continue;
         }
-        let mut more_lines = 0;
-        for side in [Side::Expected, Side::Found] {
-            let changed = place.changed.iter().zip(&offsets);
-            let mut changed = changed.filter(|(line, _)| line.side == side);
-            let shown = changed.by_ref().take(most);
-            lines.extend(shown.map(|(line, at)| around(line, *at, reach)));
-            more_lines += changed.count();
-        }
-        if more_lines == 0
-            && let Some(after) = place.after
-        {
-            lines.push(around(after, 0, reach));
-        }
-        Window {
-            lines,
-            more_lines,
-            more_places: places.count(),
-        }
+        let other = counterpart(lines, index).map(|other| texts[other].as_str());
+        let differs_at = other.map_or(0, |other| common(&texts[index], other));
+        shown.push(window(line, differs_at, width));
     }
-}
-
-/// Changed lines that stand together, with what stands around them.
-struct Place<'d> {
-    before: Option<&'d Line>,
-    changed: &'d [Line],
-    after: Option<&'d Line>,
-}
-
-/// The places in the lines of a hunk.
-fn places(hunk: &[Line]) -> Vec<Place<'_>> {
-    let runs = hunk.chunk_by(|a, b| (a.side == Side::Both) == (b.side == Side::Both));
-    let runs: Vec<&[Line]> = runs.collect();
-    let mut places = Vec::new();
-    for (index, run) in runs.iter().enumerate() {
-        if run.first().is_some_and(|line| line.side != Side::Both) {
-            let before = index.checked_sub(1).and_then(|index| runs.get(index));
-            places.push(Place {
-                before: before.and_then(|lines| lines.last()),
-                changed: run,
-                after: runs.get(index + 1).and_then(|lines| lines.first()),
-            });
-        }
-    }
-    places
-}
-
-/// The column at which each of some changed lines first differs from the line of the other
-/// side that stands in its place.
-fn offsets(lines: &[Line]) -> Vec<usize> {
-    let of_side = |side| lines.iter().filter(move |line| line.side == side);
-    let mut seen = [0, 0];
-    let offset = |line: &Line| {
-        let is_old = line.side == Side::Expected;
-        let number = &mut seen[usize::from(!is_old)];
-        let other = of_side(if is_old { Side::Found } else { Side::Expected }).nth(*number);
-        *number += 1;
-        if line.pieces.iter().any(|piece| piece.changed) {
-            let same = line.pieces.iter().take_while(|piece| !piece.changed);
-            return same.map(|piece| piece.text.width()).sum();
-        }
-        let other = other.map_or_else(String::new, text);
-        let own = text(line);
-        let same = units(&own).zip(units(&other)).take_while(|(a, b)| a == b);
-        same.map(|(unit, _)| unit.width()).sum()
-    };
-    lines.iter().map(offset).collect()
-}
-
-fn is_head(line: &Line) -> bool {
-    OutcomeKind::ALL
-        .iter()
-        .any(|kind| text(line) == kind.name())
+    shown
 }
 
 fn text(line: &Line) -> String {
-    let texts = line.pieces.iter().map(|piece| piece.text.as_str());
-    texts.collect()
+    line.pieces
+        .iter()
+        .map(|piece| piece.text.as_str())
+        .collect()
 }
 
-/// A line, cut to what stands around a column.
-fn around(line: &Line, at: usize, reach: usize) -> Line {
-    let all: usize = line.pieces.iter().map(|piece| piece.text.width()).sum();
-    if all <= 2 * reach {
+/// The line that stands in the place of another one on the other side of the same change.
+fn counterpart(lines: &[Line], index: usize) -> Option<usize> {
+    let side = lines[index].side;
+    if side == Side::Both {
+        return None;
+    }
+    let changed = |line: &Line| line.side != Side::Both;
+    let begin = lines[..index]
+        .iter()
+        .rposition(|line| !changed(line))
+        .map_or(0, |at| at + 1);
+    let number = lines[begin..index]
+        .iter()
+        .filter(|line| line.side == side)
+        .count();
+    (begin..lines.len())
+        .take_while(|at| changed(&lines[*at]))
+        .filter(|at| lines[*at].side != side)
+        .nth(number)
+}
+
+/// How many bytes two texts have in common at their beginning.
+fn common(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    let same = pairs.take_while(|(one, other)| one == other);
+    same.map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// The part of a line around a byte of its text.
+pub(crate) fn window(line: &Line, differs_at: usize, width: usize) -> Line {
+    let marks: Vec<Mark<'_>> = marks(line);
+    let whole: usize = marks.iter().map(|mark| mark.text.width()).sum();
+    if whole <= width {
         return line.clone();
     }
-    // What would be left over on one side is given to the other.
-    let from = at.saturating_sub(reach).min(all.saturating_sub(2 * reach));
-    let to = from + 2 * reach;
-    let mut pieces: Vec<Piece> = Vec::new();
-    let mut column = 0;
-    for piece in &line.pieces {
-        let mut kept = String::new();
-        for unit in units(&piece.text) {
-            let next = column + unit.width();
-            if column >= from && next <= to {
-                kept.push_str(unit);
-            }
-            column = next;
-        }
-        if !kept.is_empty() {
-            pieces.push(Piece {
-                text: kept,
-                changed: piece.changed,
-            });
-        }
+    let room = width.saturating_sub(2 * LEFT_OUT.width()).max(1);
+    let at = marks.partition_point(|mark| mark.end <= differs_at);
+    // A third of the window is what comes before, or more where the line ends soon.
+    let wide = |marks: &[Mark<'_>]| marks.iter().map(|mark| mark.text.width()).sum::<usize>();
+    let mut from = at.min(marks.len());
+    let after = wide(&marks[from..])
+        .min((room - room / 3).max(wide(&marks[from..marks.len().min(from + 1)])));
+    while from > 0 && wide(&marks[from - 1..at]) <= room.saturating_sub(after) {
+        from -= 1;
     }
-    let cut = || Piece {
-        text: CUT.to_owned(),
-        changed: false,
+    let mut to = from;
+    let mut used = 0;
+    while to < marks.len() && used + marks[to].text.width() <= room {
+        used += marks[to].text.width();
+        to += 1;
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut push = |text: &str, changed: bool| match pieces.last_mut() {
+        Some(last) if last.changed == changed => last.text.push_str(text),
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            changed,
+        }),
     };
     if from > 0 {
-        pieces.insert(0, cut());
+        push(LEFT_OUT, false);
     }
-    if to < all {
-        pieces.push(cut());
+    for mark in &marks[from..to] {
+        push(mark.text, mark.changed);
+    }
+    if to < marks.len() {
+        push(LEFT_OUT, false);
     }
     Line {
         side: line.side,
@@ -164,57 +105,98 @@ fn around(line: &Line, at: usize, reach: usize) -> Line {
     }
 }
 
-/// The characters of a transcript; an escaped one is whole.
-fn units(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let first = rest.chars().next()?;
-        let escaped = (first == '⟦').then(|| rest.find('⟧')).flatten();
-        let end = escaped.map_or(first.len_utf8(), |at| at + '⟧'.len_utf8());
-        let (unit, after) = rest.split_at(end);
-        rest = after;
-        Some(unit)
-    })
+/// A character as it is shown: itself, or its code point in brackets.
+struct Mark<'l> {
+    text: &'l str,
+    changed: bool,
+    /// The byte of the line after it.
+    end: usize,
+}
+
+fn marks(line: &Line) -> Vec<Mark<'_>> {
+    let mut marks = Vec::new();
+    let mut end = 0;
+    for piece in &line.pieces {
+        let mut rest = piece.text.as_str();
+        while let Some(first) = rest.chars().next() {
+            let escaped = if first == '⟦' {
+                rest.find('⟧').map(|at| at + '⟧'.len_utf8())
+            } else {
+                None
+            };
+            let (text, after) = rest.split_at(escaped.unwrap_or(first.len_utf8()));
+            end += text.len();
+            marks.push(Mark {
+                text,
+                changed: piece.changed,
+                end,
+            });
+            rest = after;
+        }
+    }
+    marks
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::Diff;
 
-    fn shown(a: &str, b: &str, reach: usize) -> (Vec<String>, usize, usize) {
-        let window = Window::of(&Diff::new(a, b), reach, 2);
-        let lines = window.lines.iter().map(|line| {
-            let sign = match line.side {
-                Side::Both => ' ',
-                Side::Expected => '-',
-                Side::Found => '+',
-            };
-            format!("{sign}{}", text(line))
-        });
-        (lines.collect(), window.more_lines, window.more_places)
+    fn shown(old: &str, new: &str, width: usize) -> Vec<String> {
+        let diff = Diff::new(old, new);
+        let lines = windows(&diff.hunks.concat(), width);
+        lines.iter().map(text).collect()
     }
 
     #[test]
-    fn long_lines_are_cut_around_their_first_difference() {
-        let text = |middle: &str| format!("{}{middle}{}", "a ".repeat(500), " z".repeat(500));
-        let (lines, ..) = shown(&text("one"), &text("two"), 10);
+    fn of_long_lines_the_difference_is_shown() {
+        let before = "word ".repeat(100);
+        let after = " more".repeat(100);
+        let lines = shown(
+            &format!("{before}one{after}\n"),
+            &format!("{before}two{after}\n"),
+            40,
+        );
         assert_eq!(
             lines,
-            ["-…a a a a a one z z z …", "+…a a a a a two z z z …"]
+            [
+                "…d word word one more more more more mo…",
+                "…d word word two more more more more mo…"
+            ]
         );
-        // An escaped character is kept whole, or left out.
-        let text = |end: &str| format!("{}⟦U+00A0⟧{end}", "a".repeat(50));
-        let (lines, ..) = shown(&text("b"), &text("c"), 5);
-        assert_eq!(lines, ["-…a⟦U+00A0⟧b", "+…a⟦U+00A0⟧c"]);
     }
 
     #[test]
-    fn only_the_first_place_is_shown() {
-        let old = "head\na\nb\nc\nd\nsame\nsame\nlast\n";
-        let new = "head\nsame\nsame\nother\n";
-        let (lines, more_lines, more_places) = shown(old, new, 60);
-        assert_eq!(lines, [" head", "-a", "-b"]);
-        assert_eq!((more_lines, more_places), (2, 1));
-        assert_eq!(shown("a", "a", 60), (vec![], 0, 0));
+    fn beginnings_and_ends_are_shown_as_such() {
+        let long = "x".repeat(100);
+        assert_eq!(
+            shown(&format!("a{long}\n"), &format!("b{long}\n"), 12),
+            ["axxxxxxxxx…", "bxxxxxxxxx…"]
+        );
+        let lines = shown(&format!("{long} a\n"), &format!("{long} b\n"), 12);
+        assert_eq!(lines, ["…xxxxxxxx a", "…xxxxxxxx b"]);
+        // What only one side has.
+        let lines = shown(
+            &format!("{long}\n"),
+            &format!("{long}\u{27e6}U+00A0\u{27e7}\n"),
+            12,
+        );
+        assert_eq!(lines, ["…xxxxxxxxxx", "…xx⟦U+00A0⟧"]);
+    }
+
+    #[test]
+    fn no_window_is_wider_than_it_may_be() {
+        for width in 3..50 {
+            let old = format!("{}⟦U+200B⟧漢字{}\n", "a b ".repeat(20), "漢".repeat(50));
+            let new = old.replace("⟦U+200B⟧", "⟦U+00A0⟧");
+            for line in shown(&old, &new, width) {
+                assert!(line.width() <= width.max(3), "{width}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_lines_are_as_they_were() {
+        assert_eq!(shown("a\nb\n", "a\nc\n", 10), ["a", "b", "c"]);
     }
 }

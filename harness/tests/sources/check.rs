@@ -119,7 +119,10 @@ fn programs_read_cards_too() {
     folder.write("sound.jinja", SOUND);
     folder.write("broken.jinja", BROKEN);
     let arguments = |format| ["broken.jinja", "sound.jinja", "--format", format];
-    let cards: Value = serde_json::from_slice(&check(&folder, &arguments("json")).stdout).unwrap();
+    let document: Value =
+        serde_json::from_slice(&check(&folder, &arguments("json")).stdout).unwrap();
+    assert_eq!(document["rolecall"], 1);
+    let cards = &document["cards"];
     assert_eq!(cards.as_array().unwrap().len(), 2);
     assert_eq!(cards[0]["template"], "broken");
     assert_eq!(
@@ -232,7 +235,7 @@ fn what_is_broken_is_told_and_the_rest_is_checked() {
         &[
             "sound jinja behind transformers, minijinja\n",
             "unparsed jinja behind transformers, minijinja\n",
-            "error   renders\n",
+            "error unparsed.jinja:1:",
         ],
     );
     let output = check(&folder, &["nothing"]);

@@ -140,7 +140,7 @@ impl<'s> Asker<'s> {
             }
         }
         let references: Vec<&dyn Engine> = programs.iter().map(|one| one as &dyn Engine).collect();
-        let progress = Progress::new(pairs.len(), "asking the references");
+        let progress = Progress::new(pairs.len(), "asking the references", "pairs");
         let runner = self.runner()?.with_progress(progress.step());
         let expected = self.expected(Truth::Engines {
             engines: &references,

@@ -6,7 +6,7 @@ use rolecall::card::Card;
 use rolecall::contract::Severity;
 use rolecall::report::card::Detail;
 use rolecall::report::progress::Progress;
-use rolecall::report::{annotations, cards, html, junit};
+use rolecall::report::{annotations, cards, document, html, junit};
 use rolecall::run::Expected;
 use rolecall::suite::Pair;
 
@@ -21,7 +21,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let suite = inputs::load_templates(&arguments.paths, &arguments.set)?;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
-    let progress = Progress::new(suite.templates.len(), "checking");
+    let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     if suite.templates.is_empty() {
@@ -52,8 +52,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     }
     match arguments.format {
         CheckFormat::Json => {
-            serde_json::to_writer_pretty(&mut *out, examined).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            document::write_cards(out, examined)?;
         }
         CheckFormat::Junit => junit::write(out, examined)?,
         CheckFormat::Github => annotations::write(out, examined, &suite.templates)?,

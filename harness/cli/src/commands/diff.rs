@@ -394,7 +394,7 @@ fn report_inputs(runner: &Runner<'_>, suites: &[Suite; 2]) -> Result<bool, Failu
 
 fn progress(is_slow: bool, pairs: usize) -> Progress {
     if is_slow {
-        Progress::new(pairs, "rendering")
+        Progress::new(pairs, "rendering", "pairs")
     } else {
         Progress::hidden()
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
@@ -116,7 +117,7 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let divergences = read_divergences(&layout)?;
     let programs = open(&pairs, arguments)?;
     let engines = arguments.limits.chosen().engines();
-    let progress = Progress::new(pairs.len(), "asking the references");
+    let progress = Progress::new(pairs.len(), "asking the references", "pairs");
     let mut updates = Updates::new(&layout, &suite);
     let mut diverged = Vec::new();
     let elapsed =
@@ -179,7 +180,7 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let programs = open(&pairs, arguments)?;
     let engines = arguments.limits.chosen().engines();
     let snapshots = Snapshots::of(&layout);
-    let progress = Progress::new(pairs.len(), "asking the references");
+    let progress = Progress::new(pairs.len(), "asking the references", "pairs");
     let mut standings = references::Standings::default();
     let mut summary = summary::Summary::default();
     let mut groups = difference::Groups::default();
@@ -214,7 +215,8 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     if standings.wrong > 0 {
         writeln!(
             out,
-            "to write down what the references do now: cargo run --release -- reference update"
+            "to write down what the references do now: {}",
+            invocation::command("reference update")
         )?;
     }
     let tally = summary.total();

@@ -24,7 +24,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     )?;
     let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program);
     let progress = if is_slow {
-        Progress::new(pairs.len(), "rendering")
+        Progress::new(pairs.len(), "rendering", "pairs")
     } else {
         Progress::hidden()
     };

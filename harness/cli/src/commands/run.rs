@@ -8,7 +8,7 @@ use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::reference::Reference;
 use rolecall::report::progress::Progress;
-use rolecall::report::{self, counted, difference, grid, html, jsonl, summary};
+use rolecall::report::{self, counted, difference, failures, grid, html, jsonl, summary};
 use rolecall::run::{Acceptance, Compared, Expected, Ran, agrees_again};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite};
@@ -44,7 +44,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
 
     let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program) || !others.is_empty();
     let progress = if is_slow {
-        Progress::new(pairs.len(), "rendering")
+        Progress::new(pairs.len(), "rendering", "pairs")
     } else {
         Progress::hidden()
     };
@@ -106,10 +106,13 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         page::write(path, page)?;
     }
     let status = results.status(is_sound, &ran);
+    let engine = |dialect| runner.engine(dialect);
     if arguments.format == Format::Human {
         let law = law(&expected.truth, &pairs);
+        results.failures.write(out, engine)?;
         results.write(out, arguments, &ran, law.as_deref())?;
     } else {
+        results.failures.write(&mut anstream::stderr(), engine)?;
         report_problems(&ran.problems)?;
     }
     Ok(status)
@@ -120,6 +123,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
 struct Results<'s> {
     summary: summary::Summary,
     groups: difference::Groups<'s>,
+    failures: failures::Failures<'s>,
     /// Of few templates, or where it is asked for.
     grid: Option<grid::Grid<'s>>,
     /// Pairs of which the list says that an engine differs, and where it does not.
@@ -141,6 +145,7 @@ impl<'s> Results<'s> {
     fn add(&mut self, compared: &Compared<'s>, divergences: &Divergences) {
         self.summary.add(compared);
         self.groups.add(compared);
+        self.failures.add(compared);
         if let Some(grid) = &mut self.grid {
             grid.add(compared);
         }
@@ -152,6 +157,7 @@ impl<'s> Results<'s> {
         let conforms = tally.is_as_accepted()
             && tally.is_as_the_reference()
             && self.gone.is_empty()
+            && self.failures.are_none()
             && ran.problems.is_empty();
         match (is_sound, conforms) {
             (false, _) => Status::BadInput,

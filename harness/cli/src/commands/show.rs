@@ -1,14 +1,15 @@
 //! The command `show`: one pair.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use rolecall::diff::Diff;
 use rolecall::divergence::pair_name;
 use rolecall::fingerprint::Fingerprint;
+use rolecall::invocation;
 use rolecall::problem::{Problem, closest};
 use rolecall::record::Answer;
 use rolecall::reference::Reference;
-use rolecall::report::{difference, transcripts};
+use rolecall::report::{difference, screen, transcripts};
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
@@ -57,7 +58,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
             return Ok(Status::Fine);
         }
         let diff = Diff::new(&transcript::encode(&reference), &found);
-        difference::write_diff(out, &diff, "")?;
+        write_diff(arguments, out, &diff)?;
         return Ok(Status::Nonconforming);
     }
     let Some(baseline) = inputs.baseline(&[pair])? else {
@@ -77,14 +78,22 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
         Comparison::New => {
             let message = "nothing was accepted yet for this pair";
             Err(Problem::new(accepted.path(), message)
-                .help("run `cargo test`, then `cargo insta review`")
+                .help(invocation::review())
                 .into())
         }
         Comparison::Unreadable(problem) => Err(problem.into()),
         Comparison::Changed(accepted) => {
-            difference::write_diff(out, &Diff::new(&accepted, &found), "")?;
+            write_diff(arguments, out, &Diff::new(&accepted, &found))?;
             Ok(Status::Nonconforming)
         }
+    }
+}
+
+fn write_diff(arguments: &ShowArguments, out: &mut dyn Write, diff: &Diff) -> io::Result<()> {
+    if arguments.all {
+        difference::write_whole_diff(out, diff, "")
+    } else {
+        difference::write_diff(out, diff, "")
     }
 }
 
@@ -99,6 +108,9 @@ fn show_outcome(
         return Ok(Status::Fine);
     }
     transcripts::write(out, outcome)?;
+    if screen::is_quiet() {
+        return Ok(Status::Fine);
+    }
     let chosen = pair.chosen().unwrap_or(pair.template);
     if !std::ptr::eq(chosen, pair.template) {
         transcripts::write_choice(&mut anstream::stderr(), chosen)?;
@@ -123,7 +135,8 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
         .answer(pair, Fingerprint::of_case(pair.case))
         .map_err(|why| {
             Failure::Request(format!(
-                "{name} is unverified: {why}\n  run `cargo run --release -- reference update {name}`"
+                "{name} is unverified: {why}\n  run `{}`",
+                invocation::command(&format!("reference update {name}"))
             ))
         })?;
     baseline
@@ -133,10 +146,13 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
         .ok_or_else(|| {
             Failure::Request(format!(
                 "only the SHA-256 of what the reference did with {name} is recorded, and the \
-                 snapshot is another\n  to see it: cargo run --release -- show {} {} --engine {}",
-                pair.template.name,
-                pair.case.id,
-                Reference::of(pair.template.dialect).name
+                 snapshot is another\n  to see it: {}",
+                invocation::command(&format!(
+                    "show {} {} --engine {}",
+                    pair.template.name,
+                    pair.case.id,
+                    Reference::of(pair.template.dialect).name
+                ))
             ))
         })
 }

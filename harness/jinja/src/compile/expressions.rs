@@ -247,7 +247,8 @@ impl Expressions {
         let message = format!("No {what} named {}", text::repr(&Value::from(name)));
         if !self.is_soft {
             let line = usize::from(span.start_line);
-            return Err(syntax_error(format!("{message}."), line));
+            let byte = span.start_offset as usize;
+            return Err(syntax_error(format!("{message}."), line, byte));
         }
         // What it would be given is evaluated before it fails.
         args.splice(0..0, of.map(CallArg::Pos));

@@ -527,7 +527,8 @@ impl Adapter {
         if signature.reads_caller && required.iter().any(|argument| argument == "caller") {
             let message = "When defining macros or call blocks the special \"caller\" argument must \
                            be omitted or be given a default.";
-            return Err(syntax_error(message, usize::from(span.start_line)));
+            let (line, byte) = (usize::from(span.start_line), span.start_offset as usize);
+            return Err(syntax_error(message, line, byte));
         }
         if name == CALL_BLOCK {
             signature.name.clear();

@@ -1,6 +1,7 @@
 //! What a template does around the model's own text.
 
 use rolecall_model::Dialect;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::support::Support;
@@ -11,7 +12,7 @@ use crate::probe::catalogue::{
 use crate::probe::{Prober, words};
 
 /// What `add_generation_prompt` adds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum GenerationPrompt {
     /// A text at the end.
@@ -31,7 +32,7 @@ pub enum GenerationPrompt {
 }
 
 /// What becomes of the reasoning of earlier answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reasoning {
     /// The fields from which it is taken.
     pub fields: Vec<&'static str>,

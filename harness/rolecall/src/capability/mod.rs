@@ -12,6 +12,7 @@ mod tools;
 use std::collections::BTreeMap;
 
 use rolecall_model::Dialect;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::probe::catalogue::{DOCUMENT, SYSTEM_USER, TOOLS, USER};
@@ -27,7 +28,7 @@ pub use tools::{Calls, Results};
 /// In JSON each [`Support`] is an object whose `is` is `kept`, `merged`, `partial`,
 /// `dropped`, `refused`, `failed` or `unknown`; the last three say why in `message` or
 /// `why`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Capabilities {
     /// Whether a single question gives a prompt that holds it. If not, nothing else can
     /// be known.

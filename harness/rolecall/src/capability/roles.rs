@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::support::Support;
@@ -13,7 +14,7 @@ use crate::probe::catalogue::{
 use crate::probe::{Prober, words};
 
 /// What becomes of messages in each role, and in unusual orders.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Roles {
     /// System messages.
     pub system: System,
@@ -30,7 +31,7 @@ pub struct Roles {
 }
 
 /// What becomes of system messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct System {
     /// One before the first question: `kept` is a turn of its own, `merged` a part of
     /// the user's.

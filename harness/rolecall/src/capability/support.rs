@@ -1,12 +1,13 @@
 //! What became of something that a template was given.
 
 use rolecall_model::{Outcome, Stage};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::probe::Seen;
 
 /// What became of something that a template was given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Support {
     /// It is in the prompt.

@@ -1,5 +1,6 @@
 //! What becomes of tool calls and their results.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::support::Support;
@@ -9,7 +10,7 @@ use crate::probe::catalogue::{
 use crate::probe::{Prober, words};
 
 /// Tool calls in the history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Calls {
     /// One call, in the form that the template takes.
     pub single: Support,
@@ -22,7 +23,7 @@ pub struct Calls {
 }
 
 /// Results of tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Results {
     /// The result of one call.
     pub single: Support,

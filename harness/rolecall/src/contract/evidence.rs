@@ -1,14 +1,17 @@
 //! What shows that a contract is broken.
 
+use std::borrow::Cow;
+
 use rolecall_model::Outcome;
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::{Serialize, Serializer};
 
 use crate::diff::Diff;
 use crate::probe::Seen;
 use crate::transcript;
 
 /// What shows that a contract is broken: a sentence, and the renders.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, JsonSchema)]
 pub struct Evidence {
     /// What is wrong, in plain words.
     pub what: String,
@@ -23,7 +26,7 @@ pub struct Evidence {
 }
 
 /// How two renders should have stood to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Relation {
     /// The same.
@@ -110,31 +113,69 @@ impl Render {
     }
 }
 
+/// A render as JSON.
+#[derive(Default, serde::Serialize, JsonSchema)]
+struct Object<'r> {
+    /// The probe's name.
+    probe: &'r str,
+    /// What the probe is.
+    about: &'r str,
+    /// `rendered`, `raised`, `failed`, `exceeded` or `crashed`.
+    outcome: &'r str,
+    /// The prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'r str>,
+    /// The words of a refusal, a failure or a crash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'r str>,
+    /// Where it failed: `input`, `parse` or `render`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<&'r str>,
+    /// The template's line at which it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// The limit that ran out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'r str>,
+}
+
 /// `{"probe", "about", "outcome", "text"|"message", "stage"?, "line"?, "limit"?}`, as in
 /// the lines of `render --format jsonl`.
 impl Serialize for Render {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Render", 6)?;
-        object.serialize_field("probe", self.probe)?;
-        object.serialize_field("about", self.about)?;
-        object.serialize_field("outcome", self.outcome.kind().name())?;
+        let mut object = Object {
+            probe: self.probe,
+            about: self.about,
+            outcome: self.outcome.kind().name(),
+            ..Object::default()
+        };
         match &self.outcome {
-            Outcome::Rendered { text } => object.serialize_field("text", text)?,
+            Outcome::Rendered { text } => object.text = Some(text),
             Outcome::Raised { message } | Outcome::Crashed { message } => {
-                object.serialize_field("message", message)?;
+                object.message = Some(message);
             }
             Outcome::Failed {
                 stage,
                 message,
                 line,
             } => {
-                object.serialize_field("stage", stage.name())?;
-                object.serialize_field("message", message)?;
-                object.serialize_field("line", line)?;
+                object.stage = Some(stage.name());
+                object.message = Some(message);
+                object.line = *line;
             }
-            Outcome::Exceeded { limit } => object.serialize_field("limit", limit.name())?,
+            Outcome::Exceeded { limit } => object.limit = Some(limit.name()),
         }
-        object.end()
+        object.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Render {
+    fn schema_name() -> Cow<'static, str> {
+        "Render".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Object::json_schema(generator)
     }
 }
 

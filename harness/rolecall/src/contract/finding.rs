@@ -1,8 +1,11 @@
 //! What was found out about one contract.
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::borrow::Cow;
 
-use super::definition::Contract;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::{Serialize, Serializer};
+
+use super::definition::{Contract, Severity};
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 
@@ -32,24 +35,58 @@ impl Finding {
     }
 }
 
+/// A finding as JSON.
+#[derive(serde::Serialize, JsonSchema)]
+struct Object<'f> {
+    /// The contract's name.
+    contract: &'f str,
+    /// What it demands.
+    meaning: &'f str,
+    /// What goes wrong where it is broken.
+    guards_against: &'f str,
+    severity: Severity,
+    /// `holds`, `broken` or `does-not-apply`.
+    verdict: &'f str,
+    /// What shows that it is broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<&'f [Evidence]>,
+    /// Why it does not apply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'f str>,
+    /// Why the template breaks it on purpose, as its sidecar says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deliberate: Option<&'f str>,
+}
+
 /// `{"contract", "meaning", "guards_against", "severity", "verdict", "reason"?,
 /// "evidence"?, "deliberate"?}`, the verdict being `holds`, `broken` or `does-not-apply`.
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Finding", 7)?;
-        object.serialize_field("contract", self.contract.id)?;
-        object.serialize_field("meaning", self.contract.meaning)?;
-        object.serialize_field("guards_against", self.contract.guards_against)?;
-        object.serialize_field("severity", &self.contract.severity)?;
-        object.serialize_field("verdict", self.judgement.name())?;
-        match &self.judgement {
-            Judgement::Holds => object.skip_field("evidence")?,
-            Judgement::Broken(evidence) => object.serialize_field("evidence", evidence)?,
-            Judgement::DoesNotApply(reason) => object.serialize_field("reason", reason)?,
-        }
-        if let Some(why) = &self.deliberate {
-            object.serialize_field("deliberate", why)?;
-        }
-        object.end()
+        let (evidence, reason) = match &self.judgement {
+            Judgement::Holds => (None, None),
+            Judgement::Broken(evidence) => (Some(evidence.as_slice()), None),
+            Judgement::DoesNotApply(reason) => (None, Some(reason.as_str())),
+        };
+        let object = Object {
+            contract: self.contract.id,
+            meaning: self.contract.meaning,
+            guards_against: self.contract.guards_against,
+            severity: self.contract.severity,
+            verdict: self.judgement.name(),
+            evidence,
+            reason,
+            deliberate: self.deliberate.as_deref(),
+        };
+        object.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Finding {
+    fn schema_name() -> Cow<'static, str> {
+        "Finding".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Object::json_schema(generator)
     }
 }

@@ -1,13 +1,14 @@
 //! How a probe puts things, where there are two ways and a template may know only one.
 
 use rolecall_model::{Case, CaseId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::words;
 
 /// How content is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
     /// As a string.
@@ -27,7 +28,7 @@ pub enum Arguments {
 }
 
 /// What a template is given although a probe does not ask for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Requirement {
     /// Nothing.

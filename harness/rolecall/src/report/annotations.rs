@@ -8,7 +8,8 @@ use crate::card::Card;
 use crate::contract::Severity;
 
 /// Writes a line for each broken contract, in GitHub's workflow commands:
-/// `::error file=…,title=…::…`. What a sidecar explains is no more than a notice.
+/// `::error file=…,title=…::…`. What a sidecar explains is no more than a notice. Of a template
+/// that cannot be read the one line says where.
 pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io::Result<()> {
     for card in cards {
         let template = templates
@@ -16,6 +17,17 @@ pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io:
             .find(|template| template.name.as_str() == card.template);
         let path =
             template.map_or_else(String::new, |template| template.path.display().to_string());
+        if let Some(error) = &card.syntax_error {
+            let mut place = format!("file={}", property(&path));
+            for (name, number) in [("line", error.line), ("col", error.column)] {
+                if let Some(number) = number {
+                    place = format!("{place},{name}={number}");
+                }
+            }
+            let message = format!("{}: {}", card.template, error.message);
+            writeln!(out, "::error {place},title=syntax::{}", data(&message))?;
+            continue;
+        }
         for finding in card.broken() {
             let contract = finding.contract;
             let level = match contract.severity {
@@ -62,6 +74,19 @@ mod tests {
     use super::*;
     use rolecall_jinja::Minijinja;
     use rolecall_model::Dialect;
+
+    #[test]
+    fn a_template_that_cannot_be_read_has_one_annotation_with_its_place() {
+        let mut template = Template::from_source("t", Dialect::Jinja, "a\n  {{ y }");
+        template.path = "t.jinja".into();
+        let card = crate::card::examine(&Minijinja::new(), &template);
+        let mut out = Vec::new();
+        write(&mut out, &[card], &[template]).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "::error file=t.jinja,line=2,col=8,title=syntax::t: syntax error: unexpected '}'\n"
+        );
+    }
 
     #[test]
     fn an_annotation_is_one_line_whatever_a_template_says() {

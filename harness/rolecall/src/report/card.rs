@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::difference::write_diff;
+use super::difference::write_whole_within;
+use super::screen::ENDLESS;
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::wrapping::wrapped;
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
 use crate::contract::{Evidence, Finding, Judgement, Severity};
@@ -33,29 +35,35 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
         Styled(HEADING, &card.template),
         Styled(QUIET, format!("({})", setting(card)))
     )?;
+    if let Some(error) = &card.syntax_error {
+        return writeln!(out, "\nerror {}: {}", error.place, one_line(&error.message));
+    }
     for severity in [Severity::Error, Severity::Warning, Severity::Note] {
         for finding in card.broken() {
             if finding.contract.severity == severity {
-                write_broken(out, finding, detail)?;
+                write_broken(out, finding, detail, ENDLESS)?;
             }
         }
     }
-    write_alone(out, card)?;
+    write_alone(out, card, ENDLESS)?;
     write_rest(out, card)?;
     write_capabilities(out, &card.capabilities)
 }
 
 /// Writes what is broken only where no application stands before the template.
-pub(super) fn write_alone(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+pub(super) fn write_alone(out: &mut dyn Write, card: &Card, width: usize) -> io::Result<()> {
     if card.alone.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", Styled(NOTE, ALONE))?;
+    let heading = Styled(NOTE, ALONE).to_string();
+    writeln!(out, "\n{}", wrapped(&heading, width, 2))?;
     for finding in &card.alone {
         let what = finding.evidence().first().map_or("", |first| &first.what);
-        writeln!(out, "  {:NAME$} {}", finding.contract.id, one_line(what))?;
+        let text = format!("  {:NAME$} {}", finding.contract.id, one_line(what));
+        writeln!(out, "{}", wrapped(&text, width, NAME + 3))?;
         if let Some(why) = &finding.deliberate {
-            writeln!(out, "  {:NAME$} {} {why}", "", Styled(GOOD, "known:"))?;
+            let text = format!("  {:NAME$} {} {why}", "", Styled(GOOD, "known:"));
+            writeln!(out, "{}", wrapped(&text, width, NAME + 3))?;
         }
     }
     Ok(())
@@ -84,48 +92,40 @@ pub fn plain(card: &Card) -> io::Result<String> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Writes a broken contract with what shows it.
+/// Writes a broken contract with what shows it, in lines of a width.
 pub(super) fn write_broken(
     out: &mut dyn Write,
     finding: &Finding,
     detail: Detail,
+    width: usize,
 ) -> io::Result<()> {
+    let mut paragraph = |text: String| writeln!(out, "{}", wrapped(&text, width, 4));
     let contract = finding.contract;
     let style = match contract.severity {
         Severity::Error => BAD,
         Severity::Warning => NOTE,
         Severity::Note => PLAIN,
     };
-    writeln!(
-        out,
+    let quiet = |text: String| format!("  {}", Styled(QUIET, text));
+    paragraph(format!(
         "\n{:7} {}",
         Styled(style, contract.severity.name()),
         Styled(HEADING, contract.id),
-    )?;
-    writeln!(
-        out,
-        "  {}",
-        Styled(QUIET, format!("should be: {}", contract.meaning))
-    )?;
-    writeln!(
-        out,
-        "  {}",
-        Styled(QUIET, format!("or else: {}", contract.guards_against))
-    )?;
+    ))?;
+    paragraph(quiet(format!("should be: {}", contract.meaning)))?;
+    paragraph(quiet(format!("or else: {}", contract.guards_against)))?;
     if let Some(why) = &finding.deliberate {
-        writeln!(out, "  {} {why}", Styled(GOOD, "known:"))?;
+        paragraph(format!("  {} {why}", Styled(GOOD, "known:")))?;
     }
     for evidence in finding.evidence() {
-        writeln!(
-            out,
-            "  - {} {}",
-            one_line(&evidence.what),
-            Styled(QUIET, format!("[{}]", place(evidence)))
-        )?;
+        let what = one_line(&evidence.what);
+        let place = Styled(QUIET, format!("[{}]", place(evidence)));
+        let text = format!("  - {what} {place}");
+        writeln!(out, "{}", wrapped(&text, width, 4))?;
         if detail == Detail::Full
             && let Some(diff) = evidence.diff()
         {
-            write_diff(out, &diff, "    ")?;
+            write_whole_within(out, &diff, "    ", width)?;
         }
     }
     Ok(())

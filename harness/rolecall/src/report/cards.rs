@@ -9,7 +9,10 @@ use anstyle::Style;
 use super::card::{ALONE, Detail, one_line, setting, write_alone, write_broken};
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
+use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::syntax_error;
+use super::wrapping::wrapped;
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
 use crate::contract::{self, Finding, Judgement, Severity};
@@ -18,25 +21,29 @@ use crate::run::Timed;
 /// The width of the left half of a card.
 const HALF: usize = 38;
 
+/// As wide as a screen has to be for both halves: no value is wider than 12.
+const BESIDE: usize = HALF + 2 + NAME + 1 + 12;
+
 /// The width of a name in it.
 const NAME: usize = 18;
 
 /// Writes a card, then what is broken.
 pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()> {
-    writeln!(
-        out,
-        "{} {}",
-        Styled(HEADING, &card.template),
-        Styled(QUIET, setting(card))
-    )?;
-    writeln!(out, "{}", tally(card))?;
+    let (name, setting) = (&card.template, setting(card));
+    let title = format!("{} {}", Styled(HEADING, name), Styled(QUIET, setting));
+    paragraph(out, &title, 2)?;
+    if let Some(error) = &card.syntax_error {
+        // Nothing else is to be said: every conversation fails for this.
+        return syntax_error::write(out, error);
+    }
+    paragraph(out, &tally(card), 2)?;
     write_capabilities(out, &card.capabilities)?;
     for severity in [Severity::Error, Severity::Warning, Severity::Note] {
         for finding in card.broken() {
             // A note is a fact; those who want its evidence ask for everything.
             let is_wanted = severity != Severity::Note || detail == Detail::Full;
             if finding.contract.severity == severity && is_wanted {
-                write_broken(out, finding, detail)?;
+                write_broken(out, finding, detail, screen::width())?;
             }
         }
     }
@@ -46,10 +53,15 @@ pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Resul
         .map(|finding| finding.contract.id)
         .collect();
     if !notes.is_empty() && detail == Detail::Brief {
-        writeln!(out, "\n{} {}", Styled(PLAIN, "notes"), notes.join(", "))?;
+        let text = format!("\n{} {}", Styled(PLAIN, "notes"), notes.join(", "));
+        paragraph(out, &text, 2)?;
     }
-    write_alone(out, card)?;
-    Ok(())
+    write_alone(out, card, screen::width())
+}
+
+/// A paragraph as wide as the screen; its lines but the first begin with `hang` spaces.
+fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
+    writeln!(out, "{}", wrapped(text, screen::width(), hang))
 }
 
 /// `2 errors, 1 warning, 3 notes; 24 contracts hold, 8 do not apply`
@@ -136,8 +148,11 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
         Some(of("continued answer", &capabilities.continue_final_message)),
         Some(plain("date", date.to_owned())),
     ];
-    let left: Vec<_> = left.into_iter().flatten().collect();
-    let right: Vec<_> = right.into_iter().flatten().collect();
+    let mut left: Vec<_> = left.into_iter().flatten().collect();
+    let mut right: Vec<_> = right.into_iter().flatten().collect();
+    if screen::width() < BESIDE {
+        left.append(&mut right);
+    }
     for row in 0..left.len().max(right.len()) {
         let cell = |side: &[(&str, String, Style)], width: usize| match side.get(row) {
             Some((name, value, style)) => {
@@ -173,7 +188,7 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
         lines.push(("reasoning from", reasoning.join(", ")));
     }
     for (name, value) in lines {
-        writeln!(out, "  {name:NAME$} {value}")?;
+        paragraph(out, &format!("  {name:NAME$} {value}"), NAME + 3)?;
     }
     write_refusals(out, capabilities)
 }
@@ -206,8 +221,8 @@ fn write_refusals(out: &mut dyn Write, capabilities: &Capabilities) -> io::Resul
     }
     for (message, is_refusal, names) in words {
         let verb = if is_refusal { "refuses" } else { "fails on" };
-        writeln!(out, "  {verb} {}", names.join(", "))?;
-        writeln!(out, "    {}", Styled(QUIET, one_line(message)))?;
+        paragraph(out, &format!("  {verb} {}", names.join(", ")), 4)?;
+        paragraph(out, &format!("    {}", Styled(QUIET, one_line(message))), 4)?;
     }
     Ok(())
 }
@@ -293,8 +308,9 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
         .iter()
         .map(|(id, count)| format!("{id} {}", thousands(*count)))
         .collect();
-    writeln!(out, "{}", Styled(NOTE, ALONE))?;
-    writeln!(out, "  {}\n", counts.join(", "))
+    paragraph(out, &Styled(NOTE, ALONE).to_string(), 2)?;
+    paragraph(out, &format!("  {}", counts.join(", ")), 2)?;
+    writeln!(out)
 }
 
 /// Writes the last line: how many, how fast, and what came of it.

@@ -7,10 +7,13 @@ use std::io::{self, Write};
 use rolecall_model::Outcome;
 
 use super::numbers::counted;
+use super::screen::{self, ENDLESS};
 use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::{wrapped, wrapped_command};
 use crate::diff::{Diff, Line, Side};
 use crate::divergence::{Listed, draft, pair_name};
 use crate::fingerprint::Fingerprint;
+use crate::invocation;
 use crate::problem::Problem;
 use crate::record::{Answer, Unverified};
 use crate::run::Compared;
@@ -18,6 +21,7 @@ use crate::snapshot::Comparison;
 use crate::suite::Pair;
 use crate::transcript;
 use crate::verdict::{Difference, Verdict};
+use crate::window::windows;
 
 /// Pairs that are not as expected, for the same reason.
 #[derive(Debug)]
@@ -83,6 +87,8 @@ pub struct Extent {
     pub groups: usize,
     /// Templates named under each.
     pub templates: usize,
+    /// Whether lines are shown in whole that are wider than the screen.
+    pub whole_lines: bool,
 }
 
 impl Extent {
@@ -90,13 +96,24 @@ impl Extent {
     pub const SHORT: Extent = Extent {
         groups: 20,
         templates: 8,
+        whole_lines: false,
     };
 
     /// Everything.
     pub const WHOLE: Extent = Extent {
         groups: usize::MAX,
         templates: usize::MAX,
+        whole_lines: true,
     };
+
+    /// The width of differences.
+    fn width(self) -> usize {
+        if self.whole_lines {
+            ENDLESS
+        } else {
+            screen::width()
+        }
+    }
 }
 
 impl<'s> Groups<'s> {
@@ -257,22 +274,25 @@ fn signature(diff: &Diff) -> String {
 /// Writes the groups, each with its pairs by template.
 pub fn write(out: &mut dyn Write, groups: &[Group<'_>], extent: Extent) -> io::Result<()> {
     for group in groups.iter().take(extent.groups) {
-        write_group(out, group, extent.templates)?;
+        write_group(out, group, extent)?;
         writeln!(out)?;
     }
     if let Some(rest @ [_, ..]) = groups.get(extent.groups..) {
         let pairs = rest.iter().map(|group| group.pairs.len()).sum();
-        writeln!(
+        let more = counted(rest.len(), "more difference", "more differences");
+        let pairs = counted(pairs, "pair", "pairs");
+        paragraph(
             out,
-            "… and {} in {}: --all shows them\n",
-            counted(rest.len(), "more difference", "more differences"),
-            counted(pairs, "pair", "pairs"),
+            &format!("… and {more} in {pairs}: --all shows them"),
+            0,
         )?;
+        writeln!(out)?;
     }
     Ok(())
 }
 
-fn write_group(out: &mut dyn Write, group: &Group<'_>, names: usize) -> io::Result<()> {
+fn write_group(out: &mut dyn Write, group: &Group<'_>, extent: Extent) -> io::Result<()> {
+    let names = extent.templates;
     let Some(first) = group.pairs.first() else {
         return Ok(());
     };
@@ -286,24 +306,29 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, names: usize) -> io::Resu
         What::Unverified => (Styled(BAD, "unverified"), "the same"),
     };
     let name = format!("{} {}", pair.template.name, pair.case.id);
-    writeln!(out, "{label} {}", Styled(HEADING, &name))?;
+    paragraph(out, &format!("{label} {}", Styled(HEADING, &name)), 2)?;
     if let Some(about) = &pair.case.about {
-        writeln!(out, "  {}", Styled(QUIET, about))?;
+        paragraph(out, &format!("  {}", Styled(QUIET, about)), 2)?;
     }
     if let Some(word) = &group.word {
-        writeln!(out, "  {}", Styled(NOTE, word))?;
+        paragraph(out, &format!("  {}", Styled(NOTE, word)), 2)?;
     }
     match &group.what {
-        What::Differs(Some(diff)) if group.has_other_kind => write_beginnings(out, diff, "  ")?,
+        What::Differs(Some(diff)) if group.has_other_kind => {
+            write_beginnings(out, diff, "  ", extent.width())?;
+        }
         What::Changed(diff) | What::Differs(Some(diff)) | What::OtherDivergence(Some(diff)) => {
-            write_diff(out, diff, "  ")?;
+            write_within(out, diff, "  ", extent.width())?;
         }
         What::New | What::Differs(None) | What::OtherDivergence(None) => {
-            for line in group.shown.as_deref().unwrap_or_default().lines() {
-                writeln!(out, "  {} {}", Styled(GOOD, "+"), Styled(GOOD, line))?;
-            }
+            let shown = group.shown.as_deref().unwrap_or_default().lines();
+            let lines: Vec<Line> = shown.map(Line::found).collect();
+            write_lines(out, &lines, "  ", extent.width())?;
         }
-        What::Unreadable(why) => writeln!(out, "  the snapshot cannot be read: {why}")?,
+        What::Unreadable(why) => {
+            let text = format!("  the snapshot cannot be read: {why}");
+            writeln!(out, "{}", wrapped(&text, screen::of_messages(), 4))?;
+        }
         What::Unverified => {}
     }
     let others = &group.pairs[1..];
@@ -315,7 +340,11 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, names: usize) -> io::Resu
         )?;
         let lines = by_template(others);
         for (template, cases) in lines.iter().take(names) {
-            writeln!(out, "    {template}: {}", shortened(cases, names))?;
+            paragraph(
+                out,
+                &format!("    {template}: {}", shortened(cases, names)),
+                6,
+            )?;
         }
         if lines.len() > names {
             writeln!(out, "    … and {} more templates", lines.len() - names)?;
@@ -325,13 +354,17 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, names: usize) -> io::Resu
 }
 
 /// Writes how each side of a diff begins.
-fn write_beginnings(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
+fn write_beginnings(
+    out: &mut dyn Write,
+    diff: &Diff,
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
     const MOST: usize = 4;
     for side in [Side::Expected, Side::Found] {
         let mut lines = diff.hunks.iter().flatten().filter(|line| line.side == side);
-        for line in lines.by_ref().take(MOST) {
-            writeln!(out, "{indent}{}", diff_line(line))?;
-        }
+        let first: Vec<Line> = lines.by_ref().take(MOST).cloned().collect();
+        write_lines(out, &first, indent, width)?;
         let more = lines.count();
         if more > 0 {
             let more = counted(more, "more line", "more lines");
@@ -353,20 +386,20 @@ fn write_advice(
         What::Changed(_) => say(
             out,
             "to look at it:",
-            &format!("cargo run --release -- show {name} --diff"),
+            &invocation::command(&format!("show {name} --diff")),
         )?,
         What::New | What::Unreadable(_) => {
             say(
                 out,
                 "to look at it:",
-                &format!("cargo run --release -- show {name}"),
+                &invocation::command(&format!("show {name}")),
             )?;
         }
         What::Differs(_) | What::OtherDivergence(_) if group.is_of_suite => {
             say(
                 out,
                 "to look at it:",
-                &format!("cargo run --release -- show {name} --reference --diff"),
+                &invocation::command(&format!("show {name} --reference --diff")),
             )?;
             say(
                 out,
@@ -407,7 +440,11 @@ fn write_advice(
         say(
             out,
             "to ask the reference:",
-            &format!("scripts/setup-references && cargo run --release -- reference update{filter}"),
+            &format!(
+                "{} && {}",
+                invocation::set_up_references(),
+                invocation::command(&format!("reference update{filter}"))
+            ),
         )?;
     }
     Ok(())
@@ -415,8 +452,20 @@ fn write_advice(
 
 /// A line of advice: what for, and how.
 fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
-    let gap = if how.is_empty() { "" } else { " " };
-    writeln!(out, "  {}{gap}{how}", Styled(QUIET, what))
+    let width = screen::of_messages();
+    if !how.is_empty() && 3 + what.len() + how.len() <= width {
+        return writeln!(out, "  {} {how}", Styled(QUIET, what));
+    }
+    paragraph(out, &format!("  {}", Styled(QUIET, what)), 2)?;
+    if how.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", wrapped_command(how, width, 4))
+}
+
+/// A paragraph as wide as the screen; its lines but the first begin with `hang` spaces.
+fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
+    writeln!(out, "{}", wrapped(text, screen::width(), hang))
 }
 
 /// Case names in a line; of very many only the first, unless all are wanted.
@@ -432,11 +481,10 @@ fn shortened(cases: &[String], most_templates: usize) -> String {
 /// Writes which divergences are listed and gone.
 pub fn write_gone(out: &mut dyn Write, gone: &[String]) -> io::Result<()> {
     gone.iter().try_for_each(|name| {
-        writeln!(
-            out,
-            "{} {name}\n  the reference agrees now: remove it from snapshots/divergences.json\n",
-            Styled(BAD, "no divergence")
-        )
+        paragraph(out, &format!("{} {name}", Styled(BAD, "no divergence")), 2)?;
+        let what = "  the reference agrees now: remove it from snapshots/divergences.json";
+        paragraph(out, what, 2)?;
+        writeln!(out)
     })
 }
 
@@ -454,18 +502,60 @@ fn by_template<'r>(pairs: &'r [Member<'_>]) -> Vec<(&'r str, Vec<String>)> {
 }
 
 /// Writes a diff, each line after an indent. Without colour it says the same: lines
-/// begin with `-` and `+`, and every character is visible.
+/// begin with `-` and `+`, and every character is visible. Of lines that are wider than the
+/// screen the part is shown that differs, with `…` where something is left out.
 pub fn write_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
-    if let Some(first) = &diff.first {
-        writeln!(out, "{indent}{first}")?;
-    }
+    write_within(out, diff, indent, screen::width())
+}
+
+/// Writes a diff as [`write_diff`] does, with every line of the texts in whole.
+pub fn write_whole_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
+    write_whole_within(out, diff, indent, screen::width())
+}
+
+/// Writes a diff with every line of the texts in whole; what is said about them is as wide as
+/// `width`.
+pub(super) fn write_whole_within(
+    out: &mut dyn Write,
+    diff: &Diff,
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
+    write_first(out, diff, indent, width)?;
+    write_hunks(out, diff, indent, ENDLESS)
+}
+
+fn write_within(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    write_first(out, diff, indent, screen::width())?;
+    write_hunks(out, diff, indent, width)
+}
+
+/// Writes where the texts part, in words.
+fn write_first(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    let Some(first) = &diff.first else {
+        return Ok(());
+    };
+    let first = format!("{indent}{first}");
+    writeln!(out, "{}", wrapped(&first, width, indent.len() + 2))
+}
+
+/// Writes the lines that differ, no wider than `width`.
+fn write_hunks(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
     for (index, hunk) in diff.hunks.iter().enumerate() {
         if index > 0 {
             writeln!(out, "{indent}{}", Styled(QUIET, "…"))?;
         }
-        for line in hunk {
-            writeln!(out, "{indent}{}", diff_line(line))?;
-        }
+        write_lines(out, hunk, indent, width)?;
+    }
+    Ok(())
+}
+
+/// Writes lines of a diff, no wider than `width`.
+fn write_lines(out: &mut dyn Write, lines: &[Line], indent: &str, width: usize) -> io::Result<()> {
+    // The sign and a space come before each.
+    let room = width.saturating_sub(indent.len() + 2);
+    for line in windows(lines, room) {
+        writeln!(out, "{indent}{}", diff_line(&line))?;
     }
     Ok(())
 }

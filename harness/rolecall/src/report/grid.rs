@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use rolecall_model::CaseId;
 
 use super::columns::{Cell, Columns};
+use super::screen;
 use super::style::{self, BAD, HEADING, NOTE, PLAIN, QUIET};
 use crate::run::Compared;
 use crate::snapshot::Comparison;
@@ -40,13 +41,34 @@ impl<'s> Grid<'s> {
 
     /// Writes it. Templates that do not fit beside each other stand in further grids.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        for (index, names) in self.names.chunks(MOST_TEMPLATES).enumerate() {
+        for (index, names) in self.chunks(screen::width()).iter().enumerate() {
             if index > 0 {
                 writeln!(out)?;
             }
             self.columns(names).write(out)?;
         }
         Ok(())
+    }
+
+    /// The templates that have room beside each other.
+    fn chunks(&self, width: usize) -> Vec<&[&'s str]> {
+        let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+        let first = widest(&mut self.ids.iter().map(|id| id.name().len() + 2));
+        let mut chunks = Vec::new();
+        let mut rest = self.names.as_slice();
+        while !rest.is_empty() {
+            let mut used = first;
+            let fitting = rest.iter().take(MOST_TEMPLATES).take_while(|name| {
+                let mut cells = self.cells.iter().filter(|((known, _), _)| known == *name);
+                used +=
+                    2 + widest(&mut cells.by_ref().map(|(_, cell)| cell.width())).max(name.len());
+                used <= width
+            });
+            let (chunk, others) = rest.split_at(fitting.count().max(1));
+            chunks.push(chunk);
+            rest = others;
+        }
+        chunks
     }
 
     fn columns(&self, names: &[&'s str]) -> Columns {

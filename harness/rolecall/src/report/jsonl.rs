@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use rolecall_model::{Outcome, OutcomeKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::divergence::Listed;
@@ -13,8 +14,9 @@ use crate::transcript;
 use crate::verdict::{Difference, Verdict};
 
 /// One line's object: what an engine did with a pair.
-#[derive(Debug, Serialize)]
-struct Object<'l> {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Outcome")]
+pub(super) struct Object<'l> {
     template: &'l str,
     case: String,
     engine: &'l str,
@@ -45,7 +47,7 @@ struct Object<'l> {
 }
 
 /// What the reference did: in whole where that is known, or its fingerprint.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Reference {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]

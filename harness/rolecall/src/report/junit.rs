@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::card::{Detail, write_broken};
+use super::screen::ENDLESS;
 use crate::card::Card;
 use crate::contract::{Finding, Judgement, Severity};
 
@@ -55,7 +56,7 @@ fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
 
 fn shown(finding: &Finding) -> io::Result<String> {
     let mut text = Vec::new();
-    write_broken(&mut text, finding, Detail::Full)?;
+    write_broken(&mut text, finding, Detail::Full, ENDLESS)?;
     let text = String::from_utf8_lossy(&text);
     Ok(anstream::adapter::strip_str(text.trim()).to_string())
 }

@@ -1,15 +1,22 @@
 //! What there is: templates, cases, engines, divergences.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
-use rolecall_model::{Dialect, Part, Template};
-use serde_json::json;
+use rolecall_model::{Case, Dialect, Part, Template};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::columns::{Cell, Columns};
+use super::document::{self, VERSION};
+use super::screen;
 use super::style::{HEADING, PLAIN, QUIET, Styled};
+use super::wrapping::wrapped;
 use crate::divergence::Divergences;
 use crate::engines::Engines;
 use crate::front::Front;
+use crate::invocation;
 use crate::reference::Reference;
 use crate::suite::Suite;
 use crate::template_file::place;
@@ -18,13 +25,92 @@ use crate::template_file::place;
 #[derive(Debug)]
 pub struct Listing {
     rows: Vec<Row>,
-    json: serde_json::Value,
+    entries: Entries,
+}
+
+/// The list of `list --format json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Document {
+    /// The version of this format: 1.
+    rolecall: u32,
+    #[serde(flatten)]
+    entries: Entries,
+}
+
+/// What is listed, under the word that was asked for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Entries {
+    Templates(Vec<TemplateEntry>),
+    Cases(Vec<CaseEntry>),
+    Engines(Vec<EngineEntry>),
+    Fronts(Vec<FrontEntry>),
+    Divergences(Vec<DivergenceEntry>),
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct TemplateEntry {
+    name: String,
+    /// `jinja` or `go`.
+    dialect: &'static str,
+    /// The file that it stands in.
+    path: PathBuf,
+    /// The key in that file, where it is the value of one.
+    key: Option<String>,
+    /// What prepares conversations for it.
+    front: &'static str,
+    /// The names of its model's templates, where there are several.
+    templates: Vec<String>,
+    bytes: usize,
+    about: Option<String>,
+    origin: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct CaseEntry {
+    /// The family and the name: `plain/user`.
+    id: String,
+    path: PathBuf,
+    about: Option<String>,
+    /// `jinja`, `go` or both.
+    dialects: Vec<&'static str>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct EngineEntry {
+    name: String,
+    /// `jinja` or `go`.
+    dialect: &'static str,
+    about: String,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct FrontEntry {
+    name: &'static str,
+    /// `jinja`, `go` or both.
+    dialects: Vec<&'static str>,
+    about: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct DivergenceEntry {
+    engine: String,
+    /// A template's name, or a pattern.
+    template: String,
+    /// A case's name, or a pattern.
+    case: String,
+    reason: String,
+    issue: Option<String>,
+    /// For each pair, the SHA-256 of the engine's transcript.
+    observed: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
 struct Row {
     heading: Option<String>,
     name: String,
+    /// Of templates and engines.
+    dialect: Option<Dialect>,
     about: String,
 }
 
@@ -42,32 +128,12 @@ impl Listing {
         let rows = suite.templates.iter().map(|template| Row {
             heading: None,
             name: template.name.to_string(),
-            about: format!(
-                "{:5}  {}",
-                template.dialect.name(),
-                template.about.clone().unwrap_or_else(|| origin(template))
-            ),
+            dialect: Some(template.dialect),
+            about: template.about.clone().unwrap_or_else(|| origin(template)),
         });
         Listing {
             rows: rows.collect(),
-            json: suite
-                .templates
-                .iter()
-                .map(|template| {
-                    let named: Vec<_> = template.sources_by_name().map(|(name, _)| name).collect();
-                    json!({
-                        "name": template.name.as_str(),
-                        "dialect": template.dialect.name(),
-                        "path": template.path,
-                        "key": template.part.key(),
-                        "front": Front::of(template).name(),
-                        "templates": named,
-                        "bytes": template.source.len(),
-                        "about": template.about,
-                        "origin": template.origin,
-                    })
-                })
-                .collect(),
+            entries: Entries::Templates(suite.templates.iter().map(template_entry).collect()),
         }
     }
 
@@ -88,35 +154,26 @@ impl Listing {
             rows.push(Row {
                 heading,
                 name: case.id.name().to_owned(),
+                dialect: None,
                 about: case.about.clone().unwrap_or_default(),
             });
         }
         Listing {
             rows,
-            json: suite
-                .written_cases()
-                .map(|case| {
-                    let dialects: Vec<_> =
-                        case.dialects.iter().map(|dialect| dialect.name()).collect();
-                    json!({
-                        "id": case.id.to_string(),
-                        "path": case.path,
-                        "about": case.about,
-                        "dialects": dialects,
-                    })
-                })
-                .collect(),
+            entries: Entries::Cases(suite.written_cases().map(case_entry).collect()),
         }
     }
 
     /// The fronts.
     pub fn fronts() -> Listing {
-        let object = |front: &Front| {
-            let dialects: Vec<_> = Dialect::ALL
-                .into_iter()
-                .filter(|dialect| front.is_for(*dialect))
-                .collect();
-            json!({"name": front.name(), "dialects": dialects, "about": front.description()})
+        let entry = |front: &Front| {
+            let dialects = Dialect::ALL.into_iter();
+            let dialects = dialects.filter(|dialect| front.is_for(*dialect));
+            FrontEntry {
+                name: front.name(),
+                dialects: dialects.map(Dialect::name).collect(),
+                about: front.description(),
+            }
         };
         Listing {
             rows: Front::ALL
@@ -124,25 +181,27 @@ impl Listing {
                 .map(|front| Row {
                     heading: None,
                     name: front.name().to_owned(),
+                    dialect: None,
                     about: front.description().to_owned(),
                 })
                 .collect(),
-            json: Front::ALL.iter().map(object).collect(),
+            entries: Entries::Fronts(Front::ALL.iter().map(entry).collect()),
         }
     }
 
     /// The engines: those in this process, then the references.
     pub fn engines(engines: &Engines) -> Listing {
-        let known: Vec<(&str, &str, String)> = engines
+        let known: Vec<(&str, Dialect, String)> = engines
             .all()
             .iter()
-            .map(|engine| (engine.name(), engine.dialect().name(), engine.description()))
+            .map(|engine| (engine.name(), engine.dialect(), engine.description()))
             .chain(Reference::ALL.iter().map(|reference| {
                 let about = format!(
-                    "the reference, {}; scripts/setup-references installs it",
-                    reference.identity()
+                    "the reference, {}; `{}` installs it",
+                    reference.identity(),
+                    invocation::set_up_references()
                 );
-                (reference.name, reference.dialect.name(), about)
+                (reference.name, reference.dialect, about)
             }))
             .collect();
         Listing {
@@ -151,15 +210,20 @@ impl Listing {
                 .map(|(name, dialect, about)| Row {
                     heading: None,
                     name: (*name).to_owned(),
-                    about: format!("{dialect:5}  {about}"),
+                    dialect: Some(*dialect),
+                    about: about.clone(),
                 })
                 .collect(),
-            json: known
-                .iter()
-                .map(|(name, dialect, about)| {
-                    json!({"name": name, "dialect": dialect, "about": about})
-                })
-                .collect(),
+            entries: Entries::Engines(
+                known
+                    .into_iter()
+                    .map(|(name, dialect, about)| EngineEntry {
+                        name: name.to_owned(),
+                        dialect: dialect.name(),
+                        about,
+                    })
+                    .collect(),
+            ),
         }
     }
 
@@ -172,31 +236,32 @@ impl Listing {
                 .map(|entry| Row {
                     heading: None,
                     name: format!("{} {}:{}", entry.engine, entry.template, entry.case),
+                    dialect: None,
                     about: match &entry.issue {
                         Some(issue) => format!("{} ({issue})", entry.reason),
                         None => entry.reason.clone(),
                     },
                 })
                 .collect(),
-            json: divergences
-                .entries()
-                .iter()
-                .map(|entry| {
-                    let observed: serde_json::Map<_, _> = entry
-                        .observed
-                        .iter()
-                        .map(|(pair, hash)| (pair.clone(), json!(hash)))
-                        .collect();
-                    json!({
-                        "engine": entry.engine,
-                        "template": entry.template,
-                        "case": entry.case,
-                        "reason": entry.reason,
-                        "issue": entry.issue,
-                        "observed": observed,
+            entries: Entries::Divergences(
+                divergences
+                    .entries()
+                    .iter()
+                    .map(|entry| {
+                        let observed = entry.observed.iter();
+                        let observed =
+                            observed.map(|(pair, hash)| (pair.clone(), hash.to_string()));
+                        DivergenceEntry {
+                            engine: entry.engine.clone(),
+                            template: entry.template.clone(),
+                            case: entry.case.clone(),
+                            reason: entry.reason.clone(),
+                            issue: entry.issue.clone(),
+                            observed: observed.collect(),
+                        }
                     })
-                })
-                .collect(),
+                    .collect(),
+            ),
         }
     }
 
@@ -214,20 +279,48 @@ impl Listing {
                 if index > 0 {
                     writeln!(out)?;
                 }
-                writeln!(out, "{}", Styled(HEADING, heading))?;
+                let heading = Styled(HEADING, heading).to_string();
+                writeln!(out, "{}", wrapped(&heading, screen::width(), 2))?;
             }
             let indent = if self.has_headings() { "  " } else { "" };
-            columns.row([
-                Cell::new(PLAIN, format!("{indent}{}", row.name)),
-                Cell::new(QUIET, &row.about),
-            ]);
+            let name = Cell::new(PLAIN, format!("{indent}{}", row.name));
+            let dialect = row.dialect.map(|dialect| Cell::new(QUIET, dialect.name()));
+            let about = Cell::new(QUIET, &row.about);
+            columns.row(std::iter::once(name).chain(dialect).chain([about]));
         }
         columns.write(out)
     }
 
-    /// Writes it as one JSON array.
+    /// Writes it as one JSON object: `{"rolecall": 1, "templates": […]}`.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, &self.json)?;
-        writeln!(out)
+        let document = Document {
+            rolecall: VERSION,
+            entries: self.entries.clone(),
+        };
+        document::write(out, &document)
+    }
+}
+
+fn template_entry(template: &Template) -> TemplateEntry {
+    let named = template.sources_by_name().map(|(name, _)| name.to_string());
+    TemplateEntry {
+        name: template.name.to_string(),
+        dialect: template.dialect.name(),
+        path: template.path.clone(),
+        key: template.part.key().map(str::to_owned),
+        front: Front::of(template).name(),
+        templates: named.collect(),
+        bytes: template.source.len(),
+        about: template.about.clone(),
+        origin: template.origin.clone(),
+    }
+}
+
+fn case_entry(case: &Case) -> CaseEntry {
+    CaseEntry {
+        id: case.id.to_string(),
+        path: case.path.clone(),
+        about: case.about.clone(),
+        dialects: case.dialects.iter().map(|dialect| dialect.name()).collect(),
     }
 }

@@ -4,9 +4,14 @@
 //! out by the stream where nobody wants it.
 
 mod numbers;
+pub mod screen;
 mod style;
+mod wrapping;
 
 mod columns;
+
+pub mod syntax_error;
+
 pub mod difference;
 pub mod problems;
 pub mod progress;
@@ -16,6 +21,8 @@ pub mod transcripts;
 pub mod accepting;
 pub mod card;
 pub mod comparison;
+pub mod document;
+pub mod failures;
 pub mod grid;
 pub mod jsonl;
 pub mod listing;
@@ -27,4 +34,7 @@ pub mod cards;
 pub mod html;
 pub mod junit;
 
+pub mod schemas;
+
 pub use numbers::{counted, percent, thousands};
+pub use wrapping::wrapped;

@@ -6,9 +6,11 @@ use std::io::{self, Write};
 
 use rolecall_model::Outcome;
 
-use super::difference::write_diff;
+use super::difference::{write_diff, write_whole_diff};
 use super::numbers::{counted, thousands};
+use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::wrapped;
 use crate::diff::Diff;
 use crate::parity::{Comparison, Explanations, Parity};
 use crate::problem::shown;
@@ -31,14 +33,44 @@ pub fn write(
         unexplained += write_twins(out, parity, explanations, all)?;
     }
     for stale in explanations.stale(parities) {
-        writeln!(
-            out,
-            "\n{} {stale}\n  no twin differs there any more: take it out of snapshots/parity.json",
-            Styled(BAD, "explained, but the same:")
-        )?;
+        writeln!(out)?;
+        let label = Styled(BAD, "explained, but the same:");
+        paragraph(out, &format!("{label} {stale}"))?;
+        let help = "  no twin differs there any more: take it out of snapshots/parity.json";
+        paragraph(out, help)?;
         unexplained += 1;
     }
+    write_close(out, parities, unexplained)?;
     Ok(unexplained)
+}
+
+/// Writes the last line: what came of all twins.
+fn write_close(out: &mut dyn Write, parities: &[Parity<'_>], unexplained: usize) -> io::Result<()> {
+    let comparisons = || parities.iter().flat_map(|parity| &parity.comparisons);
+    let same = comparisons().filter(|comparison| comparison.is_same());
+    let all = counted(comparisons().count(), "case", "cases");
+    let same = thousands(same.count());
+    let rest = match unexplained {
+        0 => Styled(GOOD, "nothing is unexplained".to_owned()),
+        count => Styled(
+            BAD,
+            counted(
+                count,
+                "difference is not explained",
+                "differences are not explained",
+            ),
+        ),
+    };
+    let twins = counted(parities.len(), "twin", "twins");
+    paragraph(
+        out,
+        &format!("\n{twins}: the same in {same} of {all}; {rest}"),
+    )
+}
+
+fn paragraph(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    let hang = text.len() - text.trim_start_matches(' ').len() + 2;
+    writeln!(out, "{}", wrapped(text, screen::width(), hang))
 }
 
 fn write_twins(
@@ -51,13 +83,9 @@ fn write_twins(
         .comparisons
         .iter()
         .partition(|comparison| comparison.is_same());
-    writeln!(
-        out,
-        "{} {} and {}",
-        Styled(HEADING, &parity.family),
-        parity.first.name,
-        parity.other.name
-    )?;
+    let (first, other) = (&parity.first.name, &parity.other.name);
+    let family = Styled(HEADING, &parity.family);
+    paragraph(out, &format!("{family} {first} and {other}"))?;
     let (prompts, neither): (Vec<_>, Vec<_>) = same
         .into_iter()
         .partition(|comparison| comparison.is_same_prompt());
@@ -97,7 +125,8 @@ fn write_twins(
     for (reason, comparisons) in by_reason {
         if let Some(reason) = reason {
             let count = counted(comparisons.len(), "case", "cases");
-            writeln!(out, "  {} in {count}: {reason}", Styled(NOTE, "explained"))?;
+            let label = Styled(NOTE, "explained");
+            paragraph(out, &format!("  {label} in {count}: {reason}"))?;
         } else {
             unexplained += comparisons.len();
             let count = counted(comparisons.len(), "case", "cases");
@@ -110,11 +139,13 @@ fn write_twins(
             } else {
                 format!(" ({}, {})", kinds.0, kinds.1)
             };
-            writeln!(out, "    {}{}", comparison.case.id, Styled(QUIET, outcomes))?;
+            let id = &comparison.case.id;
+            paragraph(out, &format!("    {id}{}", Styled(QUIET, outcomes)))?;
             if all || reason.is_none() {
                 let expected = transcript::encode(&comparison.expected);
                 let found = transcript::encode(&comparison.found);
-                write_diff(out, &Diff::new(&expected, &found), "      ")?;
+                let write = if all { write_whole_diff } else { write_diff };
+                write(out, &Diff::new(&expected, &found), "      ")?;
             }
         }
     }

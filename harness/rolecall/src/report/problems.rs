@@ -4,22 +4,30 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::numbers::counted;
+use super::screen;
 use super::style::{BAD, QUIET, Styled};
+use super::wrapping::wrapped;
 use crate::problem::{Note, Problem, shown, shown_path};
 
 /// Writes problems, one a paragraph of one or two lines.
 pub fn write(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
     for problem in problems {
-        write!(out, "{}", shown_path(&problem.path))?;
-        if let Some(place) = problem.position {
-            write!(out, "{place}")?;
-        }
-        writeln!(out, ": {}", Styled(BAD, &shown(&problem.message)))?;
+        let place = problem
+            .position
+            .map_or_else(String::new, |place| place.to_string());
+        let path = shown_path(&problem.path);
+        let message = shown(&problem.message);
+        paragraph(out, &format!("{path}{place}: {}", Styled(BAD, message)), 4)?;
         if let Some(help) = &problem.help {
-            writeln!(out, "  {}", Styled(QUIET, &shown(help)))?;
+            paragraph(out, &format!("  {}", Styled(QUIET, shown(help))), 2)?;
         }
     }
     Ok(())
+}
+
+/// A message in lines that the terminal has room for.
+fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
+    writeln!(out, "{}", wrapped(text, screen::of_messages(), hang))
 }
 
 /// As many files as are named that have the same problem.
@@ -60,11 +68,14 @@ pub fn write_shared(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()>
     Ok(())
 }
 
-/// Writes notes, one a line.
+/// Writes notes, one a line; none where only errors are wanted.
 pub fn write_notes(out: &mut dyn Write, notes: &[Note]) -> io::Result<()> {
+    if screen::is_quiet() {
+        return Ok(());
+    }
     for note in notes {
         let text = format!("note: {note}");
-        writeln!(out, "{}", Styled(QUIET, &text))?;
+        paragraph(out, &Styled(QUIET, &text).to_string(), 2)?;
     }
     Ok(())
 }

@@ -2,23 +2,28 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::screen;
+
 /// A bar on standard error; nothing where that is no terminal.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar for a number of pairs, with what is done to them.
-    pub fn new(pairs: usize, what: &str) -> Progress {
-        let bar = ProgressBar::new(u64::try_from(pairs).unwrap_or(u64::MAX));
-        let style = "{msg} {wide_bar} {human_pos}/{human_len} pairs {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(style) {
+    /// A bar for a number of things, with what is done to them and what they are called. It
+    /// shows nothing where only errors are wanted.
+    pub fn new(count: usize, what: &str, things: &'static str) -> Progress {
+        if screen::is_quiet() {
+            return Progress::hidden();
+        }
+        let bar = ProgressBar::new(u64::try_from(count).unwrap_or(u64::MAX));
+        if let Ok(style) = ProgressStyle::with_template(&template(things)) {
             bar.set_style(style);
         }
         bar.set_message(what.to_owned());
         Progress(bar)
     }
 
-    /// What to call when one more pair is done.
+    /// What to call when one more of them is done.
     pub fn step(&self) -> impl Fn() + Send + Sync + 'static {
         let bar = self.0.clone();
         move || bar.inc(1)
@@ -32,5 +37,21 @@ impl Progress {
     /// Takes the bar away.
     pub fn clear(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// How a bar looks that counts things of this name.
+fn template(things: &str) -> String {
+    format!("{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {things} {{eta}} left")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_counts_what_it_names() {
+        assert!(template("templates").contains("{human_pos}/{human_len} templates "));
+        assert!(ProgressStyle::with_template(&template("templates")).is_ok());
     }
 }

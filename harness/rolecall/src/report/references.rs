@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use rolecall_model::Outcome;
 
 use super::numbers::{counted, thousands};
+use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::wrapped;
 use crate::divergence::pair_name;
 use crate::fingerprint::Fingerprint;
 use crate::record::Answer;
@@ -39,7 +41,8 @@ pub fn write_updates(out: &mut dyn Write, updates: &[Update<'_>]) -> io::Result<
             writeln!(out, "  {} {id}", Styled(NOTE, "changed"))?;
         }
         for (id, message) in update.crashed.iter().take(MOST) {
-            writeln!(out, "  {} {id}: {message}", Styled(BAD, "crashed"))?;
+            let text = format!("  {} {id}: {message}", Styled(BAD, "crashed"));
+            writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
         }
     }
     writeln!(
@@ -77,13 +80,18 @@ impl Standings {
         match standing {
             Standing::Current => {}
             Standing::Missing(why) => {
-                writeln!(out, "{} {name}: {why}", Styled(BAD, "no record"))?;
+                let text = format!("{} {name}: {why}", Styled(BAD, "no record"));
+                writeln!(out, "{}", wrapped(&text, screen::width(), 2))?;
             }
             Standing::Wrong { recorded } => {
                 writeln!(out, "{} {name}", Styled(BAD, "wrong record"))?;
-                writeln!(out, "  recorded: {}", described(recorded))?;
                 let now = described_outcome(&rendered.outcome);
-                writeln!(out, "  {} now: {now}", rendered.engine)?;
+                for text in [
+                    format!("  recorded: {}", described(recorded)),
+                    format!("  {} now: {now}", rendered.engine),
+                ] {
+                    writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
+                }
             }
         }
         self.shown.push(out);

@@ -9,7 +9,10 @@ use rolecall_model::{OutcomeKind, TemplateName};
 
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
+use super::screen;
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::wrapping::wrapped;
+use crate::invocation;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
@@ -195,24 +198,18 @@ pub fn write_close(
         thousands(per_second),
     )?;
     match law {
-        None => writeln!(
-            out,
-            "{}",
-            Styled(
-                QUIET,
-                "unverified: these pairs are not of the suite; --against transformers or \
-                 --against ollama asks the reference"
-            )
-        )?,
-        Some(_) if tally.judged() == 0 => writeln!(
-            out,
-            "{}",
-            Styled(
-                QUIET,
-                "unverified: the reference was never asked about these templates; `rolecall \
-                 reference update` asks it"
-            )
-        )?,
+        None => {
+            let what = "unverified: these pairs are not of the suite; --against transformers or \
+                        --against ollama asks the reference";
+            line(out, &Styled(QUIET, what).to_string())?;
+        }
+        Some(_) if tally.judged() == 0 => {
+            let what = format!(
+                "unverified: the reference was never asked about these templates; `{}` asks it",
+                invocation::command("reference update")
+            );
+            line(out, &Styled(QUIET, what).to_string())?;
+        }
         Some(law) => {
             let style = if tally.is_as_the_reference() {
                 GOOD
@@ -226,30 +223,29 @@ pub fn write_close(
                     counted(count, "known divergence", "known divergences")
                 ),
             };
-            writeln!(
-                out,
-                "{} with {law}{known}",
-                Styled(
-                    style,
-                    format!(
-                        "{} of {} agree ({})",
-                        thousands(tally.agree),
-                        thousands(tally.judged()),
-                        percent(tally.agree, tally.judged())
-                    )
-                ),
-            )?;
+            let agree = format!(
+                "{} of {} agree ({})",
+                thousands(tally.agree),
+                thousands(tally.judged()),
+                percent(tally.agree, tally.judged())
+            );
+            line(out, &format!("{} with {law}{known}", Styled(style, agree)))?;
         }
     }
     if tally.is_as_accepted() {
         return Ok(());
     }
     let not = counted(tally.changed + tally.new, "pair is", "pairs are");
-    writeln!(
+    let review = invocation::review();
+    line(
         out,
-        "{} not as accepted: run `cargo test`, then `cargo insta review` to accept or reject",
-        Styled(BAD, not)
+        &format!("{} not as accepted: {review}", Styled(BAD, not)),
     )
+}
+
+/// A line that breaks between words where the screen ends.
+fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", wrapped(text, screen::width(), 2))
 }
 
 /// How many of something a second.

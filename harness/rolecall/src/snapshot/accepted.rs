@@ -8,6 +8,7 @@ use rolecall_model::{CaseId, Outcome};
 use super::insta_file::contents;
 use super::sections::{self, Damage, Section};
 use crate::file::read_own;
+use crate::invocation;
 use crate::problem::{Position, Problem};
 use crate::transcript::{self, InvalidTranscript};
 
@@ -142,7 +143,7 @@ impl Accepted {
     /// `cases` are those of the family in their order, `header` is what stands before them.
     pub fn problems(&self, cases: &[&CaseId], header: &str) -> Vec<Problem> {
         if let Some(problem) = &self.unreadable {
-            return vec![problem.clone().help(MEND)];
+            return vec![problem.clone().help(mend())];
         }
         if self.is_missing() {
             return Vec::new();
@@ -163,7 +164,7 @@ impl Accepted {
         }
         problems
             .into_iter()
-            .map(|problem| problem.help(MEND))
+            .map(|problem| problem.help(mend()))
             .collect()
     }
 
@@ -207,7 +208,7 @@ impl Accepted {
     pub fn undecodable(&self) -> Vec<Problem> {
         let undecodable = |section: &Section| {
             let error = transcript::decode(self.text(section)?).err()?;
-            Some(self.no_transcript(section, &error).help(MEND))
+            Some(self.no_transcript(section, &error).help(mend()))
         };
         self.sections.iter().filter_map(undecodable).collect()
     }
@@ -242,5 +243,7 @@ impl Accepted {
 }
 
 /// What helps against everything that is wrong with a file of snapshots.
-const MEND: &str =
-    "run `cargo test`, then `cargo insta review`; where that shows nothing, delete the file first";
+fn mend() -> String {
+    let review = invocation::review();
+    format!("{review}; where that shows nothing, delete the file first")
+}

@@ -122,7 +122,7 @@ impl<'s> Lexer<'s> {
 
     fn error(&mut self, message: impl Into<String>) -> Error {
         let line = self.line_of(self.at);
-        syntax_error(message, line)
+        syntax_error(message, line, self.at)
     }
 
     /// The next token outside of tags: text, or the beginning of a tag.

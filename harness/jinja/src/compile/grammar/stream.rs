@@ -181,7 +181,12 @@ impl<'s> Stream<'s> {
 
     /// An error at the next token.
     pub(super) fn error(&self, message: impl Into<String>) -> Error {
-        syntax_error(message, usize::from(self.current.1.start_line))
+        let span = self.current.1;
+        syntax_error(
+            message,
+            usize::from(span.start_line),
+            span.start_offset as usize,
+        )
     }
 
     /// Goes a level deeper, or fails where it is too deep.

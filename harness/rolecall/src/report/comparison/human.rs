@@ -6,11 +6,11 @@ use super::super::columns::{Cell, Columns};
 use super::super::difference::{diff_line, write_diff};
 use super::super::numbers::{counted, thousands};
 use super::super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::first_place::FirstPlace;
 use super::words;
 use crate::comparison::{CardChange, Comparison, Group, Tally, Turn};
 use crate::contract::Severity;
 use crate::problem::shown;
-use crate::window::Window;
 
 /// How much of a comparison is written, and how wide.
 #[derive(Debug, Clone, Copy)]
@@ -229,7 +229,7 @@ fn write_window(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Resul
             writeln!(out, "{line}")?;
         }
     }
-    let window = Window::of(&group.diff, layout.reach(), MOST_LINES);
+    let window = FirstPlace::of(&group.diff, layout.reach(), MOST_LINES);
     for line in &window.lines {
         writeln!(out, "  {}", diff_line(line))?;
     }

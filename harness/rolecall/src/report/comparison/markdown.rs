@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use std::io;
 
 use super::super::numbers::{counted, thousands};
+use super::first_place::FirstPlace;
 use super::words;
 use crate::comparison::{CardChange, Comparison, Group, Tally};
 use crate::diff::{Line, Side};
 use crate::problem::shown;
-use crate::window::Window;
 
 /// Characters of a comment: GitHub takes 65,536, and something else may be in it.
 const MOST: usize = 60_000;
@@ -126,7 +126,7 @@ fn listed(names: &[String]) -> String {
 fn difference(comparison: &Comparison, group: &Group) -> String {
     let title = words::change(&group.outcomes);
     let text = if words::has_diff(group) {
-        let window = Window::of(&group.diff, REACH, MOST_LINES);
+        let window = FirstPlace::of(&group.diff, REACH, MOST_LINES);
         let mut lines: Vec<String> = window.lines.iter().map(line).collect();
         lines.extend(words::more(&window));
         let first = group.diff.first.as_deref().unwrap_or_default();

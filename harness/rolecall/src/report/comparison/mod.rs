@@ -1,6 +1,8 @@
 //! Two sides of a comparison beside each other: for a person, for a pull request's comment,
 //! and for programs.
 
+mod first_place;
+
 mod words;
 
 mod human;

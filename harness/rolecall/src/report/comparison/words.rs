@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use rolecall_model::{Outcome, OutcomeKind};
 
 use super::super::numbers::{counted, thousands};
+use super::first_place::FirstPlace;
 use crate::comparison::{Comparison, Group, Member, Relation, Tally};
 use crate::problem::shown;
 use crate::transcript::encode_char;
-use crate::window::Window;
 
 /// Characters of a refusal's words that are shown.
 const MOST_OF_MESSAGE: usize = 400;
@@ -172,7 +172,7 @@ pub(super) fn edits(group: &Group) -> Option<String> {
 }
 
 /// What a window leaves out.
-pub(super) fn more(window: &Window) -> Option<String> {
+pub(super) fn more(window: &FirstPlace) -> Option<String> {
     let lines = counted(window.more_lines, "more changed line", "more changed lines");
     let places = counted(window.more_places, "more place", "more places");
     match (window.more_lines, window.more_places) {

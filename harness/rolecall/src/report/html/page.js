@@ -72,23 +72,29 @@ function refine() {
 
 // ---- Overview -------------------------------------------------------------------------
 
-const CELL = 4;
+const WIDEST_CELL = 4;
 const GAP = 3;
+// What stands beside the strips, about as wide.
+const BESIDE = 560;
+let cell = WIDEST_CELL;
 let offsets = [];
 
 function overview() {
+  const gaps = index.cases.filter((one, at) => at > 0 && index.cases[at - 1].family !== one.family).length;
+  const room = (window.innerWidth > 720 ? window.innerWidth - BESIDE : window.innerWidth - 24) - gaps * GAP;
+  cell = Math.max(1, Math.min(WIDEST_CELL, Math.floor(room / index.cases.length)));
   let x = 0;
   offsets = index.cases.map((one, at) => {
     if (at > 0 && index.cases[at - 1].family !== one.family) x += GAP;
-    x += CELL;
-    return x - CELL;
+    x += cell;
+    return x - cell;
   });
   const width = x;
   const hasCards = index.templates.some((template) => template.broken);
   const body = element('tbody');
   for (const template of index.templates) {
     const strip = element('canvas', {
-      class: 'strip', width, height: 16, tabindex: 0, role: 'img', style: `width:${width}px`,
+      class: 'strip', width, height: 16, tabindex: 0, role: 'img', style: `max-width:${width}px`,
       'aria-label': `${template.name}: ${summary(template)}. Arrow keys move through its cases, Enter opens one.`,
       on: {
         click: (event) => open(template, caseAt(event)),
@@ -98,17 +104,17 @@ function overview() {
       },
     });
     const link = element('a', { href: '#' }, template.name);
-    const count = element('td', { class: 'number quiet pairs' });
+    const count = element('td', { class: 'number quiet pairs', 'data-word': 'pairs' });
     const row = element('tr', {},
       element('td', {}, link),
       element('td', { class: 'quiet' }, template.dialect),
       hasCards && ['error', 'warning', 'note'].map((severity) => {
         const ids = (template.broken || {})[severity] || [];
         const ink = { error: 'bad', warning: 'note', note: 'quiet' }[severity];
-        return element('td', { class: `number ${ids.length ? ink : 'quiet'}`, title: ids.join('\n') }, ids.length || '·');
+        return element('td', { class: `number ${ids.length ? ink : 'quiet'}`, title: ids.join('\n'), 'data-word': ids.length === 1 ? severity : `${severity}s` }, ids.length || '·');
       }),
       count,
-      element('td', {}, index.cases.length ? strip : null));
+      element('td', { class: 'cells' }, index.cases.length ? strip : null));
     rows.push({ template, row, strip, link, count, cursor: 0 });
     body.append(row);
   }
@@ -145,16 +151,16 @@ function draw({ template, strip, cursor }, focused) {
     if (!OUTCOMES[letter]) return;
     const shown = shows(template, at);
     context.fillStyle = shown ? colours[letter] : none;
-    context.fillRect(x, 2, CELL - 1, 12);
+    context.fillRect(x, 2, Math.max(1, cell - 1), 12);
     if (shown && isIssue(template, at)) {
       context.fillStyle = bad;
-      context.fillRect(x, 0, CELL - 1, 16);
+      context.fillRect(x, 0, Math.max(1, cell - 1), 16);
     }
   });
   if (focused) {
     context.fillStyle = ink;
-    context.fillRect(offsets[cursor], 0, CELL - 1, 3);
-    context.fillRect(offsets[cursor], 13, CELL - 1, 3);
+    context.fillRect(offsets[cursor], 0, Math.max(2, cell - 1), 3);
+    context.fillRect(offsets[cursor], 13, Math.max(2, cell - 1), 3);
   }
 }
 

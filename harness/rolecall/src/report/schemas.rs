@@ -1,0 +1,15 @@
+//! The JSON Schemas of what programs read, generated from the types that are written.
+
+use super::document::Cards;
+use super::jsonl::Object;
+use super::listing::Document;
+use crate::schema::{SchemaFile, file};
+
+/// The schema files, as they should be; their paths are below the repository's `harness`.
+pub fn files() -> [SchemaFile; 3] {
+    [
+        file::<Cards<'_>>("schema/cards.schema.json"),
+        file::<Document>("schema/list.schema.json"),
+        file::<Object<'_>>("schema/outcome.schema.json"),
+    ]
+}

@@ -1,0 +1,410 @@
+//! How results look and where they go: on narrow screens, in files, in colour, for programs.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rolecall::report::schemas;
+use serde_json::Value;
+
+use crate::folder::{Folder, Ran};
+
+/// The command in a folder, on a screen of some columns.
+fn on_screen(folder: &Folder, columns: &str, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .args(arguments)
+        .current_dir(folder.path("."))
+        .env("COLUMNS", columns)
+        .output()
+        .unwrap()
+}
+
+/// A suite in which much is to be said: long names, long lines, words of all lengths.
+fn wordy() -> Folder {
+    let folder = Folder::new();
+    let long = "word ".repeat(60);
+    folder.write(
+        "cases/templates/a-template-with-a-name-of-some-length.jinja",
+        &format!("{long}{{{{ messages[0].content }}}} {long}\n"),
+    );
+    folder.write(
+        "cases/templates/a-template-with-a-name-of-some-length.json",
+        r#"{"about": "A template of which there is so much to say that no line of any terminal is wide enough for it.", "family": "twins"}"#,
+    );
+    folder.write(
+        "cases/templates/port.gotmpl",
+        &format!("{long}{{{{ range .Messages }}}}{{{{ .Content }}}}{{{{ end }}}} {long}!\n"),
+    );
+    folder.write("cases/templates/port.json", r#"{"family": "twins"}"#);
+    folder.accept_all();
+    folder.write(
+        "snapshots/parity.json",
+        r#"[{"family": "twins", "case": "plain/system", "reason": "One of them has a reason that takes some words to tell, more than a line."}]"#,
+    );
+    let changed = format!("{long}{{{{ messages[0].content }}}}! {long}\n");
+    folder.write(
+        "cases/templates/a-template-with-a-name-of-some-length.jinja",
+        &changed,
+    );
+    folder.write("elsewhere/torn.jinja", "{% if x %}\n  {{ y }");
+    folder
+}
+
+/// What has to be one: a path, a name, a hash, or a prompt.
+fn is_unbreakable(line: &str) -> bool {
+    line.split_whitespace().count() <= 1
+}
+
+#[test]
+fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
+    let folder = wordy();
+    let name = "a-template-with-a-name-of-some-length";
+    for arguments in [
+        &["run"][..],
+        &["run", "--pairs"],
+        &["run", "--templates", "elsewhere/torn.jinja"],
+        &[
+            "run",
+            "--templates",
+            "elsewhere/torn.jinja",
+            "--against",
+            "minijinja",
+        ],
+        &["check"],
+        &["check", name],
+        &["check", "cases/templates/chat.jinja"],
+        &["check", "elsewhere/torn.jinja"],
+        &["list", "templates"],
+        &["list", "cases"],
+        &["list", "engines"],
+        &["list", "fronts"],
+        &["list", "divergences"],
+        &["parity"],
+        &["lint"],
+        &["show", name, "plain/user", "--diff"],
+        &["show", name, "plain/usr"],
+        &["run", "--engine", "minijina"],
+    ] {
+        let wide = on_screen(&folder, "4000", arguments);
+        let said = |output: &Output| {
+            let ran = Ran(output.clone());
+            ran.stdout() + &ran.stderr()
+        };
+        let whole = said(&wide);
+        for columns in [60, 80] {
+            let text = said(&on_screen(&folder, &columns.to_string(), arguments));
+            let is_empty = arguments == ["list", "divergences"];
+            assert_eq!(text.is_empty(), is_empty, "{arguments:?}");
+            for line in text.lines() {
+                assert!(
+                    line.chars().count() <= columns || is_unbreakable(line),
+                    "{arguments:?} at {columns}: {line}"
+                );
+            }
+            // Every word is one that is there on a wide screen, too. Times differ, and windows
+            // cut prompts.
+            for word in text.split_whitespace() {
+                let is_exempt =
+                    word.contains(['…', '\\']) || word.contains(|c: char| c.is_ascii_digit());
+                assert!(
+                    is_exempt || whole.contains(word),
+                    "{arguments:?} at {columns}: {word:?} in\n{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn help_fits_narrow_screens() {
+    let folder = Folder::empty();
+    for command in [
+        "run", "render", "show", "check", "list", "parity", "lint", "serve",
+    ] {
+        let help = Ran(on_screen(&folder, "60", &[command, "--help"])).stdout();
+        assert!(help.contains("--quiet"), "{help}");
+        for line in help.lines() {
+            assert!(
+                line.chars().count() <= 60 || is_unbreakable(line),
+                "{command}: {line}"
+            );
+        }
+    }
+}
+
+/// Of long lines the part is shown that differs, unless everything is asked for.
+#[test]
+fn long_lines_are_shown_around_what_differs() {
+    let folder = wordy();
+    let arguments = [
+        "show",
+        "a-template-with-a-name-of-some-length",
+        "plain/user",
+        "--diff",
+    ];
+    let out = Ran(on_screen(&folder, "60", &arguments)).stdout();
+    assert!(out.contains("+ …") && out.contains("! word word"), "{out}");
+    let whole = Ran(on_screen(
+        &folder,
+        "60",
+        &[&arguments[..], &["--all"]].concat(),
+    ))
+    .stdout();
+    assert!(
+        !whole.contains('…') && whole.lines().any(|line| line.len() > 500),
+        "{whole}"
+    );
+}
+
+#[test]
+fn quiet_gives_the_last_line_and_errors_only() {
+    let folder = Folder::new();
+    folder.accept_all();
+    for (arguments, expected) in [
+        (&["run", "--quiet"][..], "agree (100 %) with"),
+        (
+            &["check", "-q", "cases/templates/chat.jinja"],
+            "1 template in ",
+        ),
+        (&["--quiet", "lint"], " findings: see above"),
+    ] {
+        let ran = folder.rolecall(arguments);
+        assert_eq!(
+            ran.stdout().lines().count(),
+            1,
+            "{arguments:?}: {}",
+            ran.stdout()
+        );
+        assert!(
+            ran.stdout().contains(expected),
+            "{arguments:?}: {}",
+            ran.stdout()
+        );
+        assert_eq!(ran.stderr(), "", "{arguments:?}");
+    }
+    // What was asked for is no less of it, and a page is written without a word.
+    let shown = folder.rolecall(&["show", "chat", "plain/user", "--quiet"]);
+    assert_eq!(shown.stdout(), "rendered\n<user>Hi␡␊\n<assistant>␃\n");
+    let ran = folder.rolecall(&["run", "--quiet", "--html", "page.html"]);
+    assert_eq!(ran.stderr(), "");
+    assert!(folder.path("page.html").exists());
+    let ran = folder.rolecall(&["run", "--quiet", "chta"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (2, ""));
+    assert!(ran.stderr().starts_with("error: "), "{}", ran.stderr());
+}
+
+#[test]
+fn a_result_goes_into_a_file_whole_or_not_at_all() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let printed = folder.rolecall(&["list", "cases"]);
+    let ran = folder.rolecall(&["list", "cases", "--output", "out/cases.txt"]);
+    assert_eq!(
+        (ran.code(), ran.stdout().as_str()),
+        (0, ""),
+        "{}",
+        ran.stderr()
+    );
+    let read = || std::fs::read_to_string(folder.path("out/cases.txt")).unwrap();
+    assert_eq!(read(), printed.stdout());
+    // Where the command cannot be carried out the old file stays.
+    let ran = folder.rolecall(&["run", "chta", "-o", "out/cases.txt"]);
+    assert_eq!(ran.code(), 2);
+    assert_eq!(read(), printed.stdout());
+    // A result that does not conform is one.
+    let ran = folder.rolecall(&["render", "--format", "jsonl", "-o", "out/cases.txt"]);
+    assert_eq!(ran.code(), 0);
+    assert_eq!(read().lines().count(), 4);
+    let ran = folder.rolecall(&["serve", "minijinja", "-o", "x"]);
+    assert_eq!(ran.code(), 2);
+    assert!(!folder.path("x").exists());
+}
+
+#[test]
+fn colour_is_as_one_says() {
+    let folder = Folder::new();
+    let colour = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+            .args(["show", "chat", "plain/user"])
+            .args(arguments)
+            .current_dir(folder.path("."))
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        output.stdout.contains(&0x1B)
+    };
+    assert!(!colour(&[], &[]));
+    assert!(colour(&["--color", "always"], &[]));
+    assert!(colour(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(colour(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colour(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+    // Programs read bytes.
+    assert!(!colour(&["--raw", "--color", "always"], &[]));
+}
+
+#[test]
+fn a_run_that_gave_nothing_does_not_conform() {
+    let folder = Folder::new();
+    folder.write("torn/bad.jinja", "a\n{% if x %}\n  {{ y }");
+    folder.write("torn/good.jinja", "{{ messages[0].content }}");
+    folder.write("fails.jinja", "{{ messages[0].content + eos_token }}");
+    let place = "torn/bad.jinja:3:8: syntax error: unexpected '}'\n    {{ y }\n";
+    for arguments in [
+        &["torn"][..],
+        &["torn/bad.jinja"],
+        &["torn", "--format", "jsonl"],
+    ] {
+        let ran = folder.rolecall(&[&["run", "--templates"], arguments].concat());
+        assert_eq!(ran.code(), 1, "{arguments:?}");
+        let said = ran.stdout() + &ran.stderr();
+        assert_eq!(said.matches(place).count(), 1, "{arguments:?}: {said}");
+    }
+    let ran = folder.rolecall(&["run", "--templates", "torn/good.jinja"]);
+    assert_eq!(ran.code(), 0);
+    let ran = folder.rolecall(&["run", "--templates", "fails.jinja"]);
+    assert_eq!(ran.code(), 1);
+    let expected = "error none of 2 pairs gave a prompt; the first, fails:plain/user, failed: ";
+    assert!(ran.stdout().contains(expected), "{}", ran.stdout());
+    // Refusals in the template's own words are results.
+    folder.write("refuses.jinja", "{{ raise_exception('no') }}");
+    let ran = folder.rolecall(&["run", "--templates", "refuses.jinja"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+}
+
+#[test]
+fn a_syntax_error_is_said_once_with_its_place() {
+    let folder = Folder::new();
+    folder.write("bad.jinja", "a\n{% if x %}\n  {{ y }");
+    let ran = folder.rolecall(&["check", "bad.jinja"]);
+    assert_eq!(ran.code(), 1);
+    let expected = "bad jinja behind transformers, minijinja\n\
+        error bad.jinja:3:8: syntax error: unexpected '}'\n    {{ y }\n\n1 template in ";
+    assert!(ran.stdout().starts_with(expected), "{}", ran.stdout());
+    let ran = folder.rolecall(&["check", "bad.jinja", "--format", "github"]);
+    assert_eq!(
+        ran.stdout(),
+        "::error file=bad.jinja,line=3,col=8,title=syntax::bad: syntax error: unexpected '}'\n"
+    );
+}
+
+/// What is wrong with a value by a schema, as far as the schemas here go.
+fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let schema = root.pointer(name.trim_start_matches('#')).unwrap();
+        return wrong(root, schema, value, at, found);
+    }
+    for many in ["anyOf", "oneOf"] {
+        if let Some(choices) = schema[many].as_array() {
+            let fits = |choice: &Value| {
+                let mut found = Vec::new();
+                wrong(root, choice, value, at, &mut found);
+                // The other keys stand beside the choices.
+                found.retain(|what| !what.ends_with("is not in the schema"));
+                found.is_empty()
+            };
+            if !choices.iter().any(fits) {
+                found.push(format!("{at}: none of {many}: {value}"));
+            }
+        }
+    }
+    let name = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let has = |kind: &Value| kind == name;
+    let kind = &schema["type"];
+    if !(kind.is_null() || has(kind) || kind.as_array().is_some_and(|kinds| kinds.iter().any(has)))
+    {
+        found.push(format!("{at}: {name}, not {kind}"));
+    }
+    if schema.get("const").is_some_and(|only| only != value)
+        || schema["enum"]
+            .as_array()
+            .is_some_and(|known| !known.contains(value))
+    {
+        found.push(format!("{at}: {value} is not allowed"));
+    }
+    for required in schema["required"].as_array().into_iter().flatten() {
+        if value.get(required.as_str().unwrap()).is_none() {
+            found.push(format!("{at}: no {required}"));
+        }
+    }
+    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+        wrong(
+            root,
+            &schema["items"],
+            item,
+            &format!("{at}/{index}"),
+            found,
+        );
+    }
+    for (key, inner) in value.as_object().into_iter().flatten() {
+        let known = [&schema["properties"][key], &schema["additionalProperties"]];
+        if let Some(schema) = known.into_iter().find(|schema| schema.is_object()) {
+            wrong(root, schema, inner, &format!("{at}/{key}"), found);
+        } else if schema.get("properties").is_some() && schema.get("oneOf").is_none() {
+            found.push(format!("{at}: {key} is not in the schema"));
+        }
+    }
+}
+
+#[test]
+fn json_results_are_as_their_published_schemas_say() {
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for file in schemas::files() {
+        let text = std::fs::read_to_string(published.join(&file.path)).unwrap_or_default();
+        assert_eq!(text, file.text, "{}: run lint --fix", file.path.display());
+    }
+    let folder = Folder::new();
+    folder.write("bad.jinja", "{{ y }");
+    folder.write("snapshots/divergences.json", "[]");
+    let holds = |name: &str, value: &Value| {
+        let files = schemas::files();
+        let file = files.iter().find(|file| file.path.ends_with(name)).unwrap();
+        let schema: Value = serde_json::from_str(&file.text).unwrap();
+        let mut found = Vec::new();
+        wrong(&schema, &schema, value, "", &mut found);
+        assert!(found.is_empty(), "{name}: {found:#?}");
+        // It can fail.
+        wrong(
+            &schema,
+            &schema,
+            &serde_json::json!({"rolecall": "x"}),
+            "",
+            &mut found,
+        );
+        assert!(!found.is_empty());
+    };
+    let document = |arguments: &[&str]| -> Value {
+        serde_json::from_slice(&folder.rolecall(arguments).0.stdout).unwrap()
+    };
+    for what in ["templates", "cases", "engines", "fronts", "divergences"] {
+        let list = document(&["list", what, "--format", "json"]);
+        assert_eq!(list["rolecall"], 1);
+        assert!(list[what].is_array(), "{list}");
+        holds("list.schema.json", &list);
+    }
+    let chat = "cases/templates/chat.jinja";
+    let cards = document(&["check", chat, "bad.jinja", "--format", "json"]);
+    assert_eq!(
+        (&cards["rolecall"], &cards["cards"][1]["template"]),
+        (&1.into(), &"chat".into())
+    );
+    assert_eq!(cards["cards"][0]["syntax_error"]["line"], 1);
+    holds("cards.schema.json", &cards);
+    for arguments in [
+        &["render"][..],
+        &["run"],
+        &["run", "--against", "minijinja"],
+    ] {
+        let ran = folder.rolecall(&[arguments, &["--format", "jsonl"]].concat());
+        let lines = ran.json_lines();
+        assert_eq!(lines.len(), 4);
+        for line in &lines {
+            holds("outcome.schema.json", line);
+        }
+    }
+}
