@@ -6,7 +6,7 @@ use rolecall::comparison::{CardChange, Comparison, Sides, Subject, Twins};
 use rolecall::engines::Engines;
 use rolecall::front::Front;
 use rolecall::problem::Problem;
-use rolecall::report::comparison::{self as report, Layout};
+use rolecall::report::comparison as report;
 use rolecall::report::problems;
 use rolecall::report::progress::Progress;
 use rolecall::run::Runner;
@@ -36,13 +36,7 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     };
     let comparison = comparison.sorted();
     match arguments.format {
-        DiffFormat::Human => {
-            let layout = Layout {
-                width: width(),
-                all: arguments.all,
-            };
-            report::write(out, &comparison, layout)?;
-        }
+        DiffFormat::Human => report::write(out, &comparison, arguments.all)?,
         DiffFormat::Json => report::write_json(out, &comparison)?,
         DiffFormat::Markdown => report::write_markdown(out, &comparison)?,
     }
@@ -53,15 +47,6 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     } else {
         Status::Fine
     })
-}
-
-/// The columns of the terminal; 80 where nobody says.
-fn width() -> usize {
-    let said = std::env::var("COLUMNS").ok();
-    let said = said.and_then(|columns| columns.parse().ok());
-    let seen = || terminal_size::terminal_size_of(std::io::stdout());
-    said.or_else(|| seen().map(|(width, _)| usize::from(width.0)))
-        .unwrap_or(80)
 }
 
 /// Two templates, two models, or two runs that were saved.

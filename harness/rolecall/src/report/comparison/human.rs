@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::super::columns::{Cell, Columns};
 use super::super::difference::{diff_line, write_diff};
 use super::super::numbers::{counted, thousands};
+use super::super::screen;
 use super::super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::first_place::FirstPlace;
 use super::words;
@@ -12,13 +13,11 @@ use crate::comparison::{CardChange, Comparison, Group, Tally, Turn};
 use crate::contract::Severity;
 use crate::problem::shown;
 
-/// How much of a comparison is written, and how wide.
+/// How much of a comparison is written.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout {
-    /// The columns of the terminal.
-    pub width: usize,
+struct Amount {
     /// Whether every difference is written, in whole.
-    pub all: bool,
+    all: bool,
 }
 
 /// Groups of cases that are shown unless all are asked for.
@@ -30,7 +29,7 @@ const MOST_LINES: usize = 5;
 /// Columns that are shown on either side of the first difference of a line.
 const REACH: usize = 60;
 
-impl Layout {
+impl Amount {
     fn groups(self) -> usize {
         if self.all { usize::MAX } else { MOST_GROUPS }
     }
@@ -38,28 +37,30 @@ impl Layout {
     fn names(self) -> usize {
         if self.all { usize::MAX } else { MOST_NAMES }
     }
-
-    /// Columns on either side, so that a line of a diff fits.
-    fn reach(self) -> usize {
-        REACH.min(self.width.saturating_sub(6) / 2).max(10)
-    }
-
-    /// A text in lines, each after an indent.
-    fn wrapped(self, text: &str, first: &str, rest: &str) -> Vec<String> {
-        let options = textwrap::Options::new(self.width.max(20))
-            .initial_indent(first)
-            .subsequent_indent(rest)
-            // Names of cases stay whole.
-            .word_separator(textwrap::WordSeparator::AsciiSpace)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .break_words(false);
-        let lines = textwrap::wrap(text, options).into_iter();
-        lines.map(|line| line.trim_end().to_owned()).collect()
-    }
 }
 
-/// Writes what differs, those differences first that most cases have.
-pub fn write(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io::Result<()> {
+/// A text in lines, each after an indent.
+fn wrapped(text: &str, first: &str, rest: &str) -> Vec<String> {
+    let options = textwrap::Options::new(screen::width())
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        // Names of cases stay whole.
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(false);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Columns on either side, so that a line of a diff fits.
+fn reach() -> usize {
+    REACH.min(screen::width().saturating_sub(6) / 2).max(10)
+}
+
+/// Writes what differs, those differences first that most cases have; all of them in whole, or
+/// the beginning of the first ones.
+pub fn write(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
+    let amount = Amount { all };
     for (style, sign, side) in [
         (BAD, "- A", &comparison.sides[0]),
         (GOOD, "+ B", &comparison.sides[1]),
@@ -75,17 +76,17 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io
     write_counts(out, comparison)?;
     if let Some(sentence) = words::warning(comparison) {
         writeln!(out)?;
-        for line in layout.wrapped(&sentence, "", "") {
+        for line in wrapped(&sentence, "", "") {
             writeln!(out, "{}", Styled(BAD, line))?;
         }
     }
-    write_only(out, comparison, layout)?;
+    write_only(out, comparison, amount)?;
     let groups = comparison.differences();
-    for group in groups.iter().take(layout.groups()) {
+    for group in groups.iter().take(amount.groups()) {
         writeln!(out)?;
-        write_group(out, comparison, group, layout)?;
+        write_group(out, comparison, group, amount)?;
     }
-    if let Some(rest @ [_, ..]) = groups.get(layout.groups()..) {
+    if let Some(rest @ [_, ..]) = groups.get(amount.groups()..) {
         let cases = rest.iter().map(|group| group.members.len()).sum();
         let text = format!(
             "… and {} in {}: --all shows them",
@@ -94,7 +95,7 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io
         );
         writeln!(out, "\n{}", Styled(QUIET, text))?;
     }
-    write_failures(out, comparison, layout)?;
+    write_failures(out, comparison, amount)?;
     for pairing in &comparison.pairings {
         if let Some(card) = &pairing.card
             && !card.is_empty()
@@ -105,13 +106,13 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io
                 format!(" of {}", comparison.name_of(pairing))
             };
             writeln!(out, "\n{}", Styled(HEADING, format!("report card{name}")))?;
-            write_card(out, card, layout)?;
+            write_card(out, card)?;
         }
     }
     writeln!(out)?;
     let close = words::sentence(comparison.tally());
     let style = if comparison.differs() { BAD } else { GOOD };
-    for line in layout.wrapped(&close, "", "") {
+    for line in wrapped(&close, "", "") {
         writeln!(out, "{}", Styled(style, line))?;
     }
     Ok(())
@@ -159,11 +160,11 @@ fn write_counts(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> 
     columns.write(out)
 }
 
-fn write_only(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io::Result<()> {
+fn write_only(out: &mut dyn Write, comparison: &Comparison, amount: Amount) -> io::Result<()> {
     for (what, names) in words::only(comparison) {
         let mut shown: Vec<&str> = names
             .iter()
-            .take(layout.names())
+            .take(amount.names())
             .map(String::as_str)
             .collect();
         let more = format!("… and {} more", names.len().saturating_sub(shown.len()));
@@ -171,7 +172,7 @@ fn write_only(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> i
             shown.push(&more);
         }
         writeln!(out)?;
-        for line in layout.wrapped(&format!("{what}: {}", shown.join(", ")), "", "  ") {
+        for line in wrapped(&format!("{what}: {}", shown.join(", ")), "", "  ") {
             writeln!(out, "{}", Styled(NOTE, line))?;
         }
     }
@@ -182,7 +183,7 @@ fn write_group(
     out: &mut dyn Write,
     comparison: &Comparison,
     group: &Group,
-    layout: Layout,
+    amount: Amount,
 ) -> io::Result<()> {
     let Some(first) = group.members.first() else {
         return Ok(());
@@ -193,26 +194,26 @@ fn write_group(
         Styled(BAD, counted(group.members.len(), "case:", "cases:")),
         Styled(HEADING, words::change(&group.outcomes)),
     )?;
-    for line in layout.wrapped(&words::member(comparison, first), "  ", "  ") {
+    for line in wrapped(&words::member(comparison, first), "  ", "  ") {
         writeln!(out, "{line}")?;
     }
     if let Some(about) = &group.about {
-        for line in layout.wrapped(&shown(about), "  ", "  ") {
+        for line in wrapped(&shown(about), "  ", "  ") {
             writeln!(out, "{}", Styled(QUIET, line))?;
         }
     }
     if let Some(edits) = words::edits(group) {
-        for line in layout.wrapped(&format!("edits: {edits}"), "  ", "    ") {
+        for line in wrapped(&format!("edits: {edits}"), "  ", "    ") {
             writeln!(out, "{}", Styled(NOTE, line))?;
         }
     }
     if words::has_diff(group) {
-        write_window(out, group, layout)?;
+        write_window(out, group, amount)?;
     } else {
-        write_outcomes(out, group, layout)?;
+        write_outcomes(out, group)?;
     }
-    for line in words::others(comparison, group, layout.names()) {
-        for line in layout.wrapped(&line, "  ", "    ") {
+    for line in words::others(comparison, group, amount.names()) {
+        for line in wrapped(&line, "  ", "    ") {
             writeln!(out, "{}", Styled(QUIET, line))?;
         }
     }
@@ -220,16 +221,16 @@ fn write_group(
 }
 
 /// Writes the first difference, or the whole diff where all is asked for.
-fn write_window(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Result<()> {
-    if layout.all {
+fn write_window(out: &mut dyn Write, group: &Group, amount: Amount) -> io::Result<()> {
+    if amount.all {
         return write_diff(out, &group.diff, "  ");
     }
     if let Some(first) = &group.diff.first {
-        for line in layout.wrapped(first, "  ", "    ") {
+        for line in wrapped(first, "  ", "    ") {
             writeln!(out, "{line}")?;
         }
     }
-    let window = FirstPlace::of(&group.diff, layout.reach(), MOST_LINES);
+    let window = FirstPlace::of(&group.diff, reach(), MOST_LINES);
     for line in &window.lines {
         writeln!(out, "  {}", diff_line(line))?;
     }
@@ -239,25 +240,25 @@ fn write_window(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Resul
     Ok(())
 }
 
-fn write_outcomes(out: &mut dyn Write, group: &Group, layout: Layout) -> io::Result<()> {
+fn write_outcomes(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     let [a, b] = [&group.outcomes[0], &group.outcomes[1]].map(words::outcome);
     if a == b {
-        for line in layout.wrapped(&format!("each {a}"), "  ", "    ") {
+        for line in wrapped(&format!("each {a}"), "  ", "    ") {
             writeln!(out, "{line}")?;
         }
         return Ok(());
     }
     for (style, sign, outcome) in [(BAD, "  - ", a), (GOOD, "  + ", b)] {
-        for line in layout.wrapped(&outcome, sign, "    ") {
+        for line in wrapped(&outcome, sign, "    ") {
             writeln!(out, "{}", Styled(style, line))?;
         }
     }
     Ok(())
 }
 
-fn write_failures(out: &mut dyn Write, comparison: &Comparison, layout: Layout) -> io::Result<()> {
+fn write_failures(out: &mut dyn Write, comparison: &Comparison, amount: Amount) -> io::Result<()> {
     let groups = comparison.failures();
-    let most = if layout.all { usize::MAX } else { 3 };
+    let most = if amount.all { usize::MAX } else { 3 };
     for group in groups.iter().take(most) {
         let Some(first) = group.members.first() else {
             continue;
@@ -268,12 +269,12 @@ fn write_failures(out: &mut dyn Write, comparison: &Comparison, layout: Layout) 
             Styled(NOTE, counted(group.members.len(), "case:", "cases:")),
             Styled(HEADING, "both sides fail"),
         )?;
-        for line in layout.wrapped(&words::member(comparison, first), "  ", "  ") {
+        for line in wrapped(&words::member(comparison, first), "  ", "  ") {
             writeln!(out, "{line}")?;
         }
-        write_outcomes(out, group, layout)?;
-        for line in words::others(comparison, group, layout.names()) {
-            for line in layout.wrapped(&line, "  ", "    ") {
+        write_outcomes(out, group)?;
+        for line in words::others(comparison, group, amount.names()) {
+            for line in wrapped(&line, "  ", "    ") {
                 writeln!(out, "{}", Styled(QUIET, line))?;
             }
         }
@@ -289,7 +290,7 @@ fn write_failures(out: &mut dyn Write, comparison: &Comparison, layout: Layout) 
     Ok(())
 }
 
-fn write_card(out: &mut dyn Write, card: &CardChange, layout: Layout) -> io::Result<()> {
+fn write_card(out: &mut dyn Write, card: &CardChange) -> io::Result<()> {
     for (style, sign, changes) in [(GOOD, "- ", &card.mended), (BAD, "+ ", &card.broken)] {
         for change in changes {
             let severity = change.contract.severity;
@@ -309,7 +310,7 @@ fn write_card(out: &mut dyn Write, card: &CardChange, layout: Layout) -> io::Res
                 change.contract.id,
                 shown(&change.what)
             );
-            for line in layout.wrapped(&text, &format!("  {sign}"), "      ") {
+            for line in wrapped(&text, &format!("  {sign}"), "      ") {
                 writeln!(out, "{}", Styled(style, line))?;
             }
         }
@@ -322,7 +323,7 @@ fn write_card(out: &mut dyn Write, card: &CardChange, layout: Layout) -> io::Res
         };
         let [a, b] = &change.sides;
         let text = format!("{}: {a} → {b}", change.name);
-        for line in layout.wrapped(&text, "    ", "      ") {
+        for line in wrapped(&text, "    ", "      ") {
             writeln!(out, "{}", Styled(style, line))?;
         }
     }

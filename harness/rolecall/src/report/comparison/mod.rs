@@ -11,6 +11,6 @@ mod markdown;
 
 mod json;
 
-pub use human::{Layout, write};
+pub use human::write;
 pub use json::write as write_json;
 pub use markdown::write as write_markdown;
