@@ -119,13 +119,15 @@ impl Write for Sink {
             return self.to.write(bytes);
         };
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let is_new = last.is_empty() || last.ends_with(b"\n");
             // An empty line ends no report.
-            if last.ends_with(b"\n") && line != b"\n" {
+            if is_new && line == b"\n" {
+                continue;
+            }
+            if is_new {
                 last.clear();
             }
-            if !last.is_empty() || line != b"\n" {
-                last.extend_from_slice(line);
-            }
+            last.extend_from_slice(line);
         }
         Ok(bytes.len())
     }

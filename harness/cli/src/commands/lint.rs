@@ -8,11 +8,10 @@ use rolecall::invocation::{self, Place};
 use rolecall::lint;
 use rolecall::problem::Problem;
 use rolecall::report::{counted, problems, schemas, screen, thousands, wrapped};
-use rolecall::suite::Suite;
 
 use crate::args::LintArguments;
 use crate::failure::{Failure, Status, report_problems};
-use crate::home;
+use crate::{home, inputs};
 
 pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = if arguments.fix {
@@ -25,10 +24,11 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
             writeln!(out, "wrote {}", path.display())?;
         }
     }
-    let suite = Suite::load_layout(&layout);
+    let suite = inputs::load_own(&layout)?;
     let mut findings = lint::lint(&layout, &suite);
     // What programs read has its schemas in the repository only.
-    if Place::of(&std::path::absolute(Path::new(".").join(layout.root()))?) == Place::Checkout {
+    let root = std::path::absolute(Path::new(".").join(layout.root()))?;
+    if layout.is_checkout() && Place::of(&root) == Place::Checkout {
         for file in schemas::files() {
             let path = layout.root().join("harness").join(&file.path);
             let is_current = read_text(&path).ok().as_deref() == Some(&file.text);

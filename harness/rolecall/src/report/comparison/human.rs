@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::columns::{Cell, Columns};
-use super::super::difference::{diff_line, write_diff};
+use super::super::difference::{diff_line, write_whole_diff};
 use super::super::numbers::{counted, thousands};
 use super::super::screen;
 use super::super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
@@ -223,7 +223,7 @@ fn write_group(
 /// Writes the first difference, or the whole diff where all is asked for.
 fn write_window(out: &mut dyn Write, group: &Group, amount: Amount) -> io::Result<()> {
     if amount.all {
-        return write_diff(out, &group.diff, "  ");
+        return write_whole_diff(out, &group.diff, "  ");
     }
     if let Some(first) = &group.diff.first {
         for line in wrapped(first, "  ", "    ") {
