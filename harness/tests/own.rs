@@ -318,6 +318,35 @@ fn templates_have_what_the_file_gives_them() {
 }
 
 #[test]
+fn the_file_names_the_engine_of_a_dialect() {
+    let own = Own::new();
+    let file = own.read("rolecall.toml");
+    own.write("model/echo.jinja", "{{ [1, 2][::-1] }}");
+    let shown = |engine: &str| {
+        own.write("rolecall.toml", &format!("{file}[engines]\n{engine}\n"));
+        own.rolecall(&["show", "echo", "words/one"])
+    };
+    has(&shown("jinja = \"minijinja\"").stdout(), &["[2, 1]"]);
+    has(&shown("jinja = \"minijinja-plain\"").stdout(), &["failed"]);
+    let ran = shown("jinja = \"gotmpl\"");
+    assert_eq!(ran.code(), 2);
+    has(
+        &ran.stderr(),
+        &["the engine `gotmpl` is for go templates, not for jinja"],
+    );
+    let ran = shown("jinja = \"minijinia\"");
+    assert_eq!(ran.code(), 2);
+    has(&ran.stderr(), &["did you mean `minijinja`?"]);
+    // What was asked for counts more, and is not what is accepted.
+    shown("jinja = \"minijinja-plain\"");
+    assert_eq!(own.rolecall(&["accept", "echo"]).code(), 0);
+    has(&own.read("snapshots/echo/words.snap"), &["=== one: failed"]);
+    assert_eq!(own.rolecall(&["run"]).code(), 0);
+    let ran = own.rolecall(&["show", "echo", "words/one", "--engine", "minijinja"]);
+    has(&ran.stdout(), &["[2, 1]"]);
+}
+
+#[test]
 fn init_makes_a_suite_that_can_be_run() {
     let own = Own::new();
     let ran = own.rolecall(&["init", "new"]);

@@ -39,12 +39,11 @@ impl Choice<'_> {
 pub(crate) fn open<'e>(
     engines: &'e Engines,
     name: &str,
-    arguments: &RenderingArguments,
+    limits: &ChosenLimits,
 ) -> Result<Choice<'e>, Failure> {
-    let limits = arguments.limits.chosen();
     // This one does not count all that it takes.
     if name == Minijinja::PLAIN {
-        return apart(name, &limits).map(|program| Choice::Program(Box::new(program)));
+        return apart(name, limits).map(|program| Choice::Program(Box::new(program)));
     }
     if let Some(engine) = engines.by_name(name) {
         return Ok(Choice::InProcess(engine));
@@ -54,7 +53,7 @@ pub(crate) fn open<'e>(
             .map(|program| Choice::Program(Box::new(program)));
     }
     if name.contains(char::is_whitespace) || name.contains(['/', '\\']) {
-        let program = ProtocolEngine::start(name, limits.program)?;
+        let program = ProtocolEngine::start(name, limits.program.clone())?;
         return Ok(Choice::Program(Box::new(program)));
     }
     Err(unknown(engines, name))
@@ -78,13 +77,41 @@ pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
     ))
 }
 
-/// The engine of `--engine`, if there is one.
+/// The engines that are to be used instead of the usual ones: that of `--engine`, or else those
+/// of the `rolecall.toml` around the current folder.
 pub(crate) fn chosen<'e>(
     engines: &'e Engines,
     arguments: &RenderingArguments,
-) -> Result<Option<Choice<'e>>, Failure> {
-    let name = arguments.engine.as_deref();
-    name.map(|name| open(engines, name, arguments)).transpose()
+) -> Result<Vec<Choice<'e>>, Failure> {
+    let limits = arguments.limits.chosen();
+    match &arguments.engine {
+        Some(name) => Ok(vec![open(engines, name, &limits)?]),
+        None => configured(engines, &limits),
+    }
+}
+
+/// The engines of the `rolecall.toml` around the current folder.
+pub(crate) fn configured<'e>(
+    engines: &'e Engines,
+    limits: &ChosenLimits,
+) -> Result<Vec<Choice<'e>>, Failure> {
+    let layout = home::layout()?;
+    let Some(configuration) = layout.configuration() else {
+        return Ok(Vec::new());
+    };
+    let mut chosen = Vec::new();
+    for (dialect, name) in &configuration.engines {
+        let choice = open(engines, name, limits)?;
+        let found = choice.engine().dialect();
+        if found != *dialect {
+            return Err(Failure::Request(format!(
+                "{}: the engine `{name}` is for {found} templates, not for {dialect}",
+                configuration.path.display()
+            )));
+        }
+        chosen.push(choice);
+    }
+    Ok(chosen)
 }
 
 /// An engine of this program, in a process of its own: what it takes too much of ends that

@@ -16,11 +16,11 @@ use crate::failure::{Failure, report_problems};
 
 pub(crate) fn runner<'e>(
     engines: &'e Engines,
-    chosen: Option<&'e Choice<'_>>,
+    chosen: &'e [Choice<'_>],
     arguments: &RenderingArguments,
 ) -> Result<Runner<'e>, Failure> {
     let jobs = arguments.jobs.map(usize::from);
-    let chosen: Vec<&dyn Engine> = chosen.map(Choice::engine).into_iter().collect();
+    let chosen: Vec<&dyn Engine> = chosen.iter().map(Choice::engine).collect();
     Ok(Runner::new(engines, &chosen, jobs)?)
 }
 

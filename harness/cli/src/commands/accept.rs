@@ -16,6 +16,7 @@ use rolecall::verdict::{Truth, Verdict};
 use rolecall_model::{Dialect, Engine};
 
 use crate::args::AcceptArguments;
+use crate::engines::Choice;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{engines, home, inputs};
 
@@ -33,7 +34,9 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     report_problems(&baseline.records.problems)?;
 
     let engines = arguments.limits.chosen().engines();
+    let chosen = engines::configured(&engines, &arguments.limits.chosen())?;
     let asker = Asker {
+        chosen: &chosen,
         suite: &suite,
         baseline: &baseline,
         engines: &engines,
@@ -83,6 +86,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
 
 /// Renders pairs and has them judged.
 struct Asker<'s> {
+    chosen: &'s [Choice<'s>],
     suite: &'s Suite,
     baseline: &'s Baseline,
     engines: &'s Engines,
@@ -92,7 +96,8 @@ struct Asker<'s> {
 impl<'s> Asker<'s> {
     fn runner(&self) -> Result<Runner<'s>, Failure> {
         let jobs = self.arguments.jobs.map(usize::from);
-        Ok(Runner::new(self.engines, &[], jobs)?)
+        let chosen: Vec<&dyn Engine> = self.chosen.iter().map(Choice::engine).collect();
+        Ok(Runner::new(self.engines, &chosen, jobs)?)
     }
 
     fn expected<'x>(&'x self, truth: Truth<'x>) -> Expected<'x> {

@@ -22,7 +22,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");
-    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     if suite.templates.is_empty() {
         return Err(Failure::Request("there is no template to check".to_owned()));
@@ -33,7 +33,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     progress.clear();
     let examined = &run.results;
     if let Some(path) = &arguments.html {
-        let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
         let shown = examined
             .iter()

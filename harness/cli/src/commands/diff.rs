@@ -119,7 +119,7 @@ fn two_templates(
     mut comparison: Comparison,
 ) -> Result<Compared, Failure> {
     let chosen = engines::chosen(engines, &arguments.rendering)?;
-    let runner = setup::runner(engines, chosen.as_ref(), &arguments.rendering)?;
+    let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
     for suite in &mut suites {
         setup::put_behind(arguments.front.name, suite);
     }
@@ -160,7 +160,7 @@ fn two_templates(
     let sides = sides.map(|[one, other]| Ok([pairs(a, one)?, pairs(b, other)?]));
     let sides: Vec<Sides<'_>> = sides.collect::<Result<_, Failure>>()?;
     let count = sides.iter().flatten().map(Vec::len).sum();
-    let is_slow = chosen.as_ref().is_some_and(Choice::is_program);
+    let is_slow = chosen.iter().any(Choice::is_program);
     let progress = progress(is_slow, count);
     let runner = runner.with_progress(progress.step());
     for pairs in sides {
@@ -216,8 +216,8 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared,
     let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
     setup::put_behind(arguments.front.name, &mut suite);
     let choices = [
-        engines::open(engines, a, &arguments.rendering)?,
-        engines::open(engines, b, &arguments.rendering)?,
+        engines::open(engines, a, &arguments.rendering.limits.chosen())?,
+        engines::open(engines, b, &arguments.rendering.limits.chosen())?,
     ];
     let [first, second] = &choices;
     let dialects = [first.engine().dialect(), second.engine().dialect()];
@@ -228,8 +228,8 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared,
         )));
     }
     let runners = [
-        setup::runner(engines, Some(first), &arguments.rendering)?,
-        setup::runner(engines, Some(second), &arguments.rendering)?,
+        setup::runner(engines, std::slice::from_ref(first), &arguments.rendering)?,
+        setup::runner(engines, std::slice::from_ref(second), &arguments.rendering)?,
     ];
     let is_sound = setup::report_input(&runners[0], &suite)?;
     let filters = filters(arguments)?;
@@ -267,7 +267,7 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, 
     };
     let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
     let chosen = engines::chosen(engines, &arguments.rendering)?;
-    let runner = setup::runner(engines, chosen.as_ref(), &arguments.rendering)?;
+    let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let mut pairs = select(&suite, &filters(arguments)?)?;
     // Each front is given the cases as they are written.
@@ -276,7 +276,7 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, 
     let sides = [*a, *b];
     let names = sides.map(|front| format!("{front}: {}", front.description()));
     let mut comparison = Comparison::new(Subject::Fronts, names);
-    let is_slow = chosen.as_ref().is_some_and(Choice::is_program);
+    let is_slow = chosen.iter().any(Choice::is_program);
     let progress = progress(is_slow, 2 * pairs.len());
     let runner = runner.with_progress(progress.step());
     for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {

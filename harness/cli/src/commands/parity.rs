@@ -18,7 +18,7 @@ pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Resul
     parity::prepare(&mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
-    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let mut families = parity::families(&suite);
     if let Some(family) = &arguments.family {

@@ -16,13 +16,13 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     setup::put_behind(arguments.front.name, &mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
-    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let pairs = setup::behind(
         arguments.front.name,
         select(&suite, &arguments.selection.filters)?,
     )?;
-    let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program);
+    let is_slow = chosen.iter().any(engines::Choice::is_program);
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering", "pairs")
     } else {

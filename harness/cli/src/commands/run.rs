@@ -30,10 +30,10 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let others = arguments
         .against
         .iter()
-        .map(|name| engines::open(&engines, name, &arguments.rendering))
+        .map(|name| engines::open(&engines, name, &arguments.rendering.limits.chosen()))
         .collect::<Result<Vec<_>, _>>()?;
     let others: Vec<&dyn Engine> = others.iter().map(engines::Choice::engine).collect();
-    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, suite)?;
     let pairs = setup::behind(
         arguments.front.name,
@@ -42,7 +42,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let pairs = with_dialects(pairs, &others)?;
     let baseline = inputs.baseline(&pairs)?;
 
-    let is_slow = chosen.as_ref().is_some_and(engines::Choice::is_program) || !others.is_empty();
+    let is_slow = chosen.iter().any(engines::Choice::is_program) || !others.is_empty();
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering", "pairs")
     } else {
@@ -58,7 +58,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     // front.
     let accepted = baseline
         .as_ref()
-        .filter(|_| chosen.is_none() && !is_elsewhere)
+        .filter(|_| arguments.rendering.engine.is_none() && !is_elsewhere)
         .map(|known| Acceptance {
             suite,
             snapshots: &known.snapshots,
@@ -76,13 +76,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         needs_differences_only: arguments.html.is_none() && arguments.format == Format::Human,
     };
     let mut page = match &arguments.html {
-        Some(_) => Some(page_of(
-            suite,
-            &pairs,
-            &engines,
-            chosen.as_ref(),
-            arguments,
-        )?),
+        Some(_) => Some(page_of(suite, &pairs, &engines, &chosen, arguments)?),
         None => None,
     };
     let mut results = Results::new(arguments, &pairs);
@@ -201,7 +195,7 @@ fn page_of<'s>(
     suite: &'s Suite,
     pairs: &[Pair<'s>],
     engines: &Engines,
-    chosen: Option<&engines::Choice<'_>>,
+    chosen: &[engines::Choice<'_>],
     arguments: &RunArguments,
 ) -> Result<html::Page<'s>, Failure> {
     let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();

@@ -38,7 +38,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     }
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
-    let runner = setup::runner(&engines, chosen.as_ref(), &arguments.rendering)?;
+    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let mut run = runner.render(&[pair]);
     let Some(rendered) = run.results.pop() else {
         return Err(Failure::Request(format!(
