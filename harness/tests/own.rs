@@ -327,7 +327,10 @@ fn the_file_names_the_engine_of_a_dialect() {
         own.rolecall(&["show", "echo", "words/one"])
     };
     has(&shown("jinja = \"minijinja\"").stdout(), &["1e-07"]);
-    has(&shown("jinja = \"minijinja-plain\"").stdout(), &["0.0000001"]);
+    has(
+        &shown("jinja = \"minijinja-plain\"").stdout(),
+        &["0.0000001"],
+    );
     let ran = shown("jinja = \"gotmpl\"");
     assert_eq!(ran.code(), 2);
     has(
@@ -340,7 +343,10 @@ fn the_file_names_the_engine_of_a_dialect() {
     // What was asked for counts more, and is not what is accepted.
     shown("jinja = \"minijinja-plain\"");
     assert_eq!(own.rolecall(&["accept", "echo"]).code(), 0);
-    has(&own.read("snapshots/echo/words.snap"), &["=== one: rendered\n0.0000001␃"]);
+    has(
+        &own.read("snapshots/echo/words.snap"),
+        &["=== one: rendered\n0.0000001␃"],
+    );
     assert_eq!(own.rolecall(&["run"]).code(), 0);
     let ran = own.rolecall(&["show", "echo", "words/one", "--engine", "minijinja"]);
     has(&ran.stdout(), &["1e-07"]);

@@ -34,8 +34,25 @@ impl Inputs {
     }
 }
 
-/// Loads the templates that are named, or the suite's own without one, and the suite's cases.
+/// Loads the templates that are named, or the suite's own without one, and no cases.
 pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
+    let layout = home::layout()?;
+    let sources = Sources::find(named, set)?;
+    let mut suite = if named.is_empty() || !sources.paths().is_empty() {
+        Suite::templates_around(&fetched_unless(&layout, named), sources.paths())
+    } else {
+        Suite::default()
+    };
+    sources.settle(&mut suite);
+    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    Ok(suite)
+}
+
+/// Loads the templates that are named, or the suite's own without one, and the suite's cases.
+pub(crate) fn load_templates_with_cases(
+    named: &[PathBuf],
+    set: &SetArguments,
+) -> Result<Suite, Failure> {
     let suite = find(named, &[], set)?.suite;
     problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
     Ok(suite)
@@ -72,11 +89,7 @@ pub(crate) fn find(
         });
     }
     let sources = Sources::find(templates, set)?;
-    let layout = if templates.is_empty() {
-        fetched(&layout)
-    } else {
-        layout
-    };
+    let layout = fetched_unless(&layout, templates);
     let mut suite = if templates.is_empty() || !sources.paths().is_empty() {
         Suite::load_around(&layout, sources.paths(), cases)
     } else {
@@ -88,6 +101,15 @@ pub(crate) fn find(
         suite,
         layout: None,
     })
+}
+
+/// The layout as [`fetched`] gives it, unless its templates are not asked for.
+fn fetched_unless(layout: &Layout, named: &[PathBuf]) -> Layout {
+    if named.is_empty() {
+        fetched(layout)
+    } else {
+        layout.clone()
+    }
 }
 
 /// The layout with the models that a suite of one's own names, after fetching what is not on

@@ -112,11 +112,7 @@ impl Suite {
     /// where none are named.
     pub fn load_around(layout: &Layout, templates: &[PathBuf], cases: &[PathBuf]) -> Suite {
         let mut suite = Suite::default();
-        match (templates, layout.configuration()) {
-            ([], Some(configuration)) => suite.load_configured(configuration),
-            ([], None) => suite.load_templates(&layout.templates()),
-            (paths, _) => paths.iter().for_each(|path| suite.load_templates(path)),
-        }
+        suite.load_templates_around(layout, templates);
         for path in cases {
             suite.load_cases(path, &[layout.tools()]);
         }
@@ -126,6 +122,22 @@ impl Suite {
         suite.settle_names();
         suite.add_held_cases();
         suite
+    }
+
+    /// Loads templates from sources, or those of a layout where none are named, and no cases.
+    pub fn templates_around(layout: &Layout, templates: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        suite.load_templates_around(layout, templates);
+        suite.settle_names();
+        suite
+    }
+
+    fn load_templates_around(&mut self, layout: &Layout, templates: &[PathBuf]) {
+        match (templates, layout.configuration()) {
+            ([], Some(configuration)) => self.load_configured(configuration),
+            ([], None) => self.load_templates(&layout.templates()),
+            (paths, _) => paths.iter().for_each(|path| self.load_templates(path)),
+        }
     }
 
     /// The cases of a layout: of a suite of one's own those of the built-in ones that it chose,

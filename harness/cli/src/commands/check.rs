@@ -18,7 +18,12 @@ use crate::{engines, inputs, page, setup};
 const MOST_CARDS: usize = 3;
 
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let suite = inputs::load_templates(&arguments.paths, &arguments.set)?;
+    // Only the page shows cases.
+    let suite = if arguments.html.is_some() {
+        inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?
+    } else {
+        inputs::load_templates(&arguments.paths, &arguments.set)?
+    };
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");

@@ -24,6 +24,7 @@ pub mod comparison;
 pub mod document;
 pub mod failures;
 pub mod grid;
+pub mod initial;
 pub mod jsonl;
 pub mod listing;
 pub mod parity;
