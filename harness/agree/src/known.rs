@@ -32,7 +32,13 @@ const fn template(dialect: Dialect, template: &'static str, reason: &'static str
 const CONSTANTS: &str = "Jinja2 evaluates constants when it compiles a template, and some errors \
                          in them come then, or not at all";
 
+const RANDOM: &str = "what it gives is random";
+
 const LARGE: &str = "integers beyond 128 bits are written, and not calculated with";
+
+const NO_DIGITS: &str = "Jinja2 writes a constant that it calculated as the name `inf` or `nan`, \
+                         which Python does not know; here that is known of numbers as they are \
+                         written only";
 
 const ADDRESS: &str = "an address in memory is another one every time";
 
@@ -42,10 +48,34 @@ const SET_AFTER: &str = r"(for|macro|call|with|filter) .*\{%-?\s*set |set [^=%]*
 const ROWS: &[Row] = &[
     template(
         Dialect::Jinja,
-        r"\.(encode|to_bytes|from_bytes)\b",
+        r"\.\s*(encode|to_bytes|from_bytes)\b",
         "there are no bytes",
     ),
-    template(Dialect::Jinja, r"lipsum", "its text is random"),
+    template(Dialect::Jinja, r"lipsum", RANDOM),
+    // Where there is more than one item, any of them; of a dictionary, the value of any index.
+    Row {
+        dialect: Dialect::Jinja,
+        reason: RANDOM,
+        template: r"\brandom\b",
+        expected: "^(rendered|raised|failed: KeyError)",
+        found: "^(rendered|raised|failed: invalid operation: there is no key)",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "what a filter block makes that is no text fails here at once, and in Jinja2 \
+                 where it is put together with the text around it",
+        template: r"\b(filter|call)\b",
+        expected: "^raised",
+        found: "expected a text, found",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "the variable `self` is no table of characters, though it could be asked for \
+                 items",
+        template: r"translate\(\s*self",
+        expected: "^rendered",
+        found: "has no items",
+    },
     template(
         Dialect::Jinja,
         r"\\N\{|isnumeric|&[A-Za-z]+",
@@ -54,7 +84,7 @@ const ROWS: &[Row] = &[
     ),
     template(
         Dialect::Jinja,
-        r"block .*endblock",
+        r"(?s)block\b.*endblock",
         "a block sees all variables around it: minijinja has no scope that it could be kept from",
     ),
     template(
@@ -80,6 +110,13 @@ const ROWS: &[Row] = &[
     ),
     Row {
         dialect: Dialect::Jinja,
+        reason: "minijinja counts the loops around a loop that calls itself, too, if they do so",
+        template: r"(?s)recursive.*(recursive.*\bdepth|'depth0?')",
+        expected: r"^rendered: .*[01]",
+        found: r"^rendered: .*[1-9]",
+    },
+    Row {
+        dialect: Dialect::Jinja,
         reason: LARGE,
         template: "",
         expected: "",
@@ -103,7 +140,7 @@ const ROWS: &[Row] = &[
         dialect: Dialect::Jinja,
         reason: CONSTANTS,
         template: "",
-        expected: "^failed: TypeError: unhashable type: '(dict|list)'",
+        expected: "^failed: TypeError: unhashable type: '(dict|list|slice)'",
         found: "",
     },
     Row {
@@ -123,14 +160,22 @@ const ROWS: &[Row] = &[
     Row {
         dialect: Dialect::Jinja,
         reason: CONSTANTS,
-        template: r"\b(or|and|if)\b",
+        template: r"(or|and|if)\b",
         expected: "",
         found: "No (filter|test) named",
     },
     Row {
         dialect: Dialect::Jinja,
-        reason: "a variable that a template sets after a loop or a macro is undefined within it \
-                 for Jinja2, even where the template is given one of this name",
+        reason: CONSTANTS,
+        template: r"(or|and|if)\b",
+        expected: "^rendered",
+        found: "slice indices must be integers",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: "a variable that a template sets after a loop or a macro, or by a block, is \
+                 undefined within it for Jinja2, even where the template is given one of this \
+                 name",
         template: SET_AFTER,
         expected: "",
         found: "",
@@ -159,11 +204,17 @@ const ROWS: &[Row] = &[
     },
     Row {
         dialect: Dialect::Jinja,
-        reason: "Jinja2 writes a constant that it calculated as the name `inf` or `nan`, which \
-                 Python does not know; here that is known of numbers as they are written only",
+        reason: NO_DIGITS,
         template: "",
         expected: "^failed: NameError: name '(inf|nan)'",
         found: "",
+    },
+    Row {
+        dialect: Dialect::Jinja,
+        reason: NO_DIGITS,
+        template: r"(or|and|if)\b|\[[^\]]*:",
+        expected: "^rendered",
+        found: "^failed: .*name '(inf|nan)' is not defined",
     },
     template(
         Dialect::Jinja,
@@ -185,7 +236,7 @@ const ROWS: &[Row] = &[
     Row {
         dialect: Dialect::Jinja,
         reason: ADDRESS,
-        template: r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)|\bset\b[^%]*\|\s*length",
+        template: r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)|\bset\b[^%]*\|\s*(length|count)",
         expected: "^rendered",
         found: "^rendered",
     },
@@ -202,6 +253,38 @@ const ROWS: &[Row] = &[
         template: r"joiner|cycler|range|dict|namespace|self|caller|macro|\||\.",
         expected: r"^rendered: (?s).*\b(object|function|at|0x)\b",
         found: r"^rendered: (?s).*<",
+    },
+    // Character by character.
+    Row {
+        dialect: Dialect::Jinja,
+        reason: ADDRESS,
+        template: r"\bfor\b[^%]*~[^%]*\|\s*(map|select|reject|slice|batch|items|unique|reverse)",
+        expected: "^rendered",
+        found: "^rendered",
+    },
+    // In the words of an exception, where it may be escaped.
+    Row {
+        dialect: Dialect::Jinja,
+        reason: ADDRESS,
+        template: "raise_exception",
+        expected: r"^raised: (?s).*\bat 0x[0-9a-f]{6,}",
+        found: r"^raised: (?s).*(<|&lt;)",
+    },
+    // As a list of its characters.
+    Row {
+        dialect: Dialect::Jinja,
+        reason: ADDRESS,
+        template: r"\|\s*(list|batch|slice|reverse|sort|unique)\b",
+        expected: r"^rendered: (?s).*'0', 'x', '[0-9a-f]'",
+        found: r"^rendered: (?s).*('<'|'l', 't', ';')",
+    },
+    // `pprint` puts keys in the order of their addresses that have no other.
+    Row {
+        dialect: Dialect::Jinja,
+        reason: ADDRESS,
+        template: r"\(.*\|\s*pprint\b",
+        expected: r"^rendered: (?s).*\{\(",
+        found: r"^rendered: (?s).*\{\(",
     },
     template(
         Dialect::Go,
@@ -323,7 +406,8 @@ impl Known {
     }
 }
 
-/// Whether a template uses a name within a block and sets it afterwards.
+/// Whether a template uses a name within a block and sets it afterwards, or sets it by a block
+/// that uses it.
 fn is_set_after_use(source: &str) -> bool {
     let tokens: Vec<String> = tokens_of(source, Dialect::Jinja)
         .into_iter()
@@ -346,11 +430,11 @@ fn is_set_after_use(source: &str) -> bool {
         is_set && is_name && *word != "set"
     });
     targets.any(|(at, name)| {
-        tokens[first..at]
-            .iter()
-            .filter(|word| *word == name)
-            .count()
-            > 0
+        let is_block = tokens
+            .get(at + 1)
+            .is_some_and(|word| word != "=" && word != ",");
+        let after = tokens[at + 1..].iter().take_while(|word| *word != "endset");
+        tokens[first..at].contains(name) || is_block && after.into_iter().any(|word| word == name)
     })
 }
 
