@@ -59,7 +59,7 @@ fn sorted(
     reverse: bool,
     equal_may_lack_order: bool,
 ) -> Result<Vec<(Value, Value)>, Error> {
-    produce(4 * SLOT * keyed.len())?;
+    produce(6 * SLOT * keyed.len())?;
     sorting::sorted(keyed, reverse, |(a, _), (b, _)| match compare("<", a, b) {
         Ok(order) => Ok(order == Some(Ordering::Less)),
         Err(error) if has_failed() || !equal_may_lack_order || !equal(a, b) => Err(error),

@@ -20,14 +20,22 @@ pub(crate) fn sorted<T>(
         items.reverse();
     }
     let least = least_run(items.len());
-    let mut runs = Vec::new();
-    while !items.is_empty() {
-        let ordered = begin_run(&mut items, &mut is_less)?;
-        let len = ordered.max(least.min(items.len()));
-        insert(&mut items[..len], ordered, &mut is_less)?;
-        let rest = items.split_off(len);
-        runs.push(std::mem::replace(&mut items, rest));
+    let mut starts = Vec::new();
+    let mut start = 0;
+    while start < items.len() {
+        let rest = &mut items[start..];
+        let ordered = begin_run(rest, &mut is_less)?;
+        let len = ordered.max(least.min(rest.len()));
+        insert(&mut rest[..len], ordered, &mut is_less)?;
+        starts.push(start);
+        start += len;
     }
+    let mut runs = Vec::with_capacity(starts.len());
+    while let Some(start) = starts.pop().filter(|start| *start > 0) {
+        runs.push(items.split_off(start));
+    }
+    runs.push(items);
+    runs.reverse();
     while runs.len() > 1 {
         let mut merged_runs = Vec::with_capacity(runs.len().div_ceil(2));
         let mut left = runs.into_iter();
