@@ -342,6 +342,10 @@ TEMPLATES = [
     PLAIN % "{{ 0x1.8 }}",
     PLAIN % "{{ 0x.p1 }}",
     PLAIN % "{{ 0x.8p1 }}|{{ 0X1.p-1 }}",
+    # A number with a sign is no unsigned one.
+    PLAIN % "{{ +9223372036854775808 }}",
+    PLAIN % "{{ +9_223_372_036_854_775_808 }}",
+    PLAIN % "{{ +9223372036854775807 }}|{{ +1.e19 }}",
     # What is behind the first response of an action.
     "{{ .Response .Response }}",
     "{{ print .Response .Prompt .Response }}|",

@@ -467,6 +467,13 @@ fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
             {
                 return Err(Error::new(format!("integer overflow: {number:?}")));
             }
+            // What has a sign is no unsigned integer (strconv, `ParseUint`).
+            if number.starts_with('+')
+                && let Ok(size) = digits.replace('_', "").parse::<u64>()
+                && i64::try_from(size).is_err()
+            {
+                return Err(Error::new(format!("integer overflow: {number:?}")));
+            }
             // With a point a number of another base is a float, which needs digits and a power.
             if let Some(digits) = digits
                 .strip_prefix("0x")

@@ -12,7 +12,7 @@ use crate::compile::grammar::Rarities;
 use crate::compile::nodes::{constant, operation, variable};
 use crate::compile::properties::{
     is_constant, is_loop_variable, is_plain, is_plain_key, is_repeatable, is_self, is_short_list,
-    is_silent, unknown_number,
+    is_silent, literal_truth, unknown_number,
 };
 use crate::library::vocabulary;
 use crate::operator::Operator;
@@ -28,6 +28,9 @@ pub(super) struct Expressions {
     pub(super) is_soft: bool,
     /// Within an expression that is written and that Jinja2 evaluates when it compiles.
     pub(super) is_constant: bool,
+    /// Within a loop that does not call itself, in one that does: its depth is that of any other
+    /// loop (Jinja2's compiler.py, `visit_For`).
+    pub(super) is_outermost: bool,
     /// What is rare in the template.
     pub(super) rarities: Rarities,
     /// The variable that the filters of a block are given, if it is not what was captured.
@@ -156,19 +159,7 @@ impl Expressions {
             Expr::GetAttr(node) if is_self(&node.expr) && !self.rarities.assigns_self => {
                 constant(Value::UNDEFINED, node.span())
             }
-            Expr::GetAttr(node) => {
-                let inner = self.adapt(&node.expr)?;
-                if is_method(node.name) && !is_loop_variable(&node.expr) {
-                    let operands = vec![inner, constant(node.name, node.span())];
-                    operation(Operator::Attribute, operands, node.span())
-                } else {
-                    let attribute = GetAttr {
-                        expr: inner,
-                        name: node.name,
-                    };
-                    Expr::GetAttr(Spanned::new(attribute, node.span()))
-                }
-            }
+            Expr::GetAttr(node) => self.attribute(node)?,
             Expr::GetItem(node) => {
                 let inner = self.adapt(&node.expr)?;
                 let subscript = self.adapt(&node.subscript_expr)?;
@@ -203,6 +194,26 @@ impl Expressions {
         })
     }
 
+    fn attribute<'s>(&mut self, node: &Spanned<GetAttr<'s>>) -> Result<Expr<'s>, Error> {
+        let is_depth = self.is_outermost
+            && is_loop_variable(&node.expr)
+            && ["depth", "depth0"].contains(&node.name);
+        if is_depth {
+            // minijinja counts the loops around it, too, if one of them calls itself.
+            return Ok(constant(i64::from(node.name == "depth"), node.span()));
+        }
+        let expr = self.adapt(&node.expr)?;
+        if is_method(node.name) && !is_loop_variable(&node.expr) {
+            let operands = vec![expr, constant(node.name, node.span())];
+            return Ok(operation(Operator::Attribute, operands, node.span()));
+        }
+        let name = node.name;
+        Ok(Expr::GetAttr(Spanned::new(
+            GetAttr { expr, name },
+            node.span(),
+        )))
+    }
+
     fn map<'s>(&mut self, node: &Spanned<Map<'s>>) -> Result<Expr<'s>, Error> {
         let keys = self.adapt_all(&node.keys)?;
         let values = self.adapt_all(&node.values)?;
@@ -216,6 +227,11 @@ impl Expressions {
     }
 
     fn slice<'s>(&mut self, node: &Spanned<Slice<'s>>) -> Result<Expr<'s>, Error> {
+        if let Expr::Const(of) = &node.expr
+            && of.value.is_undefined()
+        {
+            return self.slice_in_key(node.span());
+        }
         let bound = |bound: &Option<Expr<'s>>, all: &mut Expressions| match bound {
             Some(bound) => all.adapt(bound),
             None => Ok(constant((), node.span())),
@@ -232,6 +248,18 @@ impl Expressions {
             Operator::Slice
         };
         Ok(operation(operator, operands, node.span()))
+    }
+
+    /// A slice within a tuple that is a key: `a[1:, 2]`. Python has no such tuple, so that its
+    /// compiler refuses what Jinja2 makes of it, unless Jinja2 has evaluated it before. Then it
+    /// is nobody's key, for it has no hash, and neither has an empty list.
+    fn slice_in_key<'s>(&self, span: Span) -> Result<Expr<'s>, Error> {
+        if self.is_constant {
+            let items = Vec::new();
+            return Ok(Expr::List(Spanned::new(List { items }, span)));
+        }
+        let line = usize::from(span.start_line);
+        Err(syntax_error("invalid syntax", line))
     }
 
     /// A filter or a test that Jinja2 does not know. Within a condition it fails when it is
@@ -328,10 +356,18 @@ impl Expressions {
     fn binary<'s>(&mut self, node: &Spanned<BinOp<'s>>) -> Result<Expr<'s>, Error> {
         let operator = match node.op {
             BinOpKind::ScAnd | BinOpKind::ScOr => {
+                let left = self.adapt(&node.left)?;
+                // Where a literal decides, Jinja2 forgets the rest before it looks for filters.
+                let is_or = matches!(node.op, BinOpKind::ScOr);
+                let is_decided = literal_truth(&node.left) == Some(is_or);
+                let was_soft = self.is_soft;
+                self.is_soft |= is_decided;
+                let right = self.adapt(&node.right);
+                self.is_soft = was_soft;
                 let both = BinOp {
                     op: node.op,
-                    left: self.adapt(&node.left)?,
-                    right: self.adapt(&node.right)?,
+                    left,
+                    right: right?,
                 };
                 return Ok(Expr::BinOp(Spanned::new(both, node.span())));
             }

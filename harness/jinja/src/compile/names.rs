@@ -8,13 +8,12 @@ use minijinja::machinery::ast::{Expr, IfCond, Macro, Spanned, Stmt};
 use crate::compile::nodes::{all_within, constant, emit, given, variable};
 use crate::operators::macros::Signature;
 
-/// The signature of a macro in whose defaults and body these names are seen: the special
-/// arguments `caller`, `kwargs` and `varargs` are handed over where they are used.
+/// The signature of a macro in whose defaults and body these names are seen. The special
+/// arguments `caller`, `kwargs` and `varargs` are handed over where the body uses them; in a
+/// default they are any other variables (Jinja2's compiler.py, `macro_body`).
 pub(super) fn signature(node: &Macro<'_>, seen: &Names<'_>) -> Signature {
     let arguments: Vec<String> = argument_names(node).map(str::to_owned).collect();
-    let reads = |name: &str| {
-        seen.loaded.contains(name) && !matches!(first_use(&node.body, name), Some(Use::Write))
-    };
+    let reads = |name: &str| matches!(first_use(&node.body, name), Some(Use::Read));
     let uses = |name: &str| reads(name) && !arguments.iter().any(|a| a == name);
     Signature {
         name: node.name.to_owned(),

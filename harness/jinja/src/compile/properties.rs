@@ -26,6 +26,18 @@ pub(super) fn is_constant(expression: &Expr<'_>) -> bool {
     }
 }
 
+/// Whether a literal is true, if an expression is one.
+pub(super) fn literal_truth(expression: &Expr<'_>) -> Option<bool> {
+    match expression {
+        Expr::Const(node) => Some(node.value.is_true()),
+        literal if !is_constant(literal) => None,
+        Expr::List(node) => Some(!node.items.is_empty()),
+        Expr::Tuple(node) => Some(!node.items.is_empty()),
+        Expr::Map(node) => Some(!node.keys.is_empty()),
+        _ => None,
+    }
+}
+
 /// Whether the filter `float` makes a number of a text that Python writes without digits.
 pub(super) fn names_no_number(text: &str) -> bool {
     without_digits(text).is_some()
@@ -93,6 +105,7 @@ pub(super) fn is_repeatable(expression: &Expr<'_>) -> bool {
         | Expr::BinOp(_)
         | Expr::Slice(_)
         | Expr::List(_)
+        | Expr::Map(_)
         | Expr::Tuple(_) => true,
         Expr::Filter(node) => {
             REPEATABLE_FILTERS.contains(&node.name) && node.expr.is_some() && !has_splat(&node.args)

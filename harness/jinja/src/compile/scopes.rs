@@ -74,6 +74,11 @@ impl Scopes {
         self.is_recursive = outer.is_recursive;
     }
 
+    /// Whether a loop around the statement calls itself.
+    pub(super) fn is_recursive(&self) -> bool {
+        self.is_recursive
+    }
+
     /// A statement for the beginning of a loop or a macro, which counts the names that were
     /// looked for. None where looking for them is little work.
     pub(super) fn tick<'s>(&self, span: Span) -> Option<Stmt<'s>> {

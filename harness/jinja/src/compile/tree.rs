@@ -409,7 +409,10 @@ impl Adapter {
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
         let outer = self.scopes.enter_loop(node.recursive);
         self.level += 1;
+        let is_outermost = self.scopes.is_recursive() && !node.recursive;
+        let was_outermost = std::mem::replace(&mut self.expressions.is_outermost, is_outermost);
         let body = self.hard(|inner| inner.apart(|inner| inner.statements(&node.body)));
+        self.expressions.is_outermost = was_outermost;
         self.level = level;
         let mut body = body?;
         if is_left {
@@ -535,6 +538,7 @@ impl Adapter {
         }
         let was_soft = std::mem::replace(&mut self.expressions.is_soft, false);
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
+        let was_outermost = std::mem::replace(&mut self.expressions.is_outermost, false);
         let of_macro = self.scopes.of_macro();
         let outer = std::mem::replace(&mut self.scopes, of_macro);
         let mut body = Vec::new();
@@ -563,6 +567,7 @@ impl Adapter {
             body.insert(0, tick);
         }
         self.scopes = outer;
+        self.expressions.is_outermost = was_outermost;
         self.expressions.is_soft = was_soft;
         self.is_repeated = was_repeated;
         let args = parameters(&signature, node)

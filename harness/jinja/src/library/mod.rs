@@ -17,6 +17,7 @@ mod links;
 mod numbers;
 mod ordering;
 mod sequences;
+mod truncation;
 mod web;
 
 mod tests;

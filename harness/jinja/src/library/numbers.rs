@@ -9,7 +9,9 @@ use crate::library::vocabulary;
 use crate::meter::{LETTER, work};
 use crate::python::arguments::Arguments;
 use crate::python::characters::{decimal, trim};
-use crate::python::numbers::{self, Number, big_digits, integer, number, power, too_large, whole};
+use crate::python::numbers::{
+    Number, big_digits, divide, integer, multiply, number, power, too_large, whole,
+};
 use crate::refusal::invalid;
 
 /// Adds the filters to an environment.
@@ -109,7 +111,7 @@ fn with_ascii_digits(text: &str) -> Cow<'_, str> {
 }
 
 /// `float(text)`.
-fn parse_float(text: &str) -> Option<f64> {
+pub(super) fn parse_float(text: &str) -> Option<f64> {
     let text = &with_ascii_digits(text);
     let text = trim(text, None, true, true);
     let is_plain = text.bytes().enumerate().all(|(at, byte)| {
@@ -153,17 +155,17 @@ fn abs(value: &Value) -> Result<Value, Error> {
 /// `round(value, precision=0, method='common')`.
 fn round(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["precision", "method"], &args, &kwargs)?;
-    let has_none = args.get(0).is_some_and(Value::is_none);
-    let precision = if has_none { 0 } else { args.int(0, 0)? };
     let method = args.text(1, "common")?;
-    let Some(number) = number(value) else {
+    let Some(value) = number(value) else {
         return Err(invalid(format!("{} cannot be rounded", value.kind())));
     };
     if !["common", "ceil", "floor"].contains(&method) {
         return Err(invalid("method must be common, ceil or floor"));
     }
     if method == "common" {
-        return match number {
+        let has_none = args.get(0).is_some_and(Value::is_none);
+        let precision = if has_none { 0 } else { args.int(0, 0)? };
+        return match value {
             Number::Int(int) => Ok(round_integer(int, precision)),
             // Without a precision Python gives an integer.
             Number::Float(float) if has_none => whole(float.round_ties_even())
@@ -172,21 +174,27 @@ fn round(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
             Number::Float(float) => Ok(Value::from(round_float(float, precision))),
         };
     }
-    if has_none {
-        return Err(args.wrong_type(0));
-    }
-    let scale = power(Number::Int(10), Number::Int(i128::from(precision)))?;
-    let scale = numbers::number(&scale).map_or(1.0, Number::as_f64);
-    let scaled = number.as_f64() * scale;
-    if !scaled.is_finite() {
-        return Err(too_large("round"));
-    }
-    let rounded = if method == "ceil" {
-        scaled.ceil()
-    } else {
-        scaled.floor()
+    // `func(value * (10**precision)) / (10**precision)`, where the precision may be a float.
+    let precision = match args.get(0) {
+        None => Number::Int(0),
+        Some(precision) => number(precision).ok_or_else(|| args.wrong_type(0))?,
     };
-    Ok(Value::from((rounded + 0.0) / scale))
+    let no_number = || too_large("round");
+    let scale = number(&power(Number::Int(10), precision)?).ok_or_else(no_number)?;
+    let rounded = match number(&multiply(value, scale)?).ok_or_else(no_number)? {
+        Number::Int(int) => Number::Int(int),
+        Number::Float(scaled) if !scaled.is_finite() => return Err(no_number()),
+        Number::Float(scaled) => {
+            let float = if method == "ceil" {
+                scaled.ceil()
+            } else {
+                scaled.floor()
+            };
+            // What is an integer for Python is divided as the float that it was, if it is large.
+            whole(float).map_or(Number::Float(float), Number::Int)
+        }
+    };
+    divide(rounded, scale)
 }
 
 /// `round(int, precision)`. Where the precision is negative, a half is rounded to the even

@@ -16,6 +16,7 @@ use crate::python::generator::Generator;
 use crate::python::groups;
 use crate::python::iteration::each;
 use crate::python::kinds::is_dictionary;
+use crate::python::sorting;
 use crate::refusal::invalid;
 
 /// Adds the filters to an environment.
@@ -52,33 +53,18 @@ fn folded(value: Value, case_sensitive: bool) -> Result<Value, Error> {
     }
 }
 
-/// Sorts values by their keys. The sort is stable, in reverse too, as Python's is. It fails
-/// where two keys have no order.
+/// Sorts values by their keys. It fails where two keys have no order.
 fn sorted(
-    mut keyed: Vec<(Value, Value)>,
+    keyed: Vec<(Value, Value)>,
     reverse: bool,
     equal_may_lack_order: bool,
 ) -> Result<Vec<(Value, Value)>, Error> {
-    produce(4 * SLOT * keyed.len())?;
-    let mut failure = None;
-    keyed.sort_by(|(a, _), (b, _)| {
-        let order = if failure.is_some() {
-            None
-        } else {
-            compare("<", a, b).unwrap_or_else(|error| {
-                if has_failed() || !equal_may_lack_order || !equal(a, b) {
-                    failure = Some(error);
-                }
-                None
-            })
-        };
-        let order = order.unwrap_or(Ordering::Equal);
-        if reverse { order.reverse() } else { order }
-    });
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(keyed),
-    }
+    produce(6 * SLOT * keyed.len())?;
+    sorting::sorted(keyed, reverse, |(a, _), (b, _)| match compare("<", a, b) {
+        Ok(order) => Ok(order == Some(Ordering::Less)),
+        Err(error) if has_failed() || !equal_may_lack_order || !equal(a, b) => Err(error),
+        Err(_) => Ok(false),
+    })
 }
 
 /// `sort(value, reverse=False, case_sensitive=False, attribute=None)`.

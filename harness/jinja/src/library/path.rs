@@ -4,7 +4,9 @@ use minijinja::Error;
 use minijinja::value::Value;
 
 use crate::meter::{ITEM, SLOT, produce, work};
+use crate::python::characters::is_digit;
 use crate::python::items::{index_or_name, item};
+use crate::refusal::invalid;
 
 /// What `attribute='a.b'` leads to (Jinja2's `make_attrgetter`).
 pub(super) struct Path {
@@ -14,14 +16,16 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Reads what a filter was given: a text with points between its parts, or one part.
+    /// Reads what a filter was given: a text with points between its parts, one part, or
+    /// `None`, which has none.
     pub(super) fn of(attribute: &Value) -> Result<Path, Error> {
         let parts = match attribute.as_str() {
+            None if attribute.is_none() => Vec::new(),
             None => vec![attribute.clone()],
             Some(path) => {
                 work(path.len().saturating_mul(ITEM))?;
                 produce(path.len().saturating_mul(SLOT))?;
-                path.split('.').map(index_or_name).collect()
+                path.split('.').map(part).collect::<Result<_, _>>()?
             }
         };
         Ok(Path {
@@ -46,6 +50,16 @@ impl Path {
             })
         })
     }
+}
+
+/// A part of a path: an index, or a name. What Python's `isdigit()` takes for an index, `int()`
+/// need not be able to read: `²`.
+fn part(text: &str) -> Result<Value, Error> {
+    let key = index_or_name(text);
+    if !text.is_ascii() && key.as_str().is_some() && text.chars().all(is_digit) {
+        return Err(invalid(format!("invalid literal for int(): {text:?}")));
+    }
+    Ok(key)
 }
 
 /// What a filter looks at of an item: the value to which a path leads, or without a path

@@ -9,7 +9,7 @@ use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
 use crate::python::arguments::Arguments;
 use crate::python::attributes::{attribute, is_method};
-use crate::python::dictionaries;
+use crate::python::dictionaries::{self, entry};
 use crate::python::generator::Generator;
 use crate::python::iteration::{each, iterate, list};
 use crate::python::kinds::{is_dictionary, is_list, is_loop, is_range};
@@ -45,11 +45,8 @@ fn random(value: Value) -> Result<Value, Error> {
     if is_dictionary(&value)
         && let Some(index) = value.len().and_then(|len| len.checked_sub(1))
     {
-        let found = value.get_item(&Value::from(index))?;
-        if found.is_undefined() {
-            return Err(invalid(format!("there is no key {index}")));
-        }
-        return Ok(found);
+        let found = entry(&value, &Value::from(index));
+        return found.ok_or_else(|| invalid(format!("there is no key {index}")));
     }
     last(value)
 }

@@ -16,6 +16,7 @@ use crate::python::comparisons::equal;
 use crate::python::dictionaries::hashable;
 use crate::python::kinds::{is_dictionary, is_loop, is_range};
 use crate::python::numbers::{Number, big_digits, modulo, number};
+use crate::python::printf::printf;
 use crate::python::text;
 use crate::refusal::invalid;
 
@@ -163,6 +164,10 @@ fn is_callable(value: &Value) -> bool {
 
 /// Whether a number leaves a certain remainder when it is divided.
 fn has_remainder(value: &Value, divisor: &Value, wanted: i64) -> Result<bool, Error> {
+    if let Some(text) = value.as_str() {
+        // For a text `%` writes its formats, and what it gives is no number.
+        return printf(text, divisor, value.is_safe()).map(|_| false);
+    }
     let (Some(number), Some(divisor)) = (number(value), number(divisor)) else {
         return Err(invalid(format!("{} is no number", value.kind())));
     };

@@ -3,13 +3,14 @@
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
 use minijinja::{Environment, Error, ErrorKind};
 
-use crate::library::sequences;
+use crate::library::numbers::parse_float;
+use crate::library::truncation;
 use crate::library::vocabulary;
 use crate::library::wrapping;
-use crate::meter::{CHARACTER, LETTER, OBJECT, produce, work};
-use crate::python::arguments::{Arguments, wrong_type};
+use crate::meter::produce;
+use crate::python::arguments::{Arguments, count_of, wrong_type};
 use crate::python::casing::capitalize;
-use crate::python::characters::{is_space, lines, trim};
+use crate::python::characters::{is_space, lines};
 use crate::python::comparisons::equal;
 use crate::python::json::{Style, dumps};
 use crate::python::markup::{escaped, like, without_tags};
@@ -46,11 +47,11 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     vocabulary::add_filter(environment, "replace", replace);
     vocabulary::add_filter(environment, "indent", indent);
     vocabulary::add_filter(environment, "format", format);
-    vocabulary::add_filter(environment, "truncate", truncate);
+    vocabulary::add_filter(environment, "truncate", truncation::truncate);
     vocabulary::add_filter(environment, "wordcount", |value: &Value| {
         wrapping::words(&text::str(value))
     });
-    vocabulary::add_filter(environment, "wordwrap", wordwrap);
+    vocabulary::add_filter(environment, "wordwrap", wrapping::wordwrap);
     vocabulary::add_filter(environment, "tojson", tojson);
     vocabulary::add_filter(environment, "filesizeformat", file_size);
     vocabulary::add_filter(environment, "pprint", pretty);
@@ -112,10 +113,7 @@ fn trim_filter(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value
 /// `replace(s, old, new, count=None)`.
 fn replace(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["old", "new", "count"], &args, &kwargs)?;
-    let count = match args.some(2) {
-        None => None,
-        Some(_) => Some(args.int(2, -1)?),
-    };
+    let count = args.some(2).map(count_of).transpose()?;
     replaced(
         &text::str(value),
         &text::str(args.required(0)?),
@@ -191,81 +189,12 @@ fn format(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
     Ok(like(value, printf(&text, &values, value.is_safe())?))
 }
 
-/// `truncate(s, length=255, killwords=False, end='...', leeway=5)`.
-fn truncate(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
-    let args = Arguments::of(["length", "killwords", "end", "leeway"], &args, &kwargs)?;
-    let (length, end) = (args.int(0, 255)?, args.text(2, "...")?);
-    let leeway = match args.some(3) {
-        None => 5,
-        Some(_) => args.int(3, 5)?,
-    };
-    let too_small = || invalid("the length is too small");
-    let kept = usize::try_from(length)
-        .ok()
-        .and_then(|length| length.checked_sub(end.chars().count()))
-        .ok_or_else(too_small)?;
-    let leeway = usize::try_from(leeway).map_err(|_| too_small())?;
-    let most = kept
-        .saturating_add(end.chars().count())
-        .saturating_add(leeway);
-    // A value of any type that has a length and is short enough stays as it is.
-    if sequences::length(value)? <= most {
-        return Ok(value.clone());
-    }
-    let Some(text) = value.as_str() else {
-        return Err(invalid(format!("{} cannot be truncated", value.kind())));
-    };
-    let chars: Vec<char> = text.chars().collect();
-    let start: String = chars[..kept].iter().collect();
-    let start = if args.truth(1, false) {
-        start.as_str()
-    } else {
-        start
-            .rsplit_once(' ')
-            .map_or(start.as_str(), |(words, _)| words)
-    };
-    Ok(like(value, format!("{start}{end}")))
-}
-
-/// `wordwrap(s, width=79, break_long_words=True, wrapstring='\n', break_on_hyphens=True)`.
-fn wordwrap(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String, Error> {
-    let names = [
-        "width",
-        "break_long_words",
-        "wrapstring",
-        "break_on_hyphens",
-    ];
-    let args = Arguments::of(names, &args, &kwargs)?;
-    let width = usize::try_from(args.int(0, 79)?).unwrap_or(0);
-    if width == 0 {
-        return Err(args.wrong_type(0));
-    }
-    let Some(text) = value.as_str() else {
-        return Err(invalid(format!("{} cannot be wrapped", value.kind())));
-    };
-    let wrap_string = match args.some(2) {
-        None => "\n",
-        Some(_) => args.text(2, "\n")?,
-    };
-    let most = text.len() / width + text.split(is_space).count();
-    work(text.len().saturating_mul(CHARACTER + LETTER))?;
-    produce(most.saturating_mul(wrap_string.len() + OBJECT / 8))?;
-    let wrapped: Vec<String> = lines(text, false)
-        .map(|line| {
-            wrapping::wrap(line, width, args.truth(1, true), args.truth(3, true)).join(wrap_string)
-        })
-        .collect();
-    Ok(wrapped.join(wrap_string))
-}
-
 /// `filesizeformat(value, binary=False)`.
 fn file_size(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String, Error> {
     let args = Arguments::of(["binary"], &args, &kwargs)?;
     let bytes = match number(value) {
         Some(number) => Some(number.as_f64()),
-        None => value
-            .as_str()
-            .and_then(|text| trim(text, None, true, true).parse().ok()),
+        None => value.as_str().and_then(parse_float),
     };
     let Some(bytes) = bytes else {
         return Err(invalid("what is no number has no size"));

@@ -1,6 +1,14 @@
 //! Words, and lines of a certain width.
 
-use crate::python::characters::{decimal, is_space, is_word as is_of_word};
+use minijinja::Error;
+use minijinja::value::{Kwargs, Rest, Value};
+
+use crate::meter::{CHARACTER, LETTER, OBJECT, produce, work};
+use crate::python::arguments::Arguments;
+use crate::python::characters::{decimal, is_space, is_word as is_of_word, lines};
+use crate::python::markup::{escaped, like};
+use crate::python::numbers::{Number, number, whole};
+use crate::refusal::invalid;
 
 /// How many words a text has, as the regular expression `\w+` finds them.
 pub(super) fn words(text: &str) -> usize {
@@ -9,13 +17,79 @@ pub(super) fn words(text: &str) -> usize {
         .count()
 }
 
-/// `textwrap.wrap()` of CPython, for a line without tabs and line breaks to expand.
-pub(super) fn wrap(
+/// `wordwrap(s, width=79, break_long_words=True, wrapstring='\n', break_on_hyphens=True)`.
+///
+/// The width is looked at where there is a line to be wrapped (`textwrap.py`, `_wrap_chunks`),
+/// and may be a float where no word has to be broken.
+pub(super) fn wordwrap(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let names = [
+        "width",
+        "break_long_words",
+        "wrapstring",
+        "break_on_hyphens",
+    ];
+    let args = Arguments::of(names, &args, &kwargs)?;
+    let Some(text) = value.as_str() else {
+        return Err(invalid(format!("{} cannot be wrapped", value.kind())));
+    };
+    let new_line = Value::from("\n");
+    let between = args.some(2).unwrap_or(&new_line);
+    let wrap_string = between.as_str().ok_or_else(|| args.wrong_type(2))?;
+    if text.is_empty() {
+        return Ok(like(between, ""));
+    }
+    let long_words = match args.get(0).map(number) {
+        _ if !args.truth(1, true) => LongWords::Kept,
+        // Less than one is as good as one.
+        Some(Some(Number::Float(width))) if width >= 1.0 => LongWords::Refused,
+        _ => LongWords::Broken,
+    };
+    let width = match args.get(0).map(number) {
+        None => Some(79),
+        Some(Some(Number::Int(width))) => usize::try_from(width).ok(),
+        Some(Some(Number::Float(width))) if width == f64::INFINITY => Some(usize::MAX),
+        Some(Some(Number::Float(width))) if width > 0.0 => {
+            whole(width.max(1.0)).and_then(|width| usize::try_from(width).ok())
+        }
+        Some(_) => None,
+    };
+    let width = width.filter(|width| *width > 0);
+    let width = width.ok_or_else(|| args.wrong_type(0))?;
+    let most = text.len() / width + text.split(is_space).count();
+    work(text.len().saturating_mul(CHARACTER + LETTER))?;
+    produce(most.saturating_mul(wrap_string.len() + OBJECT / 8))?;
+    let mut wrapped = Vec::new();
+    for line in lines(text, false) {
+        let lines = wrap(line, width, long_words, args.truth(3, true));
+        let mut lines = lines.ok_or_else(|| args.wrong_type(0))?;
+        if between.is_safe() {
+            // `Markup.join` escapes what it joins.
+            for line in &mut lines {
+                *line = escaped(line)?;
+            }
+        }
+        wrapped.push(lines.join(wrap_string));
+    }
+    Ok(like(between, wrapped.join(wrap_string)))
+}
+
+/// What becomes of a word that is too long for a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LongWords {
+    Broken,
+    Kept,
+    /// It has to be broken, and cannot be: the width is no integer.
+    Refused,
+}
+
+/// `textwrap.wrap()` of CPython, for a line without tabs and line breaks to expand. None where
+/// a word is refused.
+fn wrap(
     line: &str,
     width: usize,
-    break_long_words: bool,
+    long_words: LongWords,
     break_on_hyphens: bool,
-) -> Vec<String> {
+) -> Option<Vec<String>> {
     let chars: Vec<char> = line.chars().collect();
     let mut chunks = chunks(&chars, break_on_hyphens);
     chunks.reverse();
@@ -35,7 +109,10 @@ pub(super) fn wrap(
             && chunk.len() > width
         {
             let room = width - current.len();
-            if break_long_words {
+            if long_words == LongWords::Refused {
+                return None;
+            }
+            if long_words == LongWords::Broken {
                 last = long_word_break(chunk, room, break_on_hyphens);
                 current.extend(&chunk[..last]);
                 *chunk = &chunk[last..];
@@ -52,7 +129,7 @@ pub(super) fn wrap(
             lines.push(current.into_iter().collect());
         }
     }
-    lines
+    Some(lines)
 }
 
 /// Where a word that is too long for a line is broken: after a hyphen, if there is one.

@@ -113,7 +113,7 @@ pub(super) fn positional<const N: usize>(
 
 /// The count or the size that an integer is, or its error: a float is none, and neither is what
 /// 64 bits do not hold.
-pub(super) fn count_of(value: &Value) -> Result<i64, Error> {
+pub(crate) fn count_of(value: &Value) -> Result<i64, Error> {
     match number(value) {
         Some(Number::Int(int)) => {
             i64::try_from(int).map_err(|_| invalid("the number is too large"))

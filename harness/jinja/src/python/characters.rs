@@ -55,7 +55,7 @@ pub(crate) fn decimal(c: char) -> Option<u32> {
 /// `str.isdigit()` of one character. Raised and lowered digits are digits too, and so are
 /// those in circles.
 #[inline]
-pub(super) fn is_digit(c: char) -> bool {
+pub(crate) fn is_digit(c: char) -> bool {
     is_decimal(c)
         || matches!(
             c,

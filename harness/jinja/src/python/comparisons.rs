@@ -133,8 +133,21 @@ pub(crate) fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
     }
 }
 
+/// How two views of keys or items compare: as sets, of which one may be a part of the other
+/// (CPython's `dictview_richcompare`).
+fn compare_sets(a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
+    let order = a.len().cmp(&b.len());
+    let (part, whole) = if order.is_gt() { (b, a) } else { (a, b) };
+    for item in part.try_iter()? {
+        if !has_item(whole.try_iter()?, &item)? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(order))
+}
+
 /// Which of two values comes first. Python orders numbers, texts, lists and tuples, each
-/// among themselves; anything else is a `TypeError`. A NaN comes neither first nor last.
+/// among themselves, and some views of dictionaries as sets; anything else is a `TypeError`. A NaN comes neither first nor last.
 pub(crate) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
     if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
         work(a.len().min(b.len()) + ITEM / 4)?;
@@ -146,7 +159,14 @@ pub(crate) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ord
     }
     let is_ordered = (is_tuple(a) && is_tuple(b)) || (is_list(a) && is_list(b));
     if !is_ordered {
-        return Err(unsupported(operator, a, b));
+        return match (view_parts(a), view_parts(b)) {
+            (Some((name, left)), Some((other, right)))
+                if ![name, other].contains(&"dict_values") =>
+            {
+                compare_sets(&left, &right)
+            }
+            _ => Err(unsupported(operator, a, b)),
+        };
     }
     nested(|| {
         work(ITEM)?;

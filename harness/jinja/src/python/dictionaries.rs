@@ -14,7 +14,7 @@ use crate::refusal::invalid;
 
 /// The value of a key, if a dictionary has the key.
 #[inline]
-pub(super) fn entry(map: &Value, key: &Value) -> Option<Value> {
+pub(crate) fn entry(map: &Value, key: &Value) -> Option<Value> {
     let map = map.as_object()?;
     map.get_value(key).or_else(|| {
         // For Python `True` is the key 1, for minijinja it is another.

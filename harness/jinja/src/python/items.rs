@@ -5,6 +5,7 @@ use minijinja::{Error, ErrorKind};
 
 use crate::meter::work;
 use crate::python::attributes::attribute;
+use crate::python::characters::decimal;
 use crate::python::dictionaries::{entry, hashable};
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
 use crate::python::markup::like;
@@ -55,11 +56,16 @@ pub(crate) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
     }
 }
 
-/// The key that a text names: digits are an index.
+/// The key that a text names: digits, of whichever script, are an index.
 pub(crate) fn index_or_name(text: &str) -> Value {
-    match text.parse::<i64>() {
-        Ok(index) if text.bytes().all(|byte| byte.is_ascii_digit()) => Value::from(index),
-        _ => Value::from(text),
+    if text.starts_with(|c: char| c.is_ascii() && !c.is_ascii_digit()) {
+        return Value::from(text);
+    }
+    let digit = |c: char| decimal(c).and_then(|digit| char::from_digit(digit, 10));
+    let digits: Option<String> = text.chars().map(digit).collect();
+    match digits.and_then(|digits| digits.parse::<i64>().ok()) {
+        Some(index) => Value::from(index),
+        None => Value::from(text),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::meter::{CHARACTER, ITEM, nested, produce, work};
 use crate::python::dictionaries::pairs;
 use crate::python::kinds::is_dictionary;
 use crate::python::numbers::{big_digits, big_integer, number as number_of, write_float};
+use crate::python::sorting::sorted;
 use crate::refusal::invalid;
 
 /// A JSON value as Python's `json` module loads it: an integer keeps all its digits, a number
@@ -169,10 +170,13 @@ impl Writer<'_> {
             for (key, _) in &pairs {
                 work(steps * (ITEM + key.as_str().map_or(0, str::len)))?;
             }
-            pairs.sort_by(|(a, _), (b, _)| match (number_of(a), number_of(b)) {
-                (Some(a), Some(b)) => a.compare(b).unwrap_or(Ordering::Equal),
-                _ => a.cmp(b),
-            });
+            pairs = sorted(pairs, false, |(a, _), (b, _)| {
+                let order = match (number_of(a), number_of(b)) {
+                    (Some(a), Some(b)) => a.compare(b),
+                    _ => Some(a.cmp(b)),
+                };
+                Ok(order == Some(Ordering::Less))
+            })?;
         }
         self.out.push('{');
         self.within('}', |writer| {

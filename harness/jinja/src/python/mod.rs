@@ -15,6 +15,9 @@ pub(crate) mod ranges;
 // Texts that are safe to print.
 pub(crate) mod markup;
 
+// How a list is sorted.
+pub(crate) mod sorting;
+
 // What a call is given, and what can be walked through.
 pub(crate) mod arguments;
 pub(crate) mod iteration;

@@ -185,8 +185,9 @@ pub(crate) fn floor_divide(a: Number, b: Number) -> Result<Value, Error> {
                 return Err(by_zero());
             }
             // CPython's `_float_div_mod`.
-            let remainder = float_remainder(a, b);
-            let quotient = (a - remainder) / b;
+            let remainder = a % b;
+            let is_other_sign = remainder != 0.0 && (remainder < 0.0) != (b < 0.0);
+            let quotient = (a - remainder) / b - if is_other_sign { 1.0 } else { 0.0 };
             if quotient == 0.0 {
                 return Ok(Value::from(0.0_f64.copysign(a / b)));
             }

@@ -37,7 +37,7 @@ impl Printer {
         level: usize,
     ) -> Result<(), Error> {
         work(ITEM)?;
-        let repr = sorted_repr(value);
+        let repr = sorted_repr(value)?;
         work(repr.len())?;
         if fits(&repr, indent + allowance) {
             return self.push(&repr);
@@ -92,7 +92,7 @@ impl Printer {
                 self.push(",")?;
                 self.line_break(indent)?;
             }
-            let key = sorted_repr(&key);
+            let key = sorted_repr(&key)?;
             self.push(&key)?;
             self.push(": ")?;
             let after = if at + 1 == len { allowance + 1 } else { 1 };
@@ -146,7 +146,7 @@ impl Printer {
         while let Some(line) = lines.next() {
             let is_last_line = lines.peek().is_none();
             let after = if is_last_line { allowance } else { 0 };
-            let repr = sorted_repr(&Value::from(line));
+            let repr = sorted_repr(&Value::from(line))?;
             produce(SLOT + repr.len())?;
             if fits(&repr, indent + after) {
                 strings.push(repr);
@@ -158,7 +158,7 @@ impl Printer {
                 work(ITEM + (current.len() + word.len()) * CHARACTER)?;
                 let is_last = is_last_line && words.peek().is_none();
                 let candidate = format!("{current}{word}");
-                let candidate_repr = sorted_repr(&Value::from(candidate.as_str()));
+                let candidate_repr = sorted_repr(&Value::from(candidate.as_str()))?;
                 if fits(
                     &candidate_repr,
                     indent + if is_last { allowance } else { 0 },
@@ -168,12 +168,12 @@ impl Printer {
                 }
                 if !current.is_empty() {
                     produce(SLOT + current.len())?;
-                    strings.push(sorted_repr(&Value::from(current.as_str())));
+                    strings.push(sorted_repr(&Value::from(current.as_str()))?);
                 }
                 word.clone_into(&mut current);
             }
             if !current.is_empty() {
-                strings.push(sorted_repr(&Value::from(current)));
+                strings.push(sorted_repr(&Value::from(current))?);
             }
         }
         let in_brackets = is_outermost && strings.len() > 1;

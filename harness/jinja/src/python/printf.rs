@@ -37,13 +37,16 @@ pub(crate) fn printf(text: &str, values: &Value, is_markup: bool) -> Result<Stri
     let mut rest = text;
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
-        let (mut spec, after) = Conversion::parse(&rest[at + 1..])?;
-        spec.is_markup = is_markup;
-        rest = after;
-        if spec.kind == '%' {
+        let conversion = &rest[at + 1..];
+        // Only so: with a width or a name it takes a value, and is then refused.
+        if let Some(after) = conversion.strip_prefix('%') {
             out.push('%');
+            rest = after;
             continue;
         }
+        let (mut spec, after) = Conversion::parse(conversion)?;
+        spec.is_markup = is_markup;
+        rest = after;
         let mut next = || {
             values_left
                 .next()

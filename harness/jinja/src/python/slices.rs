@@ -5,6 +5,7 @@ use minijinja::value::Value;
 
 use crate::meter::{CHARACTER, ITEM, OBJECT, SLOT, produce, work};
 use crate::python::kinds::{is_list, is_range, is_tuple, sequence_like};
+use crate::python::markup::like;
 use crate::python::numbers::{Number, clamped, number};
 use crate::python::ranges;
 use crate::refusal::invalid;
@@ -28,13 +29,13 @@ pub(crate) fn slice(
         work(text.len().saturating_mul(2))?;
         produce(text.len())?;
         if let Some(part) = bounds.of_ascii(text) {
-            return Ok(Value::from(part));
+            return Ok(like(value, part));
         }
         work(text.len().saturating_mul(CHARACTER))?;
         produce(text.len().saturating_mul(3))?;
         let chars: Vec<char> = text.chars().collect();
         let part: String = bounds.indices(chars.len()).map(|at| chars[at]).collect();
-        return Ok(Value::from(part));
+        return Ok(like(value, part));
     }
     if is_range(value) {
         let (start, end) = bounds.clamped(value.len().unwrap_or(0));

@@ -42,13 +42,12 @@ pub(super) fn call_markup(
     Some(result.and_then(|result| as_markup(&result)))
 }
 
-/// The second argument of a method escaped: what is put into a `Markup`.
+/// The second argument of a method escaped: what is put into a `Markup`, which need not be a
+/// text.
 fn escaped_argument(args: &[Value]) -> Result<Vec<Value>, Error> {
     let mut args = args.to_vec();
-    if let Some(text) = args[1].as_str()
-        && !args[1].is_safe()
-    {
-        args[1] = Value::from(escaped(text)?);
+    if !args[1].is_safe() {
+        args[1] = Value::from(escaped(&text::str(&args[1]))?);
     }
     Ok(args)
 }

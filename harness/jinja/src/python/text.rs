@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use minijinja::Error;
 use minijinja::tests::is_sameas;
 use minijinja::value::{Tuple, Value, ValueKind};
+use minijinja::{Error, ErrorKind};
 
 use crate::meter::{CHARACTER, ITEM, LETTER, has_failed, nested, produce, work};
 use crate::python::characters::is_printable;
@@ -16,6 +16,7 @@ use crate::python::groups::group_parts;
 use crate::python::kinds::{is_dictionary, is_list, is_loop};
 use crate::python::namespaces;
 use crate::python::numbers::write_float;
+use crate::python::sorting::sorted;
 
 /// `str(value)`.
 ///
@@ -39,16 +40,17 @@ pub(crate) fn repr(value: &Value) -> String {
 }
 
 /// `repr(value)` with every dictionary sorted, as `pprint` writes it (`_safe_repr`).
-pub(super) fn sorted_repr(value: &Value) -> String {
+pub(super) fn sorted_repr(value: &Value) -> Result<String, Error> {
     let mut out = String::new();
     let mut writer = Writer::new(&mut out);
     writer.is_sorted = true;
-    let _ = writer.item(value);
-    out
+    writer.item(value)?;
+    Ok(out)
 }
 
 /// The entries of a dictionary, sorted by their keys as `pprint` sorts them (`_safe_key`):
-/// keys that have no order among them by the names of their types.
+/// keys that have no order among them by the names of their types. An undefined key has an
+/// error of its own when it is compared, which is none of those that `pprint` expects.
 pub(super) fn sorted_pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
     /// Python's types of keys in the order of their names: numbers come first of those that a
     /// template can have, but for `None`.
@@ -60,25 +62,20 @@ pub(super) fn sorted_pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
             _ => 3,
         }
     }
-    let mut pairs = dictionaries::pairs(map)?;
-    let mut failure = None;
-    pairs.sort_by(|(a, _), (b, _)| {
-        if rank(a) != rank(b) {
-            return rank(a).cmp(&rank(b));
+    sorted(dictionaries::pairs(map)?, false, |(a, _), (b, _)| {
+        let is_undefined = a.is_undefined() || b.is_undefined();
+        if !is_undefined && rank(a) != rank(b) {
+            return Ok(rank(a) < rank(b));
         }
-        if a.is_none() || failure.is_some() {
-            return Ordering::Equal;
+        if a.is_none() && b.is_none() {
+            return Ok(false);
         }
         match compare("<", a, b) {
-            Ok(order) => order.unwrap_or(Ordering::Equal),
-            Err(error) if has_failed() => {
-                failure = Some(error);
-                Ordering::Equal
-            }
-            Err(_) => Ordering::Equal,
+            Ok(order) => Ok(order == Some(Ordering::Less)),
+            Err(error) if has_failed() || error.kind() == ErrorKind::UndefinedError => Err(error),
+            Err(_) => Ok(false),
         }
-    });
-    failure.map_or(Ok(pairs), Err)
+    })
 }
 
 /// `ascii(value)`: its `repr()` with everything outside of ASCII escaped.

@@ -297,12 +297,20 @@ fn subscript<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Er
             }
         });
     }
-    // A slice in a tuple is nobody's key, and has no hash. An empty list is neither.
     let items = keys
         .into_iter()
         .map(|key| match key {
             Subscript::Item(key) => key,
-            Subscript::Slice(_) => list(Vec::new(), place),
+            // It is a slice of nothing.
+            Subscript::Slice([start, stop, by]) => Expr::Slice(Spanned::new(
+                Slice {
+                    expr: constant(Value::UNDEFINED, place),
+                    start,
+                    stop,
+                    step: by,
+                },
+                place,
+            )),
         })
         .collect();
     Ok(item(expr, tuple(items, place), span))
@@ -348,7 +356,7 @@ fn call<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> 
 /// dictionary of them may each be there once, the dictionary last.
 fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
     let mut arguments = Vec::new();
-    let mut names = BTreeSet::new();
+    let mut names = Vec::new();
     let (mut has_list, mut has_dictionary) = (false, false);
     stream.expect_sign("(")?;
     while !stream.is_sign(")") {
@@ -377,11 +385,7 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
             if has_dictionary {
                 return Err(misplaced);
             }
-            // Python's compiler refuses what Jinja2 makes of a name that is there twice.
-            if !names.insert(name) {
-                let message = format!("keyword argument repeated: {name}");
-                return Err(stream.error(message));
-            }
+            names.push(name);
             stream.take()?;
             stream.take()?;
             arguments.push(CallArg::Kwarg(name, expression(stream)?));
@@ -393,8 +397,35 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
         }
     }
     stream.expect_sign(")")?;
+    if let Some(name) = repeated(names.into_iter()) {
+        let message = format!("keyword argument repeated: {name}");
+        return Err(stream.error(message));
+    }
     Ok(arguments)
 }
+
+/// The name of an argument that is there twice, so that Python's compiler refuses what Jinja2
+/// makes of the call. That is a dictionary where one of the names is a word of Python's, and
+/// the last argument of a name counts there (Jinja2's compiler.py, `signature`).
+pub(super) fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let mut seen = BTreeSet::new();
+    let (mut repeated, mut has_keyword) = (None, false);
+    for name in names {
+        has_keyword |= KEYWORDS.contains(&name);
+        if !seen.insert(name) {
+            repeated.get_or_insert(name);
+        }
+    }
+    repeated.filter(|_| !has_keyword)
+}
+
+/// Python's words that are no names (`keyword.kwlist` of CPython 3.11).
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
 
 /// `a|filter|filter(b)`, given `a`. A block of `filter` and `set` has none.
 pub(super) fn filters<'s>(

@@ -7,13 +7,13 @@
 use minijinja::Error;
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
-    AutoEscape, Block, Break, Call, CallBlock, Continue, EmitExpr, EmitRaw, Expr, Extends,
+    AutoEscape, Block, Break, Call, CallArg, CallBlock, Continue, EmitExpr, EmitRaw, Expr, Extends,
     FilterBlock, ForLoop, FromImport, GetAttr, IfCond, Import, Include, List, Macro, Set, SetBlock,
     Spanned, Stmt, Template, WithBlock,
 };
 
 use crate::compile::grammar::expressions::{
-    Tuples, expression, filter_chain, filters, tuple_or_expression,
+    Tuples, expression, filter_chain, filters, repeated, tuple_or_expression,
 };
 use crate::compile::grammar::stream::Stream;
 use crate::compile::grammar::tokens::Token;
@@ -462,6 +462,15 @@ impl<'s> Parser<'s> {
         let Expr::Call(call) = expression(&mut self.stream)? else {
             return Err(self.stream.error("expected call"));
         };
+        let names = call.args.iter().filter_map(|argument| match argument {
+            CallArg::Kwarg(name, _) => Some(*name),
+            _ => None,
+        });
+        // The block itself is handed over under this name.
+        if let Some(name) = repeated(names.chain(["caller"])) {
+            let message = format!("keyword argument repeated: {name}");
+            return Err(self.stream.error(message));
+        }
         let body = self.function(&["endcall"])?;
         Ok(self.called(call, args, defaults, body, span))
     }

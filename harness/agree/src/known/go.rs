@@ -1,0 +1,54 @@
+//! What is known of the differences between gotmpl with Ollama's semantics and Go.
+
+use crate::known::row::{ADDRESS, Row, template};
+
+/// The differences.
+pub(super) const ROWS: &[Row] = &[
+    template(r"\d[0-9_.]*i\b", "gotmpl's parser knows no complex numbers"),
+    template(
+        r"-\s*(9223372036854775808|0x8000000000000000)\b",
+        "gotmpl's parser does not know the smallest integer",
+    ),
+    template(
+        r"\\(x[89a-fA-F]|[23][0-7][0-7])",
+        "gotmpl's parser takes `\\xff` in a text for a character, Go for a byte",
+    ),
+    template(
+        r"%[-+# 0]*#[^a-zA-Z]*v",
+        "of what `%#v` writes only texts and numbers are written as in Go's source",
+    ),
+    template(r"%[^a-zA-Z%]*p", ADDRESS),
+    template(
+        r"%[^a-zA-Z%]*w",
+        "`%w` is complained about for each part of a map or a list, and not once",
+    ),
+    template(
+        r"slice \(slice",
+        "a slice of a slice cannot reach what is behind the first, as in Go",
+    ),
+    // Its length, and its bytes.
+    Row {
+        reason: ADDRESS,
+        template: r"\b(print|printf|println|html|js|urlquery)\b.*\b(len|slice)\b|\b(len|slice)\b.*\b(print|printf|println|html|js|urlquery)\b",
+        expected: r"^rendered",
+        found: r"^rendered",
+    },
+    Row {
+        reason: ADDRESS,
+        template: r"%[^a-zA-Z]*[xX]",
+        expected: r"^rendered",
+        found: r"^rendered: (?s).*3\s*0\s*7\s*8\s*6\s*3(\s*3\s*0)+",
+    },
+    Row {
+        reason: "what is inside of Ollama's map of properties is only written in `json`",
+        template: "",
+        expected: "ToolPropertiesMap",
+        found: "",
+    },
+    Row {
+        reason: ADDRESS,
+        template: "",
+        expected: r"0x[0-9a-f]{8,}|[0-9a-fA-F]{10,}",
+        found: "0xc000000000",
+    },
+];
