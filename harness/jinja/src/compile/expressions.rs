@@ -259,7 +259,8 @@ impl Expressions {
             return Ok(Expr::List(Spanned::new(List { items }, span)));
         }
         let line = usize::from(span.start_line);
-        Err(syntax_error("invalid syntax", line))
+        let byte = span.start_offset as usize;
+        Err(syntax_error("invalid syntax", line, byte))
     }
 
     /// A filter or a test that Jinja2 does not know. Within a condition it fails when it is
