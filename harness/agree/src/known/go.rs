@@ -26,6 +26,12 @@ pub(super) const ROWS: &[Row] = &[
         r"slice \(slice",
         "a slice of a slice cannot reach what is behind the first, as in Go",
     ),
+    Row {
+        reason: "gotmpl's parser knows no assignment in the pipeline behind a template's name",
+        template: r#"template\s*("[^"]*"|`[^`]*`)\s*\$\w*\s*="#,
+        expected: "",
+        found: r#"^failed: unexpected ":?=" in operand"#,
+    },
     // Its length, and its bytes.
     Row {
         reason: ADDRESS,

@@ -109,6 +109,13 @@ pub(super) const ROWS: &[Row] = &[
         expected: "",
         found: "keyword argument repeated|cannot be sliced",
     },
+    // A slice in a tuple that is a key, where the constant around it has an error of its own.
+    Row {
+        reason: CONSTANTS,
+        template: r"\[[^\]]*(:[^\]]*,|,[^\]]*:)",
+        expected: "^failed: SyntaxError: invalid syntax",
+        found: "^failed",
+    },
     Row {
         reason: CONSTANTS,
         template: r"(or|and|if)\b",
@@ -176,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
     template(r"\d{20,}", LARGE),
     Row {
         reason: ADDRESS,
-        template: r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)|\bset\b[^%]*\|\s*(length|count)",
+        template: r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)|\bset\b[^%]*\|\s*(length|count|reverse)",
         expected: "^rendered",
         found: "^rendered",
     },
