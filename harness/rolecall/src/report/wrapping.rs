@@ -12,8 +12,15 @@ pub fn wrapped(text: &str, width: usize, hang: usize) -> String {
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
-    let lines = text.split('\n');
-    let lines: Vec<String> = lines.map(|line| textwrap::fill(line, &options)).collect();
+    // What fits is left as it is: textwrap would drop blanks at its end.
+    let fitted = |line: &str| {
+        if textwrap::core::display_width(line) <= width {
+            line.to_owned()
+        } else {
+            textwrap::fill(line, &options)
+        }
+    };
+    let lines: Vec<String> = text.split('\n').map(fitted).collect();
     lines.join("\n")
 }
 
@@ -32,6 +39,12 @@ pub(super) fn wrapped_command(command: &str, width: usize, indent: usize) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_fits_is_left_as_it_is() {
+        assert_eq!(wrapped("a  b ", 10, 2), "a  b ");
+        assert_eq!(wrapped("a  b ", usize::MAX, 2), "a  b ");
+    }
 
     #[test]
     fn words_stay_whole() {
