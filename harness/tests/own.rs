@@ -3,21 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::folder::{Folder, Ran};
-
-/// Says of every conversation what its first message says.
-const REFERENCE: &str = r#"#!/bin/sh
-while read -r line; do
-  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\),"template.*/\1/')
-  content=$(printf '%s' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/')
-  case $line in
-    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "transformers", "version": "5.23.0", "dialect": "jinja", "components": {"jinja2": "3.1.6"}}' ;;
-    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
-    *'"request":"stop"'*) exit 0 ;;
-    *) echo "{\"id\": $id, \"outcome\": \"rendered\", \"text\": \"$content\"}" ;;
-  esac
-done
-"#;
+use crate::folder::{Folder, REFERENCE, Ran};
 
 /// A suite whose cases are its own, with the user's folder for what can be made again.
 struct Own {

@@ -5,24 +5,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, REFERENCE};
 use serde_json::Value;
-
-/// Gives back the content of the first message; fails on `fail`, crashes on `boom`.
-const REFERENCE: &str = r#"#!/bin/sh
-while read -r line; do
-  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\),"template.*/\1/')
-  content=$(printf '%s' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/')
-  case $line in
-    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "transformers", "version": "5.23.0", "dialect": "jinja", "components": {"jinja2": "3.1.6"}}' ;;
-    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
-    *'"request":"stop"'*) exit 0 ;;
-    *boom*) echo 'Segmentation fault' >&2; exit 139 ;;
-    *fail*) echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"render\", \"message\": \"KeyError: fail\", \"line\": 1}" ;;
-    *) echo "{\"id\": $id, \"outcome\": \"rendered\", \"text\": \"$content\"}" ;;
-  esac
-done
-"#;
 
 /// Two templates and two cases; `echo` agrees with the reference, `polite` does not.
 fn suite() -> Folder {
@@ -65,7 +49,7 @@ fn records_are_written_once_and_then_verified() {
             "unverified echo words/one\n",
             "  the template has no reference records\n",
             "  to ask the reference: rolecall reference setup && rolecall reference update 'echo'\n",
-            "0 of 2 agree (0.00 %) with transformers 5.23.0, as recorded\n",
+            "0 of 2 agree (0.00 %) with transformers 5.23.0, as recorded; 2 unverified\n",
         ],
     );
     let ran = folder.rolecall(&["reference", "verify"]);

@@ -40,6 +40,10 @@ pub(crate) struct OutputArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// What filters are.
+const FILTERS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all \
+                       pairs without one";
+
 /// Which program this is, which suite is in it, and which references that was recorded with.
 fn long_version() -> String {
     let references: Vec<_> = Reference::ALL
@@ -376,7 +380,7 @@ pub(crate) struct ReferenceArguments {
     /// Which pairs; all without a filter
     #[arg(
         value_name = "FILTER",
-        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all pairs without one"
+        help = FILTERS
     )]
     pub(crate) filters: Vec<Filter>,
     /// Programs to run beside each other; one a core unless said
@@ -414,7 +418,7 @@ pub(crate) struct SelectionArguments {
     /// Which pairs; all without a filter
     #[arg(
         value_name = "FILTER",
-        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all pairs without one"
+        help = FILTERS
     )]
     pub(crate) filters: Vec<Filter>,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! The folder where this program keeps what it can get again: what it has fetched.
+//! The folder where this program keeps what it can make again: the unpacked suite, the
+//! references, what it has fetched.
 
 use std::path::PathBuf;
 

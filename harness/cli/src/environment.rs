@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 /// The text of a variable, without white space around it.
+#[cfg(feature = "fetch")]
 pub(crate) fn text(name: &str) -> Option<String> {
     let text = std::env::var(name).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -10,6 +11,7 @@ pub(crate) fn text(name: &str) -> Option<String> {
 
 /// Whether a variable says yes, as Python's tools around models write it: `1`, `on`, `yes` or
 /// `true`.
+#[cfg(feature = "fetch")]
 pub(crate) fn is_yes(name: &str) -> bool {
     text(name).is_some_and(|text| {
         ["1", "on", "yes", "true"]

@@ -4,7 +4,6 @@
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
-#[cfg(feature = "fetch")]
 mod environment;
 mod failure;
 mod limits;
@@ -35,7 +34,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rolecall::invocation::{self, Place};
+use rolecall::invocation::{self, Site};
 use rolecall_model::guard;
 
 use failure::{Failure, Status, complain};
@@ -54,7 +53,7 @@ fn main() -> ExitCode {
     guard::keep_quiet();
     let arguments = args::Arguments::parse();
     if let Ok(folder) = std::env::current_dir() {
-        invocation::set(Place::of(&folder));
+        invocation::set(Site::of(&folder));
     }
     match execute(&arguments) {
         Ok(status) => status.into(),

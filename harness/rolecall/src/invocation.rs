@@ -7,78 +7,78 @@ use std::sync::OnceLock;
 use crate::file::is_there;
 
 /// Where the program runs. Said once, by the program, when it begins.
-static PLACE: OnceLock<Place> = OnceLock::new();
+static SITE: OnceLock<Site> = OnceLock::new();
 
 /// Where a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Site {
     /// In a checkout of Rolecall's own repository, where Cargo builds and runs it.
     Checkout,
     /// Anywhere else: the program is installed.
     Elsewhere,
 }
 
-impl Place {
-    /// The place of a folder: whether a folder above it, or itself, is Rolecall's repository.
-    pub fn of(folder: &Path) -> Place {
+impl Site {
+    /// The site of a folder: whether a folder above it, or itself, is Rolecall's repository.
+    pub fn of(folder: &Path) -> Site {
         let is_repository = |folder: &Path| {
             is_there(&folder.join("Cargo.lock")) && is_there(&folder.join("harness/cli/Cargo.toml"))
         };
         if folder.ancestors().any(is_repository) {
-            Place::Checkout
+            Site::Checkout
         } else {
-            Place::Elsewhere
+            Site::Elsewhere
         }
     }
 
     /// A command with its arguments: `rolecall show …`.
     fn command(self, arguments: &str) -> String {
         match self {
-            Place::Checkout => format!("cargo run --release -- {arguments}"),
-            Place::Elsewhere => format!("rolecall {arguments}"),
+            Site::Checkout => format!("cargo run --release -- {arguments}"),
+            Site::Elsewhere => format!("rolecall {arguments}"),
         }
     }
 
     fn review(self) -> &'static str {
         match self {
-            Place::Checkout => "run `cargo test`, then `cargo insta review`",
-            Place::Elsewhere => "run `rolecall accept`",
+            Site::Checkout => "run `cargo test`, then `cargo insta review`",
+            Site::Elsewhere => "run `rolecall accept`",
         }
     }
 
     fn set_up_references(self) -> &'static str {
         match self {
-            Place::Checkout => "scripts/setup-references",
-            Place::Elsewhere => "rolecall reference setup",
+            Site::Checkout => "scripts/setup-references",
+            Site::Elsewhere => "rolecall reference setup",
         }
     }
 }
 
 /// Says where the program runs. Without it, it is taken to be installed.
-pub fn set(place: Place) {
+pub fn set(site: Site) {
     // Whoever came first has said it.
-    let _ = PLACE.set(place);
+    let _ = SITE.set(site);
 }
 
-fn place() -> Place {
-    PLACE.get().copied().unwrap_or(Place::Elsewhere)
+fn site() -> Site {
+    SITE.get().copied().unwrap_or(Site::Elsewhere)
 }
 
 /// A command of this program, as its reader types it: `rolecall show …`, or
 /// `cargo run --release -- show …` in the repository.
 pub fn command(arguments: &str) -> String {
-    place().command(arguments)
+    site().command(arguments)
 }
 
 /// How snapshots are looked at and accepted, as the end of a sentence or a sentence:
 /// "run `rolecall accept`".
 pub fn review() -> &'static str {
-    place().review()
+    site().review()
 }
 
 /// The command that installs the references.
 pub fn set_up_references() -> &'static str {
-    place().set_up_references()
+    site().set_up_references()
 }
 
 #[cfg(test)]
@@ -88,19 +88,19 @@ mod tests {
     #[test]
     fn the_repository_is_known_from_any_folder_in_it() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert_eq!(Place::of(here), Place::Checkout);
+        assert_eq!(Site::of(here), Site::Checkout);
         let other = tempfile::tempdir().unwrap();
-        assert_eq!(Place::of(other.path()), Place::Elsewhere);
+        assert_eq!(Site::of(other.path()), Site::Elsewhere);
         // Someone else's workspace is not ours.
         std::fs::write(other.path().join("Cargo.lock"), "").unwrap();
-        assert_eq!(Place::of(other.path()), Place::Elsewhere);
+        assert_eq!(Site::of(other.path()), Site::Elsewhere);
     }
 
     #[test]
     fn commands_can_be_run_where_the_reader_is() {
-        assert_eq!(Place::Checkout.command("run"), "cargo run --release -- run");
-        assert_eq!(Place::Elsewhere.command("run"), "rolecall run");
-        assert!(!Place::Elsewhere.review().contains("cargo"));
-        assert!(!Place::Elsewhere.set_up_references().contains("scripts"));
+        assert_eq!(Site::Checkout.command("run"), "cargo run --release -- run");
+        assert_eq!(Site::Elsewhere.command("run"), "rolecall run");
+        assert!(!Site::Elsewhere.review().contains("cargo"));
+        assert!(!Site::Elsewhere.set_up_references().contains("scripts"));
     }
 }

@@ -96,6 +96,6 @@ pub mod comparison;
 pub mod parity;
 pub mod recording;
 
-pub mod lint;
-
 pub mod report;
+
+pub mod lint;

@@ -10,10 +10,11 @@ use crate::divergence::Divergences;
 use crate::engines::Engines;
 use crate::file::{is_there, read_text, write_below};
 use crate::fingerprint::Fingerprint;
-use crate::invocation;
+use crate::invocation::{self, Site};
 use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::record::{Answer, Record, Records};
+use crate::report::schemas;
 use crate::schema;
 use crate::snapshot::{self, Accepted, Snapshots, Survey, contents};
 use crate::suite::{Pair, Suite, by_file};
@@ -422,27 +423,43 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
             );
         }
     }
-    for file in schema::files() {
-        let path = layout.cases().join(&file.path);
-        if read_text(&path).ok().as_deref() != Some(&file.text) {
-            findings.push(
-                Problem::new(path, "not the schema that the harness reads by")
-                    .help(format!("run `{}`", invocation::command("lint --fix"))),
-            );
+    for (path, text) in schema_files(layout) {
+        if read_text(&path).ok().as_ref() != Some(&text) {
+            let help = format!("run `{}`", invocation::command("lint --fix"));
+            let message = "not the schema that the harness reads or writes by";
+            findings.push(Problem::new(path, message).help(help));
         }
     }
 }
 
+/// The schemas of what people write, and in the repository of what programs read: where each is,
+/// and what belongs into it.
+fn schema_files(layout: &Layout) -> Vec<(PathBuf, String)> {
+    let inputs = schema::files().iter();
+    let mut files: Vec<_> = inputs
+        .map(|file| (layout.cases().join(&file.path), file.text.clone()))
+        .collect();
+    let root = std::path::absolute(Path::new(".").join(layout.root()));
+    if root.is_ok_and(|root| layout.is_checkout() && Site::of(&root) == Site::Checkout) {
+        let below = layout.root().join("harness");
+        let results = schemas::files().into_iter();
+        files.extend(results.map(|file| (below.join(file.path), file.text)));
+    }
+    files
+}
+
 /// Mends what needs no thought: writes the schema files. Returns what was written.
+///
+/// # Errors
+///
+/// A file cannot be written.
 pub fn fix(layout: &Layout) -> Result<Vec<PathBuf>, Problem> {
     let mut written = Vec::new();
-    for file in schema::files() {
-        let path = layout.cases().join(&file.path);
-        if read_text(&path).ok().as_deref() == Some(&file.text) {
-            continue;
+    for (path, text) in schema_files(layout) {
+        if read_text(&path).ok().as_ref() != Some(&text) {
+            write_below(layout.root(), &path, &text)?;
+            written.push(path);
         }
-        write_below(&layout.cases(), &path, &file.text)?;
-        written.push(path);
     }
     Ok(written)
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::invocation;
 use crate::protocol::ProtocolEngine;
+use crate::suite::Pair;
 
 /// A reference, in the versions that the suite is recorded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,14 @@ impl Reference {
         }
     }
 
+    /// The references for the dialects of some pairs.
+    pub fn of_pairs(pairs: &[Pair<'_>]) -> Vec<Reference> {
+        let has = |dialect| pairs.iter().any(|pair| pair.template.dialect == dialect);
+        let mut references = Reference::ALL.to_vec();
+        references.retain(|reference| has(reference.dialect));
+        references
+    }
+
     /// A reference by name.
     pub fn by_name(name: &str) -> Option<Reference> {
         Reference::ALL
@@ -133,6 +142,13 @@ impl Reference {
                 expected: expected.to_string(),
             })
         }
+    }
+}
+
+/// Its name and version: `transformers 5.23.0`.
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
     }
 }
 

@@ -22,6 +22,22 @@ use serde_json::Value;
 /// Where the command line keeps what it may make again: not among the user's own things.
 pub const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
 
+/// A reference for Jinja, as a program. Gives back the content of the first message; fails on `fail`, crashes on `boom`.
+pub const REFERENCE: &str = r#"#!/bin/sh
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\),"template.*/\1/')
+  content=$(printf '%s' "$line" | sed 's/.*"content":"\([^"]*\)".*/\1/')
+  case $line in
+    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "transformers", "version": "5.23.0", "dialect": "jinja", "components": {"jinja2": "3.1.6"}}' ;;
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *'"request":"stop"'*) exit 0 ;;
+    *boom*) echo 'Segmentation fault' >&2; exit 139 ;;
+    *fail*) echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"render\", \"message\": \"KeyError: fail\", \"line\": 1}" ;;
+    *) echo "{\"id\": $id, \"outcome\": \"rendered\", \"text\": \"$content\"}" ;;
+  esac
+done
+"#;
+
 /// A small suite in a folder of its own.
 pub struct Folder {
     root: tempfile::TempDir,

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use rolecall::baseline::Baseline;
 use rolecall::engines::Engines;
-use rolecall::invocation::{self, Place};
+use rolecall::invocation::{self, Site};
 use rolecall::layout::Layout;
 use rolecall::report::difference::{self, Extent, Groups};
 use rolecall::report::problems;
@@ -63,7 +63,7 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
         let message = format!("{}: no case of this file is in the suite", path.display());
         return Err(Box::new(Report(message)));
     }
-    invocation::set(Place::Checkout);
+    invocation::set(Site::Checkout);
     let baseline = BASELINE
         .as_ref()
         .map_err(|problems| Report(problems.clone()))?;

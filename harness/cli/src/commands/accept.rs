@@ -13,7 +13,7 @@ use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite, templates_of};
 use rolecall::verdict::{Truth, Verdict};
-use rolecall_model::{Dialect, Engine};
+use rolecall_model::Engine;
 
 use crate::args::AcceptArguments;
 use crate::engines::Choice;
@@ -74,7 +74,8 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         }
     }
     report_problems(&problems)?;
-    report::write(out, &counts, &files, &law(&pairs), arguments.dry_run)?;
+    let references = Reference::of_pairs(&pairs);
+    report::write(out, &counts, &files, &references, arguments.dry_run)?;
     Ok(if !problems.is_empty() {
         Status::BadInput
     } else if counts.has_left() {
@@ -138,8 +139,8 @@ impl<'s> Asker<'s> {
     fn by_reference(&self, pairs: &[Pair<'s>]) -> Result<Vec<Compared<'s>>, Failure> {
         let limits = self.arguments.limits.chosen();
         let mut programs = Vec::new();
-        for dialect in dialects(pairs) {
-            match engines::reference_program(&Reference::of(dialect), &limits.program) {
+        for reference in Reference::of_pairs(pairs) {
+            match engines::reference_program(&reference, &limits.program) {
                 Ok(program) => programs.push(program),
                 Err(failure) => tell(&failure.to_string()),
             }
@@ -158,26 +159,8 @@ impl<'s> Asker<'s> {
     }
 }
 
-/// The dialects of some pairs.
-fn dialects(pairs: &[Pair<'_>]) -> impl Iterator<Item = Dialect> {
-    Dialect::ALL
-        .into_iter()
-        .filter(|dialect| pairs.iter().any(|pair| pair.template.dialect == *dialect))
-}
-
 /// Whether the reference does the same, or a divergence says why not.
 fn is_confirmed(compared: &Compared<'_>) -> bool {
     matches!(compared.verdict, Verdict::Agrees | Verdict::Differs(_))
         && !compared.verdict.is_unexplained()
-}
-
-/// The references of some pairs, in words.
-fn law(pairs: &[Pair<'_>]) -> String {
-    let names: Vec<_> = dialects(pairs)
-        .map(|dialect| {
-            let reference = Reference::of(dialect);
-            format!("{} {}", reference.name, reference.version)
-        })
-        .collect();
-    names.join(" and ")
 }

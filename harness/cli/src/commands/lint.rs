@@ -1,13 +1,9 @@
 //! The command `lint`: the suite itself.
 
 use std::io::Write;
-use std::path::Path;
 
-use rolecall::file::{read_text, write_below};
-use rolecall::invocation::{self, Place};
 use rolecall::lint;
-use rolecall::problem::Problem;
-use rolecall::report::{counted, problems, schemas, screen, thousands, wrapped};
+use rolecall::report::{counted, problems, screen, thousands, wrapped};
 
 use crate::args::LintArguments;
 use crate::failure::{Failure, Status, report_problems};
@@ -25,23 +21,7 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         }
     }
     let suite = inputs::load_own(&layout)?;
-    let mut findings = lint::lint(&layout, &suite);
-    // What programs read has its schemas in the repository only.
-    let root = std::path::absolute(Path::new(".").join(layout.root()))?;
-    if layout.is_checkout() && Place::of(&root) == Place::Checkout {
-        for file in schemas::files() {
-            let path = layout.root().join("harness").join(&file.path);
-            let is_current = read_text(&path).ok().as_deref() == Some(&file.text);
-            if !is_current && arguments.fix {
-                write_below(layout.root(), &path, &file.text)?;
-                writeln!(out, "wrote {}", path.display())?;
-            } else if !is_current {
-                let help = format!("run `{}`", invocation::command("lint --fix"));
-                let message = "not the schema of what is written";
-                findings.push(Problem::new(path, message).help(help));
-            }
-        }
-    }
+    let findings = lint::lint(&layout, &suite);
     report_problems(&suite.problems)?;
     problems::write_shared(out, &findings)?;
     if !findings.is_empty() {

@@ -13,7 +13,7 @@ use rolecall::run::{Acceptance, Compared, Expected, Ran, agrees_again};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
-use rolecall_model::{Dialect, Engine, Template};
+use rolecall_model::{Engine, Template};
 
 use crate::args::{Format, RunArguments};
 use crate::failure::{Failure, Status, report_problems, tell};
@@ -247,13 +247,9 @@ fn law(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
         Truth::Engines { engines, .. } => {
             engines.iter().map(|engine| engine.description()).collect()
         }
-        Truth::Records { .. } => Dialect::ALL
-            .into_iter()
-            .filter(|dialect| pairs.iter().any(|pair| pair.template.dialect == *dialect))
-            .map(|dialect| {
-                let reference = Reference::of(dialect);
-                format!("{} {}", reference.name, reference.version)
-            })
+        Truth::Records { .. } => Reference::of_pairs(pairs)
+            .iter()
+            .map(Reference::to_string)
             .collect(),
     };
     let recorded = match truth {

@@ -105,7 +105,7 @@ pub struct Configuration {
     /// The templates, by name.
     pub templates: Vec<Configured>,
     /// The built-in cases.
-    pub builtin: Choice,
+    pub builtin: BuiltinCases,
     /// Files and folders with cases of one's own.
     pub own: Vec<PathBuf>,
     /// The engine of a dialect, where it is not the usual one.
@@ -116,7 +116,7 @@ pub struct Configuration {
 
 /// Which of the built-in cases.
 #[derive(Debug, Clone, Default)]
-pub struct Choice {
+pub struct BuiltinCases {
     with: Vec<Wildcard>,
     without: Vec<Wildcard>,
 }
@@ -145,7 +145,7 @@ static TEMPLATE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Templat
 static CASES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CasesTable>);
 static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<EnginesTable>);
 
-impl Choice {
+impl BuiltinCases {
     /// Whether a built-in case was chosen.
     pub fn has(&self, family: &str, name: &str) -> bool {
         let id = format!("{family}/{name}");
@@ -258,7 +258,7 @@ impl<'t> Reader<'t> {
         self.document.check_keys(table, "this file", &KEYS);
         let mut configuration = Configuration {
             path: path.to_path_buf(),
-            builtin: Choice {
+            builtin: BuiltinCases {
                 with: Wildcard::new("*").into_iter().collect(),
                 without: Vec::new(),
             },

@@ -3,8 +3,12 @@
 use std::io::{self, Write};
 
 use super::numbers::{counted, thousands};
+use super::screen;
 use super::style::{BAD, GOOD, QUIET, Styled};
+use super::wrapping::wrapped;
 use crate::accepting::AcceptedFile;
+use crate::invocation;
+use crate::reference::Reference;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 
@@ -46,7 +50,7 @@ pub fn write(
     out: &mut dyn Write,
     counts: &Counts,
     files: &[AcceptedFile],
-    law: &str,
+    references: &[Reference],
     is_dry: bool,
 ) -> io::Result<()> {
     for file in files.iter().filter(|file| !file.orphans.is_empty()) {
@@ -78,6 +82,8 @@ pub fn write(
             BAD
         };
         let whom = format!("{} of {}", thousands(counts.confirmed), thousands(accepted));
+        let names: Vec<_> = references.iter().map(Reference::to_string).collect();
+        let law = names.join(" and ");
         writeln!(out, "{} confirmed by {law}", Styled(style, whom))?;
     } else {
         writeln!(out, "nothing to accept")?;
@@ -95,11 +101,11 @@ pub fn write(
         let count = counted(counts.unknown, "pair", "pairs");
         let left = Styled(BAD, format!("{count} left"));
         writeln!(out, "{left}: nobody knows what the reference does")?;
-        writeln!(
-            out,
-            "  `rolecall reference setup` installs the references; to accept without them, name \
-             the pairs"
-        )?;
+        let help = format!(
+            "  `{}` installs the references; to accept without them, name the pairs",
+            invocation::set_up_references()
+        );
+        writeln!(out, "{}", wrapped(&help, screen::width(), 4))?;
     }
     Ok(())
 }

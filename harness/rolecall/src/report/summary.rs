@@ -223,13 +223,20 @@ pub fn write_close(
                     counted(count, "known divergence", "known divergences")
                 ),
             };
+            let unverified = match tally.unverified {
+                0 => String::new(),
+                count => format!("; {} unverified", thousands(count)),
+            };
             let agree = format!(
                 "{} of {} agree ({})",
                 thousands(tally.agree),
                 thousands(tally.judged()),
                 percent(tally.agree, tally.judged())
             );
-            line(out, &format!("{} with {law}{known}", Styled(style, agree)))?;
+            line(
+                out,
+                &format!("{} with {law}{known}{unverified}", Styled(style, agree)),
+            )?;
         }
     }
     if tally.is_as_accepted() {

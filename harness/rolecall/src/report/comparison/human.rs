@@ -7,6 +7,7 @@ use super::super::difference::{diff_line, write_whole_diff};
 use super::super::numbers::{counted, thousands};
 use super::super::screen;
 use super::super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::super::wrapping;
 use super::first_place::FirstPlace;
 use super::words;
 use crate::comparison::{CardChange, Comparison, Group, Tally, Turn};
@@ -39,17 +40,12 @@ impl Amount {
     }
 }
 
-/// A text in lines, each after an indent.
+/// A text in lines, each after an indent. Names of cases stay whole.
 fn wrapped(text: &str, first: &str, rest: &str) -> Vec<String> {
-    let options = textwrap::Options::new(screen::width())
-        .initial_indent(first)
-        .subsequent_indent(rest)
-        // Names of cases stay whole.
-        .word_separator(textwrap::WordSeparator::AsciiSpace)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation)
-        .break_words(false);
-    let lines = textwrap::wrap(text, options).into_iter();
-    lines.map(|line| line.trim_end().to_owned()).collect()
+    let text = wrapping::wrapped(&format!("{first}{text}"), screen::width(), rest.len());
+    text.lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
 }
 
 /// Columns on either side, so that a line of a diff fits.
