@@ -183,6 +183,26 @@ fn bad_files_are_reported_and_the_rest_runs() {
 }
 
 #[test]
+fn a_typo_in_a_case_makes_no_orphan_of_its_snapshot() {
+    let folder = Folder::new();
+    folder.accept_snapshots();
+    let file = folder.path("cases/conversations/plain.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("\"messages\"", "\"mesages\"", 1)).unwrap();
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr()
+            .contains("unknown key `mesages` in case `user`")
+    );
+    assert!(!ran.stdout().contains("orphan"), "{}", ran.stdout());
+    // A case that is gone for good leaves one.
+    let gone = text.replacen("\"user\": {", "\"other\": {", 1);
+    std::fs::write(&file, gone).unwrap();
+    assert!(folder.rolecall(&["run"]).stdout().contains("an orphan"));
+}
+
+#[test]
 fn a_template_that_cannot_be_parsed_is_an_outcome() {
     let folder = Folder::new();
     let template = folder.write("elsewhere/torn.jinja", "a\n{% if x %}\n{{ y }");

@@ -78,7 +78,11 @@ impl<'o> Opened<'o> {
         let cases = self.families.get(family).copied().unwrap_or_default();
         let pairs = self.suite.pairs_among(pair.template, cases);
         let found = self.snapshots.problems(&accepted, pairs);
-        if !found.is_empty() {
+        // Where the case file cannot be read in whole, sections lack their cases for that alone.
+        let is_of_family =
+            |problem: &Problem| problem.path.file_stem().is_some_and(|stem| stem == family);
+        let is_whole = !self.suite.problems.iter().any(is_of_family);
+        if is_whole && !found.is_empty() {
             let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
             problems.extend(found);
         }
