@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use rolecall::problem::closest;
 use rolecall::suite::Suite;
+use rolecall::template_file::sidecar;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
@@ -106,7 +107,7 @@ impl<'t> Revision<'t> {
             return Err(self.failure(&format!("is {what}")));
         }
         let wanted = if is_file {
-            let sidecar = Path::new(&path).with_extension("json");
+            let sidecar = sidecar(Path::new(&path));
             let sidecar = sidecar.to_string_lossy().replace('\\', "/");
             let beside = self.entries_of(&[&sidecar])?;
             let other = beside.into_iter().filter(|entry| entry.path != path);

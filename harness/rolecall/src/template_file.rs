@@ -149,7 +149,7 @@ struct SidecarContent {
 }
 
 /// The file where the sidecar of a template stands, if it has one.
-pub(crate) fn sidecar(template: &Path) -> PathBuf {
+pub fn sidecar(template: &Path) -> PathBuf {
     // `with_extension` would leave the folder for a file named `...jinja`.
     let mut name = template.file_stem().unwrap_or_default().to_owned();
     name.push(".json");
