@@ -423,7 +423,7 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
             );
         }
     }
-    for (path, text) in schema_files(layout) {
+    for SchemaFile { path, text, .. } in schema_files(layout) {
         if read_text(&path).ok().as_ref() != Some(&text) {
             let help = format!("run `{}`", invocation::command("lint --fix"));
             let message = "not the schema that the harness reads or writes by";
@@ -432,18 +432,31 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// The schemas of what people write, and in the repository of what programs read: where each is,
-/// and what belongs into it.
-fn schema_files(layout: &Layout) -> Vec<(PathBuf, String)> {
+/// Where a schema is, below which folder, and what belongs into it.
+struct SchemaFile {
+    below: PathBuf,
+    path: PathBuf,
+    text: String,
+}
+
+impl SchemaFile {
+    fn new(below: PathBuf, path: impl AsRef<Path>, text: String) -> Self {
+        let path = below.join(path);
+        Self { below, path, text }
+    }
+}
+
+/// The schemas of what people write, and in the repository of what programs read.
+fn schema_files(layout: &Layout) -> Vec<SchemaFile> {
     let inputs = schema::files().iter();
     let mut files: Vec<_> = inputs
-        .map(|file| (layout.cases().join(&file.path), file.text.clone()))
+        .map(|file| SchemaFile::new(layout.cases(), &file.path, file.text.clone()))
         .collect();
     let root = std::path::absolute(Path::new(".").join(layout.root()));
     if root.is_ok_and(|root| layout.is_checkout() && Site::of(&root) == Site::Checkout) {
-        let below = layout.root().join("harness");
+        let harness = layout.root().join("harness");
         let results = schemas::files().into_iter();
-        files.extend(results.map(|file| (below.join(file.path), file.text)));
+        files.extend(results.map(|file| SchemaFile::new(harness.clone(), file.path, file.text)));
     }
     files
 }
@@ -455,9 +468,9 @@ fn schema_files(layout: &Layout) -> Vec<(PathBuf, String)> {
 /// A file cannot be written.
 pub fn fix(layout: &Layout) -> Result<Vec<PathBuf>, Problem> {
     let mut written = Vec::new();
-    for (path, text) in schema_files(layout) {
+    for SchemaFile { below, path, text } in schema_files(layout) {
         if read_text(&path).ok().as_ref() != Some(&text) {
-            write_below(layout.root(), &path, &text)?;
+            write_below(&below, &path, &text)?;
             written.push(path);
         }
     }
