@@ -1,9 +1,11 @@
 //! A suite of one's own: `rolecall.toml`, `init`, `accept`, and the suite in the binary.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
-use crate::folder::{Folder, REFERENCE, Ran};
+use rolecall_builtin::FINGERPRINT;
+
+use crate::folder::{CACHE, Folder, REFERENCE, Ran};
 
 /// A suite whose cases are its own, with the user's folder for what can be made again.
 struct Own {
@@ -17,6 +19,10 @@ impl Own {
             folder: Folder::empty(),
             home: tempfile::tempdir().unwrap(),
         };
+        // The references are each test's own. The built-in suite has a thousand files, and is
+        // unpacked for all of them.
+        let suite = rolecall_builtin::unpacked(Path::new(CACHE)).unwrap();
+        symlink(suite, own.home.path().join(format!("suite-{FINGERPRINT}"))).unwrap();
         own.write(
             "rolecall.toml",
             "[templates]\necho = \"model/echo.jinja\"\n\n[cases]\nbuiltin = []\n",

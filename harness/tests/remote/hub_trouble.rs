@@ -1,6 +1,7 @@
 //! What is said, and what is kept, where the hub refuses or the network fails.
 
 use std::net::TcpListener;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::server::{Reply, Request};
@@ -93,14 +94,25 @@ fn names_that_are_not_there_have_others_beside_them() {
         .refused(&["the model has no chat template"]);
 }
 
+/// Does something with each at the same time: what waits keeps nobody else from it.
+fn each<T: Send>(items: impl IntoIterator<Item = T>, act: impl Fn(T) + Sync) {
+    let act = &act;
+    thread::scope(|scope| {
+        for item in items {
+            scope.spawn(move || act(item));
+        }
+    });
+}
+
 #[test]
 fn what_passes_is_asked_again() {
-    for reply in [
+    let replies = [
         Reply::new(429, "").with("Retry-After", "0"),
         Reply::new(500, ""),
         Reply::new(503, ""),
         Reply::new(200, "the whole of it").with("ETag", "x").cut(4),
-    ] {
+    ];
+    each(replies, |reply| {
         let hub = Hub::troubled(model(), move |request, before| {
             (is_template(request) && before == 0).then(|| reply.clone())
         });
@@ -109,18 +121,19 @@ fn what_passes_is_asked_again() {
             "<s>Hi",
             &["fetched 4 files (63 B) of hf:org/name at 1a2b3c4"],
         );
-    }
+    });
 }
 
 #[test]
 fn what_does_not_pass_is_told_and_nothing_is_kept_of_it() {
-    for (reply, words) in [
+    let replies = [
         (Reply::new(500, ""), "127.0.0.1 answers with the status 500"),
         (
             Reply::new(200, "the whole of it").with("ETag", "x").cut(4),
             "the answer of 127.0.0.1 was cut off",
         ),
-    ] {
+    ];
+    each(replies, |(reply, words)| {
         let hub = answering(reply);
         let world = hub.world();
         world
@@ -131,7 +144,7 @@ fn what_does_not_pass_is_told_and_nothing_is_kept_of_it() {
         let kept = world.tree("hf").join("\n");
         assert!(!kept.contains("chat_template.jinja"), "{kept}");
         assert!(!kept.contains("refs"), "{kept}");
-    }
+    });
 }
 
 #[test]
