@@ -297,3 +297,67 @@ fn nothing_of_the_overview_is_cut_off() {
     assert_eq!(found["right"], true);
     assert!(found["strips"].as_u64().unwrap() > 0);
 }
+
+/// A page of two templates, one of which gives another prompt and refuses one case.
+fn two_sides() -> (Folder, String) {
+    let folder = Folder::new();
+    folder.write("old.jinja", "{{ messages[0].content }}");
+    folder.write(
+        "new.jinja",
+        "{% if messages[0].role == 'system' %}{{ raise_exception('</script>no') }}{% endif %}\
+         {{ messages[0].content }}\u{A0}",
+    );
+    let arguments = ["old.jinja", "new.jinja", "plain/*", "--html", "page.html"];
+    let ran = folder.rolecall(&[&["diff"], arguments.as_slice()].concat());
+    assert_eq!(ran.code(), 1, "{}", ran.stderr());
+    let html = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    assert!(!html.contains("</script>no"));
+    (folder, html)
+}
+
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn two_sides_are_shown_with_what_they_differ_in() {
+    let (folder, html) = two_sides();
+    let found = browse(
+        &folder,
+        &html,
+        "",
+        "const differences = [...document.querySelectorAll('.groups a')].map((one) => [one.textContent, one.getAttribute('href')]);
+         document.querySelector('.strip').focus();
+         return { sides: text('.sides'), about: text('#about'), differences, rows: rows(), tip: text('#tip'),
+                  filters: [...document.querySelectorAll('#filters button')].map((one) => one.textContent) };",
+    );
+    assert_eq!(found["sides"], "Aold.jinjaBnew.jinja");
+    assert_eq!(found["about"], "2 of 2 cases differ");
+    assert_eq!(
+        found["differences"],
+        serde_json::json!([
+            ["another prompt", "#t=old%20and%20new&c=plain%2Fuser"],
+            [
+                "A gives a prompt, B refuses",
+                "#t=old%20and%20new&c=plain%2Fsystem"
+            ]
+        ])
+    );
+    assert_eq!(found["rows"], serde_json::json!(["old and new"]));
+    assert_eq!(
+        found["tip"],
+        "old and new · plain/user · differs · One user turn."
+    );
+    assert_eq!(found["filters"], serde_json::json!(["differs"]));
+    let found = browse(
+        &folder,
+        &html,
+        "#t=old%20and%20new&c=plain%2Fuser",
+        "await wait();
+         return { diff: text('#pair .diff'), changes: text('.changes'),
+                  sides: [...document.querySelectorAll('#pair .two > div')].map((one) => one.textContent) };",
+    );
+    assert_eq!(found["diff"], "  rendered- Hi␡␃+ Hi␡⟦U+00A0⟧␃");
+    assert_eq!(
+        found["sides"],
+        serde_json::json!(["A: renderedHi␡␃", "B: renderedHi␡U+00A0␃"])
+    );
+    assert!(!found["changes"].as_str().unwrap().is_empty(), "{found}");
+}

@@ -328,6 +328,9 @@ pub(crate) struct DiffArguments {
     /// Show every difference in whole, not only the beginning of the first ones
     #[arg(long)]
     pub(crate) all: bool,
+    /// Write a page with every case to look through, too: one file, without a network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// How to print what differs
     #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
     pub(crate) format: DiffFormat,

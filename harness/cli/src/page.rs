@@ -1,10 +1,10 @@
 //! Pages, as files.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use bytesize::ByteSize;
 use rolecall::file::write_whole;
-use rolecall::report::html;
 
 use crate::failure::{Failure, tell};
 
@@ -12,9 +12,12 @@ use crate::failure::{Failure, tell};
 pub(crate) const MOST_SHOWN: usize = 64 << 10;
 
 /// Writes a page, whole or not at all.
-pub(crate) fn write(path: &Path, page: html::Page<'_>) -> Result<(), Failure> {
+pub(crate) fn write(
+    path: &Path,
+    page: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
     let mut text = Vec::new();
-    page.write(&mut text)?;
+    page(&mut text)?;
     write_whole(path, &text)?;
     tell(&format!(
         "wrote {} ({})",

@@ -53,7 +53,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
             }
         });
         added?;
-        page::write(path, page)?;
+        page::write(path, |out| page.write(out))?;
     }
     match arguments.format {
         CheckFormat::Json => {

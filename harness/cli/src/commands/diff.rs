@@ -20,7 +20,7 @@ use crate::engines::Choice;
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::{self, Inputs};
 use crate::side::Side;
-use crate::{engines, setup, side};
+use crate::{engines, page, setup, side};
 
 /// What was compared, and whether the input was sound.
 type Compared = (Comparison, bool);
@@ -40,6 +40,9 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
         DiffFormat::Json => report::write_json(out, &comparison)?,
         DiffFormat::Markdown => report::write_markdown(out, &comparison)?,
     }
+    if let Some(path) = &arguments.html {
+        page::write(path, |out| report::write_page(out, &comparison))?;
+    }
     Ok(if !is_sound || comparison.all_fail() {
         Status::BadInput
     } else if comparison.differs() {
@@ -47,6 +50,11 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     } else {
         Status::Fine
     })
+}
+
+/// A comparison of two sides, of which nothing is known yet.
+fn new(arguments: &DiffArguments, subject: Subject, sides: [String; 2]) -> Comparison {
+    Comparison::new(subject, sides).keeping(arguments.html.is_some())
 }
 
 /// Two templates, two models, or two runs that were saved.
@@ -69,11 +77,11 @@ fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, F
     let sources = &arguments.sources;
     match (side::find(a, sources)?, side::find(b, sources)?) {
         (Side::Run(a), Side::Run(b)) => {
-            let comparison = two_runs([a, b], &filters, Comparison::new(Subject::Runs, texts))?;
+            let comparison = two_runs([a, b], &filters, new(arguments, Subject::Runs, texts))?;
             Ok((comparison, true))
         }
         (Side::Templates(a), Side::Templates(b)) => {
-            let comparison = Comparison::new(Subject::Templates, texts);
+            let comparison = new(arguments, Subject::Templates, texts);
             two_templates(engines, arguments, [*a, *b], &filters, comparison)
         }
         (Side::Run(_), Side::Templates(_)) => Err(mixed(a, b)),
@@ -235,10 +243,8 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared,
     let filters = filters(arguments)?;
     let pairs = setup::behind(arguments.front.name, select(&suite, &filters)?)?;
     let pairs = of_dialects(pairs, |dialect| dialect == dialects[0])?;
-    let mut comparison = Comparison::new(
-        Subject::Engines,
-        [first, second].map(|choice| choice.engine().description()),
-    );
+    let descriptions = [first, second].map(|choice| choice.engine().description());
+    let mut comparison = new(arguments, Subject::Engines, descriptions);
     if comparison.sides[0] == comparison.sides[1] {
         comparison.sides = [a, b].map(|name| (*name).to_owned());
     }
@@ -275,7 +281,7 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, 
     let pairs = of_dialects(pairs, |dialect| a.is_for(dialect) && b.is_for(dialect))?;
     let sides = [*a, *b];
     let names = sides.map(|front| format!("{front}: {}", front.description()));
-    let mut comparison = Comparison::new(Subject::Fronts, names);
+    let mut comparison = new(arguments, Subject::Fronts, names);
     let is_slow = chosen.iter().any(Choice::is_program);
     let progress = progress(is_slow, 2 * pairs.len());
     let runner = runner.with_progress(progress.step());

@@ -97,7 +97,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     progress.clear();
     written?;
     if let (Some(path), Some(page)) = (&arguments.html, page) {
-        page::write(path, page)?;
+        page::write(path, |out| page.write(out))?;
     }
     let status = results.status(is_sound, &ran);
     let engine = |dialect| runner.engine(dialect);

@@ -25,6 +25,21 @@ pub struct Comparison {
     differences: Groups,
     /// Cases in which both sides fail, by their words.
     failures: Groups,
+    /// All cases, where somebody wants to look at each.
+    kept: Option<Vec<Kept>>,
+}
+
+/// A case with what both sides made of it.
+#[derive(Debug)]
+pub struct Kept {
+    /// The case, and whose.
+    pub member: Member,
+    /// What the case is about.
+    pub about: Option<String>,
+    /// How the outcomes stand to each other.
+    pub relation: Relation,
+    /// What A and B made of it.
+    pub outcomes: [Outcome; 2],
 }
 
 /// What two sides are.
@@ -147,6 +162,16 @@ impl Comparison {
             alone: [Vec::new(), Vec::new()],
             differences: Groups::default(),
             failures: Groups::default(),
+            kept: None,
+        }
+    }
+
+    /// Keeps every case that is added, not only the first of those that differ alike.
+    #[must_use]
+    pub fn keeping(self, keeps: bool) -> Comparison {
+        Comparison {
+            kept: keeps.then(Vec::new),
+            ..self
         }
     }
 
@@ -162,6 +187,14 @@ impl Comparison {
             pairing: index,
             case: case.to_owned(),
         };
+        if let Some(kept) = &mut self.kept {
+            kept.push(Kept {
+                member: member.clone(),
+                about: about.map(str::to_owned),
+                relation,
+                outcomes: outcomes.clone(),
+            });
+        }
         match relation {
             Relation::SamePrompt => tally.same += 1,
             Relation::SameRefusal => tally.refuse += 1,
@@ -200,6 +233,11 @@ impl Comparison {
     /// Cases in which both sides fail, by their words.
     pub fn failures(&self) -> &[Group] {
         &self.failures.groups
+    }
+
+    /// All cases in the order in which they were added, where they were kept.
+    pub fn kept(&self) -> &[Kept] {
+        self.kept.as_deref().unwrap_or_default()
     }
 
     /// How many cases are how, of all templates.

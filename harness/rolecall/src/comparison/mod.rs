@@ -17,7 +17,7 @@ mod twins;
 mod sides;
 
 pub use cards::{CapabilityChange, CardChange, FindingChange, Turn};
-pub use gathered::{Comparison, Group, Member, Pairing, Subject, Tally};
+pub use gathered::{Comparison, Group, Kept, Member, Pairing, Subject, Tally};
 pub use relation::Relation;
 pub use sides::Sides;
 pub use twins::Twins;

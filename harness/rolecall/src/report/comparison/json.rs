@@ -80,7 +80,8 @@ fn pairing(pairing: &Pairing) -> Value {
     value
 }
 
-fn card(change: &CardChange) -> Value {
+/// What report cards differ in.
+pub(super) fn card(change: &CardChange) -> Value {
     let findings = |list: &[FindingChange]| -> Vec<Value> {
         let one = |change: &FindingChange| {
             json!({

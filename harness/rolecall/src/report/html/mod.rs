@@ -5,29 +5,26 @@
 //! hundreds of cases each open at once. A template's text reaches the page as text only:
 //! nothing that it prints can become markup.
 
+mod file;
+
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use rolecall_model::{CaseId, OutcomeKind, Template};
 use serde_json::{Map, Value, json};
 
 use super::numbers::counted;
 use crate::card::Card;
 use crate::contract::Finding;
-use crate::diff::{Diff, Side};
+use crate::diff::Diff;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::suite::{Pair, Suite};
 use crate::transcript;
 use crate::verdict::Verdict;
 
-const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("page.js");
+pub use file::PageFile;
+pub(super) use file::diff;
 
 /// A page in the making. Pairs are added template by template; of a template that is done
 /// only what the page holds of it is kept.
@@ -44,7 +41,7 @@ pub struct Page<'s> {
     /// What the overview shows of the templates that are done.
     listed: Vec<Value>,
     /// What is shown when someone looks at one of them.
-    chunks: Vec<String>,
+    file: PageFile,
 }
 
 /// A report card as the page reads it: with transcripts and differences.
@@ -90,7 +87,7 @@ impl<'s> Page<'s> {
             cards,
             results: Vec::new(),
             listed: Vec::new(),
-            chunks: Vec::new(),
+            file: PageFile::default(),
         }
     }
 
@@ -109,13 +106,11 @@ impl<'s> Page<'s> {
     fn close(&mut self, template: &Template) -> io::Result<()> {
         let results = std::mem::take(&mut self.results);
         let card = self.cards.remove(template.name.as_str());
-        let id = format!("chunk-{}", self.chunks.len());
+        let id = self
+            .file
+            .add(&chunk(&results, &self.cases, card.as_ref()))?;
         let entry = entry(template, &results, &self.cases, &id, card.as_ref());
-        let chunk = packed(&chunk(&results, &self.cases, card.as_ref()))?;
         self.listed.push(entry);
-        self.chunks.push(format!(
-            "<script id=\"{id}\" type=\"text/plain\">{chunk}</script>\n"
-        ));
         Ok(())
     }
 
@@ -141,6 +136,7 @@ impl<'s> Page<'s> {
             counted(self.cases.len(), "case", "cases")
         );
         let index = json!({
+            "kind": "run",
             "title": self.title,
             "about": about,
             "families": families,
@@ -149,23 +145,7 @@ impl<'s> Page<'s> {
             })).collect::<Vec<_>>(),
             "templates": self.listed,
         });
-        // Each mark stands once in the page, and is replaced by what has marks of its own
-        // last, so nothing that a template says is taken for a mark.
-        let mut rest = PAGE;
-        for (mark, text) in [
-            ("{{TITLE}}", escaped(&self.title)),
-            ("{{STYLE}}", STYLE.trim_end().to_owned()),
-            ("{{INDEX}}", in_script(&index)),
-            ("{{CHUNKS}}", self.chunks.concat()),
-            ("{{SCRIPT}}", SCRIPT.trim_end().to_owned()),
-        ] {
-            if let Some((before, after)) = rest.split_once(mark) {
-                out.write_all(before.as_bytes())?;
-                out.write_all(text.as_bytes())?;
-                rest = after;
-            }
-        }
-        out.write_all(rest.as_bytes())
+        self.file.write(out, &self.title, &index)
     }
 }
 
@@ -268,32 +248,6 @@ fn pair(compared: &Compared<'_>) -> Value {
     json!({"head": head, "transcript": text, "diffs": diffs})
 }
 
-/// A diff as the page reads it: lines of a side and its pieces.
-fn diff(title: &str, diff: &Diff) -> Value {
-    let hunks: Vec<Vec<Value>> = diff
-        .hunks
-        .iter()
-        .map(|hunk| {
-            hunk.iter()
-                .map(|line| {
-                    let side = match line.side {
-                        Side::Both => " ",
-                        Side::Expected => "-",
-                        Side::Found => "+",
-                    };
-                    let pieces: Vec<_> = line
-                        .pieces
-                        .iter()
-                        .map(|piece| json!([piece.text, piece.changed]))
-                        .collect();
-                    json!([side, pieces])
-                })
-                .collect()
-        })
-        .collect();
-    json!({"title": title, "first": diff.first, "hunks": hunks})
-}
-
 fn outcome_letter(compared: &Compared<'_>) -> char {
     match compared.rendered.outcome.kind() {
         OutcomeKind::Rendered => 'r',
@@ -314,23 +268,4 @@ fn state_letter(compared: &Compared<'_>) -> char {
         (_, Verdict::Differs(_)) if compared.verdict.is_unexplained() => '!',
         (_, Verdict::Differs(_)) => '~',
     }
-}
-
-/// JSON, compressed, in letters that a page can hold.
-fn packed(value: &Value) -> io::Result<String> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    serde_json::to_writer(&mut packer, value)?;
-    Ok(STANDARD.encode(packer.finish()?))
-}
-
-/// JSON that ends no script element.
-fn in_script(value: &Value) -> String {
-    value.to_string().replace('<', "\\u003c")
-}
-
-/// Text as HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }

@@ -2,15 +2,34 @@
 const index = JSON.parse(document.getElementById('index').textContent);
 const $ = (id) => document.getElementById(id);
 
-// Outcomes and verdicts by the letters in which the index has them.
-const OUTCOMES = {
-  r: { word: 'rendered', cell: '--good-cell', ink: 'good' },
-  a: { word: 'raised', cell: '--cool-cell', ink: 'cool' },
-  f: { word: 'failed', cell: '--note-cell', ink: 'note' },
-  e: { word: 'exceeded', cell: '--bad-cell', ink: 'bad' },
-  c: { word: 'crashed', cell: '--bad-cell', ink: 'bad' },
+// What a page may be of. Each has its outcomes and verdicts, by the letters in which the index
+// has them, and says why a template has nothing for a case.
+const KINDS = {
+  run: {
+    outcomes: {
+      r: { word: 'rendered', cell: '--good-cell', ink: 'good' },
+      a: { word: 'raised', cell: '--cool-cell', ink: 'cool' },
+      f: { word: 'failed', cell: '--note-cell', ink: 'note' },
+      e: { word: 'exceeded', cell: '--bad-cell', ink: 'bad' },
+      c: { word: 'crashed', cell: '--bad-cell', ink: 'bad' },
+    },
+    states: { '!': 'differs', '?': 'unverified', '~': 'diverges', n: 'new', c: 'changed' },
+    missing: (template) => `not for ${template.dialect} templates`,
+  },
+  comparison: {
+    outcomes: {
+      d: { word: 'differs', cell: '--bad-cell', ink: 'bad' },
+      s: { word: 'same prompt', cell: '--good-cell', ink: 'good' },
+      u: { word: 'same refusal', cell: '--cool-cell', ink: 'cool' },
+      x: { word: 'both fail', cell: '--note-cell', ink: 'note' },
+    },
+    states: {},
+    missing: () => 'not on both sides',
+  },
 };
-const STATES = { '!': 'differs', '?': 'unverified', '~': 'diverges', n: 'new', c: 'changed' };
+const KIND = KINDS[index.kind];
+const OUTCOMES = KIND.outcomes;
+const STATES = KIND.states;
 const ISSUE = 'unexpected';
 
 const state = { search: '', outcomes: new Set(), template: null, pair: null };
@@ -91,6 +110,7 @@ function overview() {
   });
   const width = x;
   const hasCards = index.templates.some((template) => template.broken);
+  const hasDialects = index.templates.some((template) => template.dialect);
   const body = element('tbody');
   for (const template of index.templates) {
     const strip = element('canvas', {
@@ -107,7 +127,7 @@ function overview() {
     const count = element('td', { class: 'number quiet pairs', 'data-word': 'pairs' });
     const row = element('tr', {},
       element('td', {}, link),
-      element('td', { class: 'quiet' }, template.dialect),
+      hasDialects && element('td', { class: 'quiet' }, template.dialect),
       hasCards && ['error', 'warning', 'note'].map((severity) => {
         const ids = (template.broken || {})[severity] || [];
         const ink = { error: 'bad', warning: 'note', note: 'quiet' }[severity];
@@ -120,13 +140,45 @@ function overview() {
   }
   const heading = (text, numeric) => element('th', { scope: 'col', class: numeric ? 'number' : null }, text);
   $('overview').append(
+    ...comparison(),
     element('table', {},
       element('thead', {}, element('tr', {},
-        heading('template'), heading('dialect'),
+        heading('template'), hasDialects && heading('dialect'),
         hasCards && [heading('errors', true), heading('warnings', true), heading('notes', true)],
         heading('pairs', true), heading('cases, by family'))),
       body),
     element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing fits the search and the filters.'));
+}
+
+// Those that most cases have are shown at once.
+const FIRST_GROUPS = 12;
+
+// What two sides differ in: nothing where the page is not of two sides.
+function comparison() {
+  if (!index.sides) return [];
+  const group = (one) => element('li', {},
+    element('a', { href: address(one.template, one.case) }, one.change),
+    element('span', { class: 'quiet' }, ` · ${counted(one.count, 'case', 'cases')}, such as ${one.case}`),
+    one.first && element('p', {}, marked(one.first)),
+    one.sides && one.sides.map((words, at) => element('p', {}, marked(`${'AB'[at]} ${words}`))));
+  const list = (groups, from) => element('ol', { class: 'groups', start: from + 1 }, groups.map(group));
+  const part = (title, groups) => {
+    const rest = groups.slice(FIRST_GROUPS);
+    return groups.length > 0 && [
+      element('h2', {}, title), list(groups.slice(0, FIRST_GROUPS), 0),
+      rest.length > 0 && element('details', {},
+        element('summary', {}, `${rest.length} more, of fewer cases each`), list(rest, FIRST_GROUPS))];
+  };
+  return [
+    element('dl', { class: 'sides' }, index.sides.map((side, at) => [
+      element('dt', { class: at ? 'good' : 'bad' }, 'AB'[at]), element('dd', {}, side)])),
+    index.warning && element('p', { class: 'bad' }, index.warning),
+    index.only.map(([what, names]) => element('details', {},
+      element('summary', {}, what), element('p', { class: 'quiet' }, names.join(', ')))),
+    part('What differs', index.differences),
+    part('What fails on both sides', index.failures),
+    element('h2', {}, 'Every case'),
+  ].flat(9).filter(Boolean);
 }
 
 function summary(template) {
@@ -174,7 +226,7 @@ function caseAt(event) {
 function tell(template, at) {
   const outcome = OUTCOMES[template.outcomes[at]];
   const one = index.cases[at];
-  const word = outcome ? outcome.word : `not for ${template.dialect} templates`;
+  const word = outcome ? outcome.word : KIND.missing(template);
   const extra = STATES[template.states[at]] ? `, ${STATES[template.states[at]]}` : '';
   $('tip').textContent = `${template.name} · ${one.id} · ${word}${extra} · ${one.about || ''}`;
 }
@@ -225,16 +277,16 @@ function chunk(template) {
 const SIGNS = { '\u240a': '↵', '\u2403': '■', '\u2409': '⇥', '\u240d': '←', '\u2421': 'DEL' };
 const sign = (mark) => SIGNS[mark] || `^${String.fromCharCode(mark.charCodeAt(0) - 0x2400 + 64)}`;
 
-// A transcript with its marks in quiet ink, and what cannot be seen in a box.
-function transcript(text) {
-  const pre = element('pre', { class: 'transcript' });
-  for (const piece of text.split(/([\u2400-\u2426]|⟦U\+[0-9A-F]+⟧)/)) {
-    if (/^[\u2400-\u2426]$/.test(piece)) pre.append(element('span', { class: 'mark', 'data-sign': sign(piece) }, piece));
-    else if (/^⟦/.test(piece)) pre.append(element('span', { class: 'hidden' }, piece.slice(1, -1)));
-    else pre.append(piece);
-  }
-  return pre;
+// Text with its marks in quiet ink, and what cannot be seen in a box.
+function marked(text) {
+  return text.split(/([\u2400-\u2426]|⟦U\+[0-9A-F]+⟧)/).map((piece) => {
+    if (/^[\u2400-\u2426]$/.test(piece)) return element('span', { class: 'mark', 'data-sign': sign(piece) }, piece);
+    if (/^⟦/.test(piece)) return element('span', { class: 'hidden' }, piece.slice(1, -1));
+    return piece;
+  });
 }
+
+const transcript = (text) => element('pre', { class: 'transcript' }, marked(text));
 
 function difference(diff) {
   const lines = diff.hunks.map((hunk, at) => [
@@ -306,6 +358,19 @@ function card(known) {
   ];
 }
 
+// What the report card of B has else than that of A.
+function changes(known) {
+  if (!known.change) return null;
+  const list = (sign, ink) => (one) => element('li', { class: ink }, `${sign} ${one.severity} ${one.contract}: ${one.what}`);
+  return [
+    element('h2', {}, 'Report card'),
+    element('ul', { class: 'changes' },
+      known.change.broken.map(list('+', 'bad')), known.change.mended.map(list('-', 'good')),
+      known.change.capabilities.map((one) => element('li', {
+        class: { gained: 'good', lost: 'bad' }[one.turn] || null }, `${one.name}: ${one.a} → ${one.b}`))),
+  ];
+}
+
 function caseList(template) {
   const nav = element('nav', { class: 'cases', 'aria-label': 'Cases' });
   let family = null;
@@ -332,12 +397,14 @@ function pairPane(template, known) {
     return element('div', { class: 'pane quiet' }, why);
   }
   const one = index.cases[at];
+  const side = ({ name, head, transcript: text }) => element('div', {},
+    element('p', {}, name && element('span', { class: 'quiet' }, `${name}: `), element('b', { class: OUTCOMES[template.outcomes[at]].ink }, head)),
+    transcript(text));
   return element('div', { class: 'pane', id: 'pair' },
     element('h2', { style: 'margin-top:0' }, one.id),
     element('p', { class: 'quiet' }, one.about),
-    pair.diffs.map((diff) => [element('h3', {}, diff.title), difference(diff)]),
-    element('p', {}, element('b', { class: OUTCOMES[template.outcomes[at]].ink }, pair.head)),
-    transcript(pair.transcript));
+    (pair.diffs || []).map((diff) => [element('h3', {}, diff.title), difference(diff)]),
+    pair.sides ? element('div', { class: 'two' }, pair.sides.map(side)) : side(pair));
 }
 
 async function detail(template) {
@@ -352,8 +419,9 @@ async function detail(template) {
     element('p', {}, element('a', { href: address(null, null) }, '← all templates')),
     element('h1', {}, template.name),
     element('p', { class: 'quiet' }, [template.dialect, template.engine, template.about].filter(Boolean).join(' · ')),
-    element('p', { class: 'quiet mono' }, template.path),
+    template.path && element('p', { class: 'quiet mono' }, template.path),
     card(known),
+    changes(known),
     index.cases.length && element('h2', { id: 'cases' }, 'Cases'),
     index.cases.length && element('div', { class: 'split' }, caseList(template), pairPane(template, known)),
   ].flat(9).filter(Boolean));
