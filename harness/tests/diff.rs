@@ -59,7 +59,7 @@ fn differences_of_two_templates_are_told_by_their_cause() {
     let (cases, card) = out.split_once("\nreport card\n").unwrap();
     assert_eq!(cases, HUMAN);
     for expected in [
-        "  + warning tools-kept: ",
+        "  + limitation tools-kept: ",
         "tools: kept → dropped",
         "system: kept → refused",
         "generation prompt: `<|im_start|>assistant␊` → `<|im_start|>assistant`",

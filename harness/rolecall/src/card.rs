@@ -1,5 +1,7 @@
 //! The report card of a template: what it can do, and how it stands to the contracts.
 
+use std::collections::BTreeMap;
+
 use rolecall_model::{Dialect, Engine, Template};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,6 +10,7 @@ use crate::capability::{self, Capabilities};
 use crate::contract::{self, Finding, Judgement, Severity};
 use crate::front::Front;
 use crate::probe::Prober;
+use crate::source::unset_tokens;
 use crate::syntax_error::SyntaxError;
 
 /// What there is to know about a template.
@@ -30,6 +33,11 @@ pub struct Card {
     /// Why the engine cannot read it, if so. What else the card says follows from that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax_error: Option<SyntaxError>,
+    /// Special tokens that the template names and nothing sets, as of a file without its model,
+    /// with what stood for them here.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub assumed: BTreeMap<&'static str, &'static str>,
     /// What it can do.
     pub capabilities: Capabilities,
     /// How it stands to every contract, as users of its front get it.
@@ -44,6 +52,17 @@ pub struct Card {
 /// Examines a template. It is compiled a handful of times, and rendered about two hundred
 /// times.
 pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
+    let assumed = assumed(template);
+    let mut with_tokens;
+    let template = if assumed.is_empty() {
+        template
+    } else {
+        with_tokens = template.clone();
+        for (name, token) in &assumed {
+            with_tokens = with_tokens.with_special_token(name, token);
+        }
+        &with_tokens
+    };
     let prober = Prober::new(engine, template);
     let capabilities = capability::explore(&prober);
     let findings = contract::judge(&prober, &capabilities);
@@ -54,10 +73,25 @@ pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
         front: Front::of(template),
         engine: engine.name().to_owned(),
         syntax_error: SyntaxError::find(engine, template),
+        assumed,
         capabilities,
         findings,
         alone,
     }
+}
+
+/// What stands for the tokens around a sequence where a file alone is examined: its users have
+/// the model's, and without any most of what a template does would fail.
+fn assumed(template: &Template) -> BTreeMap<&'static str, &'static str> {
+    let is_alone = template.dialect == Dialect::Jinja && template.special_tokens.is_empty();
+    let unset = if is_alone {
+        unset_tokens(template)
+    } else {
+        Vec::new()
+    };
+    let known = [("bos_token", "<s>"), ("eos_token", "</s>")];
+    let known = known.into_iter();
+    known.filter(|(name, _)| unset.contains(name)).collect()
 }
 
 /// The contracts that hold for users of a template's front, and are broken by the template
@@ -74,8 +108,13 @@ fn broken_alone(engine: &dyn Engine, template: &Template, findings: &[Finding]) 
     };
     contract::judge(&prober, &capabilities)
         .into_iter()
-        .filter(|finding| finding.is_broken() && holds(finding.contract.id))
+        .filter(|finding| finding.is_defect() && holds(finding.contract.id))
         .collect()
+}
+
+/// Whether a defect is explained.
+fn is_known(finding: &Finding) -> bool {
+    finding.is_defect() && finding.deliberate.is_some()
 }
 
 impl Card {
@@ -84,12 +123,11 @@ impl Card {
         self.findings.iter().filter(|finding| finding.is_broken())
     }
 
-    /// Broken contracts that the template's sidecar does not explain. Notes need no
-    /// explanation.
+    /// Broken contracts that the template's sidecar does not explain. Limitations
+    /// and notes need no explanation.
     pub fn unexplained(&self) -> impl Iterator<Item = &Finding> {
-        self.broken().filter(|finding| {
-            finding.deliberate.is_none() && finding.contract.severity != Severity::Note
-        })
+        self.broken()
+            .filter(|finding| finding.deliberate.is_none() && finding.severity().is_defect())
     }
 
     /// Contracts that the template's sidecar explains, and that are not broken.
@@ -121,11 +159,16 @@ impl Card {
         strange.chain(unexplained).chain(overexplained).collect()
     }
 
-    /// How many broken contracts there are of a severity.
+    /// How many broken contracts there are of a severity, without the defects that are known.
     pub fn count(&self, severity: Severity) -> usize {
         self.broken()
-            .filter(|finding| finding.contract.severity == severity)
+            .filter(|finding| finding.severity() == severity && !is_known(finding))
             .count()
+    }
+
+    /// How many defects there are that the template's sidecar explains.
+    pub fn known(&self) -> usize {
+        self.broken().filter(|finding| is_known(finding)).count()
     }
 }
 
@@ -216,6 +259,8 @@ mod tests {
             "the token that begins a sequence is not known"
         );
         let unexplained: Vec<_> = card.unexplained().map(|f| f.contract.id).collect();
-        assert!(unexplained.contains(&"tools-kept") && !unexplained.contains(&"history-stable"));
+        assert_eq!(finding("tools-kept")["severity"], "limitation");
+        assert!(unexplained.contains(&"finished-turn-continues"));
+        assert!(!unexplained.contains(&"tools-kept") && !unexplained.contains(&"history-stable"));
     }
 }

@@ -17,8 +17,8 @@ const SOUND: &str = "{%- for m in messages %}\
     {%- if m.content is string %}{{- m.content }}{%- else %}{%- for part in m.content %}{{- part.text }}{%- endfor %}{%- endif %}\
     {{- '<|end|>' }}{%- endfor %}{{- '<|assistant|>' if add_generation_prompt }}";
 
-/// Leaks `None`, and drops the system message.
-const BROKEN: &str = "{% for m in messages if m.role != 'system' %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+/// Leaks `None`, and drops system messages but the first.
+const BROKEN: &str = "{% for m in messages %}{% if m.role != 'system' or loop.first %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
 
 fn check(folder: &Folder, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rolecall"))
@@ -66,9 +66,10 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
     has(
         &card,
         &[
-            "  system             dropped ",
+            "    two              partial ",
             "error   messages-kept\n  should be: ",
-            "  - the system message is not in the prompt",
+            "  - the second system message is not in the prompt",
+            "\nlimitations\n  text parts are in the prompt as a list",
             "\nbroken on servers that hand conversations on as they are written\n",
             "\n  no-null-leak               an answer that is null puts `None` into the prompt\n",
         ],
@@ -91,7 +92,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
 #[test]
 fn a_sidecar_says_what_is_broken_on_purpose() {
     let folder = Folder::new();
-    folder.write("t.jinja", "{{ strftime_now('%Y') }}".to_owned() + SOUND);
+    folder.write("t.jinja", "{{ messages | length }}".to_owned() + SOUND);
     assert_eq!(check(&folder, &["t.jinja"]).status.code(), Some(0));
     assert_eq!(
         check(&folder, &["t.jinja", "--strict"]).status.code(),
@@ -99,14 +100,14 @@ fn a_sidecar_says_what_is_broken_on_purpose() {
     );
     folder.write(
         "t.json",
-        r#"{"broken": {"date-independent": "It was trained so.", "refusal-words": "x"}}"#,
+        r#"{"broken": {"finished-turn-continues": "It was trained so.", "history-stable": "x"}}"#,
     );
     let output = check(&folder, &["t.jinja", "--strict"]);
     let card = text(&output.stdout);
     has(
         &card,
         &[
-            "warning date-independent\n",
+            "warning finished-turn-continues\n",
             "  known: It was trained so.\n",
         ],
     );
@@ -127,7 +128,7 @@ fn programs_read_cards_too() {
     assert_eq!(cards[0]["template"], "broken");
     assert_eq!(
         cards[0]["capabilities"]["roles"]["system"]["leading"]["is"],
-        "dropped"
+        "kept"
     );
     let leak = cards[0]["alone"]
         .as_array()
@@ -193,7 +194,7 @@ fn models_and_stores_are_checked_as_they_lie_there() {
             "\nhf ",
             "\ngemma3@12b ",
             "\nhf.co/org/both",
-            "\nbroken on servers that hand conversations on as they are written\n  empty-content-alike 1, no-null-leak 1\n",
+            "\nbroken on servers that hand conversations on as they are written\n  no-null-leak 1\n",
             "templates in ",
         ],
     );

@@ -81,7 +81,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     }
     let fails = |card: &Card| {
         card.unexplained()
-            .any(|finding| arguments.strict || finding.contract.severity == Severity::Error)
+            .any(|finding| arguments.strict || finding.severity() == Severity::Error)
     };
     Ok(if !is_sound {
         Status::BadInput

@@ -2,7 +2,7 @@
 
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::card::Card;
-use crate::contract::{Contract, Finding};
+use crate::contract::{Contract, Finding, Severity};
 use crate::probe::{Content, Requirement};
 use crate::transcript::encode_char;
 
@@ -22,6 +22,8 @@ pub struct CardChange {
 pub struct FindingChange {
     /// The contract.
     pub contract: &'static Contract,
+    /// How bad it is.
+    pub severity: Severity,
     /// What shows that it is broken, in words.
     pub what: String,
     /// Whether it is broken only where no application stands before the template.
@@ -82,6 +84,7 @@ impl CardChange {
 fn broken(card: &Card) -> Vec<FindingChange> {
     let change = |finding: &Finding, is_alone| FindingChange {
         contract: finding.contract,
+        severity: finding.severity(),
         what: finding
             .evidence()
             .first()
@@ -97,7 +100,10 @@ fn broken(card: &Card) -> Vec<FindingChange> {
 fn without(list: &[FindingChange], other: &[FindingChange]) -> Vec<FindingChange> {
     let is_there = |change: &FindingChange| {
         let mut other = other.iter();
-        other.any(|known| known.contract == change.contract && known.is_alone == change.is_alone)
+        other.any(|known| {
+            (known.contract, known.severity, known.is_alone)
+                == (change.contract, change.severity, change.is_alone)
+        })
     };
     let left = list.iter().filter(|change| !is_there(change));
     left.cloned().collect()

@@ -1,15 +1,32 @@
 //! Contracts about the arguments of calls.
 
-use rolecall_model::Dialect;
+use rolecall_model::{Dialect, Outcome, Stage};
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
+use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::catalogue::{COMPACT_ARGUMENTS, OBJECT_ARGUMENTS, STRING_ARGUMENTS, TOOLS};
 use crate::probe::{Seen, words};
 
 fn shows_arguments(seen: &Seen) -> bool {
     seen.has(words::FIRST_VALUE) && seen.has(words::SECOND_VALUE)
+}
+
+/// Whether arguments that came as a JSON text stand in a JSON string.
+fn is_encoded_twice(seen: &Seen) -> bool {
+    seen.has(&format!("\\\"{}", words::FIRST_KEY))
+}
+
+/// Whether an engine gave up, which is no refusal in the template's own words.
+fn is_failure(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Failed {
+            stage: Stage::Render,
+            ..
+        } | Outcome::Crashed { .. }
+    )
 }
 
 pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
@@ -23,7 +40,18 @@ pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
         let object = prober.see(OBJECT_ARGUMENTS);
         // With or without spaces: a template may well pass the text on.
         let (spaced, compact) = (prober.see(STRING_ARGUMENTS), prober.see(COMPACT_ARGUMENTS));
+        if tally.text(&object).is_some() && is_failure(&spaced.outcome) {
+            let what = format!("arguments as a JSON text: {}", spaced.refusal());
+            if shows_arguments(&object) {
+                tally.broken(Evidence::differ(what, &object, &spaced));
+            }
+            return tally.judgement();
+        }
         if tally.text(&object).is_none() || tally.text(&spaced).is_none() {
+            return tally.judgement();
+        }
+        if is_encoded_twice(&compact) {
+            tally.skip("that arguments are escaped once more is said by arguments-encoded-once");
             return tally.judgement();
         }
         if shows_arguments(&object) && shows_arguments(&spaced) {
@@ -59,8 +87,7 @@ pub(super) static ARGUMENTS_ENCODED_ONCE: Contract = Contract {
         let seen = prober.see(COMPACT_ARGUMENTS);
         if tally.text(&seen).is_some() {
             if shows_arguments(&seen) {
-                let escaped = format!("\\\"{}", words::FIRST_KEY);
-                tally.demand(!seen.has(&escaped), || {
+                tally.demand(!is_encoded_twice(&seen), || {
                     Evidence::one("the arguments are escaped once more", &seen)
                 });
             } else {
@@ -75,7 +102,7 @@ pub(super) static KEY_ORDER_KEPT: Contract = Contract {
     id: "key-order-kept",
     meaning: "arguments and parameters keep their order",
     guards_against: "calls in another order than the model wrote them, and a lost cache",
-    severity: Severity::Warning,
+    severity: Severity::Note,
     // Ollama sorts both before a template sees them.
     dialects: &[Dialect::Jinja],
     judge: |prober, _| {

@@ -3,11 +3,12 @@
 
 use rolecall_model::Dialect;
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
 use super::tally::Tally;
-use crate::capability::Capabilities;
+use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
     ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER,
     MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES, SPACES, SPACES_BEHIND,
@@ -46,16 +47,27 @@ fn empty_content_alike(prober: &Prober<'_>, capabilities: &Capabilities) -> Judg
                         }
                         _ => format!("content that is {what}: {}", other.refusal()),
                     };
-                    Evidence::differ(what, &empty, &other)
+                    let evidence = Evidence::differ(what, &empty, &other);
+                    if empty.is_refused() {
+                        evidence.with(Severity::Warning)
+                    } else {
+                        evidence
+                    }
                 });
             }
         }
     }
-    // Without calls nobody needs to accept an answer that says nothing.
+    // Without calls nobody needs to send an answer that says nothing.
     let empty = prober.see(EMPTY_ANSWER);
     for (probe, what) in [(NULL_ANSWER, "null"), (MISSING_ANSWER, "missing")] {
-        let what = format!("an answer that is {what} gives another prompt than an empty one");
-        tally.same(&empty, &prober.see(probe), &what);
+        let other = prober.see(probe);
+        if let (Some(one), Some(text)) = (tally.text(&empty), tally.text(&other)) {
+            tally.demand_with(Severity::Note, one == text, || {
+                let what =
+                    format!("an answer that is {what} gives another prompt than an empty one");
+                Evidence::differ(what, &empty, &other)
+            });
+        }
     }
     tally.judgement()
 }
@@ -72,21 +84,54 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
             tally.skip("the template takes parts only");
             return tally.judgement();
         }
-        for (text, parts, who) in [
-            (USER, USER_PARTS, "a question"),
-            (USER_ASSISTANT_USER, ASSISTANT_PARTS, "an answer"),
-            (SYSTEM_USER, SYSTEM_PARTS, "a system message"),
-            (CALL_RESULT, RESULT_PARTS, "a tool's result"),
+        let user = taken(&prober.see(USER), &prober.see(USER_PARTS), words::USER);
+        if user == Some(Taken::AsList) {
+            let what = "text parts are in the prompt as a list: the template takes texts only";
+            let (text, parts) = (prober.see(USER), prober.see(USER_PARTS));
+            tally.broken(Evidence::differ(what, &text, &parts).with(Severity::Limitation));
+        }
+        for (text, parts, word, who) in [
+            (USER, USER_PARTS, words::USER, "a question"),
+            (
+                USER_ASSISTANT_USER,
+                ASSISTANT_PARTS,
+                words::ASSISTANT,
+                "an answer",
+            ),
+            (SYSTEM_USER, SYSTEM_PARTS, words::SYSTEM, "a system message"),
+            (CALL_RESULT, RESULT_PARTS, words::RESULT, "a tool's result"),
         ] {
             if prober.dialect() == Dialect::Go && parts == RESULT_PARTS {
                 // Ollama forgets whose result it is before a template sees it.
                 continue;
             }
-            let what = format!("{who} as a text part gives another prompt");
-            tally.same(&prober.see(text), &prober.see(parts), &what);
+            let (text, parts) = (prober.see(text), prober.see(parts));
+            let Some(how) = taken(&text, &parts, word) else {
+                tally.skip(if text.is_refused() {
+                    text.refusal()
+                } else {
+                    parts.refusal()
+                });
+                continue;
+            };
+            let (severity, what) = match (how, user) {
+                (Taken::AsText, _) => {
+                    tally.holds();
+                    continue;
+                }
+                // It is said once that the template takes texts only.
+                (Taken::AsList, Some(Taken::AsList)) => continue,
+                (Taken::Lost, _) => (Severity::Error, "is not in the prompt"),
+                (Taken::AsList, Some(_)) => (Severity::Error, "is in the prompt as a list"),
+                (Taken::AsList, None) => (Severity::Warning, "is in the prompt as a list"),
+                (Taken::OtherSpace, _) => (Severity::Note, "has other white space around it"),
+                (Taken::Otherwise, _) => (Severity::Warning, "gives another prompt"),
+            };
+            let what = format!("{who} as a text part {what}");
+            tally.broken(Evidence::differ(what, &text, &parts).with(severity));
         }
         let two = prober.see(TWO_PARTS);
-        if tally.text(&two).is_some() {
+        if user != Some(Taken::AsList) && tally.text(&two).is_some() {
             let (before, behind) = (two.find(words::BEFORE), two.find(words::BEHIND));
             let in_order = matches!((before, behind), (Some(before), Some(behind)) if before.start < behind.start);
             tally.demand(in_order, || {
@@ -96,6 +141,48 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// What becomes of content as a text part, beside the text itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// The same prompt.
+    AsText,
+    /// The same but for white space.
+    OtherSpace,
+    /// A list is printed.
+    AsList,
+    /// The text is not in the prompt.
+    Lost,
+    /// Another prompt.
+    Otherwise,
+}
+
+/// What becomes of content as a text part; nothing where there is no prompt to compare, or the
+/// text itself is lost.
+fn taken(text: &Seen, parts: &Seen, word: &str) -> Option<Taken> {
+    let (one, other) = (text.text()?, parts.text()?);
+    let without_space =
+        |text: &str| -> String { text.chars().filter(|c| !c.is_whitespace()).collect() };
+    // A list of tools may hold the same marks: only what the part adds counts.
+    let marks = ["'type': 'text'", "\"type\": \"text\"", "\"type\":\"text\""];
+    let is_list = || {
+        let mut marks = marks.iter();
+        marks.any(|mark| parts.count(mark) > text.count(mark))
+    };
+    Some(if one == other {
+        Taken::AsText
+    } else if !text.has(word) {
+        return None;
+    } else if is_list() {
+        Taken::AsList
+    } else if !parts.has(word) {
+        Taken::Lost
+    } else if without_space(one) == without_space(other) {
+        Taken::OtherSpace
+    } else {
+        Taken::Otherwise
+    })
+}
 
 pub(super) static WHITESPACE_VERBATIM: Contract = Contract {
     id: "whitespace-verbatim",
@@ -167,7 +254,7 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
     guards_against: "answers about reasoning models that lose everything before the word",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
-    judge: |prober, _| {
+    judge: |prober, capabilities| {
         const PROBE: Probe = THINK_TAG;
         let mut tally = Tally::default();
         let seen = prober.see(PROBE);
@@ -180,7 +267,19 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
             };
             match what {
                 None => tally.holds(),
-                Some(what) => tally.broken(Evidence::one(what, &seen)),
+                Some(what) => {
+                    // Each answer of such a model begins within its thoughts.
+                    let thinks = matches!(
+                        &capabilities.generation_prompt,
+                        GenerationPrompt::Suffix { text } if text.trim_end().ends_with("<think>")
+                    );
+                    let evidence = Evidence::one(what, &seen);
+                    tally.broken(if thinks {
+                        evidence.with(Severity::Limitation)
+                    } else {
+                        evidence
+                    });
+                }
             }
         }
         tally.judgement()

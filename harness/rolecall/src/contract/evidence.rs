@@ -6,6 +6,7 @@ use rolecall_model::Outcome;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
 
+use super::severity::Severity;
 use crate::diff::Diff;
 use crate::probe::Seen;
 use crate::transcript;
@@ -15,6 +16,9 @@ use crate::transcript;
 pub struct Evidence {
     /// What is wrong, in plain words.
     pub what: String,
+    /// How bad this is, where it is not as bad as its contract says, or worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// One render, or two that should have something in common.
     pub renders: Vec<Render>,
     /// The byte at which two renders part.
@@ -51,9 +55,18 @@ impl Evidence {
     pub(super) fn one(what: impl Into<String>, seen: &Seen) -> Evidence {
         Evidence {
             what: what.into(),
+            severity: None,
             renders: vec![Render::of(seen)],
             parts_at: None,
             expected: None,
+        }
+    }
+
+    /// The same, as bad as this.
+    pub(super) fn with(self, severity: Severity) -> Evidence {
+        Evidence {
+            severity: Some(severity),
+            ..self
         }
     }
 
@@ -74,6 +87,7 @@ impl Evidence {
         };
         Evidence {
             what: what.into(),
+            severity: None,
             renders: vec![Render::of(first), Render::of(second)],
             parts_at,
             expected: Some(expected),

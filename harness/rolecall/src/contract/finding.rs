@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
 
 /// What was found out about one contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +28,19 @@ impl Finding {
             Judgement::Broken(evidence) => evidence,
             Judgement::Holds | Judgement::DoesNotApply(_) => &[],
         }
+    }
+
+    /// How bad what was found is: as bad as the worst evidence. Where nothing is broken, what the
+    /// contract says.
+    pub fn severity(&self) -> Severity {
+        let evidence = self.evidence().iter();
+        let severities = evidence.map(|one| one.severity.unwrap_or(self.contract.severity));
+        severities.min().unwrap_or(self.contract.severity)
+    }
+
+    /// Whether the contract is broken in a way that someone should mend, or explain.
+    pub fn is_defect(&self) -> bool {
+        self.is_broken() && self.severity().is_defect()
     }
 
     /// Whether the contract is broken.
@@ -71,7 +85,7 @@ impl Serialize for Finding {
             contract: self.contract.id,
             meaning: self.contract.meaning,
             guards_against: self.contract.guards_against,
-            severity: self.contract.severity,
+            severity: self.severity(),
             verdict: self.judgement.name(),
             evidence,
             reason,

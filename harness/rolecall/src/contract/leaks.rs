@@ -2,16 +2,16 @@
 
 use rolecall_model::Dialect;
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_PARTS, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER, MISSING_CALL, NO_IDS,
-    NO_NAME, NO_TYPE, NULL_ANSWER, NULL_CALL, NULL_CALLS, OBJECT_ARGUMENTS, PARALLEL, RESULT_PARTS,
-    SYSTEM_PARTS, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TYPED_ARGUMENTS, USER,
-    USER_ASSISTANT_USER, USER_PARTS,
+    CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER, MISSING_CALL, NO_IDS, NO_NAME, NO_TYPE,
+    NULL_ANSWER, NULL_CALL, NULL_CALLS, OBJECT_ARGUMENTS, PARALLEL, TOOL_WITHOUT_DESCRIPTION,
+    TOOL_WITHOUT_PARAMETERS, TOOLS, TYPED_ARGUMENTS, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::{Arguments, Probe, Prober, Seen, words};
 
@@ -96,7 +96,7 @@ fn occurrences(text: &str, word: &str) -> usize {
 pub(super) static NO_REPR_LEAK: Contract = Contract {
     id: "no-repr-leak",
     meaning: "no list or object is in the prompt as Python or Go prints it",
-    guards_against: "prompts with `[{'type': 'text'` in them, arguments that are no JSON",
+    guards_against: "tools and arguments that are no JSON",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     judge: no_repr_leak,
@@ -104,18 +104,6 @@ pub(super) static NO_REPR_LEAK: Contract = Contract {
 
 fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
-    for (probe, who) in [
-        (USER_PARTS, "a question"),
-        (ASSISTANT_PARTS, "an answer"),
-        (SYSTEM_PARTS, "a system message"),
-        (RESULT_PARTS, "a tool's result"),
-    ] {
-        let seen = prober.see(probe);
-        let marks = ["'type': 'text'", "\"type\": \"text\"", "\"type\":\"text\""];
-        marked(&mut tally, &seen, &marks, &|mark| {
-            format!("{who} as a text part is in the prompt as a list: `{mark}`")
-        });
-    }
     let key = words::FIRST_KEY;
     let tool = words::TOOL;
     let tools = [

@@ -1,10 +1,13 @@
 //! The contract about what a model is trained to write.
 
+use std::ops::Range;
+
 use rolecall_model::{Dialect, Tracked};
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::{control_tokens, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
@@ -47,18 +50,14 @@ fn judge(
     tracked: &Tracked,
 ) {
     let text = tracked.text.as_str();
-    if tracked
-        .spans
-        .iter()
-        .all(|span| text[span.clone()].is_empty())
-    {
+    let spans = joined(&tracked.spans);
+    if spans.iter().all(|span| text[span.clone()].is_empty()) {
         tally.broken(Evidence::one("nothing is marked", seen));
         return;
     }
     for word in [words::SYSTEM, words::USER, words::SECOND_USER] {
         if let Some(place) = seen.find(word) {
-            let is_marked = tracked
-                .spans
+            let is_marked = spans
                 .iter()
                 .any(|span| span.start < place.end && place.start < span.end);
             tally.demand(!is_marked, || {
@@ -70,8 +69,7 @@ fn judge(
         let Some(place) = seen.find(word) else {
             continue;
         };
-        let Some(span) = tracked
-            .spans
+        let Some(span) = spans
             .iter()
             .find(|span| span.start <= place.start && place.end <= span.end)
         else {
@@ -82,7 +80,7 @@ fn judge(
         if let GenerationPrompt::Suffix { text: opening } = &capabilities.generation_prompt {
             let is_marked =
                 !opening.trim().is_empty() && text[span.start..place.start].contains(opening);
-            tally.demand(!is_marked, || {
+            tally.demand_with(Severity::Warning, !is_marked, || {
                 Evidence::one("the opening of an answer is marked", seen)
             });
         }
@@ -110,4 +108,16 @@ fn judge(
             });
         }
     }
+}
+
+/// Spans of which no two touch each other.
+fn joined(spans: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if last.end == span.start => last.end = span.end,
+            _ => joined.push(span.clone()),
+        }
+    }
+    joined
 }

@@ -2,9 +2,11 @@
 
 use rolecall_model::Dialect;
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
+use super::source::speaks_of;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
@@ -91,12 +93,21 @@ pub(super) static MESSAGES_KEPT: Contract = Contract {
 
 fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
+    let first_system = prober.see(SYSTEM_USER);
+    let has_system = first_system.is_refused() || first_system.has(words::SYSTEM);
+    if !has_system {
+        let what = "system messages are not in the prompt";
+        tally.broken(Evidence::one(what, &first_system).with(Severity::Limitation));
+    }
+    let is_system = |word: &str| [words::SYSTEM, words::SECOND_SYSTEM].contains(&word);
     for (probe, words) in CONVERSATIONS {
         let seen = prober.see(probe);
-        if tally.text(&seen).is_none() {
+        // Nobody asks a model something by a system message alone.
+        if probe == SYSTEM_ONLY || tally.text(&seen).is_none() {
             continue;
         }
-        for word in words.iter().filter(|word| **word != words::DEVELOPER) {
+        let expected = words.iter().filter(|word| **word != words::DEVELOPER);
+        for word in expected.filter(|word| has_system || !is_system(word)) {
             tally.demand(seen.has(word), || {
                 let what = format!("{} is not in the prompt: {}", name(word), probe.about);
                 Evidence::one(what, &seen)
@@ -115,11 +126,24 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(DEVELOPER_USER);
-        if tally.text(&seen).is_some() {
-            tally.demand(seen.has(words::DEVELOPER), || {
-                Evidence::one("the developer message is not in the prompt", &seen)
-            });
+        if tally.text(&seen).is_none() {
+            return tally.judgement();
         }
+        let is_known = speaks_of(prober.template(), &["developer"]);
+        let unknown = prober.see(UNKNOWN_ROLE);
+        if !is_known && unknown.text().is_some() && !unknown.has(words::NARRATOR) {
+            tally.skip("the template drops every role that it does not know");
+            return tally.judgement();
+        }
+        // A role that the template does not name is one that it does not have.
+        let severity = if is_known {
+            Severity::Error
+        } else {
+            Severity::Limitation
+        };
+        tally.demand_with(severity, seen.has(words::DEVELOPER), || {
+            Evidence::one("the developer message is not in the prompt", &seen)
+        });
         tally.judgement()
     },
 };
@@ -127,15 +151,18 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
 pub(super) static UNKNOWN_ROLE_KEPT: Contract = Contract {
     id: "unknown-role-kept",
     meaning: "a message in a role that nobody knows is in the prompt, or refused",
-    guards_against: "a typing error in a role that makes a message vanish",
-    severity: Severity::Warning,
+    guards_against: "a typing error in a role, or `developer`, that makes a message vanish",
+    severity: Severity::Limitation,
     dialects: &Dialect::ALL,
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(UNKNOWN_ROLE);
         if tally.text(&seen).is_some() {
             tally.demand(seen.has(words::NARRATOR), || {
-                Evidence::one("the message of the narrator is not in the prompt", &seen)
+                Evidence::one(
+                    "messages in roles that the template does not know are not in the prompt",
+                    &seen,
+                )
             });
         }
         tally.judgement()
@@ -189,7 +216,15 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             .collect();
         for pair in places.windows(2) {
             let ((first, before), (second, behind)) = (pair[0], pair[1]);
-            tally.demand(before < behind, || {
+            // Many models have one place for instructions.
+            let is_turn =
+                |word| ![words::SYSTEM, words::SECOND_SYSTEM, words::DEVELOPER].contains(&word);
+            let severity = if is_turn(first) && is_turn(second) {
+                Severity::Warning
+            } else {
+                Severity::Limitation
+            };
+            tally.demand_with(severity, before < behind, || {
                 let what = format!("{} stands behind {}", name(first), name(second));
                 Evidence::one(what, &seen)
             });

@@ -4,17 +4,22 @@
 //! it, and they are the evidence; where a probe is refused, or a template has no use for
 //! what the contract is about, it does not apply, and says why.
 
+mod severity;
+
 mod evidence;
 
 mod judgement;
 
 mod definition;
+mod source;
 mod tally;
 
 mod finding;
 mod tokens;
 
-// Contracts, by what they are about.
+// Contracts, by what they are about. What fails as a whole is told once.
+mod working;
+
 mod arguments;
 mod content;
 mod leaks;
@@ -23,6 +28,7 @@ mod messages;
 mod prefix;
 mod rendering;
 mod tools;
+mod turns;
 
 #[cfg(test)]
 mod tests;
@@ -30,14 +36,16 @@ mod tests;
 use crate::capability::Capabilities;
 use crate::probe::Prober;
 
-pub use definition::{Contract, Severity};
+pub use definition::Contract;
 pub use evidence::{Evidence, Relation, Render};
 pub use finding::Finding;
 pub use judgement::Judgement;
+pub use severity::Severity;
 
 /// The contracts, in the order in which reports list them.
 pub const ALL: &[&Contract] = &[
     &rendering::RENDERS,
+    &working::CAPABILITIES_WORK,
     &rendering::DETERMINISTIC,
     &rendering::DATE_INDEPENDENT,
     &rendering::SOURCE_NEWLINES,
@@ -63,6 +71,8 @@ pub const ALL: &[&Contract] = &[
     &tools::PARALLEL_CALLS_KEPT,
     &tools::CONTENT_BESIDE_CALLS,
     &tools::TOOL_RESULTS_KEPT,
+    &tools::RESULT_VERBATIM,
+    &tools::SCHEMA_KEPT,
     &arguments::ARGUMENTS_ALIKE,
     &arguments::ARGUMENTS_ENCODED_ONCE,
     &arguments::KEY_ORDER_KEPT,
@@ -72,6 +82,10 @@ pub const ALL: &[&Contract] = &[
     &prefix::HISTORY_STABLE_TOOLS,
     &prefix::HISTORY_STABLE_REASONING,
     &prefix::OPEN_MODEL_TURN,
+    &turns::OPENING_ON_REQUEST,
+    &turns::TURNS_CLOSED,
+    &turns::SAME_QUESTION_TWICE,
+    &turns::ROLES_STAND,
     &mask::ASSISTANT_MASK,
 ];
 
@@ -86,13 +100,21 @@ pub fn judge(prober: &Prober<'_>, capabilities: &Capabilities) -> Vec<Finding> {
     ALL.iter()
         .map(|contract| Finding {
             contract,
-            judgement: judge_by(contract, prober, capabilities),
+            judgement: worst_first(contract, judge_by(contract, prober, capabilities)),
             deliberate: explained
                 .iter()
                 .find(|(id, _)| id == contract.id)
                 .map(|(_, why)| why.clone()),
         })
         .collect()
+}
+
+/// A judgement whose worst evidence is told first.
+fn worst_first(contract: &Contract, mut judgement: Judgement) -> Judgement {
+    if let Judgement::Broken(evidence) = &mut judgement {
+        evidence.sort_by_key(|one| one.severity.unwrap_or(contract.severity));
+    }
+    judgement
 }
 
 /// Judges a template by one contract.

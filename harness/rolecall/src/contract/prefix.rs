@@ -2,11 +2,12 @@
 
 use rolecall_model::{Dialect, Outcome};
 
-use super::definition::{Contract, Severity};
-use super::evidence::Evidence;
+use super::definition::Contract;
+use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
+use super::severity::Severity;
 use super::tally::Tally;
-use super::tokens::control_tokens;
+use super::tokens::{control_tokens, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_TURN_USER,
@@ -36,7 +37,19 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
                 tally.skip("`add_generation_prompt` changes nothing");
             } else {
                 let what = "the prompt without the opening of an answer ends in another way";
-                tally.prefix(&closed, &open, what);
+                let keeps = |text: &str| words::ALL.map(|word| text.contains(word));
+                let (Some(one), Some(other)) = (tally.text(&closed), tally.text(&open)) else {
+                    continue;
+                };
+                // What was said is worse to change than what stands around it.
+                let severity = if keeps(one) == keeps(other) {
+                    Severity::Note
+                } else {
+                    Severity::Warning
+                };
+                tally.demand_with(severity, other.starts_with(one), || {
+                    Evidence::no_prefix(what, &closed, &open)
+                });
             }
         }
         tally.judgement()
@@ -72,7 +85,8 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
         let mut tally = Tally::default();
         for (open, finished, _) in ANSWERED {
             let what = format!("the answer does not continue the prompt: {}", open.about);
-            tally.prefix(&prober.see(open), &prober.see(finished), &what);
+            let (open, finished) = (prober.see(open), prober.see(finished));
+            continues(&mut tally, prober, [&open, &finished], &what, |rest| rest);
         }
         tally.judgement()
     },
@@ -99,10 +113,63 @@ fn goes_on(
         (Some(text), Some(behind)) if always_opens => {
             let text = text[..text.len() - behind.len()].to_owned();
             let cut = Seen::new(before.probe, before.about, Outcome::Rendered { text });
-            tally.prefix(&cut, &after, what);
+            continues(tally, prober, [&cut, &after], what, str::trim);
         }
-        _ => tally.prefix(&before, &after, what),
+        _ => continues(tally, prober, [&before, &after], what, str::trim),
     }
+}
+
+/// What opens and closes the thoughts of models.
+const THOUGHTS: [(&str, &str); 4] = [
+    ("<think>", "</think>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|channel|>analysis", "<|end|>"),
+];
+
+/// Demands that the second prompt begins with the first. Thoughts may go when a conversation goes
+/// on, for models are trained so; and the end of the text at the very end is not what was written
+/// before. `strip` takes what else does not matter there from what is left of the first prompt
+/// where the two part.
+fn continues(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    [first, second]: [&Seen; 2],
+    what: &str,
+    strip: fn(&str) -> &str,
+) {
+    let (Some(one), Some(other)) = (tally.text(first), tally.text(second)) else {
+        return;
+    };
+    let at = common(one, other);
+    let rest = strip(&one[at..]);
+    let eos = special_token(prober.template(), "eos_token");
+    let is_end = eos.is_some_and(|eos| rest.trim() == eos);
+    if rest.is_empty() || is_end || is_in_thoughts(one, other, at) {
+        tally.holds();
+    } else {
+        tally.prefix(first, second, what);
+    }
+}
+
+/// Whether two prompts part within thoughts, or where one of them has some.
+fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
+    // They may part in the middle of a mark.
+    let before = &one[..at];
+    let start = before.rfind(['<', '[']).filter(|start| at - start < 24);
+    let start = start.filter(|start| !before[*start..].contains(['>', ']']));
+    let start = start.unwrap_or(at);
+    THOUGHTS.iter().any(|(open, close)| {
+        let has_mark = |text: &str| {
+            let rest = text[start..].trim_start();
+            rest.starts_with(open) || rest.starts_with(close)
+        };
+        let is_open = match (before.rfind(open), before.rfind(close)) {
+            (Some(open), Some(close)) => open > close,
+            (opened, _) => opened.is_some(),
+        };
+        is_open || has_mark(one) || has_mark(other)
+    })
 }
 
 pub(super) static HISTORY_STABLE: Contract = Contract {

@@ -2,26 +2,28 @@
 
 use rolecall_model::{Dialect, Outcome, Stage};
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
 use super::tally::Tally;
+use super::working::failing;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, ASSISTANT_PARTS, CALL_RESULT, COMPACT_ARGUMENTS, DEVELOPER_USER, DOCUMENT,
-    EMPTY_CALL, EMPTY_CALLS, LATE_SYSTEM, LONG_IDS, MISSING_ANSWER, MISSING_CALL, NO_ARGUMENTS,
-    NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, NULL_ANSWER, NULL_CALL, NULL_CALLS, OBJECT_ARGUMENTS,
-    PARALLEL, REASONED, RESULT_PARTS, SYSTEM_ONLY, SYSTEM_PARTS, SYSTEM_TURNS, SYSTEM_USER,
-    TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TWO_ASSISTANTS, TWO_PARTS,
-    TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER, USER_ASSISTANT_USER,
-    USER_PARTS,
+    ASSISTANT_FIRST, CALL_RESULT, DEVELOPER_USER, DOCUMENT, EMPTY_CALLS, LATE_SYSTEM, LONG_IDS,
+    NO_ARGUMENTS, NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, PARALLEL, REASONED, SYSTEM_ONLY,
+    SYSTEM_TURNS, SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS,
+    TWO_ASSISTANTS, TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER,
+    USER_ASSISTANT, USER_ASSISTANT_USER,
 };
 use crate::probe::{Manner, Probe, Prober, Requirement, words};
 
 /// Probes that together go through most of a template.
 const USUAL: [Probe; 4] = [USER, SYSTEM_TURNS, TOOLS, PARALLEL];
 
-/// Probes that a server may send: a template that does not want one has words for it.
+/// Probes that a server may send: a template that does not want one has words for it. Content
+/// that is null or a list is not among them, nor are arguments in another form than the template
+/// takes: that has contracts of its own.
 const LEGAL: &[Probe] = &[
     SYSTEM_USER,
     SYSTEM_ONLY,
@@ -32,12 +34,6 @@ const LEGAL: &[Probe] = &[
     TWO_USERS,
     TWO_ASSISTANTS,
     ASSISTANT_FIRST,
-    USER_PARTS,
-    TWO_PARTS,
-    ASSISTANT_PARTS,
-    SYSTEM_PARTS,
-    NULL_ANSWER,
-    MISSING_ANSWER,
     TOOLS,
     NO_TOOLS,
     TOOL_WITHOUT_PARAMETERS,
@@ -45,14 +41,7 @@ const LEGAL: &[Probe] = &[
     UNION_TYPE,
     NO_TYPE,
     CALL_RESULT,
-    RESULT_PARTS,
-    EMPTY_CALL,
-    NULL_CALL,
-    MISSING_CALL,
     EMPTY_CALLS,
-    NULL_CALLS,
-    OBJECT_ARGUMENTS,
-    COMPACT_ARGUMENTS,
     TYPED_ARGUMENTS,
     NO_ARGUMENTS,
     PARALLEL,
@@ -85,7 +74,18 @@ pub(super) static RENDERS: Contract = Contract {
             Requirement::Tools => what.push_str(" (it wants tools)"),
             Requirement::Documents => what.push_str(" (it wants documents)"),
         }
-        tally.demand(seen.has(words::USER), || Evidence::one(what, &seen));
+        // A template that wants more, and takes it, is not broken.
+        let wants_more = prober.manner().given != Requirement::Nothing
+            || prober.see(USER_ASSISTANT).has(words::ASSISTANT)
+            || prober.see(SYSTEM_USER).has(words::USER);
+        let severity = if wants_more {
+            Severity::Limitation
+        } else {
+            Severity::Error
+        };
+        tally.demand_with(severity, seen.has(words::USER), || {
+            Evidence::one(what, &seen)
+        });
         tally.judgement()
     },
 };
@@ -113,7 +113,7 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
     id: "date-independent",
     meaning: "the prompt is the same on every day",
     guards_against: "caches and tests that go stale at midnight, servers with other clocks",
-    severity: Severity::Warning,
+    severity: Severity::Note,
     dialects: &Dialect::ALL,
     judge: |prober, _| {
         let mut tally = Tally::default();
@@ -180,7 +180,8 @@ pub(super) static REFUSAL_WORDS: Contract = Contract {
 fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let mut groups: Vec<(String, Evidence, Vec<&str>)> = Vec::new();
-    for probe in LEGAL {
+    let failing = failing(prober);
+    for probe in LEGAL.iter().filter(|probe| !failing.contains(&probe.name)) {
         let seen = prober.see(*probe);
         let is_wordless = match &seen.outcome {
             Outcome::Rendered { .. } => continue,

@@ -2,6 +2,7 @@
 
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
 use crate::probe::Seen;
 
 /// What was seen so far.
@@ -23,6 +24,16 @@ impl Tally {
         if !self.broken.iter().any(|known| known.what == evidence.what) {
             self.broken.push(evidence);
         }
+    }
+
+    /// Demands something of a render; otherwise this is as bad.
+    pub(super) fn demand_with(
+        &mut self,
+        severity: Severity,
+        is_so: bool,
+        otherwise: impl FnOnce() -> Evidence,
+    ) {
+        self.demand(is_so, || otherwise().with(severity));
     }
 
     /// Something says nothing about the contract.

@@ -56,6 +56,11 @@ const SOUND: &str = r"
 const BROKEN: &[(&str, &str, &str)] = &[
     ("renders", "{{- bos_token -}}", "{{- bos_token.of.what -}}"),
     (
+        "capabilities-work",
+        "'<|call|>' ~ call.function.name",
+        "'<|call|>' ~ call.functions.name.first",
+    ),
+    (
         "date-independent",
         "{{- bos_token -}}",
         "{{- bos_token ~ strftime_now('%Y') -}}",
@@ -163,6 +168,36 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "tool-results-kept",
         "        {{- text(message.content) -}}\n        {{-",
         "        {{- text(message.content) if message.role != 'tool' -}}\n        {{-",
+    ),
+    (
+        "result-verbatim",
+        "        {{- text(message.content) -}}\n        {{-",
+        "        {{- message.content | tojson if message.role == 'tool' else text(message.content) -}}\n        {{-",
+    ),
+    (
+        "schema-kept",
+        "tools | tojson",
+        "tools | tojson | replace('elsequill', '')",
+    ),
+    (
+        "opening-on-request",
+        "{%- if add_generation_prompt -%}",
+        "{%- if true -%}",
+    ),
+    (
+        "turns-closed",
+        "        {{- text(message.content) -}}\n        {{- '<|end|>' -}}",
+        "        {{- text(message.content) -}}\n        {{- '<|end|>' if message.role != 'system' -}}",
+    ),
+    (
+        "same-question",
+        "{{- '<|' ~ message.role ~ '|>' -}}",
+        "{{- '<|' ~ message.role ~ '|>' ~ ('!' if tools and message == messages[0]) -}}",
+    ),
+    (
+        "roles-stand",
+        "{{- '<|' ~ message.role ~ '|>' -}}",
+        "{{- '<|' ~ ('user' if tools and loop.first else message.role) ~ '|>' -}}",
     ),
     (
         "arguments-alike",

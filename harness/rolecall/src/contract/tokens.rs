@@ -3,9 +3,10 @@
 use rolecall_model::{Case, Dialect, Template};
 use serde_json::{Value, json};
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{CALL_RESULT, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER};
@@ -53,6 +54,16 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
             1 => tally.demand(text.starts_with(bos), || {
                 Evidence::one(format!("`{bos}` does not stand at the start"), &seen)
             }),
+            // Some models have it before every turn.
+            count
+                if !text.starts_with(&bos.repeat(2)) && count > 1 && probe != USER && {
+                    let user = prober.see(USER);
+                    user.text()
+                        .is_some_and(|text| text.matches(bos).count() == 1)
+                } =>
+            {
+                tally.skip("the token that begins a sequence opens turns");
+            }
             count => {
                 let what = if text.starts_with(&bos.repeat(2)) {
                     format!("`{bos}` stands at the start {count} times")
@@ -128,14 +139,22 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 /// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without
 /// spaces.
 pub(super) fn control_tokens(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, open) in text.char_indices().filter(|(_, c)| matches!(c, '<' | '[')) {
+    let mut found: Vec<String> = Vec::new();
+    for token in control_tokens_in(text) {
+        if !found.iter().any(|known| known == token) {
+            found.push(token.to_owned());
+        }
+    }
+    found
+}
+
+/// The same, each as often as it is there, in the order of the text.
+pub(super) fn control_tokens_in(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let opens = text.char_indices().filter(|(_, c)| matches!(c, '<' | '['));
+    opens.filter_map(|(at, open)| {
         let close = if open == '<' { '>' } else { ']' };
         let rest = &text[at..];
-        let Some(end) = rest.find(close) else {
-            continue;
-        };
-        let token = &rest[..=end];
+        let end = rest.find(close)?;
         let inside = &rest[1..end];
         let is_word = !inside.is_empty()
             && inside.len() <= 40
@@ -144,9 +163,6 @@ pub(super) fn control_tokens(text: &str) -> Vec<String> {
                 .all(|c| c.is_alphanumeric() || "|_/-｜▁:".contains(c))
             && inside.chars().any(char::is_alphabetic);
         let is_token = is_word && (open == '<' || inside.chars().all(|c| !c.is_lowercase()));
-        if is_token && !found.iter().any(|known| known == token) {
-            found.push(token.to_owned());
-        }
-    }
-    found
+        is_token.then_some(&rest[..=end])
+    })
 }

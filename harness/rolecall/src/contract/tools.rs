@@ -2,25 +2,35 @@
 
 use rolecall_model::Dialect;
 
-use super::definition::{Contract, Severity};
+use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::severity::Severity;
+use super::source::speaks_of_tools;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_WITH_TEXT, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, PARALLEL, TOOLS, USER,
+    CALL, CALL_RESULT, CALL_WITH_TEXT, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, PARALLEL,
+    QUOTED_RESULT, RICH_TOOL, TOOLS, USER, quoted_result,
 };
-use crate::probe::{Prober, Requirement, words};
+use crate::probe::{Prober, Requirement, Seen, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
     id: "tools-kept",
     meaning: "tools are in the prompt, with what they do and their parameters, or refused",
     guards_against: "a model that is never told of its tools",
-    severity: Severity::Warning,
+    severity: Severity::Error,
     dialects: &Dialect::ALL,
-    judge: |prober, _| {
+    judge: |prober, capabilities| {
         let mut tally = Tally::default();
         let seen = prober.see(TOOLS);
+        if !supports_tools(prober, capabilities) {
+            if tally.text(&seen).is_some() {
+                let what = "tools, calls and results are not in the prompt";
+                tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
+            }
+            return tally.judgement();
+        }
         if tally.text(&seen).is_some() {
             let missing: Vec<_> = [
                 (words::TOOL, "the first tool"),
@@ -40,12 +50,26 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
             };
             match what {
                 None => tally.holds(),
+                Some(what) if missing.len() < 5 && seen.has(words::TOOL) => {
+                    tally.broken(Evidence::one(what, &seen).with(Severity::Warning));
+                }
                 Some(what) => tally.broken(Evidence::one(what, &seen)),
             }
         }
         tally.judgement()
     },
 };
+
+/// Why a contract about tools says nothing about a template.
+const NO_TOOLS_HERE: &str = "the template does nothing about tools";
+
+/// Whether a template sets out to support tools: it names them, or some of what was tried is in
+/// the prompt.
+fn supports_tools(prober: &Prober<'_>, capabilities: &Capabilities) -> bool {
+    speaks_of_tools(prober.template())
+        || capabilities.tools.is_kept()
+        || capabilities.tool_calls.single.is_kept()
+}
 
 pub(super) static NO_TOOLS_ALIKE: Contract = Contract {
     id: "no-tools-alike",
@@ -104,8 +128,12 @@ pub(super) static TOOL_CALLS_KEPT: Contract = Contract {
     guards_against: "a model that does not know what it did, and does it again",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
-    judge: |prober, _| {
+    judge: |prober, capabilities| {
         let mut tally = Tally::default();
+        if !supports_tools(prober, capabilities) {
+            tally.skip(NO_TOOLS_HERE);
+            return tally.judgement();
+        }
         for probe in [CALL_RESULT, CALL] {
             let seen = prober.see(probe);
             if tally.text(&seen).is_none() {
@@ -202,8 +230,12 @@ pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
     guards_against: "a model that waits for its tools, or makes their results up",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
-    judge: |prober, _| {
+    judge: |prober, capabilities| {
         let mut tally = Tally::default();
+        if !supports_tools(prober, capabilities) && !prober.see(CALL_RESULT).has(words::RESULT) {
+            tally.skip(NO_TOOLS_HERE);
+            return tally.judgement();
+        }
         for (probe, without) in [
             (CALL_RESULT, ""),
             (NO_IDS, " without an ID"),
@@ -218,6 +250,84 @@ pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
                 });
             }
         }
+        tally.judgement()
+    },
+};
+
+pub(super) static RESULT_VERBATIM: Contract = Contract {
+    id: "result-verbatim",
+    meaning: "what a tool gave arrives as it was sent",
+    guards_against: "results full of backslashes, files that come back as one line",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let seen = prober.see(QUOTED_RESULT);
+        if let Some(text) = tally.text(&seen) {
+            if !seen.has(words::RESULT) {
+                tally.skip("results are not in the prompt");
+            } else if text.contains(&quoted_result()) {
+                tally.holds();
+            } else if text.contains("\\\"C\\\"") {
+                let what = "quotes and line breaks of a result are escaped";
+                tally.broken(Evidence::one(what, &seen));
+            } else {
+                tally.skip("the result is written in another way");
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static SCHEMA_KEPT: Contract = Contract {
+    id: "schema-kept",
+    meaning: "the whole of a tool's schema is in the prompt",
+    guards_against: "a model that does not know which values a tool takes",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if !capabilities.tools.is_kept() {
+            tally.skip("tools are not in the prompt");
+            return tally.judgement();
+        }
+        let (plain, seen) = (prober.see(TOOLS), prober.see(RICH_TOOL));
+        if seen.text().is_none() {
+            let what = format!("a tool with a richer schema: {}", seen.refusal());
+            tally.broken(Evidence::differ(what, &plain, &seen).with(Severity::Error));
+            return tally.judgement();
+        }
+        let missing: Vec<&str> = [
+            (words::OBJECT_ABOUT, "what an object is"),
+            (words::INNER_KEY, "an object's properties"),
+            (words::INNER_ABOUT, "what these are"),
+            (words::INNER_CHOICE, "the choices of an enum"),
+            (words::DEFAULT, "a default"),
+            ("integer", "the alternatives of anyOf"),
+        ]
+        .into_iter()
+        // Ollama itself forgets defaults.
+        .filter(|(word, _)| prober.dialect() == Dialect::Jinja || *word != words::DEFAULT)
+        .filter(|(word, _)| !seen.has(word))
+        .map(|(_, name)| name)
+        .collect();
+        tally.demand(missing.is_empty(), || {
+            let what = format!("not in the prompt: {}", missing.join(", "));
+            Evidence::one(what, &seen)
+        });
+        let in_python = |seen: &Seen| {
+            let mut texts = seen.text().into_iter();
+            texts.any(|text| text.contains(": True") || text.contains(">True<"))
+        };
+        // Where the whole tool is written as Python does, no-repr-leak says so.
+        if plain.has("'type': 'function'") {
+            return tally.judgement();
+        }
+        tally.demand_with(
+            Severity::Error,
+            in_python(&plain) || !in_python(&seen),
+            || Evidence::one("a default that is true is in the prompt as `True`", &seen),
+        );
         tally.judgement()
     },
 };

@@ -159,6 +159,11 @@ probes! {
         }]),
         ..open(vec![m.user()])
     };
+    /// a tool whose parameters have parameters, choices, defaults and alternatives
+    RICH_TOOL = "rich-tool", |m| Case {
+        tools: Some(vec![rich_tool()]),
+        ..open(vec![m.user()])
+    };
     /// a parameter without a type
     NO_TYPE = "no-type", |m| Case {
         tools: Some(vec![{
@@ -192,6 +197,18 @@ probes! {
         m.user(), m.call(), m.result(), m.second_assistant(), m.second_user(),
         m.message("assistant", words::THIRD_ASSISTANT),
     ]));
+    /// a second question with tools, which says what the first one said
+    SAME_QUESTION = "same-question", |m| with_tools(open(vec![m.user(), m.assistant(), m.user()]));
+    /// a second question with tools
+    OTHER_QUESTION = "other-question", |m| with_tools(open(vec![m.user(), m.assistant(), m.second_user()]));
+    /// a conversation with tools that the assistant begins
+    ASSISTANT_FIRST_TOOLS = "assistant-first-tools", |m| with_tools(open(vec![m.assistant(), m.user()]));
+    /// a result with quotes and a line break
+    QUOTED_RESULT = "quoted-result", |m| {
+        let mut result = m.result();
+        result["content"] = m.content(&quoted_result());
+        with_tools(open(vec![m.user(), m.call(), result]))
+    };
     /// a call with text beside it
     CALL_WITH_TEXT = "call-with-text", |m| with_tools(open(vec![m.user(), call_with_text(m), m.result()]));
     /// a call with text beside it, its result and the answer
@@ -280,6 +297,33 @@ probes! {
     UNFINISHED_TAGGED = "unfinished-tagged", |m| closed(vec![
         m.user(), m.message("assistant", &format!("{}{CONTINUE_TAG}", words::ASSISTANT)),
     ]);
+}
+
+/// What a tool gave, with quotes and a line break.
+pub fn quoted_result() -> String {
+    format!("{} \"C\"\nnext", words::RESULT)
+}
+
+fn rich_tool() -> Value {
+    let mut tool = tool(words::TOOL);
+    tool["function"]["parameters"]["properties"] = json!({
+        words::FIRST_KEY: {
+            "type": "object",
+            "description": words::OBJECT_ABOUT,
+            "properties": {
+                words::INNER_KEY: {
+                    "type": "string", "description": words::INNER_ABOUT, "enum": [words::INNER_CHOICE, "other"],
+                },
+            },
+        },
+        words::SECOND_KEY: {
+            "anyOf": [{"type": "string"}, {"type": "integer"}],
+            "description": "either",
+            "default": words::DEFAULT,
+        },
+        "flag": {"type": "boolean", "description": "a flag", "default": true},
+    });
+    tool
 }
 
 fn spaces(word: &str) -> String {

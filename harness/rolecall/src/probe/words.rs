@@ -57,8 +57,19 @@ pub const THIRD_VALUE: &str = "eastquill";
 /// And for its second parameter.
 pub const FOURTH_VALUE: &str = "westquill";
 
+/// What describes a parameter that is an object.
+pub const OBJECT_ABOUT: &str = "nestquill";
+/// A property of it.
+pub const INNER_KEY: &str = "deepquill";
+/// What describes that.
+pub const INNER_ABOUT: &str = "coreaboutquill";
+/// A value that it may have.
+pub const INNER_CHOICE: &str = "pickquill";
+/// A parameter's default.
+pub const DEFAULT: &str = "elsequill";
+
 /// All words that stand for a text: those of the tools are among them.
-pub const ALL: [&str; 25] = [
+pub const ALL: [&str; 30] = [
     SYSTEM,
     SECOND_SYSTEM,
     DEVELOPER,
@@ -84,6 +95,11 @@ pub const ALL: [&str; 25] = [
     SECOND_VALUE,
     THIRD_VALUE,
     FOURTH_VALUE,
+    OBJECT_ABOUT,
+    INNER_KEY,
+    INNER_ABOUT,
+    INNER_CHOICE,
+    DEFAULT,
 ];
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io:
         }
         for finding in card.broken() {
             let contract = finding.contract;
-            let level = match contract.severity {
-                Severity::Note => "notice",
+            let level = match finding.severity() {
+                Severity::Limitation | Severity::Note => "notice",
                 _ if finding.deliberate.is_some() => "notice",
                 Severity::Error => "error",
                 Severity::Warning => "warning",

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use anstyle::Style;
+
 use super::difference::write_whole_within;
 use super::screen::ENDLESS;
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
@@ -38,9 +40,9 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
     if let Some(error) = &card.syntax_error {
         return writeln!(out, "\nerror {}: {}", error.place, one_line(&error.message));
     }
-    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+    for severity in Severity::ALL {
         for finding in card.broken() {
-            if finding.contract.severity == severity {
+            if finding.severity() == severity {
                 write_broken(out, finding, detail, ENDLESS)?;
             }
         }
@@ -101,15 +103,12 @@ pub(super) fn write_broken(
 ) -> io::Result<()> {
     let mut paragraph = |text: String| writeln!(out, "{}", wrapped(&text, width, 4));
     let contract = finding.contract;
-    let style = match contract.severity {
-        Severity::Error => BAD,
-        Severity::Warning => NOTE,
-        Severity::Note => PLAIN,
-    };
+    let severity = finding.severity();
+    let style = style_of(severity);
     let quiet = |text: String| format!("  {}", Styled(QUIET, text));
     paragraph(format!(
         "\n{:7} {}",
-        Styled(style, contract.severity.name()),
+        Styled(style, severity.name()),
         Styled(HEADING, contract.id),
     ))?;
     paragraph(quiet(format!("should be: {}", contract.meaning)))?;
@@ -120,7 +119,11 @@ pub(super) fn write_broken(
     for evidence in finding.evidence() {
         let what = one_line(&evidence.what);
         let place = Styled(QUIET, format!("[{}]", place(evidence)));
-        let text = format!("  - {what} {place}");
+        let rank = match evidence.severity {
+            Some(other) if other != severity => format!("{other}: "),
+            _ => String::new(),
+        };
+        let text = format!("  - {rank}{what} {place}");
         writeln!(out, "{}", wrapped(&text, width, 4))?;
         if detail == Detail::Full
             && let Some(diff) = evidence.diff()
@@ -129,6 +132,15 @@ pub(super) fn write_broken(
         }
     }
     Ok(())
+}
+
+/// The style of what is as bad as this.
+pub(super) fn style_of(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => BAD,
+        Severity::Warning => NOTE,
+        Severity::Limitation | Severity::Note => PLAIN,
+    }
 }
 
 /// Which probes show it, and where their prompts part.

@@ -6,7 +6,9 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::card::{ALONE, Detail, one_line, setting, write_alone, write_broken};
+use super::card::{
+    ALONE, Detail, one_line, setting, style_of as style_of_severity, write_alone, write_broken,
+};
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
 use super::screen;
@@ -37,31 +39,65 @@ pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Resul
         return syntax_error::write(out, error);
     }
     paragraph(out, &tally(card), 2)?;
+    if let Some(assumed) = assumed(card) {
+        paragraph(out, &Styled(QUIET, assumed).to_string(), 2)?;
+    }
     write_capabilities(out, &card.capabilities)?;
-    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+    for severity in Severity::ALL {
         for finding in card.broken() {
-            // A note is a fact; those who want its evidence ask for everything.
-            let is_wanted = severity != Severity::Note || detail == Detail::Full;
-            if finding.contract.severity == severity && is_wanted {
+            // Limitations and notes are facts; those who want their evidence ask for everything.
+            let is_wanted = severity.is_defect() || detail == Detail::Full;
+            if finding.severity() == severity && is_wanted {
                 write_broken(out, finding, detail, screen::width())?;
             }
         }
     }
-    let notes: Vec<_> = card
-        .broken()
-        .filter(|finding| finding.contract.severity == Severity::Note)
-        .map(|finding| finding.contract.id)
-        .collect();
-    if !notes.is_empty() && detail == Detail::Brief {
-        let text = format!("\n{} {}", Styled(PLAIN, "notes"), notes.join(", "));
-        paragraph(out, &text, 2)?;
+    if detail == Detail::Brief {
+        write_facts(out, card)?;
     }
     write_alone(out, card, screen::width())
+}
+
+/// What a template does not do, and what is worth knowing of it, in few words.
+fn write_facts(out: &mut dyn Write, card: &Card) -> io::Result<()> {
+    let of = |severity| {
+        let broken = card.broken();
+        broken.filter(move |finding| finding.severity() == severity)
+    };
+    let mut heading = Some("\nlimitations");
+    for finding in of(Severity::Limitation) {
+        if let Some(heading) = heading.take() {
+            writeln!(out, "{}", Styled(PLAIN, heading))?;
+        }
+        let what = finding.evidence().first().map_or("", |first| &first.what);
+        let id = Styled(QUIET, format!("({})", finding.contract.id));
+        paragraph(out, &format!("  {} {id}", one_line(what)), 4)?;
+    }
+    let notes: Vec<_> = of(Severity::Note)
+        .map(|finding| finding.contract.id)
+        .collect();
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let text = format!("\n{} {}", Styled(PLAIN, "notes"), notes.join(", "));
+    paragraph(out, &text, 2)
 }
 
 /// A paragraph as wide as the screen; its lines but the first begin with `hang` spaces.
 fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
     writeln!(out, "{}", wrapped(text, screen::width(), hang))
+}
+
+/// What stood for special tokens that nothing sets.
+fn assumed(card: &Card) -> Option<String> {
+    let assumed = card.assumed.iter();
+    let tokens: Vec<String> = assumed
+        .map(|(name, token)| format!("`{token}` for {name}"))
+        .collect();
+    (!tokens.is_empty()).then(|| {
+        let tokens = tokens.join(" and ");
+        format!("examined with {tokens}, which nothing sets: --special-token does, or the model's folder")
+    })
 }
 
 /// `2 errors, 1 warning, 3 notes; 24 contracts hold, 8 do not apply`
@@ -70,12 +106,16 @@ fn tally(card: &Card) -> String {
     for (severity, style, one, many) in [
         (Severity::Error, BAD, "error", "errors"),
         (Severity::Warning, NOTE, "warning", "warnings"),
+        (Severity::Limitation, PLAIN, "limitation", "limitations"),
         (Severity::Note, QUIET, "note", "notes"),
     ] {
         let count = card.count(severity);
         if count > 0 {
             parts.push(Styled(style, counted(count, one, many)).to_string());
         }
+    }
+    if card.known() > 0 {
+        parts.push(format!("{} known", thousands(card.known())));
     }
     if parts.is_empty() {
         parts.push(Styled(GOOD, "nothing broken").to_string());
@@ -230,25 +270,20 @@ fn write_refusals(out: &mut dyn Write, capabilities: &Capabilities) -> io::Resul
 /// Writes a line for each template, and one for each contract that some template breaks.
 pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     let heading = |text: &str| Cell::new(HEADING, text);
-    let mut table = Columns::right_aligned([1, 2, 3]);
-    table.row(["template", "errors", "warnings", "notes", "broken"].map(heading));
+    let mut table = Columns::right_aligned([1, 2, 3, 4]);
+    let headings = [
+        "template", "errors", "warnings", "limits", "notes", "broken",
+    ];
+    table.row(headings.map(heading));
     let counts = |card: &Card| {
-        [
-            (Severity::Error, BAD),
-            (Severity::Warning, NOTE),
-            (Severity::Note, QUIET),
-        ]
-        .map(|(severity, style)| match card.count(severity) {
+        Severity::ALL.map(|severity| match card.count(severity) {
             0 => Cell::new(QUIET, "·"),
-            count => Cell::new(style, thousands(count)),
+            count => Cell::new(style_of_severity(severity), thousands(count)),
         })
     };
     for card in cards {
-        let mut broken: Vec<&Finding> = card
-            .broken()
-            .filter(|finding| finding.contract.severity != Severity::Note)
-            .collect();
-        broken.sort_by_key(|finding| finding.contract.severity);
+        let mut broken: Vec<&Finding> = card.unexplained().collect();
+        broken.sort_by_key(|finding| finding.severity());
         let ids: Vec<_> = broken.iter().map(|finding| finding.contract.id).collect();
         table.row(
             std::iter::once(Cell::new(PLAIN, &card.template))
@@ -259,7 +294,8 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     table.write(out)?;
     writeln!(out)?;
 
-    let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
+    // A contract may be broken in ways that are not equally bad.
+    let mut broken: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
     let mut judged: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in cards.iter().flat_map(|card| &card.findings) {
         let id = finding.contract.id;
@@ -267,26 +303,21 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
             *judged.entry(id).or_default() += 1;
         }
         if finding.is_broken() {
-            *broken.entry(id).or_default() += 1;
+            *broken.entry((finding.severity(), id)).or_default() += 1;
         }
     }
     let mut table = Columns::right_aligned([2]);
     table.row(["contract", "", "broken", "of", "meaning"].map(heading));
-    for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+    for severity in Severity::ALL {
         for contract in contract::ALL {
-            let count = broken.get(contract.id).copied().unwrap_or(0);
-            if contract.severity != severity || count == 0 {
+            let Some(count) = broken.get(&(severity, contract.id)) else {
                 continue;
-            }
-            let style = match severity {
-                Severity::Error => BAD,
-                Severity::Warning => NOTE,
-                Severity::Note => QUIET,
             };
+            let style = style_of_severity(severity);
             table.row([
                 Cell::new(PLAIN, contract.id),
                 Cell::new(style, severity.name()),
-                Cell::new(style, thousands(count)),
+                Cell::new(style, thousands(*count)),
                 Cell::new(
                     QUIET,
                     thousands(judged.get(contract.id).copied().unwrap_or(0)),
@@ -330,9 +361,13 @@ pub fn write_close(out: &mut dyn Write, run: &Timed<Card>) -> io::Result<()> {
         Styled(
             style,
             format!(
-                "{}, {}",
+                "{}, {}{}",
                 counted(errors, "error", "errors"),
-                counted(warnings, "warning", "warnings")
+                counted(warnings, "warning", "warnings"),
+                match run.results.iter().map(Card::known).sum() {
+                    0 => String::new(),
+                    known => format!(", {} known", thousands(known)),
+                }
             )
         )
     )

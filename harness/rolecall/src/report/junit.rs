@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::card::{Detail, write_broken};
 use super::screen::ENDLESS;
 use crate::card::Card;
-use crate::contract::{Finding, Judgement, Severity};
+use crate::contract::{Finding, Judgement};
 
 /// Writes cards. A broken contract is a failure, unless it is a note or the template's
 /// sidecar says why; what does not apply was skipped.
@@ -27,8 +27,7 @@ pub fn write(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
 
 fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
     let contract = finding.contract;
-    let is_failure =
-        finding.is_broken() && finding.deliberate.is_none() && contract.severity != Severity::Note;
+    let is_failure = finding.is_defect() && finding.deliberate.is_none();
     let status = match &finding.judgement {
         Judgement::DoesNotApply(reason) => {
             let mut status = TestCaseStatus::skipped();
@@ -39,7 +38,7 @@ fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let what = evidence.first().map_or("", |evidence| &evidence.what);
             status
-                .set_type(contract.severity.name())
+                .set_type(finding.severity().name())
                 .set_message(what)
                 .set_description(shown(finding)?);
             status

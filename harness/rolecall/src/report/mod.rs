@@ -18,6 +18,8 @@ pub mod progress;
 pub mod references;
 pub mod transcripts;
 
+pub mod html;
+
 pub mod accepting;
 pub mod card;
 pub mod comparison;
@@ -32,7 +34,6 @@ pub mod summary;
 
 pub mod annotations;
 pub mod cards;
-pub mod html;
 pub mod junit;
 
 pub mod schemas;

@@ -289,9 +289,9 @@ fn write_failures(out: &mut dyn Write, comparison: &Comparison, amount: Amount) 
 fn write_card(out: &mut dyn Write, card: &CardChange) -> io::Result<()> {
     for (style, sign, changes) in [(GOOD, "- ", &card.mended), (BAD, "+ ", &card.broken)] {
         for change in changes {
-            let severity = change.contract.severity;
+            let severity = change.severity;
             let style = match (severity, style == BAD) {
-                (Severity::Note, _) => PLAIN,
+                (Severity::Limitation | Severity::Note, _) => PLAIN,
                 (Severity::Warning, true) => NOTE,
                 _ => style,
             };

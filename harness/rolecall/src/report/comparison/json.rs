@@ -86,7 +86,7 @@ pub(super) fn card(change: &CardChange) -> Value {
         let one = |change: &FindingChange| {
             json!({
                 "contract": change.contract.id,
-                "severity": change.contract.severity,
+                "severity": change.severity,
                 "what": change.what,
                 "alone": change.is_alone,
             })

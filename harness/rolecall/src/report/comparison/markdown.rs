@@ -189,7 +189,7 @@ fn card(change: &CardChange) -> String {
                 list,
                 "- {verb} {} ({}{alone}): {}",
                 code(finding.contract.id),
-                finding.contract.severity.name(),
+                finding.severity.name(),
                 escaped(&shown(&finding.what)),
             );
         }

@@ -1,0 +1,202 @@
+//! Contracts about turns: each is opened in its role, and closed.
+
+use rolecall_model::Dialect;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::tokens::{control_tokens_in, special_token};
+use crate::capability::{Capabilities, GenerationPrompt};
+use crate::probe::catalogue::{
+    ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, OTHER_QUESTION, SAME_QUESTION, SYSTEM_TURNS, TWO_TURNS,
+    USER, USER_ASSISTANT,
+};
+use crate::probe::{Prober, Seen, words};
+
+pub(super) static TURNS_CLOSED: Contract = Contract {
+    id: "turns-closed",
+    meaning: "every turn ends with the token that ends the others",
+    guards_against: "instructions or answers that run into the next turn, as no model has seen it",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for probe in [SYSTEM_TURNS, TWO_TURNS] {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_some() {
+                turns_closed(&mut tally, prober, &seen);
+            }
+        }
+        tally.judgement()
+    },
+};
+
+/// A turn: who speaks, the control token before it, the first one behind it, and all that stands
+/// between it and the next turn's words.
+struct TurnSeen<'s> {
+    name: &'static str,
+    opening: &'s str,
+    end: &'s str,
+    between: &'s str,
+}
+
+fn turn<'s>(seen: &'s Seen, name: &'static str, word: &str) -> Option<TurnSeen<'s>> {
+    let behind = seen.behind(word)?;
+    let from = seen.find(word)?.end;
+    let others = words::ALL.iter().filter_map(|word| seen.find(word));
+    let next = others
+        .map(|place| place.start)
+        .filter(|start| *start > from);
+    let between = &behind[..next.min().map_or(behind.len(), |start| start - from)];
+    Some(TurnSeen {
+        name,
+        opening: control_tokens_in(seen.before(word)?).next_back()?,
+        end: control_tokens_in(behind).next()?,
+        between,
+    })
+}
+
+/// Only where a question ends with a token that opens nothing, and either another turn does so,
+/// too, or all turns begin with one token, it can be told that a turn has no end: there are models
+/// whose turns have none, and such with one for some roles.
+fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, seen: &Seen) {
+    let bos = special_token(prober.template(), "bos_token");
+    let turns = [
+        (words::USER, "a question"),
+        (words::SYSTEM, "a system message"),
+        (words::ASSISTANT, "an answer"),
+    ];
+    let turns = turns.into_iter();
+    let turns: Vec<_> = turns
+        .filter_map(|(word, name)| turn(seen, name, word))
+        // What stands right at the beginning may be no turn.
+        .filter(|turn| Some(turn.opening) != bos)
+        .collect();
+    let Some((question, others)) = turns.split_first() else {
+        tally.skip("turns have no control tokens");
+        return;
+    };
+    let closing = question.end;
+    let opens = |token: &str| turns.iter().any(|turn| turn.opening == token);
+    let is_alike = turns.iter().all(|turn| turn.opening == question.opening);
+    let is_sound = others.iter().any(|turn| turn.end == closing);
+    if question.name != "a question" || opens(closing) || !(is_alike || is_sound) {
+        tally.skip("it cannot be told how turns end");
+        return;
+    }
+    for turn in others {
+        let is_closed = turn.between.contains(closing) || !opens(turn.end);
+        tally.demand(is_closed, || {
+            let TurnSeen { name, end, .. } = turn;
+            let what = format!("{name} is not closed: `{end}` follows, and not `{closing}`");
+            Evidence::one(what, seen)
+        });
+    }
+}
+
+pub(super) static SAME_QUESTION_TWICE: Contract = Contract {
+    id: "same-question",
+    meaning: "a question that was asked before is treated as any other",
+    guards_against: "messages that are compared by what they say, and tools printed twice",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (other, same) = (prober.see(OTHER_QUESTION), prober.see(SAME_QUESTION));
+        if let (Some(text), Some(found)) = (tally.text(&other), tally.text(&same)) {
+            if other.has(words::USER) && other.has(words::SECOND_USER) {
+                let expected = text.replace(words::SECOND_USER, words::USER);
+                tally.demand(expected == found, || {
+                    let what = "a question that says what the first one said changes more than \
+                                the question";
+                    Evidence::differ(what, &other, &same)
+                });
+            } else {
+                tally.skip("not every question is in the prompt");
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static ROLES_STAND: Contract = Contract {
+    id: "roles-stand",
+    meaning: "with tools an answer stands in the same turn as without",
+    guards_against: "a greeting of the assistant that is put into the user's mouth",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (plain, tools) = (
+            prober.see(ASSISTANT_FIRST),
+            prober.see(ASSISTANT_FIRST_TOOLS),
+        );
+        if tally.text(&plain).is_none() || tally.text(&tools).is_none() {
+            return tally.judgement();
+        }
+        let opening = |seen: &Seen| {
+            let before = seen.before(words::ASSISTANT)?;
+            let token = control_tokens_in(before).next_back()?;
+            let at = before.rfind(token)?;
+            Some(before[at..].to_owned())
+        };
+        match (opening(&plain), opening(&tools)) {
+            (Some(one), Some(other)) => tally.demand(other == one, || {
+                let what = "with tools an answer stands behind another opening than without";
+                Evidence::differ(what, &plain, &tools)
+            }),
+            _ => tally.skip("answers have no opening, or are not in the prompt"),
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static OPENING_ON_REQUEST: Contract = Contract {
+    id: "opening-on-request",
+    meaning: "without `add_generation_prompt` no turn of the model is opened behind its answer",
+    guards_against: "training on, and continuing, a turn that nobody asked for",
+    severity: Severity::Error,
+    dialects: &[Dialect::Jinja],
+    judge: opening_on_request,
+};
+
+/// A template without any opening, such as one whose questions end with `[/INST]`, cannot break
+/// this: the model answers behind the question.
+fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let (open, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
+    let (Some(open), Some(text)) = (tally.text(&open), tally.text(&finished)) else {
+        return tally.judgement();
+    };
+    let opening = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } => Some(text.trim()),
+        // What stands before an answer, from its last control token on.
+        _ => finished.before(words::ASSISTANT).and_then(|before| {
+            let token = control_tokens_in(before).next_back()?;
+            let opening = before[before.rfind(token)?..].trim();
+            open.trim_end().ends_with(opening).then_some(opening)
+        }),
+    };
+    match opening.filter(|opening| !opening.is_empty()) {
+        Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
+            let shown = common_end(open.trim_end(), text.trim_end());
+            let what = format!("`{shown}` stands at the end, although no answer was asked for");
+            Evidence::one(what, &finished)
+        }),
+        None => tally.skip("how a model's turn opens cannot be told from the prompts"),
+    }
+    tally.judgement()
+}
+
+/// What two texts end with alike, from its first control token on.
+fn common_end<'t>(one: &str, other: &'t str) -> &'t str {
+    let ends = one.bytes().rev().zip(other.bytes().rev());
+    let same = ends.take_while(|(a, b)| a == b).count();
+    let end = &other[other.ceil_char_boundary(other.len() - same)..];
+    let token = control_tokens_in(end).next();
+    token
+        .and_then(|token| end.find(token))
+        .map_or(end, |at| &end[at..])
+}
