@@ -28,6 +28,7 @@ mod references;
 #[cfg(all(unix, feature = "fetch"))]
 mod remote;
 mod sabotage;
+mod seeded;
 mod snapshots;
 mod sources;
 mod tidy;

@@ -47,6 +47,13 @@ pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
             }
             return tally.judgement();
         }
+        if tally.text(&spaced).is_some() && is_failure(&object.outcome) {
+            let what = format!("arguments as an object: {}", object.refusal());
+            if shows_arguments(&spaced) {
+                tally.broken(Evidence::differ(what, &object, &spaced));
+            }
+            return tally.judgement();
+        }
         if tally.text(&object).is_none() || tally.text(&spaced).is_none() {
             return tally.judgement();
         }

@@ -7,13 +7,14 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
+use super::source::speaks_of;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER,
-    MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES, SPACES, SPACES_BEHIND,
-    SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG, TWO_PARTS, USER, USER_ASSISTANT_USER,
-    USER_CRLF, USER_PARTS, USER_SPACES,
+    ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, IMAGE,
+    MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES, SPACES,
+    SPACES_BEHIND, SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG, TWO_IMAGES, TWO_PARTS,
+    USER, USER_ASSISTANT_USER, USER_CRLF, USER_PARTS, USER_SPACES,
 };
 use crate::probe::{Content, Probe, Prober, Seen, words};
 
@@ -183,6 +184,47 @@ fn taken(text: &Seen, parts: &Seen, word: &str) -> Option<Taken> {
         Taken::Otherwise
     })
 }
+
+pub(super) static IMAGES_KEPT: Contract = Contract {
+    id: "images-kept",
+    meaning: "each image of a question has its place in the prompt, or is refused",
+    guards_against: "a model that is asked about an image that it does not get",
+    severity: Severity::Error,
+    // Ollama puts the images in itself.
+    dialects: &[Dialect::Jinja],
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (text, one, two) = (
+            prober.see(USER_PARTS),
+            prober.see(IMAGE),
+            prober.see(TWO_IMAGES),
+        );
+        let (Some(none), Some(first)) = (tally.text(&text), tally.text(&one)) else {
+            return tally.judgement();
+        };
+        if taken(&prober.see(USER), &text, words::USER) == Some(Taken::AsList) {
+            tally.skip("the template takes texts only");
+            return tally.judgement();
+        }
+        // A template that does not name images does nothing about them.
+        let severity = if speaks_of(prober.template(), &["image"]) {
+            Severity::Error
+        } else {
+            Severity::Limitation
+        };
+        tally.demand_with(severity, none != first, || {
+            Evidence::differ("an image leaves no trace in the prompt", &text, &one)
+        });
+        if none != first
+            && let Some(second) = tally.text(&two)
+        {
+            tally.demand(second != first, || {
+                Evidence::differ("of two images only one is in the prompt", &one, &two)
+            });
+        }
+        tally.judgement()
+    },
+};
 
 pub(super) static WHITESPACE_VERBATIM: Contract = Contract {
     id: "whitespace-verbatim",

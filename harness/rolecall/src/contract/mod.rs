@@ -58,6 +58,7 @@ pub const ALL: &[&Contract] = &[
     &messages::REASONING_KEPT,
     &content::EMPTY_CONTENT_ALIKE,
     &content::TEXT_PART_IS_TEXT,
+    &content::IMAGES_KEPT,
     &content::WHITESPACE_VERBATIM,
     &content::CRLF_VERBATIM,
     &content::THINK_TAG_VERBATIM,

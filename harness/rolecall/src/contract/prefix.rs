@@ -83,14 +83,30 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
     dialects: &Dialect::ALL,
     judge: |prober, _| {
         let mut tally = Tally::default();
-        for (open, finished, _) in ANSWERED {
+        for (open, finished, word) in ANSWERED {
             let what = format!("the answer does not continue the prompt: {}", open.about);
             let (open, finished) = (prober.see(open), prober.see(finished));
             continues(&mut tally, prober, [&open, &finished], &what, |rest| rest);
+            lacks_no_line_break(&mut tally, &open, &finished, word);
         }
         tally.judgement()
     },
 };
+
+/// Demands that a prompt that asks for an answer ends with the line break that stands before
+/// answers. A blank is left to the model by many, for it is a part of its first token.
+fn lacks_no_line_break(tally: &mut Tally, open: &Seen, finished: &Seen, word: &str) {
+    let (Some(one), Some(before)) = (open.text(), finished.before(word)) else {
+        return;
+    };
+    if let Some(gap) = before.strip_prefix(one) {
+        let is_break = gap.contains('\n') && gap.trim().is_empty();
+        tally.demand(!is_break, || {
+            let what = "the prompt ends without the line break that stands before answers";
+            Evidence::differ(what, open, finished)
+        });
+    }
+}
 
 const REWRITTEN: &str = "what was written before changes when the conversation goes on";
 

@@ -6,6 +6,7 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
+use super::source::uses_filter;
 use super::tally::Tally;
 use super::working::failing;
 use crate::capability::Capabilities;
@@ -98,6 +99,13 @@ pub(super) static DETERMINISTIC: Contract = Contract {
     dialects: &Dialect::ALL,
     judge: |prober, _| {
         let mut tally = Tally::default();
+        // The engine here takes the last item, Python any.
+        let is_random =
+            prober.dialect() == Dialect::Jinja && uses_filter(prober.template(), "random");
+        tally.demand(!is_random, || {
+            let what = "the filter `random` may give something else each time";
+            Evidence::one(what, &prober.see(USER))
+        });
         let again = prober.with_source(&prober.template().source, &USUAL);
         for (probe, again) in USUAL.into_iter().zip(again) {
             let first = prober.see(probe);

@@ -25,6 +25,16 @@ pub(super) fn speaks_of(template: &Template, names: &[&str]) -> bool {
     })
 }
 
+/// Whether a template uses a filter.
+pub(super) fn uses_filter(template: &Template, name: &str) -> bool {
+    let source = without_comments(template);
+    let mut filters = source.split('|').skip(1).map(str::trim_start);
+    filters.any(|text| {
+        let rest = text.strip_prefix(name);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })
+}
+
 fn without_comments(template: &Template) -> String {
     let (open, close) = match template.dialect {
         Dialect::Jinja => ("{#", "#}"),
@@ -42,6 +52,18 @@ fn without_comments(template: &Template) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn filters_are_found_behind_their_bar() {
+        let uses = |source: &str| {
+            uses_filter(
+                &Template::from_source("t", Dialect::Jinja, source),
+                "random",
+            )
+        };
+        assert!(uses("{{ a|random }}") && uses("{{ a | b |\nrandom}}"));
+        assert!(!uses("{{ random }} {{ a | randomly }}{# | random #}"));
+    }
 
     #[test]
     fn names_count_where_they_are_no_part_of_another_and_no_comment() {

@@ -17,7 +17,7 @@ const SOUND: &str = r"
         {{- content | replace('<|', '< |') -}}
     {%- else -%}
         {%- for part in content or [] -%}
-            {{- part.text | replace('<|', '< |') -}}
+            {{- '<|image|>' if part.type == 'image' else part.text | replace('<|', '< |') -}}
         {%- endfor -%}
     {%- endif -%}
 {%- endmacro -%}
@@ -111,6 +111,11 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "{%- if content is none -%}...{%- elif content is string -%}",
     ),
     ("text-part-is-text", "part.text |", "part.text | upper |"),
+    (
+        "images-kept",
+        "'<|image|>' if part.type == 'image'",
+        "'' if part.type == 'image'",
+    ),
     (
         "whitespace-verbatim",
         "content | replace(",

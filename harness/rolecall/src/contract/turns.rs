@@ -21,12 +21,16 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
     guards_against: "instructions or answers that run into the next turn, as no model has seen it",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
-    judge: |prober, _| {
+    judge: |prober, capabilities| {
         let mut tally = Tally::default();
+        let opening = match &capabilities.generation_prompt {
+            GenerationPrompt::Suffix { text } => text.as_str(),
+            _ => "",
+        };
         for probe in [SYSTEM_TURNS, TWO_TURNS] {
             let seen = prober.see(probe);
             if tally.text(&seen).is_some() {
-                turns_closed(&mut tally, prober, &seen);
+                turns_closed(&mut tally, prober, opening, &seen);
             }
         }
         tally.judgement()
@@ -58,10 +62,10 @@ fn turn<'s>(seen: &'s Seen, name: &'static str, word: &str) -> Option<TurnSeen<'
     })
 }
 
-/// Only where a question ends with a token that opens nothing, and either another turn does so,
-/// too, or all turns begin with one token, it can be told that a turn has no end: there are models
-/// whose turns have none, and such with one for some roles.
-fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, seen: &Seen) {
+/// That a turn has no end can be told where all turns begin with one token and one of them ends with
+/// another, or where two end with the same: there are models whose turns have no end, and such with
+/// one for some roles.
+fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Seen) {
     let bos = special_token(prober.template(), "bos_token");
     let turns = [
         (words::USER, "a question"),
@@ -74,21 +78,33 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, seen: &Seen) {
         // What stands right at the beginning may be no turn.
         .filter(|turn| Some(turn.opening) != bos)
         .collect();
-    let Some((question, others)) = turns.split_first() else {
-        tally.skip("turns have no control tokens");
+    let opens = |token: &str| {
+        let mut openings = turns.iter().map(|turn| turn.opening);
+        openings.any(|opening| opening == token)
+            || control_tokens_in(opening).any(|opening| opening == token)
+    };
+    let ends: Vec<&str> = turns.iter().map(|turn| turn.end).collect();
+    let count = |end: &str| ends.iter().filter(|other| **other == end).count();
+    let closings = ends.iter().filter(|end| !opens(end));
+    let Some(closing) = closings.max_by_key(|end| count(end)) else {
+        tally.skip("turns have no tokens that end them");
         return;
     };
-    let closing = question.end;
-    let opens = |token: &str| turns.iter().any(|turn| turn.opening == token);
-    let is_alike = turns.iter().all(|turn| turn.opening == question.opening);
-    let is_sound = others.iter().any(|turn| turn.end == closing);
-    if question.name != "a question" || opens(closing) || !(is_alike || is_sound) {
+    let mut openings = turns.windows(2).map(|two| two[0].opening == two[1].opening);
+    let is_alike = turns.len() > 1 && openings.all(|is_same| is_same);
+    if !is_alike && count(closing) < 2 {
         tally.skip("it cannot be told how turns end");
         return;
     }
-    for turn in others {
+    // There are a few models of which only answers have an end.
+    let severity = if count(closing) < 2 && turns[0].end != *closing {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    for turn in &turns {
         let is_closed = turn.between.contains(closing) || !opens(turn.end);
-        tally.demand(is_closed, || {
+        tally.demand_with(severity, is_closed, || {
             let TurnSeen { name, end, .. } = turn;
             let what = format!("{name} is not closed: `{end}` follows, and not `{closing}`");
             Evidence::one(what, seen)

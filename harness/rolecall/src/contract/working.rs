@@ -82,7 +82,26 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             });
         }
     }
+    unknown_names(&mut tally, prober);
     tally.judgement()
+}
+
+/// A filter or test that is not there is a defect in whatever conversation meets it.
+fn unknown_names(tally: &mut Tally, prober: &Prober<'_>) {
+    let known = failing(prober);
+    let all = CAPABILITIES.iter().flat_map(|(_, probes)| *probes);
+    for probe in all.filter(|probe| !known.contains(&probe.name)) {
+        let seen = prober.see(*probe);
+        let words = seen.outcome.text();
+        if is_failure(&seen)
+            && ["No filter named", "No test named"]
+                .iter()
+                .any(|no| words.contains(no))
+        {
+            let what = format!("{} ({})", failure(&seen), seen.probe);
+            tally.broken(Evidence::one(what, &seen));
+        }
+    }
 }
 
 /// The probes that fail because a capability does as a whole.

@@ -91,6 +91,11 @@ probes! {
         with_tools(open(vec![m.user(), m.call(), result]))
     };
 
+    /// an image and a question
+    IMAGE = "image", |_| open(vec![json!({"role": "user", "content": with_images(1)})]);
+    /// two images and a question
+    TWO_IMAGES = "two-images", |_| open(vec![json!({"role": "user", "content": with_images(2)})]);
+
     /// an answer that is the empty text
     EMPTY_ANSWER = "empty-answer", |m| answered_with(m, Some(json!("")));
     /// an answer that is null
@@ -297,6 +302,12 @@ probes! {
     UNFINISHED_TAGGED = "unfinished-tagged", |m| closed(vec![
         m.user(), m.message("assistant", &format!("{}{CONTINUE_TAG}", words::ASSISTANT)),
     ]);
+}
+
+fn with_images(count: usize) -> Value {
+    let mut parts: Vec<Value> = vec![json!({"type": "image"}); count];
+    parts.push(json!({"type": "text", "text": words::USER}));
+    parts.into()
 }
 
 /// What a tool gave, with quotes and a line break.
