@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use rolecall::contract::Contract;
 use rolecall::front::{Front, UnknownFront};
+use rolecall::known;
 use rolecall::problem::closest;
 use rolecall::reference::Reference;
 use rolecall::selection::Filter;
@@ -219,6 +221,18 @@ pub(crate) struct CheckArguments {
     /// Let warnings fail, too
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Judge by these contracts only, parted by commas: `rolecall list contracts` names them
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known::find)]
+    pub(crate) select: Vec<&'static Contract>,
+    /// Judge by all contracts but these
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known::find)]
+    pub(crate) ignore: Vec<&'static Contract>,
+    /// Count what stands in this file as known: only what is new or worse fails
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Write down what is broken now, for --baseline
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub(crate) write_baseline: Option<PathBuf>,
     /// Write a page with everything to look through, too: one file, without a network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -591,6 +605,8 @@ pub(crate) enum Listed {
     Engines,
     /// The fronts
     Fronts,
+    /// The contracts of report cards, the worst first
+    Contracts,
     /// The known differences from the references
     Divergences,
 }

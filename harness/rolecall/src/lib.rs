@@ -81,6 +81,8 @@ pub mod contract;
 
 pub mod card;
 
+pub mod known;
+
 // A whole suite at once.
 mod opened;
 mod stream;

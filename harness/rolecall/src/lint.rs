@@ -11,6 +11,7 @@ use crate::engines::Engines;
 use crate::file::{is_there, read_text, write_below};
 use crate::fingerprint::Fingerprint;
 use crate::invocation::{self, Site};
+use crate::known;
 use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::record::{Answer, Record, Records};
@@ -36,6 +37,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     records(layout, suite, &mut findings);
     self::divergences(layout, suite, &divergences, &mut findings);
     twins(suite, &mut findings);
+    findings.extend(known::strange(suite));
     cases(layout, suite, &mut findings);
     // What only the suite that is published has to have.
     if layout.configuration().is_none() {

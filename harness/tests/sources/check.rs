@@ -115,6 +115,53 @@ fn a_sidecar_says_what_is_broken_on_purpose() {
 }
 
 #[test]
+fn what_is_known_fails_no_more() {
+    let folder = Folder::new();
+    folder.write("t.jinja", BROKEN);
+    let last = |arguments: &[&str]| {
+        let output = check(&folder, &[&["t.jinja"], arguments].concat());
+        let out = text(&output.stdout);
+        let last = out.lines().last().unwrap_or_default();
+        let (_, counts) = last.split_once("s: ").unwrap();
+        (
+            counts.to_owned(),
+            output.status.code(),
+            text(&output.stderr),
+        )
+    };
+    assert_eq!(last(&[]).1, Some(1));
+    let (counts, code, _) = last(&["--ignore", "messages-kept"]);
+    assert_eq!((counts.as_str(), code), ("0 errors, 0 warnings", Some(0)));
+    assert_eq!(last(&["--select", "one-bos,content-once"]).1, Some(0));
+    let (_, code, told) = last(&["--write-baseline", "known.json"]);
+    assert_eq!(code, Some(0));
+    has(&told, &["wrote known.json: 1 finding, known from now on"]);
+    let (counts, code, _) = last(&["--baseline", "known.json"]);
+    let known = "0 errors, 0 warnings, 1 known";
+    assert_eq!((counts.as_str(), code), (known, Some(0)));
+    // Another defect is new; the known one that is gone is told.
+    folder.write("t.jinja", "{{ messages | length }}".to_owned() + SOUND);
+    let (_, code, told) = last(&["--baseline", "known.json", "--strict"]);
+    assert_eq!(code, Some(1));
+    has(
+        &told,
+        &["`messages-kept` of t is known, and broken no more"],
+    );
+
+    let ran = check(&folder, &["t.jinja", "--select", "one-boss"]);
+    assert_eq!(ran.status.code(), Some(2));
+    has(&text(&ran.stderr), &["did you mean `one-bos`?"]);
+    folder.write("t.json", r#"{"broken": {"histry-stable": "x"}}"#);
+    let ran = check(&folder, &["t.jinja"]);
+    assert_eq!(ran.status.code(), Some(2));
+    let words = "t.json: `broken`: there is no contract `histry-stable`";
+    has(
+        &text(&ran.stderr),
+        &[words, "did you mean `history-stable`?"],
+    );
+}
+
+#[test]
 fn programs_read_cards_too() {
     let folder = Folder::new();
     folder.write("sound.jinja", SOUND);

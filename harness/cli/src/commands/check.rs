@@ -3,15 +3,17 @@
 use std::io::Write;
 
 use rolecall::card::Card;
-use rolecall::contract::Severity;
+use rolecall::contract::{Contract, Severity};
+use rolecall::file::write_whole;
+use rolecall::known::{self, Known};
 use rolecall::report::card::Detail;
 use rolecall::report::progress::Progress;
-use rolecall::report::{annotations, cards, document, html, junit};
+use rolecall::report::{annotations, cards, counted, document, html, junit, problems};
 use rolecall::run::Expected;
 use rolecall::suite::Pair;
 
 use crate::args::{CheckArguments, CheckFormat};
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{engines, inputs, page, setup};
 
 /// As many cards as are read one after the other; of more there is a table.
@@ -28,14 +30,29 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-    let is_sound = setup::report_input(&runner, &suite)?;
+    let strange = known::strange(&suite);
+    report_problems(&strange)?;
+    let is_sound = setup::report_input(&runner, &suite)? && strange.is_empty();
     if suite.templates.is_empty() {
         return Err(Failure::Request("there is no template to check".to_owned()));
     }
-    let run = runner
+    let mut run = runner
         .with_progress(progress.step())
         .examine(&suite.templates);
     progress.clear();
+    let is_asked_for = |contract: &'static Contract| {
+        (arguments.select.is_empty() || arguments.select.contains(&contract))
+            && !arguments.ignore.contains(&contract)
+    };
+    for card in &mut run.results {
+        card.findings
+            .retain(|finding| is_asked_for(finding.contract));
+        card.alone.retain(|finding| is_asked_for(finding.contract));
+    }
+    if let Some(path) = &arguments.baseline {
+        let notes = Known::read(path)?.apply(path, &mut run.results);
+        problems::write_notes(&mut anstream::stderr(), &notes)?;
+    }
     let examined = &run.results;
     if let Some(path) = &arguments.html {
         let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
@@ -78,6 +95,20 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
             }
             cards::write_close(out, &run)?;
         }
+    }
+    if let Some(path) = &arguments.write_baseline {
+        let known = Known::of(examined);
+        write_whole(path, known.text())?;
+        let count = counted(known.count(), "finding", "findings");
+        tell(&format!(
+            "wrote {}: {count}, known from now on",
+            path.display()
+        ));
+        return Ok(if is_sound {
+            Status::Fine
+        } else {
+            Status::BadInput
+        });
     }
     let fails = |card: &Card| {
         card.unexplained()

@@ -25,6 +25,7 @@ pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<
     let listing = match arguments.what {
         Listed::Engines => Listing::engines(&Engines::default()),
         Listed::Fronts => Listing::fronts(),
+        Listed::Contracts => Listing::contracts(),
         Listed::Templates => Listing::templates(&suite()?),
         Listed::Cases => Listing::cases(&suite()?),
         Listed::Divergences => {

@@ -13,6 +13,7 @@ use super::document::{self, VERSION};
 use super::screen;
 use super::style::{HEADING, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
+use crate::contract::{self, Contract, Severity};
 use crate::divergence::Divergences;
 use crate::engines::Engines;
 use crate::front::Front;
@@ -45,6 +46,7 @@ enum Entries {
     Cases(Vec<CaseEntry>),
     Engines(Vec<EngineEntry>),
     Fronts(Vec<FrontEntry>),
+    Contracts(Vec<ContractEntry>),
     Divergences(Vec<DivergenceEntry>),
 }
 
@@ -90,6 +92,19 @@ struct FrontEntry {
     /// `jinja`, `go` or both.
     dialects: Vec<&'static str>,
     about: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct ContractEntry {
+    name: &'static str,
+    /// How bad it is, as a rule, where it is broken.
+    severity: Severity,
+    /// `jinja`, `go` or both.
+    dialects: Vec<&'static str>,
+    /// What it demands.
+    meaning: &'static str,
+    /// What goes wrong where it is broken.
+    guards_against: &'static str,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -186,6 +201,35 @@ impl Listing {
                 })
                 .collect(),
             entries: Entries::Fronts(Front::ALL.iter().map(entry).collect()),
+        }
+    }
+
+    /// The contracts of report cards, by how bad it is to break them.
+    pub fn contracts() -> Listing {
+        let mut contracts = contract::ALL.to_vec();
+        contracts.sort_by_key(|contract| contract.severity);
+        let mut last = None;
+        let row = |contract: &&Contract| Row {
+            heading: (last.replace(contract.severity) != Some(contract.severity))
+                .then(|| contract.severity.name().to_owned()),
+            name: contract.id.to_owned(),
+            dialect: None,
+            about: contract.meaning.to_owned(),
+        };
+        let entry = |contract: &&Contract| ContractEntry {
+            name: contract.id,
+            severity: contract.severity,
+            dialects: contract
+                .dialects
+                .iter()
+                .map(|dialect| dialect.name())
+                .collect(),
+            meaning: contract.meaning,
+            guards_against: contract.guards_against,
+        };
+        Listing {
+            rows: contracts.iter().map(row).collect(),
+            entries: Entries::Contracts(contracts.iter().map(entry).collect()),
         }
     }
 

@@ -128,9 +128,9 @@ function overview() {
     const row = element('tr', {},
       element('td', {}, link),
       hasDialects && element('td', { class: 'quiet' }, template.dialect),
-      hasCards && ['error', 'warning', 'note'].map((severity) => {
+      hasCards && ['error', 'warning', 'limitation', 'note'].map((severity) => {
         const ids = (template.broken || {})[severity] || [];
-        const ink = { error: 'bad', warning: 'note', note: 'quiet' }[severity];
+        const ink = { error: 'bad', warning: 'note' }[severity] || 'quiet';
         return element('td', { class: `number ${ids.length ? ink : 'quiet'}`, title: ids.join('\n'), 'data-word': ids.length === 1 ? severity : `${severity}s` }, ids.length || '·');
       }),
       count,
@@ -144,7 +144,7 @@ function overview() {
     element('table', {},
       element('thead', {}, element('tr', {},
         heading('template'), hasDialects && heading('dialect'),
-        hasCards && [heading('errors', true), heading('warnings', true), heading('notes', true)],
+        hasCards && [heading('errors', true), heading('warnings', true), heading('limits', true), heading('notes', true)],
         heading('pairs', true), heading('cases, by family'))),
       body),
     element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing fits the search and the filters.'));
@@ -339,7 +339,7 @@ function finding(one) {
 function card(known) {
   if (!known.card) return null;
   const by = (verdict) => known.card.findings.filter((one) => one.verdict === verdict);
-  const order = { error: 0, warning: 1, note: 2 };
+  const order = { error: 0, warning: 1, limitation: 2, note: 3 };
   const broken = by('broken').sort((a, b) => order[a.severity] - order[b.severity]);
   const alone = known.card.alone || [];
   const chips = (findings, title) => element('ul', { class: 'chips' },
