@@ -45,6 +45,17 @@ pub(super) const ROWS: &[Row] = &[
         expected: r"^rendered",
         found: r"^rendered: (?s).*3\s*0\s*7\s*8\s*6\s*3(\s*3\s*0)+",
     },
+    template(
+        r"[+-]\.[a-zA-Z]",
+        "gotmpl's parser takes a point behind a sign for a field",
+    ),
+    // As text, or in hexadecimal digits.
+    Row {
+        reason: "the reference is a program, whose own package Go names `main`; Ollama's is `template`",
+        template: r"%",
+        expected: r"main\.|6d61696e2e",
+        found: r"template\.|74656d706c6174652e",
+    },
     Row {
         reason: "what is inside of Ollama's map of properties is only written in `json`",
         template: "",

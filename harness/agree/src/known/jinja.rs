@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Row] = &[
         "what is left of a loop cannot be taken from `loop`",
     ),
     template(
-        r"recursive.*else",
+        r"(?s)recursive.*else",
         "minijinja runs the `else` of a loop that calls itself for the outermost call only",
     ),
     Row {
@@ -183,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
     template(r"\d{20,}", LARGE),
     Row {
         reason: ADDRESS,
-        template: r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)|\bset\b[^%]*\|\s*(length|count|reverse)",
+        template: r"(dict|joiner|cycler|range|namespace|macro|map|select|reject|slice|batch|items|unique|reverse).*(length|reverse|urlencode|wordcount|wordwrap|center|truncate)|filter\s+reverse|\[\s*-?\d*\s*:\s*-?\d*\s*:|\bset\b[^%]*\|\s*(length|count|reverse)",
         expected: "^rendered",
         found: "^rendered",
     },

@@ -8,7 +8,7 @@ use minijinja::{Environment, Error, ErrorKind};
 use crate::library::vocabulary;
 use crate::meter::{LETTER, work};
 use crate::python::arguments::Arguments;
-use crate::python::characters::{decimal, trim};
+use crate::python::characters::decimal;
 use crate::python::numbers::{
     Number, big_digits, divide, integer, multiply, number, power, too_large, whole,
 };
@@ -61,7 +61,7 @@ fn defined(value: &Value) -> Result<(), Error> {
 /// `int(text, base)`, or where that fails `int(float(text))`, as in Jinja2.
 fn parse_int(text: &str, base: u32) -> Option<i128> {
     let text = &with_ascii_digits(text);
-    let trimmed = trim(text, None, true, true);
+    let trimmed = text.trim_matches(is_blank);
     let (is_negative, digits) = match trimmed.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
@@ -110,10 +110,16 @@ fn with_ascii_digits(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| ascii(c).unwrap_or(c)).collect())
 }
 
+/// Whether a character may stand around a number: what C takes for white space, and what
+/// Unicode does beyond ASCII.
+fn is_blank(c: char) -> bool {
+    matches!(c, '\t'..='\r' | ' ') || (!c.is_ascii() && c.is_whitespace())
+}
+
 /// `float(text)`.
 pub(super) fn parse_float(text: &str) -> Option<f64> {
     let text = &with_ascii_digits(text);
-    let text = trim(text, None, true, true);
+    let text = text.trim_matches(is_blank);
     let is_plain = text.bytes().enumerate().all(|(at, byte)| {
         // An underscore may only stand between digits.
         byte != b'_'
