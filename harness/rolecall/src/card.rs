@@ -239,12 +239,27 @@ mod tests {
                     {
                         "probe": "user-assistant",
                         "about": "a question and its answer",
+                        "conversation": {
+                            "messages": [
+                                {"role": "user", "content": "askquill"},
+                                {"role": "assistant", "content": "saidquill"},
+                            ],
+                            "add_generation_prompt": false,
+                        },
                         "outcome": "rendered",
                         "text": "2<user>askquill<assistant>saidquill",
                     },
                     {
                         "probe": "user-assistant-user-closed",
                         "about": "a second question, no answer asked for",
+                        "conversation": {
+                            "messages": [
+                                {"role": "user", "content": "askquill"},
+                                {"role": "assistant", "content": "saidquill"},
+                                {"role": "user", "content": "morequill"},
+                            ],
+                            "add_generation_prompt": false,
+                        },
                         "outcome": "rendered",
                         "text": "3<user>askquill<assistant>saidquill<user>morequill",
                     },

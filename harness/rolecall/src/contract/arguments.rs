@@ -6,6 +6,7 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::working::lacks_a_name;
 use crate::probe::catalogue::{COMPACT_ARGUMENTS, OBJECT_ARGUMENTS, STRING_ARGUMENTS, TOOLS};
 use crate::probe::{Seen, words};
 
@@ -40,6 +41,10 @@ pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
         let object = prober.see(OBJECT_ARGUMENTS);
         // With or without spaces: a template may well pass the text on.
         let (spaced, compact) = (prober.see(STRING_ARGUMENTS), prober.see(COMPACT_ARGUMENTS));
+        if lacks_a_name(&object) || lacks_a_name(&spaced) {
+            tally.skip("capabilities-work says what fails");
+            return tally.judgement();
+        }
         if tally.text(&object).is_some() && is_failure(&spaced.outcome) {
             let what = format!("arguments as a JSON text: {}", spaced.refusal());
             if shows_arguments(&object) {

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use rolecall_model::Outcome;
+use rolecall_model::{Case, Outcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::severity::Severity;
 use crate::diff::Diff;
@@ -46,6 +47,9 @@ pub struct Render {
     pub probe: &'static str,
     /// What the probe is.
     pub about: &'static str,
+    /// What was asked: `messages`, and where there are some `tools`, `documents`, and
+    /// `add_generation_prompt` where it is false.
+    pub conversation: Value,
     /// What the template made of it.
     pub outcome: Outcome,
 }
@@ -122,9 +126,25 @@ impl Render {
         Render {
             probe: seen.probe,
             about: seen.about,
+            conversation: conversation(&seen.asked),
             outcome: seen.outcome.clone(),
         }
     }
+}
+
+/// What of a case was asked.
+fn conversation(case: &Case) -> Value {
+    let mut asked = Map::new();
+    asked.insert("messages".to_owned(), case.messages.clone().into());
+    for (name, items) in [("tools", &case.tools), ("documents", &case.documents)] {
+        if let Some(items) = items {
+            asked.insert(name.to_owned(), items.clone().into());
+        }
+    }
+    if !case.add_generation_prompt {
+        asked.insert("add_generation_prompt".to_owned(), false.into());
+    }
+    asked.into()
 }
 
 /// A render as JSON.
@@ -134,6 +154,9 @@ struct Object<'r> {
     probe: &'r str,
     /// What the probe is.
     about: &'r str,
+    /// What was asked: `messages`, and where there are some `tools`, `documents`, and
+    /// `add_generation_prompt` where it is false.
+    conversation: Value,
     /// `rendered`, `raised`, `failed`, `exceeded` or `crashed`.
     outcome: &'r str,
     /// The prompt.
@@ -153,13 +176,14 @@ struct Object<'r> {
     limit: Option<&'r str>,
 }
 
-/// `{"probe", "about", "outcome", "text"|"message", "stage"?, "line"?, "limit"?}`, as in
+/// `{"probe", "about", "conversation", "outcome", "text"|"message", "stage"?, "line"?, "limit"?}`, as in
 /// the lines of `render --format jsonl`.
 impl Serialize for Render {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = Object {
             probe: self.probe,
             about: self.about,
+            conversation: self.conversation.clone(),
             outcome: self.outcome.kind().name(),
             ..Object::default()
         };

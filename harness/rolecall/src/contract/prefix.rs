@@ -1,5 +1,7 @@
 //! Contracts about prompts that continue each other: what was written stays written.
 
+use std::rc::Rc;
+
 use rolecall_model::{Dialect, Outcome};
 
 use super::definition::Contract;
@@ -128,7 +130,9 @@ fn goes_on(
     match (before.text(), before.behind(last)) {
         (Some(text), Some(behind)) if always_opens => {
             let text = text[..text.len() - behind.len()].to_owned();
-            let cut = Seen::new(before.probe, before.about, Outcome::Rendered { text });
+            let asked = Rc::clone(&before.asked);
+            let outcome = Outcome::Rendered { text };
+            let cut = Seen::new(before.probe, before.about, asked, outcome);
             continues(tally, prober, [&cut, &after], what, str::trim);
         }
         _ => continues(tally, prober, [&before, &after], what, str::trim),

@@ -8,7 +8,7 @@ use super::judgement::Judgement;
 use super::severity::Severity;
 use super::source::uses_filter;
 use super::tally::Tally;
-use super::working::failing;
+use super::working::failures;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     ASSISTANT_FIRST, CALL_RESULT, DEVELOPER_USER, DOCUMENT, EMPTY_CALLS, LATE_SYSTEM, LONG_IDS,
@@ -188,8 +188,9 @@ pub(super) static REFUSAL_WORDS: Contract = Contract {
 fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let mut groups: Vec<(String, Evidence, Vec<&str>)> = Vec::new();
-    let failing = failing(prober);
-    for probe in LEGAL.iter().filter(|probe| !failing.contains(&probe.name)) {
+    // What fails as a whole is told by capabilities-work.
+    let told = failures(prober);
+    for probe in LEGAL {
         let seen = prober.see(*probe);
         let is_wordless = match &seen.outcome {
             Outcome::Rendered { .. } => continue,
@@ -202,6 +203,10 @@ fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             continue;
         }
         let refusal = seen.refusal();
+        if told.contains(&refusal) {
+            tally.skip("capabilities-work says what fails");
+            continue;
+        }
         if let Some((_, _, names)) = groups.iter_mut().find(|(known, ..)| *known == refusal) {
             names.push(probe.name);
         } else {

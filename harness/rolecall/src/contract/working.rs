@@ -92,20 +92,30 @@ fn unknown_names(tally: &mut Tally, prober: &Prober<'_>) {
     let all = CAPABILITIES.iter().flat_map(|(_, probes)| *probes);
     for probe in all.filter(|probe| !known.contains(&probe.name)) {
         let seen = prober.see(*probe);
-        let words = seen.outcome.text();
-        if is_failure(&seen)
-            && ["No filter named", "No test named"]
-                .iter()
-                .any(|no| words.contains(no))
-        {
+        if lacks_a_name(&seen) {
             let what = format!("{} ({})", failure(&seen), seen.probe);
             tally.broken(Evidence::one(what, &seen));
         }
     }
 }
 
+/// Whether a filter or a test is not there.
+pub(super) fn lacks_a_name(seen: &Seen) -> bool {
+    let words = seen.outcome.text();
+    let names = ["No filter named", "No test named"];
+    is_failure(seen) && names.iter().any(|name| words.contains(name))
+}
+
+/// How the capabilities fail that do so as a whole, in an engine's words.
+pub(super) fn failures(prober: &Prober<'_>) -> Vec<String> {
+    let names = failing(prober);
+    let all = CAPABILITIES.iter().flat_map(|(_, probes)| *probes);
+    let failing = all.filter(|probe| names.contains(&probe.name));
+    failing.map(|probe| prober.see(*probe).refusal()).collect()
+}
+
 /// The probes that fail because a capability does as a whole.
-pub(super) fn failing(prober: &Prober<'_>) -> Vec<&'static str> {
+fn failing(prober: &Prober<'_>) -> Vec<&'static str> {
     let capabilities = CAPABILITIES.iter().map(|(_, probes)| *probes);
     let failing = capabilities.filter(|probes| {
         let mut all = probes.iter();

@@ -15,5 +15,5 @@ pub mod catalogue;
 mod prober;
 
 pub use definition::Probe;
-pub use manner::{Arguments, Content, Manner, Requirement};
+pub use manner::{Arguments, Content, Manner, Requirement, spaced};
 pub use prober::{Prober, Seen};

@@ -42,12 +42,14 @@ struct Key {
 }
 
 /// What a template made of a probe.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Seen {
     /// The probe's name.
     pub probe: &'static str,
     /// What the probe is.
     pub about: &'static str,
+    /// What was asked.
+    pub asked: Rc<Case>,
     /// What the template made of it.
     pub outcome: Outcome,
     /// The prompt in lower case, where there is one: offsets are those of the prompt.
@@ -56,7 +58,12 @@ pub struct Seen {
 
 impl Seen {
     /// What a template made of a probe.
-    pub fn new(probe: &'static str, about: &'static str, outcome: Outcome) -> Seen {
+    pub fn new(
+        probe: &'static str,
+        about: &'static str,
+        asked: impl Into<Rc<Case>>,
+        outcome: Outcome,
+    ) -> Seen {
         let lower = match &outcome {
             Outcome::Rendered { text } => text.to_ascii_lowercase(),
             _ => String::new(),
@@ -64,6 +71,7 @@ impl Seen {
         Seen {
             probe,
             about,
+            asked: asked.into(),
             outcome,
             lower,
         }
@@ -226,7 +234,7 @@ impl<'t> Prober<'t> {
             case.now = later();
         }
         let outcome = self.render(&self.program, &case);
-        let seen = Rc::new(Seen::new(probe.name, probe.about, outcome));
+        let seen = Rc::new(Seen::new(probe.name, probe.about, case, outcome));
         self.seen.borrow_mut().insert(key, Rc::clone(&seen));
         seen
     }
@@ -234,7 +242,8 @@ impl<'t> Prober<'t> {
     /// What the template makes of a conversation of one's own.
     pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Seen {
         let case = self.manner.complete(case);
-        Seen::new(name, about, self.render(&self.program, &case))
+        let outcome = self.render(&self.program, &case);
+        Seen::new(name, about, case, outcome)
     }
 
     /// The prompt of a probe with what the template marks as the model's own text.
@@ -262,7 +271,7 @@ impl<'t> Prober<'t> {
             .map(|probe| {
                 let case = probe.case(self.manner);
                 let outcome = self.render(&program, &case);
-                Seen::new(probe.name, probe.about, outcome)
+                Seen::new(probe.name, probe.about, case, outcome)
             })
             .collect()
     }

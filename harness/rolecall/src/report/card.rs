@@ -10,8 +10,9 @@ use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
-use crate::contract::{Evidence, Finding, Judgement, Severity};
+use crate::contract::{Evidence, Finding, Judgement, Render, Severity};
 use crate::front::Front;
+use crate::probe::spaced;
 use crate::transcript::encode_char;
 
 /// How much a card tells about what is broken.
@@ -125,10 +126,13 @@ pub(super) fn write_broken(
         };
         let text = format!("  - {rank}{what} {place}");
         writeln!(out, "{}", wrapped(&text, width, 4))?;
-        if detail == Detail::Full
-            && let Some(diff) = evidence.diff()
-        {
-            write_whole_within(out, &diff, "    ", width)?;
+        if detail == Detail::Full {
+            for render in &evidence.renders {
+                write_asked(out, render, width)?;
+            }
+            if let Some(diff) = evidence.diff() {
+                write_whole_within(out, &diff, "    ", width)?;
+            }
         }
     }
     Ok(())
@@ -141,6 +145,30 @@ pub(super) fn style_of(severity: Severity) -> Style {
         Severity::Warning => NOTE,
         Severity::Limitation | Severity::Note => PLAIN,
     }
+}
+
+/// Writes what a probe asks, a message a line.
+fn write_asked(out: &mut dyn Write, render: &Render, width: usize) -> io::Result<()> {
+    let heading = format!("    {}: {}", render.probe, render.about);
+    writeln!(
+        out,
+        "{}",
+        wrapped(&Styled(QUIET, heading).to_string(), width, 6)
+    )?;
+    let list = |name: &str| {
+        render.conversation[name]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice)
+    };
+    for message in list("messages") {
+        let line = format!("      {}", one_line(&spaced(message)));
+        writeln!(
+            out,
+            "{}",
+            wrapped(&Styled(QUIET, line).to_string(), width, 8)
+        )?;
+    }
+    Ok(())
 }
 
 /// Which probes show it, and where their prompts part.
@@ -300,7 +328,10 @@ mod tests {
             [user-assistant, user-assistant-user-closed, byte 14]\n";
         assert!(brief.contains(line), "{brief}");
         let diff = "    first difference at byte 14, line 2, column 1: expected `T`, found `F`\n";
-        assert!(full.contains(&format!("{line}{diff}")), "{full}");
+        let asked = "    user-assistant: a question and its answer\n      \
+            {\"role\": \"user\", \"content\": \"askquill\"}\n";
+        assert!(full.contains(&format!("{line}{asked}")), "{full}");
+        assert!(full.contains(diff), "{full}");
         assert!(!brief.contains(diff));
     }
 }

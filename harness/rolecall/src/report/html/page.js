@@ -322,9 +322,18 @@ function capabilities(tree, path = []) {
   });
 }
 
+// What a probe asks: a message a line, then the rest.
+function asked({ messages, ...rest }) {
+  const lines = messages.map((message) => JSON.stringify(message));
+  for (const [name, value] of Object.entries(rest)) lines.push(`${name}: ${JSON.stringify(value)}`);
+  return lines.join('\n');
+}
+
 function finding(one) {
   const renders = (evidence) => evidence.renders.map((render) => element('div', {},
-    element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`), transcript(render.transcript)));
+    element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
+    element('pre', { class: 'asked' }, asked(render.conversation)),
+    transcript(render.transcript)));
   return element('details', { class: `finding is-${one.severity}`, id: `contract-${one.contract}` },
     element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
     element('p', {}, `Guards against: ${one.guards_against}`),
