@@ -24,10 +24,11 @@ pub struct Known {
 }
 
 impl Known {
-    /// The defects of report cards that nothing explains.
+    /// The defects of report cards that nothing explains. That a template cannot be read is never
+    /// among them: it is mended, or it is none.
     pub fn of(cards: &[Card]) -> Known {
         let mut known: BTreeMap<String, BTreeMap<String, Severity>> = BTreeMap::new();
-        for card in cards {
+        for card in cards.iter().filter(|card| card.syntax_error.is_none()) {
             for finding in card.unexplained() {
                 let contracts = known.entry(card.template.clone()).or_default();
                 contracts.insert(finding.contract.id.to_owned(), finding.severity());
@@ -84,7 +85,7 @@ impl Known {
     /// Counts as known what is no worse than it was. Returns what is known, and holds again.
     pub fn apply(&self, path: &Path, cards: &mut [Card]) -> Vec<Note> {
         let mut notes = Vec::new();
-        for card in cards {
+        for card in cards.iter_mut().filter(|card| card.syntax_error.is_none()) {
             let Some(known) = self.known.get(&card.template) else {
                 continue;
             };

@@ -148,6 +148,13 @@ fn what_is_known_fails_no_more() {
         &["`messages-kept` of t is known, and broken no more"],
     );
 
+    // What cannot be read is never known, and nobody can look away from it.
+    folder.write("t.jinja", "{% if %}");
+    assert_eq!(last(&["--ignore", "renders"]).1, Some(1));
+    let (_, _, told) = last(&["--write-baseline", "none.json"]);
+    has(&told, &["wrote none.json: 0 findings"]);
+    assert_eq!(last(&["--baseline", "none.json"]).1, Some(1));
+
     let ran = check(&folder, &["t.jinja", "--select", "one-boss"]);
     assert_eq!(ran.status.code(), Some(2));
     has(&text(&ran.stderr), &["did you mean `one-bos`?"]);

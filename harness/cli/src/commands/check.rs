@@ -40,19 +40,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         .with_progress(progress.step())
         .examine(&suite.templates);
     progress.clear();
-    let is_asked_for = |contract: &'static Contract| {
-        (arguments.select.is_empty() || arguments.select.contains(&contract))
-            && !arguments.ignore.contains(&contract)
-    };
-    for card in &mut run.results {
-        card.findings
-            .retain(|finding| is_asked_for(finding.contract));
-        card.alone.retain(|finding| is_asked_for(finding.contract));
-    }
-    if let Some(path) = &arguments.baseline {
-        let notes = Known::read(path)?.apply(path, &mut run.results);
-        problems::write_notes(&mut anstream::stderr(), &notes)?;
-    }
+    narrow(arguments, &mut run.results)?;
     let examined = &run.results;
     if let Some(path) = &arguments.html {
         let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
@@ -121,4 +109,24 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     } else {
         Status::Fine
     })
+}
+
+/// Leaves of report cards what was asked for, and marks what is known.
+fn narrow(arguments: &CheckArguments, cards: &mut [Card]) -> Result<(), Failure> {
+    let is_asked_for = |contract: &'static Contract| {
+        (arguments.select.is_empty() || arguments.select.contains(&contract))
+            && !arguments.ignore.contains(&contract)
+    };
+    // Of a template that cannot be read nothing else is judged, whoever asked for what.
+    let read = cards.iter_mut();
+    for card in read.filter(|card| card.syntax_error.is_none()) {
+        card.findings
+            .retain(|finding| is_asked_for(finding.contract));
+        card.alone.retain(|finding| is_asked_for(finding.contract));
+    }
+    if let Some(path) = &arguments.baseline {
+        let notes = Known::read(path)?.apply(path, cards);
+        problems::write_notes(&mut anstream::stderr(), &notes)?;
+    }
+    Ok(())
 }

@@ -10,8 +10,9 @@ use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER, MISSING_CALL, NO_IDS, NO_NAME, NO_TYPE,
-    NULL_ANSWER, NULL_CALL, NULL_CALLS, OBJECT_ARGUMENTS, PARALLEL, TOOL_WITHOUT_DESCRIPTION,
-    TOOL_WITHOUT_PARAMETERS, TOOLS, TYPED_ARGUMENTS, USER, USER_ASSISTANT_USER,
+    NULL_ANSWER, NULL_CALL, NULL_CALLS, OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL,
+    TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TYPED_ARGUMENTS, USER,
+    USER_ASSISTANT_USER,
 };
 use crate::probe::{Arguments, Probe, Prober, Seen, words};
 
@@ -120,6 +121,7 @@ fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         &tools.each_ref().map(String::as_str),
         &|mark| format!("a tool is not in the prompt as JSON, but with `{mark}`"),
     );
+    defaults(&mut tally, prober);
     // A list of tools may hold the same marks: only what the call adds counts.
     let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
     let go = format!("map[{}", words::SECOND_KEY);
@@ -145,6 +147,21 @@ fn marked(tally: &mut Tally, seen: &Seen, marks: &[&str], what: &dyn Fn(&str) ->
         None => tally.holds(),
         Some(mark) => tally.broken(Evidence::one(what(mark), seen)),
     }
+}
+
+/// A parameter's default that is true, where the tool around it is not as Python prints it.
+fn defaults(tally: &mut Tally, prober: &Prober<'_>) {
+    let (plain, rich) = (prober.see(TOOLS), prober.see(RICH_TOOL));
+    let (Some(plain), Some(text)) = (plain.text(), tally.text(&rich)) else {
+        return;
+    };
+    if plain.contains("'type': 'function'") {
+        return;
+    }
+    let is_printed = occurrences(text, "True") > occurrences(plain, "True");
+    tally.demand(!is_printed, || {
+        Evidence::one("a default that is true is in the prompt as `True`", &rich)
+    });
 }
 
 /// Arguments that are no strings: true, null, a list, an object.

@@ -13,7 +13,7 @@ use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_WITH_TEXT, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, PARALLEL,
     QUOTED_RESULT, RICH_TOOL, TOOLS, USER, quoted_result,
 };
-use crate::probe::{Prober, Requirement, Seen, words};
+use crate::probe::{Prober, Requirement, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
     id: "tools-kept",
@@ -315,19 +315,6 @@ pub(super) static SCHEMA_KEPT: Contract = Contract {
             let what = format!("not in the prompt: {}", missing.join(", "));
             Evidence::one(what, &seen)
         });
-        let in_python = |seen: &Seen| {
-            let mut texts = seen.text().into_iter();
-            texts.any(|text| text.contains(": True") || text.contains(">True<"))
-        };
-        // Where the whole tool is written as Python does, no-repr-leak says so.
-        if plain.has("'type': 'function'") {
-            return tally.judgement();
-        }
-        tally.demand_with(
-            Severity::Error,
-            in_python(&plain) || !in_python(&seen),
-            || Evidence::one("a default that is true is in the prompt as `True`", &seen),
-        );
         tally.judgement()
     },
 };

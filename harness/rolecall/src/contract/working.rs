@@ -1,6 +1,6 @@
 //! The contract that what a template sets out to do works at all.
 
-use rolecall_model::{Dialect, Outcome, Stage};
+use rolecall_model::{Dialect, Outcome, Stage, Template};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -24,42 +24,66 @@ pub(super) static CAPABILITIES_WORK: Contract = Contract {
     judge: capabilities_work,
 };
 
-/// What a template may be able to do, and the probes that ask for it.
-const CAPABILITIES: [(&str, &[Probe]); 5] = [
-    (
-        "earlier turns",
-        &[USER_ASSISTANT, USER_ASSISTANT_USER, TWO_TURNS],
-    ),
-    ("a system message", &[SYSTEM_USER, SYSTEM_TURNS]),
-    ("tools", &[TOOLS, SYSTEM_TOOLS, RICH_TOOL]),
-    (
-        "tool calls",
-        &[
+/// Something that a template may be able to do.
+struct Capability {
+    name: &'static str,
+    /// Whether a template sets out to do it.
+    is_meant: fn(&Template) -> bool,
+    /// The probes that ask for it.
+    probes: &'static [Probe],
+}
+
+const CAPABILITIES: [Capability; 5] = [
+    Capability {
+        name: "earlier turns",
+        is_meant: |_| true,
+        probes: &[USER_ASSISTANT, USER_ASSISTANT_USER, TWO_TURNS],
+    },
+    Capability {
+        name: "a system message",
+        is_meant: |template| speaks_of(template, &["system", "System"]),
+        probes: &[SYSTEM_USER, SYSTEM_TURNS],
+    },
+    Capability {
+        name: "tools",
+        is_meant: speaks_of_tools,
+        probes: &[TOOLS, SYSTEM_TOOLS, RICH_TOOL],
+    },
+    Capability {
+        name: "tool calls",
+        is_meant: speaks_of_tools,
+        probes: &[
             CALL,
             CALL_RESULT,
             PARALLEL,
             OBJECT_ARGUMENTS,
             COMPACT_ARGUMENTS,
         ],
-    ),
-    ("documents", &[DOCUMENT]),
+    },
+    Capability {
+        name: "documents",
+        is_meant: |template| speaks_of(template, &["documents"]),
+        probes: &[DOCUMENT],
+    },
 ];
+
+impl Capability {
+    /// Whether whatever asks for it ends in an engine's error.
+    fn fails(&self, prober: &Prober<'_>) -> bool {
+        let mut all = self.probes.iter();
+        all.all(|probe| is_failure(&prober.see(*probe)))
+    }
+}
 
 fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
-    for (name, probes) in CAPABILITIES {
-        let template = prober.template();
-        let is_meant = match name {
-            "a system message" => speaks_of(template, &["system", "System"]),
-            "tools" | "tool calls" => speaks_of_tools(template),
-            "documents" => speaks_of(template, &["documents"]),
-            _ => true,
-        };
-        let seen: Vec<_> = probes.iter().map(|probe| prober.see(*probe)).collect();
-        if !seen.iter().all(|seen| is_failure(seen)) {
+    for capability in &CAPABILITIES {
+        if !capability.fails(prober) {
             tally.holds();
             continue;
         }
+        let all = capability.probes.iter();
+        let seen: Vec<_> = all.map(|probe| prober.see(*probe)).collect();
         // Those that fail alike are told together.
         let mut told: Vec<(String, &Seen, Vec<&str>)> = Vec::new();
         for seen in &seen {
@@ -71,11 +95,12 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         }
         for (failure, seen, names) in told {
             let what = format!(
-                "every conversation with {name} fails: {failure} ({})",
+                "every conversation with {} fails: {failure} ({})",
+                capability.name,
                 names.join(", ")
             );
             let evidence = Evidence::one(what, seen);
-            tally.broken(if is_meant {
+            tally.broken(if (capability.is_meant)(prober.template()) {
                 evidence
             } else {
                 evidence.with(Severity::Limitation)
@@ -88,15 +113,19 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 
 /// A filter or test that is not there is a defect in whatever conversation meets it.
 fn unknown_names(tally: &mut Tally, prober: &Prober<'_>) {
-    let known = failing(prober);
-    let all = CAPABILITIES.iter().flat_map(|(_, probes)| *probes);
-    for probe in all.filter(|probe| !known.contains(&probe.name)) {
-        let seen = prober.see(*probe);
+    for probe in probes(|capability| !capability.fails(prober)) {
+        let seen = prober.see(probe);
         if lacks_a_name(&seen) {
             let what = format!("{} ({})", failure(&seen), seen.probe);
             tally.broken(Evidence::one(what, &seen));
         }
     }
+}
+
+/// The probes of some capabilities.
+fn probes(of: impl Fn(&Capability) -> bool) -> impl Iterator<Item = Probe> {
+    let capabilities = CAPABILITIES.iter().filter(move |capability| of(capability));
+    capabilities.flat_map(|capability| capability.probes.iter().copied())
 }
 
 /// Whether a filter or a test is not there.
@@ -108,20 +137,8 @@ pub(super) fn lacks_a_name(seen: &Seen) -> bool {
 
 /// How the capabilities fail that do so as a whole, in an engine's words.
 pub(super) fn failures(prober: &Prober<'_>) -> Vec<String> {
-    let names = failing(prober);
-    let all = CAPABILITIES.iter().flat_map(|(_, probes)| *probes);
-    let failing = all.filter(|probe| names.contains(&probe.name));
-    failing.map(|probe| prober.see(*probe).refusal()).collect()
-}
-
-/// The probes that fail because a capability does as a whole.
-fn failing(prober: &Prober<'_>) -> Vec<&'static str> {
-    let capabilities = CAPABILITIES.iter().map(|(_, probes)| *probes);
-    let failing = capabilities.filter(|probes| {
-        let mut all = probes.iter();
-        all.all(|probe| is_failure(&prober.see(*probe)))
-    });
-    failing.flatten().map(|probe| probe.name).collect()
+    let failing = probes(|capability| capability.fails(prober));
+    failing.map(|probe| prober.see(probe).refusal()).collect()
 }
 
 /// Whether an engine gave up: the template did not refuse, and neither did its front.
