@@ -6,8 +6,8 @@ use rolecall_model::Dialect;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::mentions::speaks_of;
 use super::severity::Severity;
-use super::source::speaks_of;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
@@ -108,11 +108,11 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
             }
             let (text, parts) = (prober.see(text), prober.see(parts));
             let Some(how) = taken(&text, &parts, word) else {
-                tally.skip(if text.is_refused() {
-                    text.refusal()
-                } else {
-                    parts.refusal()
-                });
+                let mut refused = [&text, &parts].into_iter();
+                tally.skip(refused.find(|seen| seen.is_refused()).map_or_else(
+                    || format!("{who} is not in the prompt as a text either"),
+                    |seen| seen.refusal(),
+                ));
                 continue;
             };
             let (severity, what) = match (how, user) {

@@ -11,7 +11,7 @@ mod evidence;
 mod judgement;
 
 mod definition;
-mod source;
+mod mentions;
 mod tally;
 
 mod finding;

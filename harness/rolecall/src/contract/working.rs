@@ -5,8 +5,8 @@ use rolecall_model::{Dialect, Outcome, Stage, Template};
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::mentions::{speaks_of, speaks_of_tools};
 use super::severity::Severity;
-use super::source::{speaks_of, speaks_of_tools};
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{

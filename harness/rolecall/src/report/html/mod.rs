@@ -5,7 +5,7 @@
 //! hundreds of cases each open at once. A template's text reaches the page as text only:
 //! nothing that it prints can become markup.
 
-mod file;
+mod page_file;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
@@ -23,8 +23,8 @@ use crate::suite::{Pair, Suite};
 use crate::transcript;
 use crate::verdict::Verdict;
 
-pub use file::PageFile;
-pub(super) use file::diff;
+pub use page_file::PageFile;
+pub(super) use page_file::diff;
 
 /// A page in the making. Pairs are added template by template; of a template that is done
 /// only what the page holds of it is kept.
