@@ -29,8 +29,8 @@ pub const SIZE: usize = ARCHIVE.len();
 /// Suites of other versions that were unpacked a week ago are taken away: a program that still
 /// needs one unpacks it again.
 ///
-/// Programs that do this at the same time do not disturb each other: the folder appears whole
-/// or not at all.
+/// Programs and threads that do this at the same time do not disturb each other: the folder
+/// appears whole or not at all.
 ///
 /// # Errors
 ///
@@ -41,17 +41,17 @@ pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
         return Ok(folder);
     }
     fs::create_dir_all(cache)?;
-    let draft = cache.join(format!(".suite-{FINGERPRINT}-{}", std::process::id()));
-    let done = unpack(&draft).and_then(|()| match fs::rename(&draft, &folder) {
-        // Another program was faster.
-        Err(_) if folder.is_dir() => fs::remove_dir_all(&draft),
-        done => done,
-    });
-    if done.is_err() {
-        // What is left of it is in nobody's way.
-        let _ = fs::remove_dir_all(&draft);
+    // Goes away by itself with what is left in it.
+    let draft = tempfile::Builder::new()
+        .prefix(".suite-")
+        .tempdir_in(cache)?;
+    let unpacked = draft.path().join("suite");
+    unpack(&unpacked)?;
+    match fs::rename(&unpacked, &folder) {
+        // Somebody else was faster.
+        Err(_) if folder.is_dir() => {}
+        done => done?,
     }
-    done?;
     forget_others(cache, &folder);
     Ok(folder)
 }
@@ -107,6 +107,18 @@ mod tests {
         fs::write(folder.join("mark"), "").unwrap();
         assert_eq!(unpacked(cache.path()).unwrap(), folder);
         assert!(folder.join("mark").is_file());
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn threads_that_unpack_at_once_do_not_disturb_each_other() {
+        let cache = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| unpacked(cache.path()).unwrap());
+            }
+        });
+        // The suite, and nothing of the others.
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 
