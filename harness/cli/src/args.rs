@@ -187,6 +187,11 @@ pub(crate) struct ShowArguments {
     /// Print the exact bytes of the prompt, or of the refusal's message
     #[arg(long, conflicts_with = "diff")]
     pub(crate) raw: bool,
+    /// Print the tokens that the prompt becomes, one a line, where the model's vocabulary is known:
+    /// in a folder with tokenizer.json, or a GGUF file, given with --templates; with --raw, their
+    /// numbers alone
+    #[arg(long, conflicts_with = "diff")]
+    pub(crate) tokens: bool,
     /// Print what the reference did instead of what the engine does
     #[arg(long)]
     pub(crate) reference: bool,

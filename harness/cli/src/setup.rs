@@ -8,7 +8,8 @@ use rolecall::front::{Front, Model};
 use rolecall::problem::Problem;
 use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
-use rolecall_model::Engine;
+use rolecall::tokenizer::Tokenizers;
+use rolecall_model::{Engine, Template};
 
 use crate::args::RenderingArguments;
 use crate::engines::Choice;
@@ -48,6 +49,14 @@ pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
         .cloned()
         .chain(without_engine)
         .collect()
+}
+
+/// What the models of templates make of prompts, where that is known. Tells which of their files
+/// cannot be read, and returns whether there was nothing to tell.
+pub(crate) fn tokenizers(templates: &[Template]) -> Result<(Tokenizers, bool), Failure> {
+    let (tokenizers, problems) = Tokenizers::read(templates);
+    report_problems(&problems)?;
+    Ok((tokenizers, problems.is_empty()))
 }
 
 /// Puts the templates behind the front that was asked for, whatever they have. Returns whether

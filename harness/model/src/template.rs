@@ -41,6 +41,9 @@ pub struct Template {
     pub family: Option<String>,
     /// `bos_token` and its kin, as the tokenizer would pass them.
     pub special_tokens: Map<String, Value>,
+    /// The files of its model that say how text is cut into tokens: `tokenizer.json` and what
+    /// stands beside it, or a GGUF file. None where its model has none, or is not known.
+    pub vocabulary: Vec<PathBuf>,
     /// Variables that this template reads besides the standard ones.
     pub variables: Vec<(String, Variable)>,
     /// What the application of its users does before it and after: the name of a front. That
@@ -152,6 +155,7 @@ impl Template {
             origin: None,
             family: None,
             special_tokens: Map::new(),
+            vocabulary: Vec::new(),
             variables: Vec::new(),
             front: None,
             named: Vec::new(),

@@ -12,6 +12,7 @@ use crate::front::Front;
 use crate::probe::Prober;
 use crate::source::unset_tokens;
 use crate::syntax_error::SyntaxError;
+use crate::tokenizer::Tokenizer;
 
 /// What there is to know about a template.
 ///
@@ -52,6 +53,15 @@ pub struct Card {
 /// Examines a template. It is compiled a handful of times, and rendered about two hundred
 /// times.
 pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
+    examine_with(engine, template, None)
+}
+
+/// Examines a template whose prompts become tokens that are known.
+pub fn examine_with(
+    engine: &dyn Engine,
+    template: &Template,
+    tokenizer: Option<&Tokenizer>,
+) -> Card {
     let assumed = assumed(template);
     let mut with_tokens;
     let template = if assumed.is_empty() {
@@ -63,7 +73,7 @@ pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
         }
         &with_tokens
     };
-    let prober = Prober::new(engine, template);
+    let prober = Prober::new(engine, template).with_tokenizer(tokenizer);
     let capabilities = capability::explore(&prober);
     let findings = contract::judge(&prober, &capabilities);
     let alone = broken_alone(engine, template, &findings);

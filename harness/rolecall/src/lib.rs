@@ -34,6 +34,9 @@ pub mod fingerprint;
 
 pub mod source;
 
+// What a model makes of a prompt.
+pub mod tokenizer;
+
 // A suite of one's own, and where every suite has its files.
 pub mod configuration;
 

@@ -21,6 +21,7 @@ use crate::record::Unverified;
 use crate::snapshot::{Comparison, Snapshots};
 use crate::stream;
 use crate::suite::{Pair, Suite, templates_of};
+use crate::tokenizer::Tokenizers;
 use crate::transcript;
 use crate::verdict::{Truth, Verdict, by_outcome, by_record};
 
@@ -201,13 +202,17 @@ impl<'r> Runner<'r> {
 
     /// The report cards of templates, in their order. Those whose dialect has no engine are
     /// left out.
-    pub fn examine(&self, templates: &[Template]) -> Timed<Card> {
+    pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> Timed<Card> {
         let start = Instant::now();
         let results = self.pool.install(|| {
             templates
                 .par_iter()
                 .filter_map(|template| {
-                    let card = card::examine(self.engine(template.dialect)?, template);
+                    let card = card::examine_with(
+                        self.engine(template.dialect)?,
+                        template,
+                        tokenizers.of(template),
+                    );
                     if let Some(progress) = &self.progress {
                         progress();
                     }

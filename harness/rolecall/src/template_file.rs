@@ -126,6 +126,7 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
             origin: sidecar.origin,
             family: sidecar.family,
             special_tokens: sidecar.special_tokens,
+            vocabulary: Vec::new(),
             variables: sidecar.variables,
             front: sidecar.front.map(|front| front.name().to_owned()),
             named: Vec::new(),

@@ -10,6 +10,7 @@ mod hostile;
 mod huggingface;
 mod modelfile;
 mod ollama;
+mod tokens;
 
 use std::path::{Path, PathBuf};
 

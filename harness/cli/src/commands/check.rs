@@ -36,9 +36,11 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     if suite.templates.is_empty() {
         return Err(Failure::Request("there is no template to check".to_owned()));
     }
+    let (tokenizers, is_known) = setup::tokenizers(&suite.templates)?;
+    let is_sound = is_sound && is_known;
     let mut run = runner
         .with_progress(progress.step())
-        .examine(&suite.templates);
+        .examine(&suite.templates, &tokenizers);
     progress.clear();
     narrow(arguments, &mut run.results)?;
     let examined = &run.results;

@@ -177,7 +177,9 @@ fn two_templates(
             continue;
         };
         comparison.render([&runner, &runner], pairs);
-        let cards = runner.examine(&[one.clone(), other.clone()]).results;
+        let templates = [one.clone(), other.clone()];
+        let (tokenizers, _) = setup::tokenizers(&templates)?;
+        let cards = runner.examine(&templates, &tokenizers).results;
         if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
             pairing.card = Some(CardChange::between(one, other));
         }

@@ -202,7 +202,8 @@ fn page_of<'s>(
     let is_shown = |template: &&Template| shown.contains(&template.name);
     let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
     let runner = setup::runner(engines, chosen, &arguments.rendering)?;
-    let cards = runner.examine(&templates).results;
+    let (tokenizers, _) = setup::tokenizers(&templates)?;
+    let cards = runner.examine(&templates, &tokenizers).results;
     let cards = cards
         .iter()
         .map(|card| (card.template.clone(), html::card(card)))

@@ -35,7 +35,8 @@ pub(super) fn uses_filter(template: &Template, name: &str) -> bool {
     })
 }
 
-fn without_comments(template: &Template) -> String {
+/// The source, its comments left out.
+pub(super) fn without_comments(template: &Template) -> String {
     let (open, close) = match template.dialect {
         Dialect::Jinja => ("{#", "#}"),
         Dialect::Go => ("/*", "*/"),

@@ -16,6 +16,7 @@ mod tally;
 
 mod finding;
 mod tokens;
+mod vocabulary;
 
 // Contracts, by what they are about. What fails as a whole is told once.
 mod working;
@@ -64,6 +65,10 @@ pub const ALL: &[&Contract] = &[
     &content::THINK_TAG_VERBATIM,
     &tokens::CONTROL_TOKENS_INERT,
     &tokens::ONE_BOS,
+    &vocabulary::CONTROL_TOKENS_KNOWN,
+    &vocabulary::TURN_END_STOPS,
+    &vocabulary::ONE_BOS_TOKENISED,
+    &vocabulary::BLANKS_KEPT,
     &leaks::NO_NULL_LEAK,
     &leaks::NO_REPR_LEAK,
     &tools::TOOLS_KEPT,

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rolecall_model::{Conversation, Dialect, Engine, Outcome, Program, Refusal, Template};
+use serde_json::json;
 
 use super::{ALL, Judgement, by_id};
-use crate::card::{Card, examine};
+use crate::card::{Card, examine, examine_with};
 use crate::engines::Engines;
+use crate::tokenizer::Tokenizer;
 
 /// A template that keeps every contract.
 const SOUND: &str = r"
@@ -54,6 +56,22 @@ const SOUND: &str = r"
 
 /// The contract, a part of the template, and what breaks the contract in its place.
 const BROKEN: &[(&str, &str, &str)] = &[
+    ("control-tokens-known", "'<|tools|>' ~", "'<|tulls|>' ~"),
+    (
+        "turn-end-stops",
+        "{{- '<|end|>' -}}\n        {%- endgeneration",
+        "{{- '<|pause|>' -}}\n        {%- endgeneration",
+    ),
+    (
+        "one-bos-tokenised",
+        "{{- bos_token -}}",
+        "{{- bos_token ~ bos_token -}}",
+    ),
+    (
+        "blanks-kept",
+        "    {{- '<|assistant|>' -}}",
+        "    {{- '<|assistant|> <|narrow|>' -}}",
+    ),
     ("renders", "{{- bos_token -}}", "{{- bos_token.of.what -}}"),
     (
         "capabilities-work",
@@ -321,7 +339,51 @@ fn card(dialect: Dialect, source: &str) -> Card {
         template.special_tokens.insert(name.into(), token.into());
     }
     let engines = Engines::default();
-    examine(engines.for_dialect(dialect).unwrap(), &template)
+    let tokenizer = (dialect == Dialect::Jinja).then(|| tokenizer(&template));
+    let engine = engines.for_dialect(dialect).unwrap();
+    examine_with(engine, &template, tokenizer.as_ref())
+}
+
+/// The tokens of the sound template's model, and two that it does not write.
+fn tokenizer(template: &Template) -> Tokenizer {
+    let markers = [
+        "begin",
+        "end",
+        "tools",
+        "system",
+        "developer",
+        "user",
+        "assistant",
+        "tool",
+        "image",
+        "think",
+        "say",
+        "call",
+        "pause",
+        "narrow",
+    ];
+    let markers = (1..).zip(markers).map(|(id, name): (u32, _)| {
+        json!({
+            "id": id, "content": format!("<|{name}|>"), "special": true, "single_word": false,
+            "lstrip": name == "narrow", "rstrip": false, "normalized": false,
+        })
+    });
+    let model = json!({"type": "WordLevel", "vocab": {"<unk>": 0}, "unk_token": "<unk>"});
+    let tokenizer = json!({
+        "version": "1.0", "added_tokens": markers.collect::<Vec<_>>(), "model": model,
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("tokenizer.json", tokenizer),
+        ("tokenizer_config.json", json!({"eos_token": "<|end|>"})),
+    ];
+    let files = files.map(|(name, content)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content.to_string()).unwrap();
+        path
+    });
+    let read = Tokenizer::read(&files, &template.special_tokens);
+    read.unwrap().unwrap()
 }
 
 fn verdict<'c>(card: &'c Card, id: &str) -> &'c Judgement {

@@ -9,7 +9,7 @@ use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};
-use crate::probe::catalogue::{CALL_RESULT, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER};
+use crate::probe::catalogue::{CALL_RESULT, IMAGE, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER};
 use crate::probe::{Prober, words};
 
 pub(super) static ONE_BOS: Contract = Contract {
@@ -95,6 +95,9 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         return tally.judgement();
     };
     let mut tokens = control_tokens(text);
+    // What stands for an image, a user can write as well.
+    let image = prober.see(IMAGE);
+    tokens.extend(image.text().map(control_tokens).unwrap_or_default());
     for name in ["bos_token", "eos_token"] {
         tokens.extend(special_token(prober.template(), name).map(str::to_owned));
     }
@@ -127,13 +130,37 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             .collect();
         tally.demand(arrived.is_empty(), || {
             let what = format!(
-                "from a question into the prompt: `{}`",
-                arrived.join("`, `")
+                "from a question into the prompt: {}",
+                by_kind(prober, &arrived)
             );
             Evidence::one(what, &seen)
         });
     }
     tally.judgement()
+}
+
+/// Texts by what they are to the model, where that is known: a server can keep users from writing
+/// special tokens, and not from writing others.
+fn by_kind(prober: &Prober<'_>, texts: &[&str]) -> String {
+    let listed = |texts: &[&str]| format!("`{}`", texts.join("`, `"));
+    let Some(tokenizer) = prober.tokenizer() else {
+        return listed(texts);
+    };
+    let is_special = |text: &str| tokenizer.marker(text).map(|marker| marker.is_special);
+    let kinds = [
+        (Some(true), "as special tokens, which a server can split"),
+        (
+            Some(false),
+            "as tokens that are not special, which it cannot",
+        ),
+        (None, "as plain text"),
+    ];
+    let of_kind = kinds.iter().filter_map(|(kind, name)| {
+        let texts = texts.iter().copied();
+        let texts: Vec<_> = texts.filter(|text| is_special(text) == *kind).collect();
+        (!texts.is_empty()).then(|| format!("{} {name}", listed(&texts)))
+    });
+    of_kind.collect::<Vec<_>>().join("; ")
 }
 
 /// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without

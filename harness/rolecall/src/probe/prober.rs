@@ -15,10 +15,12 @@ use super::manner::{Arguments, Content, Manner, Requirement};
 use super::words;
 use crate::front::Front;
 use crate::program::Program;
+use crate::tokenizer::Tokenizer;
 
 /// A template under examination, behind a front.
 pub struct Prober<'t> {
     program: Program<'t>,
+    tokenizer: Option<&'t Tokenizer>,
     front: Front,
     manner: Manner,
     seen: RefCell<HashMap<Key, Rc<Seen>>>,
@@ -150,6 +152,7 @@ impl<'t> Prober<'t> {
     pub fn behind(front: Front, engine: &'t dyn Engine, template: &'t Template) -> Prober<'t> {
         let mut prober = Prober {
             program: Program::load(engine, template),
+            tokenizer: None,
             front,
             manner: Manner::PLAIN,
             seen: RefCell::default(),
@@ -188,6 +191,17 @@ impl<'t> Prober<'t> {
             }
         }
         prober
+    }
+
+    /// The same, and what the model makes of its prompts is known.
+    #[must_use]
+    pub fn with_tokenizer(self, tokenizer: Option<&'t Tokenizer>) -> Prober<'t> {
+        Prober { tokenizer, ..self }
+    }
+
+    /// What the model makes of prompts, where that is known.
+    pub fn tokenizer(&self) -> Option<&'t Tokenizer> {
+        self.tokenizer
     }
 
     /// The template.

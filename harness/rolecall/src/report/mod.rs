@@ -16,6 +16,7 @@ pub mod difference;
 pub mod problems;
 pub mod progress;
 pub mod references;
+pub mod tokens;
 pub mod transcripts;
 
 pub mod html;

@@ -43,6 +43,7 @@ use std::path::Path;
 use crate::problem::Problem;
 
 pub use found::Found;
+pub(crate) use gguf::read_vocabulary;
 pub use gguf::without_tensors;
 pub use ollama::ModelName;
 pub use remarks::unset_tokens;

@@ -11,6 +11,9 @@
 
 mod reader;
 
+mod metadata;
+mod vocabulary;
+
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -21,8 +24,10 @@ use super::found::Found;
 use super::remarks::{byte_order_mark, missing_tokens};
 use crate::naming;
 use crate::problem::{Note, Place, Problem};
-pub(super) use reader::DEFAULT_KEY;
-use reader::{Broken, Metadata};
+pub(super) use metadata::DEFAULT_KEY;
+use metadata::Metadata;
+use reader::Broken;
+use vocabulary::Vocabulary;
 
 /// What is said of a file without templates.
 pub(super) const NO_TEMPLATE: &str = "the metadata holds no chat template";
@@ -41,28 +46,32 @@ pub(super) fn is_gguf(path: &Path) -> bool {
 /// tensor. Nothing where more of the file is needed; the problem, where it is damaged, is one of
 /// the file at `path`.
 pub fn without_tensors(path: &Path, start: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
-    reader::without_tensors(start).map_err(|broken| broken.in_file(path))
+    metadata::without_tensors(start).map_err(|broken| broken.in_file(path))
 }
 
 /// Reads the templates of a GGUF file; they get the name of the model.
 pub(super) fn read(path: &Path, model: &str) -> Found {
-    let unreadable = |error: std::io::Error| {
-        Found::problem(Problem::new(path, format!("cannot be read: {error}")))
-    };
-    // Opening a pipe would wait for someone to write to it.
-    let metadata = match path.metadata() {
-        Ok(metadata) if metadata.is_file() => metadata,
-        Ok(_) => return Found::problem(Problem::new(path, "not a regular file")),
-        Err(error) => return unreadable(error),
-    };
-    let read = match File::open(path) {
-        Ok(file) => Metadata::read(file, metadata.len()),
-        Err(error) => return unreadable(error),
-    };
-    match read {
+    match read_by(path, Metadata::read) {
         Ok(metadata) => templates(path, model, metadata),
-        Err(broken) => Found::problem(broken.in_file(path)),
+        Err(problem) => Found::problem(problem),
     }
+}
+
+/// Reads the tokens of a GGUF file.
+pub(crate) fn read_vocabulary(path: &Path) -> Result<Vocabulary, Problem> {
+    read_by(path, Vocabulary::read)
+}
+
+/// Reads something of a GGUF file, given the file and its length.
+fn read_by<T>(path: &Path, read: fn(File, u64) -> Result<T, Broken>) -> Result<T, Problem> {
+    let unreadable = |error: std::io::Error| Problem::new(path, format!("cannot be read: {error}"));
+    // Opening a pipe would wait for someone to write to it.
+    let metadata = path.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(Problem::new(path, "not a regular file"));
+    }
+    let file = File::open(path).map_err(unreadable)?;
+    read(file, metadata.len()).map_err(|broken| broken.in_file(path))
 }
 
 impl Broken {
@@ -96,6 +105,7 @@ fn templates(path: &Path, model: &str, metadata: Metadata) -> Found {
             None => DEFAULT_KEY.to_owned(),
         });
         template.special_tokens.clone_from(&metadata.special_tokens);
+        template.vocabulary = vec![path.to_path_buf()];
         found.notes.extend(byte_order_mark(&template));
         found.notes.extend(missing_tokens(&template));
         found.templates.push(template);

@@ -54,6 +54,16 @@ const PROCESSOR_FILE: &str = "processor_config.json";
 const LEGACY_FILE: &str = "chat_template.json";
 const PREPROCESSOR_FILE: &str = "preprocessor_config.json";
 
+const TOKENIZER_FILE: &str = "tokenizer.json";
+
+/// The files that say how text is cut into tokens, and at which of them a model stops.
+const OF_TOKENIZERS: [&str; 4] = [
+    TOKENIZER_FILE,
+    CONFIG_FILE,
+    "generation_config.json",
+    "config.json",
+];
+
 /// The files that only come with processors.
 const OF_PROCESSORS: [&str; 3] = [PROCESSOR_FILE, PREPROCESSOR_FILE, LEGACY_FILE];
 
@@ -66,7 +76,7 @@ const MARKS: [&str; 8] = [
     "config.json",
     "generation_config.json",
     PREPROCESSOR_FILE,
-    "tokenizer.json",
+    TOKENIZER_FILE,
 ];
 
 /// Whether a folder is one of a model.
@@ -347,6 +357,20 @@ impl Model<'_> {
         self.found.templates.push(template);
     }
 
+    /// The files that say how text is cut into tokens, of which the first is the tokenizer; none
+    /// without that, or where it is not to be read.
+    fn vocabulary(&self) -> Vec<PathBuf> {
+        let paths = OF_TOKENIZERS.iter().map(|name| self.folder.join(name));
+        let there = paths.filter(|path| self.root.has(path).unwrap_or(false));
+        let there: Vec<PathBuf> = there.collect();
+        let is_tokenizer = |path: &PathBuf| path.ends_with(TOKENIZER_FILE);
+        if there.first().is_some_and(is_tokenizer) {
+            there
+        } else {
+            Vec::new()
+        }
+    }
+
     fn template(
         &self,
         variant: Option<&str>,
@@ -358,6 +382,7 @@ impl Model<'_> {
         template.path.clone_from(&source.path);
         template.part = source.part.clone();
         template.special_tokens.clone_from(special_tokens);
+        template.vocabulary = self.vocabulary();
         template
     }
 }

@@ -282,6 +282,12 @@ impl Store {
             }
             _ => Found::default(),
         };
+        if let (Some(template), Some(layer)) = (&mut go, last(&[MODEL_LAYER]))
+            && let Ok(weights) = self.blob(&path, &layer.digest)
+            && gguf::is_gguf(&weights)
+        {
+            template.vocabulary = vec![weights];
+        }
         if go.is_some() && !jinja.problems.is_empty() {
             // Ollama goes on with the template that it has.
             for problem in jinja.problems.drain(..) {

@@ -1,0 +1,236 @@
+//! What a GGUF file says about its tokens, as llama.cpp understands it.
+//!
+//! Source: `llama_vocab::impl::load` in llama.cpp's `src/llama-vocab.cpp` (2026). Of the
+//! vocabulary only the tokens that text is searched for before it is cut are kept: those of the
+//! types control, user-defined and unknown, and those that llama.cpp takes for control tokens by
+//! their text.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Seek};
+
+use super::reader::{ARRAY, Broken, MOST_KEY, Reader, STRING};
+
+const TOKENS: &str = "tokenizer.ggml.tokens";
+const TYPES: &str = "tokenizer.ggml.token_type";
+const MODEL: &str = "tokenizer.ggml.model";
+const PRE: &str = "tokenizer.ggml.pre";
+const ADD_BOS: &str = "tokenizer.ggml.add_bos_token";
+const BOS: &str = "tokenizer.ggml.bos_token_id";
+
+/// The keys whose tokens end what a model writes.
+const STOPS: [&str; 3] = [
+    "tokenizer.ggml.eos_token_id",
+    "tokenizer.ggml.eot_token_id",
+    "tokenizer.ggml.eom_token_id",
+];
+
+/// The texts of tokens at which llama.cpp stops, whatever the metadata says.
+const STOP_TEXTS: [&str; 22] = [
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|flush|>",
+    "<|calls|>",
+    "<end_of_turn>",
+    "<|endoftext|>",
+    "</s>",
+    "<|eom_id|>",
+    "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "<turn|>",
+    "<|tool_response>",
+    "<｜end▁of▁sentence｜>",
+    "[e~[",
+];
+
+/// The pre-tokenizers with which a sequence begins with BOS where no key says whether it does.
+const PRE_WITH_BOS: [&str; 11] = [
+    "llama3",
+    "llama-v3",
+    "llama-bpe",
+    "falcon3",
+    "falcon-h1",
+    "pixtral",
+    "midm-2.0",
+    "lfm2",
+    "jina-v5-nano",
+    "tekken",
+    "chameleon",
+];
+
+const UNKNOWN: i128 = 2;
+const CONTROL: i128 = 3;
+const USER_DEFINED: i128 = 4;
+
+/// A token that text is searched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Marker {
+    pub(crate) id: u32,
+    pub(crate) text: String,
+    /// Whether it is a control token: a server may keep users from writing it.
+    pub(crate) is_special: bool,
+}
+
+/// The tokens of a GGUF file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Vocabulary {
+    /// Those that text is searched for.
+    pub(crate) markers: Vec<Marker>,
+    /// How many tokens there are in all.
+    pub(crate) count: usize,
+    /// The text of the token that begins a sequence.
+    pub(crate) bos: Option<String>,
+    /// Whether llama.cpp puts it before every text.
+    pub(crate) adds_bos: bool,
+    /// Whether the file itself says that it does: Ollama 0.33 drops a `<bos>` of the template
+    /// then.
+    pub(crate) says_bos: bool,
+    /// The tokens at which llama.cpp stops.
+    pub(crate) stops: BTreeSet<u32>,
+}
+
+/// What the keys say.
+#[derive(Default)]
+struct Keys {
+    tokens: Vec<String>,
+    types: Vec<i128>,
+    model: String,
+    pre: String,
+    add_bos: Option<bool>,
+    bos: Option<i128>,
+    stops: Vec<i128>,
+}
+
+impl Vocabulary {
+    /// Reads the vocabulary of a file of a length.
+    pub(super) fn read(source: impl Read + Seek, length: u64) -> Result<Vocabulary, Broken> {
+        let mut reader = Reader::new(source, length);
+        let (_, entries) = reader.header()?;
+        let mut keys = Keys::default();
+        for _ in 0..entries {
+            reader.key(&mut keys)?;
+            reader.stay_within_metadata()?;
+        }
+        Ok(keys.settle())
+    }
+}
+
+impl<R: Read + Seek> Reader<R> {
+    fn key(&mut self, keys: &mut Keys) -> Result<(), Broken> {
+        let key = self.text(MOST_KEY, "a key")?;
+        let kind = self.u32("the type of a value")?;
+        let what = format!("the value of {key:?}");
+        match (key.as_str(), kind) {
+            (TOKENS, ARRAY) => {
+                let (element, count) = self.array(&what)?;
+                for _ in 0..count {
+                    if element != STRING {
+                        self.skip_value(element, 0, &what)?;
+                        continue;
+                    }
+                    keys.tokens.push(self.text(MOST_KEY, "a token")?);
+                    self.stay_within_metadata()?;
+                }
+            }
+            (TYPES, ARRAY) => {
+                let (element, count) = self.array(&what)?;
+                for _ in 0..count {
+                    keys.types.push(self.integer(element, &what)?);
+                }
+            }
+            (MODEL, STRING) => keys.model = self.text(MOST_KEY, &what)?,
+            (PRE, STRING) => keys.pre = self.text(MOST_KEY, &what)?,
+            (ADD_BOS, _) => keys.add_bos = Some(self.boolean(kind, &what)?),
+            (BOS, _) => keys.bos = Some(self.integer(kind, &what)?),
+            (stop, _) if STOPS.contains(&stop) => keys.stops.push(self.integer(kind, &what)?),
+            _ => self.skip_value(kind, 0, &what)?,
+        }
+        Ok(())
+    }
+}
+
+impl Keys {
+    fn settle(self) -> Vocabulary {
+        let id = |id: i128| u32::try_from(id).ok().filter(|id| self.text(*id).is_some());
+        let is_gemma4 = self.model == "gemma4"
+            || ["gemma4", "granite-embed-multi-311m"].contains(&self.pre.as_str());
+        let by_default = match self.model.as_str() {
+            "llama" | "bert" => true,
+            _ => PRE_WITH_BOS.contains(&self.pre.as_str()),
+        };
+        // What llama.cpp assumes of a model of the kind where no key says it.
+        let (bos, eos) = match self.model.as_str() {
+            "llama" | "plamo2" => (Some(1), Some(2)),
+            "gpt2" => (Some(11), Some(11)),
+            "bert" => (Some(101), None),
+            "t5" => (None, Some(1)),
+            _ => (None, None),
+        };
+        let bos = self.bos.or(bos).and_then(id);
+        let texts = self.tokens.iter().enumerate();
+        let by_text = texts.filter(|(_, text)| STOP_TEXTS.contains(&text.as_str()));
+        let by_text: BTreeSet<u32> = by_text.filter_map(|(at, _)| at.try_into().ok()).collect();
+        let stops = self.stops.iter().copied();
+        let stops = if self.stops.is_empty() {
+            eos.into_iter().chain(stops).collect::<Vec<_>>()
+        } else {
+            stops.collect()
+        };
+        let mut stops: BTreeSet<u32> = stops.into_iter().filter_map(id).collect();
+        stops.extend(&by_text);
+        self.without_exceptions(&mut stops);
+        Vocabulary {
+            markers: self.markers(&by_text),
+            count: self.tokens.len(),
+            adds_bos: bos.is_some() && (is_gemma4 || self.add_bos.unwrap_or(by_default)),
+            says_bos: is_gemma4 || self.pre == "lfm2" || self.add_bos == Some(true),
+            bos: bos.and_then(|id| self.text(id)).map(str::to_owned),
+            stops,
+        }
+    }
+
+    fn text(&self, id: u32) -> Option<&str> {
+        let text = self.tokens.get(usize::try_from(id).ok()?)?;
+        Some(text)
+    }
+
+    /// The tokens that text is searched for; those that end a turn by their text are taken for
+    /// control tokens.
+    fn markers(&self, by_text: &BTreeSet<u32>) -> Vec<Marker> {
+        let texts = (0..).zip(&self.tokens);
+        let markers = texts.filter_map(|(id, text): (u32, _)| {
+            let kind = self.types.get(usize::try_from(id).ok()?).copied();
+            let is_special = kind == Some(CONTROL) || by_text.contains(&id);
+            let is_marker = is_special || matches!(kind, Some(UNKNOWN | USER_DEFINED));
+            (is_marker && !text.is_empty()).then(|| Marker {
+                id,
+                text: text.clone(),
+                is_special,
+            })
+        });
+        markers.collect()
+    }
+
+    /// What llama.cpp takes out of the tokens at which it stops: a token that ends messages
+    /// where another ends turns.
+    fn without_exceptions(&self, stops: &mut BTreeSet<u32>) {
+        let find = |wanted: &str| {
+            let mut stops = stops.iter().copied();
+            stops.find(|id| self.text(*id) == Some(wanted))
+        };
+        let has = |wanted: &str| find(wanted).is_some();
+        let has_call = has("<|call|>") || has("<|calls|>");
+        let end = find("<|end|>").filter(|_| has_call && (has("<|return|>") || has("<|flush|>")));
+        let sentence = find("</s>").filter(|_| has("<|tool_response>"));
+        for id in [end, sentence].into_iter().flatten() {
+            stops.remove(&id);
+        }
+    }
+}

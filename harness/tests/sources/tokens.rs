@@ -1,0 +1,482 @@
+//! Tokens: what the real transformers makes of prompts, recorded by `scripts/record-tokens.py`,
+//! what the report card makes of vocabularies that are wrong, and how tokens are shown.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rolecall::card::{Card, examine_with};
+use rolecall::contract::Severity;
+use rolecall::source;
+use rolecall::tokenizer::{Kind, Tokenizer};
+use rolecall_jinja::Minijinja;
+use rolecall_model::Template;
+use serde_json::{Value, json};
+
+use super::Folder;
+use super::build::{Gguf, Value as Entry, text, texts};
+
+const I32: u32 = 5;
+
+fn table() -> Value {
+    serde_json::from_str(include_str!("../data/tokens.json")).unwrap()
+}
+
+fn template_at(path: &Path) -> Template {
+    let found = source::read(path);
+    assert_eq!(found.problems, []);
+    found.templates.into_iter().next().unwrap()
+}
+
+fn tokenizer_of(template: &Template) -> Tokenizer {
+    let read = Tokenizer::read(&template.vocabulary, &template.special_tokens);
+    read.unwrap().unwrap()
+}
+
+#[test]
+fn prompts_become_the_tokens_that_transformers_makes_of_them() {
+    let table = table();
+    let rows = table["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 48);
+    let mut kinds = BTreeSet::new();
+    for row in rows {
+        let folder = Folder::new();
+        let tokenizer = &table["tokenizers"][row["tokenizer"].as_str().unwrap()];
+        folder.write("m/tokenizer.json", tokenizer.to_string());
+        folder.write("m/tokenizer_config.json", row["config"].to_string());
+        let tokenizer = tokenizer_of(&template_at(&folder.path("m")));
+        let prompt = row["prompt"].as_str().unwrap();
+        let tokens = tokenizer.encode(prompt).unwrap();
+        let ids: Vec<_> = tokens.iter().map(|token| token.id).collect();
+        let about = format!("{}: {}", row["tokenizer"], row["about"]);
+        assert_eq!(json!(ids), row["tokens"], "{about}");
+        let alone = row["alone"][0].as_u64();
+        let alone = alone.and_then(|id| tokenizer.marker_of(id.try_into().unwrap()));
+        let alone = alone.map(|marker| marker.text.as_str());
+        assert_eq!(tokenizer.beginning(), alone, "{about}");
+        for token in tokens {
+            kinds.insert(token.kind.name());
+            assert!(prompt.get(token.range).is_some(), "{about}");
+        }
+    }
+    let kinds: Vec<_> = kinds.into_iter().collect();
+    assert_eq!(kinds, ["added", "ordinary", "special"]);
+}
+
+/// A model: what of it is put wrong below.
+#[derive(Clone)]
+struct Model {
+    template: String,
+    tokenizer: Value,
+    generation: Value,
+}
+
+const TEMPLATE: &str = "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}\n\
+    {{ m.content }}<|im_end|>\n{% endfor %}\
+    {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+impl Model {
+    /// One of which no contract on tokens is broken but in a note.
+    fn sound() -> Model {
+        Model {
+            template: TEMPLATE.to_owned(),
+            tokenizer: table()["tokenizers"]["byte-level"].clone(),
+            generation: json!({"eos_token_id": [301, 303]}),
+        }
+    }
+
+    fn with_template(mut self, from: &str, to: &str) -> Model {
+        assert!(self.template.contains(from));
+        self.template = self.template.replacen(from, to, 1);
+        self
+    }
+
+    /// Changes a token of the vocabulary.
+    fn with_token(mut self, text: &str, change: impl Fn(&mut Value)) -> Model {
+        let tokens = self.tokenizer["added_tokens"].as_array_mut().unwrap();
+        let token = tokens.iter_mut().find(|token| token["content"] == text);
+        change(token.unwrap());
+        self
+    }
+
+    fn write(&self, folder: &Folder) -> Template {
+        folder.write("m/tokenizer.json", self.tokenizer.to_string());
+        folder.write("m/generation_config.json", self.generation.to_string());
+        let config = json!({"bos_token": "<s>", "eos_token": "</s>"});
+        folder.write("m/tokenizer_config.json", config.to_string());
+        folder.write("m/chat_template.jinja", &self.template);
+        template_at(&folder.path("m"))
+    }
+
+    fn card(&self) -> Card {
+        let template = self.write(&Folder::new());
+        // The files are gone with the folder, so they are read before that.
+        let folder = Folder::new();
+        let tokenizer = tokenizer_of(&self.write(&folder));
+        examine_with(&Minijinja::new(), &template, Some(&tokenizer))
+    }
+}
+
+/// What is broken of the contracts on tokens: severity and words.
+fn broken(card: &Card, id: &str) -> Vec<(Severity, String)> {
+    let finding = card.findings.iter().find(|one| one.contract.id == id);
+    let finding = finding.unwrap();
+    let evidence = finding.evidence().iter();
+    let severity = |one: Option<Severity>| one.unwrap_or(finding.contract.severity);
+    evidence
+        .map(|one| (severity(one.severity), one.what.clone()))
+        .collect()
+}
+
+/// Each contract on tokens.
+const IDS: [&str; 4] = [
+    "control-tokens-known",
+    "turn-end-stops",
+    "one-bos-tokenised",
+    "blanks-kept",
+];
+
+/// What is broken in one model and not in the other.
+fn added(sound: &Card, card: &Card) -> Vec<String> {
+    let found = IDS.iter().flat_map(|id| {
+        let before = broken(sound, id);
+        let found = broken(card, id).into_iter();
+        let new = found.filter(move |one| !before.contains(one));
+        new.map(move |(severity, what)| format!("{severity}: {id}: {what}"))
+    });
+    found.collect()
+}
+
+#[test]
+fn a_folder_whose_tokens_are_wrong_is_told_how() {
+    let sound = Model::sound();
+    let told = |model: &Model| added(&sound.card(), &model.card());
+    let card = sound.card();
+    let note = "who tokenises the text of `tokenize=False` gets `<s>` twice, unless with \
+        `add_special_tokens=False`: the template writes it and the tokenizer adds it";
+    let all: Vec<_> = IDS.iter().flat_map(|id| broken(&card, id)).collect();
+    assert_eq!(all, [(Severity::Note, note.to_owned())]);
+    assert_eq!(
+        told(
+            &sound
+                .clone()
+                .with_template("<|im_start|>{{", "<|im_strat|>{{")
+        ),
+        ["error: control-tokens-known: `<|im_strat|>` is no token of the model; `<|im_start|>` is"]
+    );
+    // In a branch that no conversation reaches.
+    assert_eq!(
+        told(
+            &sound
+                .clone()
+                .with_template("{% for", "{% if other %}\n<|im_edn|>{% endif %}{% for")
+        ),
+        [
+            "error: control-tokens-known: line 2: `<|im_edn|>` is no token of the model; `<|im_end|>` is"
+        ]
+    );
+    let unknown = sound
+        .clone()
+        .with_token("<|im_end|>", |token| token["content"] = "<|turn|>".into());
+    assert_eq!(
+        told(&unknown),
+        [
+            "error: control-tokens-known: `<|im_end|>` is no token of the model, as others that the template writes are"
+        ]
+    );
+    let mut other = sound.clone();
+    other.generation = json!({"eos_token_id": 301});
+    assert_eq!(
+        told(&other),
+        [
+            "error: turn-end-stops: an answer ends with `<|im_end|>`, and the model stops at `</s>` only, says generation_config.json"
+        ]
+    );
+    let told_of_bos = |from: &str, to: &str| told(&sound.clone().with_template(from, to));
+    assert_eq!(
+        told_of_bos("{{ bos_token }}", "{{ bos_token }}{{ bos_token }}"),
+        ["error: one-bos-tokenised: the prompt begins with `<s>` 2 times"]
+    );
+    assert_eq!(
+        told_of_bos("{{ bos_token }}", ""),
+        [
+            "warning: one-bos-tokenised: no `<s>`: the tokenizer puts it before every text, but is asked by apply_chat_template to add nothing"
+        ]
+    );
+    let takes = |flag: &str| {
+        sound
+            .clone()
+            .with_token("<|im_end|>", |token| token[flag] = true.into())
+    };
+    assert_eq!(
+        told(&takes("rstrip")),
+        ["note: blanks-kept: `<|im_end|>` takes blanks that the template writes with it"]
+    );
+    assert_eq!(
+        told(&takes("lstrip")),
+        [
+            "warning: blanks-kept: `<|im_end|>` takes blanks of what a user sent with it",
+            // Behind the role of a turn without text.
+            "note: blanks-kept: `<|im_end|>` takes blanks that the template writes with it",
+        ]
+    );
+}
+
+#[test]
+fn tags_that_are_plain_text_are_no_tokens_that_are_misspelt() {
+    let told = |tag: &str| {
+        let template = Model::sound().with_template("<|im_start|>", &format!("{tag}<|im_start|>"));
+        added(&Model::sound().card(), &template.card())
+    };
+    assert_eq!(told("<tools>"), [""; 0]);
+    assert_eq!(told("<think>"), [""; 0]);
+    let mut model = Model::sound().with_template("<|im_start|>", "<tool_calls><|im_start|>");
+    model = model.with_token("<tool>", |token| token["content"] = "<tool_call>".into());
+    assert_eq!(
+        added(&Model::sound().card(), &model.card()),
+        [
+            "warning: control-tokens-known: `<tool_calls>` is no token of the model; `<tool_call>`, which the template never writes, is"
+        ]
+    );
+    // Zephyr's are, all of them.
+    let mut plain = Model::sound();
+    for (from, to) in [("<|im_start|>", "<|user|>"), ("<|im_end|>", "</s>")] {
+        plain.template = plain.template.replace(from, to);
+    }
+    assert_eq!(
+        added(&Model::sound().card(), &plain.card()),
+        [
+            "note: control-tokens-known: the markers of turns are plain text to the model, no tokens: `<|user|>`"
+        ]
+    );
+}
+
+#[test]
+fn control_tokens_of_users_are_told_apart_by_what_they_are() {
+    let model = Model::sound().with_template("<|im_start|>", "<tool><|im_start|>");
+    assert_eq!(
+        broken(&model.card(), "control-tokens-inert"),
+        [(
+            Severity::Note,
+            "from a question into the prompt: `</s>`, `<s>`, `<|im_end|>`, `<|im_start|>` as special \
+             tokens, which a server can split; `<tool>` as tokens that are not special, which it cannot"
+                .to_owned()
+        )]
+    );
+}
+
+/// The same model as a GGUF file: the tokens, and of which type each is.
+fn gguf(template: &str) -> Gguf {
+    let tokens = [
+        "<unk>",
+        "<s>",
+        "</s>",
+        "a",
+        "<|im_start|>",
+        "<|im_end|>",
+        "<tool>",
+    ];
+    let kinds = [2, 3, 3, 1, 3, 3, 4].map(Entry::I32);
+    Gguf::model(template)
+        .with("tokenizer.ggml.model", text("llama"))
+        .with("tokenizer.ggml.tokens", texts(&tokens))
+        .with(
+            "tokenizer.ggml.token_type",
+            Entry::Array(I32, kinds.to_vec()),
+        )
+}
+
+fn card_of(gguf: &Gguf) -> Card {
+    let folder = Folder::new();
+    let template = template_at(&folder.write("m.gguf", gguf.bytes()));
+    examine_with(&Minijinja::new(), &template, Some(&tokenizer_of(&template)))
+}
+
+#[test]
+fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
+    let sound = card_of(&gguf(TEMPLATE));
+    let all: Vec<_> = IDS.iter().flat_map(|id| broken(&sound, id)).collect();
+    assert_eq!(all, []);
+    let told = |gguf: &Gguf| added(&sound, &card_of(gguf));
+    assert_eq!(
+        told(&gguf(&TEMPLATE.replacen("<|im_start|>", "<|im_strat|>", 1))),
+        ["error: control-tokens-known: `<|im_strat|>` is no token of the model; `<|im_start|>` is"]
+    );
+    // llama.cpp drops one, and adds one.
+    assert_eq!(
+        told(&gguf(&TEMPLATE.replacen(
+            "{{ bos_token }}",
+            "{{ bos_token }}{{ bos_token }}",
+            1
+        ))),
+        [
+            "error: one-bos-tokenised: the prompt begins with `<s>` 2 times: the template writes it, and it is added once more"
+        ]
+    );
+    let without = gguf(&TEMPLATE.replace("{{ bos_token }}", ""));
+    assert_eq!(told(&without), [""; 0]);
+    // A turn that ends with a token at which nothing stops.
+    let strange = TEMPLATE.replace("<|im_end|>", "<tool>");
+    assert_eq!(
+        told(&gguf(&strange)),
+        [
+            "error: turn-end-stops: an answer ends with `<tool>`, and the model stops at `</s>`, `<|im_end|>` only, says the GGUF file"
+        ]
+    );
+    // A file without its tokens says nothing.
+    let folder = Folder::new();
+    let bare = gguf(TEMPLATE).without("tokenizer.ggml.tokens");
+    let bare = bare.without("tokenizer.ggml.bos_token_id");
+    let bare = bare.without("tokenizer.ggml.eos_token_id");
+    let template = template_at(&folder.write("m.gguf", bare.bytes()));
+    let read = Tokenizer::read(&template.vocabulary, &template.special_tokens);
+    assert!(read.unwrap().is_none());
+}
+
+/// The tokens that end what a model writes, and the one that begins it, by the rules of llama.cpp.
+#[test]
+fn gguf_files_are_understood_as_llama_cpp_understands_them() {
+    let read = |gguf: &Gguf| {
+        let folder = Folder::new();
+        let tokenizer = tokenizer_of(&template_at(&folder.write("m.gguf", gguf.bytes())));
+        let stops = tokenizer.stops().map(|stops| stops.ids.clone());
+        (tokenizer.beginning().map(str::to_owned), stops)
+    };
+    let begins = |gguf: Gguf| read(&gguf).0;
+    let stops = |gguf: Gguf| read(&gguf).1.unwrap_or_default();
+    let bos = Some("<s>".to_owned());
+    let silent = || gguf("D").without("tokenizer.ggml.add_bos_token");
+    let of = |model: &str| silent().with("tokenizer.ggml.model", text(model));
+    let pre = |pre: &str| of("gpt2").with("tokenizer.ggml.pre", text(pre));
+    assert_eq!(begins(of("llama")), bos);
+    assert_eq!(begins(of("gpt2")), None);
+    assert_eq!(begins(pre("llama-bpe")), bos);
+    assert_eq!(begins(pre("qwen2")), None);
+    let told = |yes| silent().with("tokenizer.ggml.add_bos_token", Entry::Bool(yes));
+    assert_eq!(begins(told(true)), bos);
+    assert_eq!(begins(told(false)), None);
+    let gemma = told(false).with("tokenizer.ggml.model", text("gemma4"));
+    assert_eq!(begins(gemma), bos);
+
+    assert_eq!(stops(gguf("D")), [2, 5]);
+    let eot = |id| gguf("D").with("tokenizer.ggml.eot_token_id", Entry::U32(id));
+    assert_eq!(stops(eot(6)), [2, 5, 6]);
+    // An ID that is none is no token.
+    assert_eq!(stops(eot(99)), [2, 5]);
+    let with_tokens = |tokens: &[&str]| {
+        let tokens: Vec<_> = ["<unk>", "<s>", "x"]
+            .iter()
+            .chain(tokens)
+            .copied()
+            .collect();
+        stops(gguf("D").with("tokenizer.ggml.tokens", texts(&tokens)))
+    };
+    // The end of a message is not that of a turn where other tokens end turns.
+    assert_eq!(with_tokens(&["<|end|>"]), [2, 3]);
+    assert_eq!(
+        with_tokens(&["<|end|>", "<|return|>", "<|call|>"]),
+        [2, 4, 5]
+    );
+    assert_eq!(with_tokens(&["</s>", "<|tool_response>"]), [2, 4]);
+}
+
+#[test]
+fn markers_are_cut_out_of_text_and_the_rest_is_left_whole() {
+    let folder = Folder::new();
+    let template = template_at(&folder.write("m.gguf", gguf("D").bytes()));
+    let tokenizer = tokenizer_of(&template);
+    assert!(!tokenizer.is_whole());
+    let prompt = "<s>é <tool><|im_end|>x";
+    let tokens = tokenizer.encode(prompt).unwrap();
+    let shown: Vec<_> = tokens
+        .iter()
+        .map(|token| (token.id, &prompt[token.range.clone()], token.kind))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (Some(1), "<s>", Kind::Special),
+            (None, "é ", Kind::Ordinary),
+            (Some(6), "<tool>", Kind::Added),
+            (Some(5), "<|im_end|>", Kind::Special),
+            (None, "x", Kind::Ordinary),
+        ]
+    );
+    assert_eq!(tokenizer.encode("").unwrap(), []);
+}
+
+fn rolecall(folder: &Folder, arguments: &[&str]) -> Output {
+    folder.write(
+        "cases.json",
+        r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#,
+    );
+    Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_CACHE", crate::folder::CACHE)
+        .args(arguments)
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_prompt_is_shown_token_by_token() {
+    let folder = Folder::new();
+    Model::sound().write(&folder);
+    let show = [
+        "show",
+        "m",
+        "cases/hi",
+        "--templates",
+        "m",
+        "--cases",
+        "cases.json",
+        "--tokens",
+    ];
+    let output = rolecall(&folder, &show);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines[0], "300  \"<s>\"  special");
+    assert_eq!(lines[1], "302  \"<|im_start|>\"  special");
+    assert!(lines.contains(&"198  \"␊\""), "{shown}");
+    assert_eq!(output.status.code(), Some(0));
+    let numbers = rolecall(&folder, &[&show[..], &["--raw"]].concat());
+    let numbers = String::from_utf8(numbers.stdout).unwrap();
+    assert!(numbers.starts_with("300 302 "), "{numbers}");
+    assert_eq!(numbers.split_whitespace().count(), lines.len());
+
+    folder.write("bare.jinja", "{{ messages[0].content }}");
+    let bare = [
+        "show",
+        "bare",
+        "cases/hi",
+        "--templates",
+        "bare.jinja",
+        "--cases",
+        "cases.json",
+        "--tokens",
+    ];
+    let output = rolecall(&folder, &bare);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("bare.jinja: the vocabulary of the model is not known"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_vocabulary_that_cannot_be_read_is_told_with_its_place() {
+    let folder = Folder::new();
+    Model::sound().write(&folder);
+    folder.write("m/tokenizer.json", "{\"version\": \"1.0\",\n oops}");
+    let output = rolecall(&folder, &["check", "m"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("m/tokenizer.json:2:2: no tokenizer: "),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(2));
+    // The rest of the card is there all the same.
+    let card = String::from_utf8(output.stdout).unwrap();
+    assert!(card.contains("m jinja behind transformers"), "{card}");
+}
