@@ -449,6 +449,18 @@ fn nothing_is_guessed_about_a_template_that_cannot_be_read() {
 }
 
 #[test]
+fn a_template_that_prints_every_message_twice_is_judged_like_any_other() {
+    let turn = "<|{{ message.role }}|>{{ message.content }}<|end|>";
+    let turns = format!("{{% for message in messages %}}{turn}{{% endfor %}}");
+    let card = card(Dialect::Jinja, &turns.repeat(2));
+    assert!(matches!(
+        verdict(&card, "content-once"),
+        Judgement::Broken(_)
+    ));
+    assert_eq!(verdict(&card, "turns-closed"), &Judgement::Holds);
+}
+
+#[test]
 fn a_template_that_uses_up_its_limits_is_asked_once() {
     let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
     let card = card(Dialect::Jinja, endless);

@@ -47,8 +47,9 @@ struct TurnSeen<'s> {
 }
 
 fn turn<'s>(seen: &'s Seen, name: &'static str, word: &str) -> Option<TurnSeen<'s>> {
-    let behind = seen.behind(word)?;
+    // The first of them: a template may print a message more than once.
     let from = seen.find(word)?.end;
+    let behind = &seen.text()?[from..];
     let others = words::ALL.iter().filter_map(|word| seen.find(word));
     let next = others
         .map(|place| place.start)
