@@ -36,6 +36,7 @@ pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
     guards_against: "one history that reads in two ways, depending on the client",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/arguments-alike.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let object = prober.see(OBJECT_ARGUMENTS);
@@ -94,6 +95,7 @@ pub(super) static ARGUMENTS_ENCODED_ONCE: Contract = Contract {
     guards_against: "a history full of backslashes that the model learns to write itself",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/arguments-encoded-once.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(COMPACT_ARGUMENTS);
@@ -117,6 +119,7 @@ pub(super) static KEY_ORDER_KEPT: Contract = Contract {
     severity: Severity::Note,
     // Ollama sorts both before a template sees them.
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/key-order-kept.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         for (probe, first, second, what) in [

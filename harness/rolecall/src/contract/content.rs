@@ -24,6 +24,7 @@ pub(super) static EMPTY_CONTENT_ALIKE: Contract = Contract {
     guards_against: "clients that send null with a call, as `OpenAI`'s do, and get an error",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/empty-content-alike.md"),
     judge: empty_content_alike,
 };
 
@@ -79,6 +80,7 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
     guards_against: "clients that send parts, and get lists in their prompts or nothing at all",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/text-part-is-text.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         if prober.manner().content == Content::Parts {
@@ -192,6 +194,7 @@ pub(super) static IMAGES_KEPT: Contract = Contract {
     severity: Severity::Error,
     // Ollama puts the images in itself.
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/images-kept.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let (text, one, two) = (
@@ -232,6 +235,7 @@ pub(super) static WHITESPACE_VERBATIM: Contract = Contract {
     guards_against: "code and patches that lose their first indentation or their last line break",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/whitespace-verbatim.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         for (probe, word, who) in [
@@ -273,6 +277,7 @@ pub(super) static CRLF_VERBATIM: Contract = Contract {
     guards_against: "files that a model shall edit and can no longer match",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/crlf-verbatim.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(USER_CRLF);
@@ -296,6 +301,7 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
     guards_against: "answers about reasoning models that lose everything before the word",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/think-tag-verbatim.md"),
     judge: |prober, capabilities| {
         const PROBE: Probe = THINK_TAG;
         let mut tally = Tally::default();

@@ -33,6 +33,7 @@ pub(super) static NO_NULL_LEAK: Contract = Contract {
     guards_against: "a model that reads `None` as its own words",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/no-null-leak.md"),
     judge: no_null_leak,
 };
 
@@ -100,6 +101,7 @@ pub(super) static NO_REPR_LEAK: Contract = Contract {
     guards_against: "tools and arguments that are no JSON",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/no-repr-leak.md"),
     judge: no_repr_leak,
 };
 

@@ -20,6 +20,7 @@ pub(super) static ASSISTANT_MASK: Contract = Contract {
     guards_against: "training on nothing, on the user's words, or without an end",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/assistant-mask.md"),
     judge: assistant_mask,
 };
 

@@ -88,6 +88,7 @@ pub(super) static MESSAGES_KEPT: Contract = Contract {
     guards_against: "instructions and turns that vanish without a word",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/messages-kept.md"),
     judge: messages_kept,
 };
 
@@ -123,6 +124,7 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
     guards_against: "instructions of newer clients that vanish without a word",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/developer-kept.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(DEVELOPER_USER);
@@ -154,6 +156,7 @@ pub(super) static UNKNOWN_ROLE_KEPT: Contract = Contract {
     guards_against: "a typing error in a role, or `developer`, that makes a message vanish",
     severity: Severity::Limitation,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/unknown-role-kept.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(UNKNOWN_ROLE);
@@ -175,6 +178,7 @@ pub(super) static CONTENT_ONCE: Contract = Contract {
     guards_against: "a system message that is written both at the top and in its turn",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/content-once.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         for (probe, words) in CONVERSATIONS {
@@ -200,6 +204,7 @@ pub(super) static CONTENT_IN_ORDER: Contract = Contract {
     guards_against: "answers before their questions, instructions that move as the talk goes on",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/content-in-order.md"),
     judge: content_in_order,
 };
 
@@ -239,6 +244,7 @@ pub(super) static REASONING_KEPT: Contract = Contract {
     guards_against: "training data and tool loops without the thoughts that belong to them",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/reasoning-kept.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         let seen = prober.see(REASONED);

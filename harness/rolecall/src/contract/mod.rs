@@ -32,6 +32,8 @@ mod tools;
 mod turns;
 
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod tests;
 
 use crate::capability::Capabilities;

@@ -26,6 +26,7 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
     guards_against: "an end of text, or another history, only where no answer is asked for",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/generation-prompt-suffix.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         for (closed, open) in [
@@ -83,6 +84,7 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
     guards_against: "a cache that is lost, and training on other prompts than those at work",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/finished-turn-continues.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         for (open, finished, word) in ANSWERED {
@@ -198,6 +200,7 @@ pub(super) static HISTORY_STABLE: Contract = Contract {
     guards_against: "a cache that is lost at every turn",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/history-stable.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         for (pair, last) in [
@@ -219,6 +222,7 @@ pub(super) static HISTORY_STABLE_TOOLS: Contract = Contract {
     guards_against: "tools that move with the last question, calls that are written anew",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/history-stable-tools.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         if capabilities.tools.is_kept() {
@@ -267,6 +271,7 @@ pub(super) static HISTORY_STABLE_REASONING: Contract = Contract {
     guards_against: "a cache that is lost when earlier thoughts are cut",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/history-stable-reasoning.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         if capabilities.reasoning.fields.is_empty() {
@@ -292,6 +297,7 @@ pub(super) static OPEN_MODEL_TURN: Contract = Contract {
     guards_against: "a model that writes outside of any turn, as after a tool's result",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/open-model-turn.md"),
     judge: open_model_turn,
 };
 

@@ -59,6 +59,7 @@ pub(super) static RENDERS: Contract = Contract {
     guards_against: "a template that cannot be read, or wants more than a conversation",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/renders.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let plain = Manner {
@@ -97,6 +98,7 @@ pub(super) static DETERMINISTIC: Contract = Contract {
     guards_against: "tools or arguments in random order, random choices, addresses of objects",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/deterministic.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         // The engine here takes the last item, Python any.
@@ -123,6 +125,7 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
     guards_against: "caches and tests that go stale at midnight, servers with other clocks",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/date-independent.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         for probe in [USER, SYSTEM_USER, TOOLS] {
@@ -139,6 +142,7 @@ pub(super) static SOURCE_NEWLINES: Contract = Contract {
     guards_against: "an editor, or git on Windows, that changes every prompt",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/source-newlines.md"),
     judge: source_newlines,
 };
 
@@ -182,6 +186,7 @@ pub(super) static REFUSAL_WORDS: Contract = Contract {
     severity: Severity::Warning,
     // A template for Ollama has no way to refuse.
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/refusal-words.md"),
     judge: refusal_words,
 };
 

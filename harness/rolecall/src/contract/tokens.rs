@@ -18,6 +18,7 @@ pub(super) static ONE_BOS: Contract = Contract {
     guards_against: "a doubled beginning, as models have never seen it",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/one-bos.md"),
     judge: one_bos,
 };
 
@@ -83,6 +84,7 @@ pub(super) static CONTROL_TOKENS_INERT: Contract = Contract {
     guards_against: "users who close their own turn and open one of the system",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/control-tokens-inert.md"),
     judge: control_tokens_inert,
 };
 

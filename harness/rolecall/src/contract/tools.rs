@@ -21,6 +21,7 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
     guards_against: "a model that is never told of its tools",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/tools-kept.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         let seen = prober.see(TOOLS);
@@ -77,6 +78,7 @@ pub(super) static NO_TOOLS_ALIKE: Contract = Contract {
     guards_against: "instructions for tools that nobody offers, servers that leave tools out",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/no-tools-alike.md"),
     judge: no_tools_alike,
 };
 
@@ -128,6 +130,7 @@ pub(super) static TOOL_CALLS_KEPT: Contract = Contract {
     guards_against: "a model that does not know what it did, and does it again",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/tool-calls-kept.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         if !supports_tools(prober, capabilities) {
@@ -165,6 +168,7 @@ pub(super) static PARALLEL_CALLS_KEPT: Contract = Contract {
     guards_against: "results without calls, calls without results",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/parallel-calls-kept.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         if !capabilities.tool_calls.single.is_kept() {
@@ -197,6 +201,7 @@ pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
     guards_against: "explanations that vanish, or turn up behind the result",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/content-beside-calls.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         if !capabilities.tool_calls.single.is_kept() {
@@ -230,6 +235,7 @@ pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
     guards_against: "a model that waits for its tools, or makes their results up",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/tool-results-kept.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         if !supports_tools(prober, capabilities) && !prober.see(CALL_RESULT).has(words::RESULT) {
@@ -260,6 +266,7 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
     guards_against: "results full of backslashes, files that come back as one line",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/result-verbatim.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(QUOTED_RESULT);
@@ -285,6 +292,7 @@ pub(super) static SCHEMA_KEPT: Contract = Contract {
     guards_against: "a model that does not know which values a tool takes",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/schema-kept.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         if !capabilities.tools.is_kept() {

@@ -21,6 +21,7 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
     guards_against: "instructions or answers that run into the next turn, as no model has seen it",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/turns-closed.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
         let opening = match &capabilities.generation_prompt {
@@ -119,6 +120,7 @@ pub(super) static SAME_QUESTION_TWICE: Contract = Contract {
     guards_against: "messages that are compared by what they say, and tools printed twice",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/same-question.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let (other, same) = (prober.see(OTHER_QUESTION), prober.see(SAME_QUESTION));
@@ -144,6 +146,7 @@ pub(super) static ROLES_STAND: Contract = Contract {
     guards_against: "a greeting of the assistant that is put into the user's mouth",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/roles-stand.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
         let (plain, tools) = (
@@ -176,6 +179,7 @@ pub(super) static OPENING_ON_REQUEST: Contract = Contract {
     guards_against: "training on, and continuing, a turn that nobody asked for",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
+    page: include_str!("pages/opening-on-request.md"),
     judge: opening_on_request,
 };
 

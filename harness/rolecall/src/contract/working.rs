@@ -21,6 +21,7 @@ pub(super) static CAPABILITIES_WORK: Contract = Contract {
     guards_against: "a filter, an attribute or a type that is wrong in a branch nobody tried",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/capabilities-work.md"),
     judge: capabilities_work,
 };
 
