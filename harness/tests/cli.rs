@@ -1,6 +1,8 @@
 //! The command line, as its users meet it: results, exit codes, and what is said about
 //! bad input.
 
+use rolecall::contract;
+
 use crate::folder::Folder;
 
 #[test]
@@ -257,6 +259,10 @@ fn requests_that_make_no_sense_are_refused() {
             "nowhere: no such file or folder",
         ),
         (&["run", "--jobs", "0"], "0 is not in 1..=1024"),
+        (
+            &["explain", "tool-kept"],
+            "there is no contract `tool-kept`; did you mean `tools-kept`?",
+        ),
     ] {
         let ran = folder.rolecall(arguments);
         assert_eq!(ran.code(), 2, "{arguments:?}: {}", ran.stdout());
@@ -334,11 +340,48 @@ fn lint_finds_what_has_no_use_or_no_words() {
 }
 
 #[test]
+fn every_contract_is_explained() {
+    let folder = Folder::empty();
+    let names: Vec<&str> = contract::ALL.iter().map(|contract| contract.id).collect();
+    let ran = folder.rolecall(&[&["explain"], names.as_slice()].concat());
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let said = ran.stdout();
+    for contract in contract::ALL {
+        let title = format!("{} {} ", contract.id, contract.severity);
+        assert!(said.contains(&title), "{title}");
+        // Examples are as they are, and nothing of the page's own form is left.
+        let example = contract.page.split("```").nth(1).unwrap();
+        let (_, example) = example.split_once('\n').unwrap();
+        assert!(said.contains(example), "{title}");
+    }
+    assert!(!said.contains("```") && !said.contains("\n#"), "{said}");
+    let headings = said.lines().filter(|line| *line == "How to mend it");
+    assert_eq!(headings.count(), names.len());
+}
+
+/// Who is told of a defect is told where there is more about it.
+#[test]
+fn a_card_with_defects_says_where_more_is_told() {
+    let folder = Folder::empty();
+    folder.write("bad.jinja", "{{ messages[0].content }}");
+    folder.write(
+        "good.jinja",
+        "{% for message in messages %}{{ message.content }}{% endfor %}",
+    );
+    for (name, is_told) in [("bad.jinja", true), ("good.jinja", false)] {
+        let said = folder.rolecall(&["check", name]).stdout();
+        let count = said.matches("`rolecall explain CONTRACT`").count();
+        assert_eq!(count, usize::from(is_told), "{said}");
+    }
+}
+
+#[test]
 fn colour_is_for_terminals_only() {
     let folder = Folder::new();
     for arguments in [
         &["run"][..],
         &["list", "templates"],
+        &["explain", "one-bos"],
         &["show", "chat", "plain/user"],
     ] {
         let ran = folder.rolecall(arguments);

@@ -78,6 +78,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["list", "engines"],
         &["list", "fronts"],
         &["list", "divergences"],
+        &["explain", "text-part-is-text", "refusal-words"],
         &["parity"],
         &["lint"],
         &["show", name, "plain/user", "--diff"],
@@ -118,7 +119,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
 fn help_fits_narrow_screens() {
     let folder = Folder::empty();
     for command in [
-        "run", "render", "show", "check", "list", "parity", "lint", "serve",
+        "run", "render", "show", "check", "list", "explain", "parity", "lint", "serve",
     ] {
         let help = Ran(on_screen(&folder, "60", &[command, "--help"])).stdout();
         assert!(help.contains("--quiet"), "{help}");

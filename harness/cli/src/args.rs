@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// List what there is
     List(ListArguments),
+    /// Say what a contract means: a template that breaks it, one that holds it, how to mend one
+    Explain(ExplainArguments),
     /// Check the suite itself: orphans, pending reviews, stale records, unused tools
     Lint(LintArguments),
     /// Print what a shell needs to complete commands and options
@@ -105,6 +107,7 @@ impl Command {
             Command::Render(_)
             | Command::Show(_)
             | Command::List(_)
+            | Command::Explain(_)
             | Command::Completions(_)
             | Command::Man
             | Command::Serve(_) => false,
@@ -132,6 +135,7 @@ impl Command {
             Command::Parity(_)
             | Command::Accept(_)
             | Command::Init(_)
+            | Command::Explain(_)
             | Command::Lint(_)
             | Command::Reference(_) => false,
         }
@@ -376,6 +380,13 @@ pub(crate) struct ListArguments {
     /// How to print the list
     #[arg(long, value_enum, default_value_t = ListFormat::Human)]
     pub(crate) format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The contracts: `rolecall list contracts` names them
+    #[arg(value_name = "CONTRACT", required = true, value_parser = known::find)]
+    pub(crate) contracts: Vec<&'static Contract>,
 }
 
 /// What to do with the references.

@@ -3,6 +3,7 @@
 mod accept;
 mod check;
 mod diff;
+mod explain;
 mod init;
 mod lint;
 mod list;
@@ -31,6 +32,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Init(arguments) => init::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
+        Command::Explain(arguments) => explain::execute(arguments, out),
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Completions(arguments) => manual::completions(arguments, out),
         Command::Man => manual::page(out),

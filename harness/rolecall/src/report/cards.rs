@@ -18,6 +18,7 @@ use super::wrapping::wrapped;
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
 use crate::contract::{self, Finding, Judgement, Severity};
+use crate::invocation;
 use crate::run::Timed;
 
 /// The width of the left half of a card.
@@ -353,6 +354,16 @@ pub fn write_close(out: &mut dyn Write, run: &Timed<Card>) -> io::Result<()> {
         (0, _) => NOTE,
         _ => BAD,
     };
+    // Of a template that cannot be read no contract says more.
+    let mut read = run
+        .results
+        .iter()
+        .filter(|card| card.syntax_error.is_none());
+    if read.any(|card| card.unexplained().next().is_some()) {
+        let explain = invocation::command("explain CONTRACT");
+        let help = format!("`{explain}` says what a contract means, and how to mend a template");
+        paragraph(out, &Styled(QUIET, help).to_string(), 2)?;
+    }
     writeln!(
         out,
         "{} in {:.2} s: {}",

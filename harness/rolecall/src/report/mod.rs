@@ -25,6 +25,7 @@ pub mod accepting;
 pub mod card;
 pub mod comparison;
 pub mod document;
+pub mod explanation;
 pub mod failures;
 pub mod grid;
 pub mod initial;
