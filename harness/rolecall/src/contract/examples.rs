@@ -3,8 +3,9 @@
 
 use rolecall_model::{Dialect, Template};
 
+use super::vocabularies::tokenizer;
 use super::{ALL, Contract, Judgement};
-use crate::card::{Card, examine};
+use crate::card::{Card, examine_with};
 use crate::engines::Engines;
 
 /// The headings of every page.
@@ -21,6 +22,14 @@ const HOLDS: &str = "One that holds";
 
 /// The columns of the narrowest terminal on which examples keep their lines.
 const NARROW: usize = 60;
+
+/// The contracts that say nothing without a vocabulary.
+const ON_TOKENS: [&str; 4] = [
+    "control-tokens-known",
+    "turn-end-stops",
+    "one-bos-tokenised",
+    "blanks-kept",
+];
 
 /// The parts of a page, each with its heading. Before the first stands its name and what it is
 /// about.
@@ -57,7 +66,19 @@ fn card(contract: &Contract, heading: &str) -> Card {
     let (dialect, source) = example(contract, heading);
     let template = Template::from_source(contract.id, dialect, &source);
     let engines = Engines::default();
-    examine(engines.for_dialect(dialect).unwrap(), &template)
+    let engine = engines.for_dialect(dialect).unwrap();
+    // Of the contracts on tokens the model's are known; `<|end|>` takes blanks with it.
+    let tokens = [
+        "<s>",
+        "</s>",
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|sep|>",
+        " <|end|>",
+    ];
+    let tokenizer = tokenizer(&template, &tokens, &[4, 6]);
+    let is_on_tokens = ON_TOKENS.contains(&contract.id);
+    examine_with(engine, &template, is_on_tokens.then_some(&tokenizer))
 }
 
 /// The defects of a card, and how it stands to a contract.

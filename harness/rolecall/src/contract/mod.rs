@@ -34,6 +34,9 @@ mod turns;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod vocabularies;
+
+#[cfg(test)]
 mod tests;
 
 use crate::capability::Capabilities;

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rolecall_model::{Conversation, Dialect, Engine, Outcome, Program, Refusal, Template};
-use serde_json::json;
 
+use super::vocabularies::tokenizer;
 use super::{ALL, Judgement, by_id};
 use crate::card::{Card, examine, examine_with};
 use crate::engines::Engines;
-use crate::tokenizer::Tokenizer;
 
 /// A template that keeps every contract.
 const SOUND: &str = r"
@@ -157,7 +156,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "one-bos",
         "{{- bos_token -}}",
-        "{{- bos_token ~ bos_token -}}",
+        "{{- 'Chat: ' ~ bos_token -}}",
     ),
     (
         "no-null-leak",
@@ -339,52 +338,28 @@ fn card(dialect: Dialect, source: &str) -> Card {
         template.special_tokens.insert(name.into(), token.into());
     }
     let engines = Engines::default();
-    let tokenizer = (dialect == Dialect::Jinja).then(|| tokenizer(&template));
+    let tokenizer = (dialect == Dialect::Jinja).then(|| tokenizer(&template, &TOKENS, &[2]));
     let engine = engines.for_dialect(dialect).unwrap();
     examine_with(engine, &template, tokenizer.as_ref())
 }
 
 /// The tokens of the sound template's model, and two that it does not write.
-fn tokenizer(template: &Template) -> Tokenizer {
-    let markers = [
-        "begin",
-        "end",
-        "tools",
-        "system",
-        "developer",
-        "user",
-        "assistant",
-        "tool",
-        "image",
-        "think",
-        "say",
-        "call",
-        "pause",
-        "narrow",
-    ];
-    let markers = (1..).zip(markers).map(|(id, name): (u32, _)| {
-        json!({
-            "id": id, "content": format!("<|{name}|>"), "special": true, "single_word": false,
-            "lstrip": name == "narrow", "rstrip": false, "normalized": false,
-        })
-    });
-    let model = json!({"type": "WordLevel", "vocab": {"<unk>": 0}, "unk_token": "<unk>"});
-    let tokenizer = json!({
-        "version": "1.0", "added_tokens": markers.collect::<Vec<_>>(), "model": model,
-    });
-    let folder = tempfile::tempdir().unwrap();
-    let files = [
-        ("tokenizer.json", tokenizer),
-        ("tokenizer_config.json", json!({"eos_token": "<|end|>"})),
-    ];
-    let files = files.map(|(name, content)| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, content.to_string()).unwrap();
-        path
-    });
-    let read = Tokenizer::read(&files, &template.special_tokens);
-    read.unwrap().unwrap()
-}
+const TOKENS: [&str; 14] = [
+    "<|begin|>",
+    "<|end|>",
+    "<|tools|>",
+    "<|system|>",
+    "<|developer|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|tool|>",
+    "<|image|>",
+    "<|think|>",
+    "<|say|>",
+    "<|call|>",
+    "<|pause|>",
+    " <|narrow|>",
+];
 
 fn verdict<'c>(card: &'c Card, id: &str) -> &'c Judgement {
     let contract = by_id(id).unwrap_or_else(|| panic!("no contract is named {id}"));

@@ -65,6 +65,9 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
             {
                 tally.skip("the token that begins a sequence opens turns");
             }
+            _ if prober.tokenizer().is_some() && text.starts_with(&bos.repeat(2)) => {
+                tally.skip("that is said by one-bos-tokenised");
+            }
             count => {
                 let what = if text.starts_with(&bos.repeat(2)) {
                     format!("`{bos}` stands at the start {count} times")

@@ -49,6 +49,7 @@ pub(super) static CONTROL_TOKENS_KNOWN: Contract = Contract {
     guards_against: "a token that is misspelt, which the model reads as a few letters",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/control-tokens-known.md"),
     judge: control_tokens_known,
 };
 
@@ -164,6 +165,7 @@ pub(super) static TURN_END_STOPS: Contract = Contract {
     guards_against: "answers that run on into the next turn, up to the limit",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/turn-end-stops.md"),
     judge: turn_end_stops,
 };
 
@@ -224,6 +226,7 @@ pub(super) static ONE_BOS_TOKENISED: Contract = Contract {
     guards_against: "a beginning that is doubled or missing, as the model has never seen it",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/one-bos-tokenised.md"),
     judge: one_bos_tokenised,
 };
 
@@ -291,6 +294,7 @@ pub(super) static BLANKS_KEPT: Contract = Contract {
     guards_against: "line breaks that stand in the prompt and never reach the model",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
+    page: include_str!("pages/blanks-kept.md"),
     judge: blanks_kept,
 };
 
