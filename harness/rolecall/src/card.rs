@@ -76,7 +76,7 @@ pub fn examine_with(
     let prober = Prober::new(engine, template).with_tokenizer(tokenizer);
     let capabilities = capability::explore(&prober);
     let findings = contract::judge(&prober, &capabilities);
-    let alone = broken_alone(engine, template, &findings);
+    let alone = broken_alone(&prober, &findings);
     Card {
         template: template.name.to_string(),
         dialect: template.dialect,
@@ -106,11 +106,12 @@ fn assumed(template: &Template) -> BTreeMap<&'static str, &'static str> {
 
 /// The contracts that hold for users of a template's front, and are broken by the template
 /// alone. A Go template alone is nobody's.
-fn broken_alone(engine: &dyn Engine, template: &Template, findings: &[Finding]) -> Vec<Finding> {
+fn broken_alone(prober: &Prober<'_>, findings: &[Finding]) -> Vec<Finding> {
+    let template = prober.template();
     if template.dialect == Dialect::Go || Front::of(template) == Front::Raw {
         return Vec::new();
     }
-    let prober = Prober::behind(Front::Raw, engine, template);
+    let prober = prober.alone();
     let capabilities = capability::explore(&prober);
     let holds = |id| {
         let mut known = findings.iter();

@@ -76,6 +76,11 @@ impl<'t> Program<'t> {
         self.loaded_of(template).render_tracked(seen)
     }
 
+    /// Whether the engine is an application itself, behind which templates get other things.
+    pub(crate) fn has_fronts(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
     /// The template alone.
     pub(crate) fn alone(&self) -> &Loaded {
         &self.loaded

@@ -317,15 +317,17 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
                 None => tally.holds(),
                 Some(what) => {
                     // Each answer of such a model begins within its thoughts.
-                    let thinks = matches!(
+                    let begins = matches!(
                         &capabilities.generation_prompt,
                         GenerationPrompt::Suffix { text } if text.trim_end().ends_with("<think>")
                     );
+                    // Others take what stands before the tag for thoughts that a client left there.
+                    let has_thoughts = !capabilities.reasoning.fields.is_empty();
                     let evidence = Evidence::one(what, &seen);
-                    tally.broken(if thinks {
-                        evidence.with(Severity::Limitation)
-                    } else {
-                        evidence
+                    tally.broken(match (begins, has_thoughts) {
+                        (true, _) => evidence.with(Severity::Limitation),
+                        (false, true) => evidence.with(Severity::Note),
+                        (false, false) => evidence,
                     });
                 }
             }

@@ -124,6 +124,16 @@ fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         &|mark| format!("a tool is not in the prompt as JSON, but with `{mark}`"),
     );
     defaults(&mut tally, prober);
+    for (probe, what) in [(TOOLS, "a tool is"), (OBJECT_ARGUMENTS, "a call is")] {
+        marked(
+            &mut tally,
+            &prober.see(probe),
+            &["&#34;", "&quot;"],
+            &|mark| {
+                format!("{what} in the prompt as HTML has it, with `{mark}` for a quotation mark")
+            },
+        );
+    }
     // A list of tools may hold the same marks: only what the call adds counts.
     let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
     let go = format!("map[{}", words::SECOND_KEY);

@@ -142,10 +142,11 @@ fn goes_on(
 }
 
 /// What opens and closes the thoughts of models.
-const THOUGHTS: [(&str, &str); 4] = [
+const THOUGHTS: [(&str, &str); 5] = [
     ("<think>", "</think>"),
     ("[THINK]", "[/THINK]"),
     ("<|channel>thought", "<channel|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("<|channel|>analysis", "<|end|>"),
 ];
 
@@ -166,21 +167,82 @@ fn continues(
     let at = common(one, other);
     let rest = strip(&one[at..]);
     let eos = special_token(prober.template(), "eos_token");
-    let is_end = eos.is_some_and(|eos| rest.trim() == eos);
+    let is_end = eos.is_some_and(|eos| rest.trim() == eos) || is_end_of_text(one, other, at);
     if rest.is_empty() || is_end || is_in_thoughts(one, other, at) {
         tally.holds();
+    } else if moves_along(one, other, at) {
+        tally.broken(
+            Evidence::no_prefix(
+                "what stands at the last question moves on with it: models are trained so, and a \
+                 cache reaches up to there only",
+                first,
+                second,
+            )
+            .with(Severity::Note),
+        );
     } else {
         tally.prefix(first, second, what);
     }
+}
+
+/// Where the mark begins in which two prompts part, or where they part.
+fn start_of_mark(one: &str, at: usize) -> usize {
+    let before = &one[..at];
+    let start = before.rfind(['<', '[']).filter(|start| at - start < 24);
+    let start = start.filter(|start| !before[*start..].contains(['>', ']']));
+    start.unwrap_or(at)
+}
+
+/// Whether what is left of the first prompt is one token that ends the second prompt too, and
+/// stands nowhere else: it ends the text, whatever it is called.
+fn is_end_of_text(one: &str, other: &str, at: usize) -> bool {
+    let rest = one[start_of_mark(one, at)..].trim();
+    let is_token = control_tokens(rest)
+        .first()
+        .is_some_and(|token| token == rest);
+    is_token
+        && one.matches(rest).count() == 1
+        && other.matches(rest).count() == 1
+        && other.trim_end().ends_with(rest)
+}
+
+/// The words of messages; those of tools and documents stand beside them.
+const SPOKEN: [&str; 8] = [
+    words::SYSTEM,
+    words::USER,
+    words::SECOND_USER,
+    words::THIRD_USER,
+    words::ASSISTANT,
+    words::SECOND_ASSISTANT,
+    words::THIRD_ASSISTANT,
+    words::RESULT,
+];
+
+/// Whether what stands in the first prompt up to the next message stands further on in the second:
+/// tools, or instructions, that some models have at the last question.
+fn moves_along(one: &str, other: &str, at: usize) -> bool {
+    /// A shorter text could be there by chance.
+    const SHORTEST: usize = 40;
+    let start = start_of_mark(one, at);
+    let (lower, rest) = (one.to_ascii_lowercase(), &one[start..]);
+    let next = SPOKEN.iter().filter_map(|word| lower[start..].find(word));
+    let mut block = &rest[..next.min().unwrap_or(rest.len())];
+    // What opens the model's turn, or the next question, may not follow there.
+    if let Some((at, _)) = block
+        .match_indices(['<', '['])
+        .last()
+        .filter(|(at, _)| *at > 0)
+    {
+        block = &block[..at];
+    }
+    block.len() >= SHORTEST && other[start..].contains(block.trim_end())
 }
 
 /// Whether two prompts part within thoughts, or where one of them has some.
 fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
     // They may part in the middle of a mark.
     let before = &one[..at];
-    let start = before.rfind(['<', '[']).filter(|start| at - start < 24);
-    let start = start.filter(|start| !before[*start..].contains(['>', ']']));
-    let start = start.unwrap_or(at);
+    let start = start_of_mark(one, at);
     THOUGHTS.iter().any(|(open, close)| {
         let has_mark = |text: &str| {
             let rest = text[start..].trim_start();

@@ -19,7 +19,10 @@ use crate::tokenizer::Tokenizer;
 
 /// A template under examination, behind a front.
 pub struct Prober<'t> {
-    program: Program<'t>,
+    program: Rc<Program<'t>>,
+    /// The same template behind another front, which was asked before: what this front does not
+    /// change is not asked again.
+    before: Option<&'t Prober<'t>>,
     tokenizer: Option<&'t Tokenizer>,
     front: Front,
     manner: Manner,
@@ -150,14 +153,35 @@ impl<'t> Prober<'t> {
 
     /// Loads a template and finds out how it wants to be asked by users of a front.
     pub fn behind(front: Front, engine: &'t dyn Engine, template: &'t Template) -> Prober<'t> {
-        let mut prober = Prober {
-            program: Program::load(engine, template),
+        Prober {
+            program: Rc::new(Program::load(engine, template)),
+            before: None,
             tokenizer: None,
             front,
             manner: Manner::PLAIN,
             seen: RefCell::default(),
             exceeded: Cell::default(),
-        };
+        }
+        .finding_its_manner()
+    }
+
+    /// The same template as those find it who have no application before it.
+    pub fn alone(&'t self) -> Prober<'t> {
+        Prober {
+            program: Rc::clone(&self.program),
+            before: Some(self),
+            tokenizer: None,
+            front: Front::Raw,
+            manner: Manner::PLAIN,
+            seen: RefCell::default(),
+            exceeded: Cell::default(),
+        }
+        .finding_its_manner()
+    }
+
+    /// Finds out how the template wants to be asked.
+    fn finding_its_manner(mut self) -> Prober<'t> {
+        let prober = &mut self;
         let manners = [
             Requirement::Nothing,
             Requirement::Tools,
@@ -178,7 +202,7 @@ impl<'t> Prober<'t> {
                 break;
             }
             if seen.is_out_of_limits() {
-                return prober;
+                return self;
             }
         }
         if !prober.see(CALL_RESULT).has(words::FIRST_VALUE) {
@@ -190,7 +214,7 @@ impl<'t> Prober<'t> {
                 prober.manner = text;
             }
         }
-        prober
+        self
     }
 
     /// The same, and what the model makes of its prompts is known.
@@ -243,6 +267,10 @@ impl<'t> Prober<'t> {
         if let Some(seen) = self.seen.borrow().get(&key) {
             return Rc::clone(seen);
         }
+        if let Some(seen) = self.seen_before(&key) {
+            self.seen.borrow_mut().insert(key, Rc::clone(&seen));
+            return seen;
+        }
         let mut case = probe.case(manner);
         if is_later {
             case.now = later();
@@ -251,6 +279,18 @@ impl<'t> Prober<'t> {
         let seen = Rc::new(Seen::new(probe.name, probe.about, case, outcome));
         self.seen.borrow_mut().insert(key, Rc::clone(&seen));
         seen
+    }
+
+    /// What the template made of a probe behind the other front, where it was given the same there.
+    fn seen_before(&self, key: &Key) -> Option<Rc<Seen>> {
+        let before = self.before?;
+        let seen = Rc::clone(before.seen.borrow().get(key)?);
+        let is_same = !before.program.has_fronts()
+            && !before
+                .front
+                .differs(self.front, &seen.asked, &self.program.model)
+            && !before.front.chooses_other(self.template(), &seen.asked);
+        is_same.then_some(seen)
     }
 
     /// What the template makes of a conversation of one's own.
