@@ -5,7 +5,7 @@ use rolecall_model::{Engine, Outcome, Part, Stage, Template};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::template_file::place;
+use crate::template_file::{line_in_file, place};
 
 /// Why an engine cannot read a template: every conversation fails for that reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -38,20 +38,17 @@ impl SyntaxError {
             return None;
         };
         let column = line.and_then(|_| column_of_refusal(engine, template));
-        // Lines of a template that is a value of something are not those of the file.
-        let (in_file, column) = match (&template.part, *line) {
-            (Part::Whole, line) => (line, column),
+        let column = match (&template.part, *line) {
             // What stands before it in its first line is not known.
-            (Part::Line(first), Some(1)) => (Some(*first), None),
-            (Part::Line(first), line) => (line.map(|line| first + line - 1), column),
-            (Part::Key(_), _) => (None, None),
+            (Part::Line(_), Some(1)) | (Part::Key(_), _) => None,
+            (Part::Whole | Part::Line(_), _) => column,
         };
         let column_words = column.map_or_else(String::new, |column| format!(":{column}"));
         let nth = line.map(|line| line.saturating_sub(1));
         let source = nth.and_then(|nth| template.source.lines().nth(nth));
         Some(SyntaxError {
             place: place(template, *line) + &column_words,
-            line: in_file,
+            line: line_in_file(template, *line),
             column,
             message: message.clone(),
             source: source.map(str::to_owned),

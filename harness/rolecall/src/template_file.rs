@@ -95,6 +95,17 @@ pub fn place(template: &Template, line: Option<usize>) -> String {
     }
 }
 
+/// The line of a template's file, from 1, that a line of the template is. Without one, that in
+/// which the template begins, where that is known. None where the template is a value in a file
+/// of another kind: its lines are none of the file's.
+pub fn line_in_file(template: &Template, line: Option<usize>) -> Option<usize> {
+    match &template.part {
+        Part::Whole => line,
+        Part::Line(first) => Some(first + line.unwrap_or(1).saturating_sub(1)),
+        Part::Key(_) => None,
+    }
+}
+
 /// Reads a template and its sidecar.
 ///
 /// A template whose sidecar is broken is not returned: rendered without its special

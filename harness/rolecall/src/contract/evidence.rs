@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rolecall_model::{Case, Outcome};
+use rolecall_model::{Case, Outcome, Stage};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -96,6 +96,19 @@ impl Evidence {
             parts_at,
             expected: Some(expected),
         }
+    }
+
+    /// The line of the template at which a conversation failed, where an engine said so.
+    pub fn line(&self) -> Option<usize> {
+        let mut outcomes = self.renders.iter().map(|render| &render.outcome);
+        outcomes.find_map(|outcome| match outcome {
+            Outcome::Failed {
+                stage: Stage::Parse | Stage::Render,
+                line,
+                ..
+            } => *line,
+            _ => None,
+        })
     }
 
     /// The difference of two renders. Where the second should have begun with the first,

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 
 use rolecall_model::Template;
 
+use super::place::lines;
 use crate::card::Card;
 use crate::contract::Severity;
 
 /// Writes a line for each broken contract, in GitHub's workflow commands:
-/// `::error file=…,title=…::…`. What a sidecar explains is no more than a notice. Of a template
+/// `::error file=…,line=…,title=…::…`, the line being that at which the template fails, where
+/// it does. What a sidecar explains is no more than a notice. Of a template
 /// that cannot be read the one line says where.
 pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io::Result<()> {
     for card in cards {
@@ -45,9 +47,14 @@ pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io:
                 message += "\ndeliberate: ";
                 message += why;
             }
+            let lines = template.map_or_else(Vec::new, |template| lines(finding, template));
+            let line = match lines.first() {
+                Some(line) => format!(",line={line}"),
+                None => String::new(),
+            };
             writeln!(
                 out,
-                "::{level} file={},title={}::{}",
+                "::{level} file={}{line},title={}::{}",
                 property(&path),
                 property(contract.id),
                 data(&message)
@@ -86,6 +93,20 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "::error file=t.jinja,line=2,col=8,title=syntax::t: syntax error: unexpected '}'\n"
         );
+    }
+
+    #[test]
+    fn what_fails_in_a_line_is_annotated_there() {
+        let source = "{% for m in messages %}{{ m.content }}{% endfor %}\n\
+            {%- if tools %}\n{{ tools | nope }}{% endif %}";
+        let mut template = Template::from_source("t", Dialect::Jinja, source);
+        template.path = "t.jinja".into();
+        let card = crate::card::examine(&Minijinja::new(), &template);
+        let mut out = Vec::new();
+        write(&mut out, &[card], &[template]).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let start = "::error file=t.jinja,line=3,title=capabilities-work::t: ";
+        assert!(text.lines().any(|line| line.starts_with(start)), "{text}");
     }
 
     #[test]

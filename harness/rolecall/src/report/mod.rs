@@ -34,6 +34,8 @@ pub mod listing;
 pub mod parity;
 pub mod summary;
 
+mod place;
+
 pub mod annotations;
 pub mod cards;
 pub mod junit;
