@@ -261,6 +261,8 @@ pub(crate) enum CheckFormat {
     Junit,
     /// Annotations for GitHub
     Github,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
 }
 
 #[derive(Debug, Args)]

@@ -222,6 +222,19 @@ fn programs_read_cards_too() {
         "{github}"
     );
 
+    let output = check(&folder, &arguments("sarif"));
+    assert_eq!(output.status.code(), Some(1));
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let kept = results
+        .iter()
+        .find(|result| result["ruleId"] == "messages-kept")
+        .unwrap();
+    assert_eq!(
+        kept["locations"][0]["physicalLocation"],
+        serde_json::json!({"artifactLocation": {"uri": "broken.jinja"}, "region": {"startLine": 1}})
+    );
+
     let output = check(&folder, &["broken.jinja", "--html", "card.html"]);
     assert_eq!(output.status.code(), Some(1));
     has(&text(&output.stderr), &["wrote card.html ("]);

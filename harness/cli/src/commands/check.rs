@@ -8,7 +8,7 @@ use rolecall::file::write_whole;
 use rolecall::known::{self, Known};
 use rolecall::report::card::Detail;
 use rolecall::report::progress::Progress;
-use rolecall::report::{annotations, cards, counted, document, html, junit, problems};
+use rolecall::report::{annotations, cards, counted, document, html, junit, problems, sarif};
 use rolecall::run::Expected;
 use rolecall::suite::Pair;
 
@@ -68,6 +68,10 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         }
         CheckFormat::Junit => junit::write(out, examined)?,
         CheckFormat::Github => annotations::write(out, examined, &suite.templates)?,
+        CheckFormat::Sarif => {
+            let folder = std::env::current_dir()?;
+            sarif::write(out, examined, &suite.templates, &folder)?;
+        }
         CheckFormat::Human => {
             let detail = if arguments.all {
                 Detail::Full

@@ -39,6 +39,7 @@ mod place;
 pub mod annotations;
 pub mod cards;
 pub mod junit;
+pub mod sarif;
 
 pub mod schemas;
 
