@@ -33,6 +33,33 @@ fn raw_gives_the_exact_bytes_and_nothing_else() {
 }
 
 #[test]
+fn a_probe_of_the_report_card_is_shown_by_its_name() {
+    let folder = Folder::new();
+    let ran = folder.rolecall(&["show", "chat", "probe/user"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert_eq!(
+        ran.stdout(),
+        "user: one question\n  {\"role\": \"user\", \"content\": \"askquill\"}\n\n\
+         rendered\n<user>askquill␊\n<assistant>␃\n"
+    );
+    // A path will do, and the prompt alone is exact.
+    let path = "cases/templates/chat.jinja";
+    let ran = folder.rolecall(&["show", path, "probe/user-closed", "--raw"]);
+    assert_eq!(ran.0.stdout, b"<user>askquill\n<assistant>");
+    let ran = folder.rolecall(&["show", "chat", "probe/tools"]);
+    for expected in ["\n  tools: [{\"type\": \"function\",", "\nrendered\n"] {
+        assert!(ran.stdout().contains(expected), "{}", ran.stdout());
+    }
+    // One that a contract asks under its own name, and what others get.
+    let ran = folder.rolecall(&["show", "chat", "probe/control-tokens", "--raw"]);
+    assert!(ran.stdout().contains("<assistant>"), "{}", ran.stdout());
+    let null = ["show", "chat", "probe/null-answer", "--raw"];
+    assert!(!folder.rolecall(&null).stdout().contains("None"));
+    let raw = folder.rolecall(&[&null[..], &["--front", "raw"]].concat());
+    assert!(raw.stdout().contains("None"), "{}", raw.stdout());
+}
+
+#[test]
 fn run_tells_what_is_new_same_and_changed() {
     let folder = Folder::new();
     let ran = folder.rolecall(&["run"]);
@@ -241,6 +268,19 @@ fn requests_that_make_no_sense_are_refused() {
         (
             &["show", "cat", "plain/user"],
             "no template is named `cat`\n  did you mean `chat`?",
+        ),
+        (
+            &["show", "chat", "probe/usr"],
+            "no probe is named `usr`\n  did you mean `probe/user`?",
+        ),
+        (&["show", "chat", "probe/systems"], "\n  near it are "),
+        (
+            &["show", "cat", "probe/user"],
+            "no template is named `cat`\n  did you mean `chat`?",
+        ),
+        (
+            &["show", "chat", "probe/user", "--diff"],
+            "a probe is no case of the suite",
         ),
         (
             &["run", "--engine", "jinja3"],

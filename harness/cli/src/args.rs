@@ -184,9 +184,9 @@ pub(crate) struct RenderArguments {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct ShowArguments {
-    /// The template's name
+    /// The template's name; with probe/NAME what `check` takes will do
     pub(crate) template: String,
-    /// The case: family/name
+    /// The case: family/name; or probe/NAME, a conversation of the report card by its name there
     pub(crate) case: String,
     /// Print the exact bytes of the prompt, or of the refusal's message
     #[arg(long, conflicts_with = "diff")]

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use rolecall::problem::Problem;
+use rolecall::problem::{Problem, closest};
 use rolecall::protocol::{ProtocolError, ServeError};
 use rolecall::reference::ReferenceError;
 use rolecall::report::{problems, screen, wrapped};
@@ -51,6 +51,23 @@ pub(crate) enum Failure {
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(#[from] io::Error),
+}
+
+impl Failure {
+    /// That nothing has a name, with the one that was probably meant. It may be among what is
+    /// broken.
+    pub(crate) fn unknown(what: &str, name: &str, known: &[&str], problems: &[Problem]) -> Failure {
+        let help = match closest(name, known.iter().copied()) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("`rolecall list {what}s` names them all"),
+        };
+        let mut broken = String::new();
+        for problem in problems {
+            broken.push('\n');
+            broken.push_str(&problem.to_string());
+        }
+        Failure::Request(format!("no {what} is named `{name}`\n  {help}{broken}"))
+    }
 }
 
 impl From<Status> for ExitCode {

@@ -1,5 +1,6 @@
 //! The report card of a template: what it can do, and how it stands to the contracts.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rolecall_model::{Dialect, Engine, Template};
@@ -7,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capability::{self, Capabilities};
-use crate::contract::{self, Finding, Judgement, Severity};
+use crate::contract::{self, Finding, Judgement, Render, Severity};
 use crate::front::Front;
-use crate::probe::Prober;
+use crate::probe::{Prober, catalogue};
 use crate::source::unset_tokens;
 use crate::syntax_error::SyntaxError;
 use crate::tokenizer::Tokenizer;
@@ -63,16 +64,7 @@ pub fn examine_with(
     tokenizer: Option<&Tokenizer>,
 ) -> Card {
     let assumed = assumed(template);
-    let mut with_tokens;
-    let template = if assumed.is_empty() {
-        template
-    } else {
-        with_tokens = template.clone();
-        for (name, token) in &assumed {
-            with_tokens = with_tokens.with_special_token(name, token);
-        }
-        &with_tokens
-    };
+    let template = &*with_tokens(template, &assumed);
     let prober = Prober::new(engine, template).with_tokenizer(tokenizer);
     let capabilities = capability::explore(&prober);
     let findings = contract::judge(&prober, &capabilities);
@@ -88,6 +80,38 @@ pub fn examine_with(
         findings,
         alone,
     }
+}
+
+/// What a template makes of every probe: of each in the catalogue, and of those that contracts
+/// ask under names of their own. Where evidence shows one, it is as it is there.
+pub fn probes(engine: &dyn Engine, template: &Template) -> BTreeMap<&'static str, Render> {
+    let template = &*with_tokens(template, &assumed(template));
+    let prober = Prober::new(engine, template);
+    let capabilities = capability::explore(&prober);
+    let findings = contract::judge(&prober, &capabilities);
+    for probe in catalogue::ALL {
+        prober.see(*probe);
+    }
+    let evidence = findings.iter().flat_map(Finding::evidence);
+    let shown = evidence.flat_map(|evidence| evidence.renders.iter().cloned());
+    let asked = prober.asked().into_iter().map(|seen| Render::of(&seen));
+    let mut by_name = BTreeMap::new();
+    for render in shown.chain(asked) {
+        by_name.entry(render.probe).or_insert(render);
+    }
+    by_name
+}
+
+/// A template with what stands for some of its tokens.
+fn with_tokens<'t>(
+    template: &'t Template,
+    tokens: &BTreeMap<&'static str, &'static str>,
+) -> Cow<'t, Template> {
+    let mut template = Cow::Borrowed(template);
+    for (name, token) in tokens {
+        template = Cow::Owned(template.into_owned().with_special_token(name, token));
+    }
+    template
 }
 
 /// What stands for the tokens around a sequence where a file alone is examined: its users have
@@ -219,6 +243,29 @@ mod tests {
         template.front = Some("raw".to_owned());
         let card = examine(&Minijinja::new(), &template);
         assert!(ids(&mut card.broken()).contains(&null) && card.alone.is_empty());
+    }
+
+    #[test]
+    fn every_probe_can_be_shown_as_the_evidence_shows_it() {
+        let source =
+            "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}";
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let probes = probes(&Minijinja::new(), &template);
+        for probe in catalogue::ALL {
+            assert!(probes.contains_key(probe.name), "{probe:?}");
+        }
+        // One that a contract asks under its own name, and tokens that nothing sets.
+        let asked = &probes["control-tokens"];
+        assert!(asked.outcome.text().contains("<|user|>"), "{asked:?}");
+        assert!(probes["user"].outcome.text().starts_with("<s>"));
+        let card = examine(&Minijinja::new(), &template);
+        for render in card
+            .broken()
+            .flat_map(Finding::evidence)
+            .flat_map(|one| &one.renders)
+        {
+            assert_eq!(probes[render.probe].probe, render.probe);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rendering pairs: every program loaded once, every pair rendered once, on all cores.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use rolecall_model::guard::STACK;
 use rolecall_model::{Case, Conversation, Dialect, Engine, Outcome, Template};
 
 use crate::card::{self, Card};
+use crate::contract::Render;
 use crate::divergence::{Divergences, pair_name};
 use crate::engines::Engines;
 use crate::fingerprint::Fingerprint;
@@ -224,6 +225,13 @@ impl<'r> Runner<'r> {
             results,
             elapsed: start.elapsed(),
         }
+    }
+
+    /// What a template makes of every probe, by the probes' names. None where its dialect has no
+    /// engine.
+    pub fn probes(&self, template: &Template) -> Option<BTreeMap<&'static str, Render>> {
+        let engine = self.engine(template.dialect)?;
+        Some(self.pool.install(|| card::probes(engine, template)))
     }
 
     /// Renders pairs. Those whose dialect has no engine are left out.

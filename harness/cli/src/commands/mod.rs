@@ -9,6 +9,7 @@ mod lint;
 mod list;
 mod manual;
 mod parity;
+mod probe;
 mod reference;
 mod render;
 mod run;

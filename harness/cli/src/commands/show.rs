@@ -6,7 +6,7 @@ use rolecall::diff::Diff;
 use rolecall::divergence::pair_name;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::invocation;
-use rolecall::problem::{Problem, closest};
+use rolecall::problem::Problem;
 use rolecall::record::Answer;
 use rolecall::reference::Reference;
 use rolecall::report::{difference, screen, tokens, transcripts};
@@ -16,12 +16,16 @@ use rolecall::tokenizer::Tokenizer;
 use rolecall::transcript;
 use rolecall_model::{CaseId, Dialect, Outcome};
 
+use super::probe;
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::{self, Inputs};
 use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if let Some(name) = arguments.case.strip_prefix(probe::FAMILY) {
+        return probe::show(arguments, name, out);
+    }
     let mut inputs = inputs::load(&arguments.sources)?;
     let is_compared = arguments.diff || arguments.reference;
     // Only what has a template's own front was accepted and recorded.
@@ -217,7 +221,12 @@ fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s
         .iter()
         .find(|known| known.name.as_str() == template)
     else {
-        return Err(unknown("template", template, &names, &suite.problems));
+        return Err(Failure::unknown(
+            "template",
+            template,
+            &names,
+            &suite.problems,
+        ));
     };
     let ids: Vec<_> = suite
         .cases
@@ -230,7 +239,7 @@ fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s
         .iter()
         .find(|known| known.id.to_string() == case)
     else {
-        return Err(unknown("case", case, &ids, &suite.problems));
+        return Err(Failure::unknown("case", case, &ids, &suite.problems));
     };
     if !found.is_for(template.dialect) {
         let dialects: Vec<_> = found
@@ -255,18 +264,4 @@ fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s
         template,
         case: found,
     })
-}
-
-fn unknown(what: &str, name: &str, known: &[&str], problems: &[Problem]) -> Failure {
-    let help = match closest(name, known.iter().copied()) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("`rolecall list {what}s` names them all"),
-    };
-    // It may be there, and broken.
-    let mut broken = String::new();
-    for problem in problems {
-        broken.push('\n');
-        broken.push_str(&problem.to_string());
-    }
-    Failure::Request(format!("no {what} is named `{name}`\n  {help}{broken}"))
 }

@@ -135,7 +135,8 @@ impl Evidence {
 }
 
 impl Render {
-    fn of(seen: &Seen) -> Render {
+    /// What was seen of a probe.
+    pub fn of(seen: &Seen) -> Render {
         Render {
             probe: seen.probe,
             about: seen.about,

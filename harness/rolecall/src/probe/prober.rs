@@ -27,6 +27,8 @@ pub struct Prober<'t> {
     front: Front,
     manner: Manner,
     seen: RefCell<HashMap<Key, Rc<Seen>>>,
+    /// What it made of conversations that are no probes of the catalogue.
+    asked: RefCell<Vec<Rc<Seen>>>,
     /// Probes that went beyond the limits, and the limit that the last of them met.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
@@ -160,6 +162,7 @@ impl<'t> Prober<'t> {
             front,
             manner: Manner::PLAIN,
             seen: RefCell::default(),
+            asked: RefCell::default(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -294,10 +297,22 @@ impl<'t> Prober<'t> {
     }
 
     /// What the template makes of a conversation of one's own.
-    pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Seen {
+    pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Rc<Seen> {
         let case = self.manner.complete(case);
         let outcome = self.render(&self.program, &case);
-        Seen::new(name, about, case, outcome)
+        let seen = Rc::new(Seen::new(name, about, case, outcome));
+        self.asked.borrow_mut().push(Rc::clone(&seen));
+        seen
+    }
+
+    /// What the template made of every conversation so far that was put in its own manner.
+    pub fn asked(&self) -> Vec<Rc<Seen>> {
+        let seen = self.seen.borrow();
+        let usual = seen
+            .iter()
+            .filter(|(key, _)| key.manner == self.manner && !key.is_later)
+            .map(|(_, seen)| Rc::clone(seen));
+        usual.chain(self.asked.borrow().iter().cloned()).collect()
     }
 
     /// The prompt of a probe with what the template marks as the model's own text.

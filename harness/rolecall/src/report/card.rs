@@ -128,7 +128,7 @@ pub(super) fn write_broken(
         writeln!(out, "{}", wrapped(&text, width, 4))?;
         if detail == Detail::Full {
             for render in &evidence.renders {
-                write_asked(out, render, width)?;
+                write_asked(out, render, 4, width)?;
             }
             if let Some(diff) = evidence.diff() {
                 write_whole_within(out, &diff, "    ", width)?;
@@ -148,12 +148,17 @@ pub(super) fn style_of(severity: Severity) -> Style {
 }
 
 /// Writes what a probe asks, a message a line.
-fn write_asked(out: &mut dyn Write, render: &Render, width: usize) -> io::Result<()> {
-    let heading = format!("    {}: {}", render.probe, render.about);
+pub(super) fn write_asked(
+    out: &mut dyn Write,
+    render: &Render,
+    indent: usize,
+    width: usize,
+) -> io::Result<()> {
+    let heading = format!("{:indent$}{}: {}", "", render.probe, render.about);
     writeln!(
         out,
         "{}",
-        wrapped(&Styled(QUIET, heading).to_string(), width, 6)
+        wrapped(&Styled(QUIET, heading).to_string(), width, indent + 2)
     )?;
     let list = |name: &str| {
         render.conversation[name]
@@ -161,11 +166,11 @@ fn write_asked(out: &mut dyn Write, render: &Render, width: usize) -> io::Result
             .map_or(&[][..], Vec::as_slice)
     };
     for message in list("messages") {
-        let line = format!("      {}", one_line(&spaced(message)));
+        let line = format!("{:indent$}  {}", "", one_line(&spaced(message)));
         writeln!(
             out,
             "{}",
-            wrapped(&Styled(QUIET, line).to_string(), width, 8)
+            wrapped(&Styled(QUIET, line).to_string(), width, indent + 4)
         )?;
     }
     Ok(())

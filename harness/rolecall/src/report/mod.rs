@@ -32,6 +32,7 @@ pub mod initial;
 pub mod jsonl;
 pub mod listing;
 pub mod parity;
+pub mod probe;
 pub mod summary;
 
 mod place;

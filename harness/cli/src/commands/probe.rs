@@ -1,0 +1,123 @@
+//! What the command `show` does for a probe: a conversation of the report card.
+
+use std::io::Write;
+use std::path::Path;
+
+use rolecall::file::is_there;
+use rolecall::invocation;
+use rolecall::problem::closest;
+use rolecall::report;
+use rolecall::suite::Suite;
+use rolecall_model::Template;
+
+use crate::args::ShowArguments;
+use crate::failure::{Failure, Status, report_problems};
+use crate::{engines, inputs, setup};
+
+/// What the names of probes begin with, where cases have their family.
+pub(super) const FAMILY: &str = "probe/";
+
+/// Names that are listed where one is not known.
+const MOST_NAMES: usize = 12;
+
+/// Shows what a template makes of a probe, by its name.
+pub(super) fn show(
+    arguments: &ShowArguments,
+    name: &str,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    if arguments.diff || arguments.reference {
+        return Err(Failure::Request(
+            "a probe is no case of the suite: it has neither a snapshot nor a record".to_owned(),
+        ));
+    }
+    let (mut suite, named) = suite(arguments)?;
+    report_problems(&suite.problems)?;
+    setup::put_behind(arguments.front.name, &mut suite);
+    let template = find(&suite, named.as_deref())?;
+    let engines = arguments.rendering.limits.chosen().engines();
+    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+    let Some(probes) = runner.probes(template) else {
+        return Err(Failure::Request(format!(
+            "no engine renders the dialect `{}`",
+            template.dialect
+        )));
+    };
+    let Some(render) = probes.get(name) else {
+        let known: Vec<&str> = probes.keys().copied().collect();
+        return Err(unknown(name, &known));
+    };
+    if arguments.raw {
+        out.write_all(render.outcome.text().as_bytes())?;
+    } else {
+        report::probe::write(out, render)?;
+    }
+    Ok(Status::Fine)
+}
+
+/// The templates among which the one is that is asked for, and its name; without a name it is the
+/// only one of what the argument leads to.
+fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> {
+    let (text, sources) = (&arguments.template, &arguments.sources);
+    let name = Some(text.clone());
+    if !sources.templates.is_empty() {
+        let suite = inputs::load_templates(&sources.templates, &sources.set)?;
+        return Ok((suite, name));
+    }
+    let path = Path::new(text);
+    // As `diff` takes its sides: a path, else a name of the suite, else a model by its name.
+    if is_there(path) || text.contains(['/', '\\', ':']) || text == "-" {
+        let suite = inputs::load_templates(&[path.to_path_buf()], &sources.set)?;
+        return Ok((suite, None));
+    }
+    Ok((inputs::load_templates(&[], &sources.set)?, name))
+}
+
+/// The template of a name, or the only one.
+fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Template, Failure> {
+    let names = suite.templates.iter().map(|known| known.name.as_str());
+    let names: Vec<&str> = names.collect();
+    if let Some(name) = name {
+        let mut templates = suite.templates.iter();
+        let found = templates.find(|known| known.name.as_str() == name);
+        return found.ok_or_else(|| Failure::unknown("template", name, &names, &[]));
+    }
+    match suite.templates.as_slice() {
+        [one] => Ok(one),
+        [] => Err(Failure::Request("there is no template to show".to_owned())),
+        many => Err(Failure::Request(format!(
+            "there are {} templates: {}\n  name one: {}",
+            many.len(),
+            names.join(", "),
+            invocation::command(&format!("show --templates PATH {} {FAMILY}NAME", names[0]))
+        ))),
+    }
+}
+
+/// That there is no such probe, with those whose names are like it.
+fn unknown(name: &str, names: &[&str]) -> Failure {
+    let help = closest(name, names.iter().copied());
+    let help = help.map_or_else(String::new, |known| {
+        format!("\n  did you mean `{FAMILY}{known}`?")
+    });
+    let parts: Vec<&str> = names.iter().flat_map(|known| known.split('-')).collect();
+    let words = name.split('-').filter(|word| word.len() > 2);
+    let words: Vec<&str> = words
+        .map(|word| closest(word, parts.iter().copied()).unwrap_or(word))
+        .collect();
+    let near = names
+        .iter()
+        .filter(|known| known.split('-').any(|part| words.contains(&part)));
+    let mut near: Vec<&str> = near.copied().take(MOST_NAMES).collect();
+    let heading = if near.is_empty() {
+        near = names.to_vec();
+        "there are"
+    } else {
+        "near it are"
+    };
+    let near = near.join(", ");
+    Failure::Request(format!(
+        "no probe is named `{name}`{help}\n  {heading} {near}"
+    ))
+}
