@@ -231,6 +231,14 @@ impl Line {
         Line::new(Side::Found, vec![(false, text)])
     }
 
+    /// A line that has no other beside it, of which a part is marked.
+    pub(crate) fn marked(before: &str, mark: &str, after: &str) -> Line {
+        Line::new(
+            Side::Both,
+            vec![(false, before), (true, mark), (false, after)],
+        )
+    }
+
     /// A line of these texts, each with whether it changed; neighbours of one kind become
     /// one piece.
     fn new(side: Side, texts: Vec<(bool, &str)>) -> Line {

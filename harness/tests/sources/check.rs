@@ -67,14 +67,16 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
         &card,
         &[
             "    two              partial ",
-            "error   messages-kept\n  should be: ",
+            "\nwhat to fix first\n\nerror   messages-kept\n  should be: ",
             "  - the second system message is not in the prompt",
             "\nlimitations\n  text parts are in the prompt as a list",
             "\nbroken on servers that hand conversations on as they are written\n",
             "\n  no-null-leak               an answer that is null puts `None` into the prompt\n",
         ],
     );
-    for line in card.lines().take(18) {
+    // The capabilities are a table of two columns.
+    let table = card.lines().skip_while(|line| *line != "what it can do");
+    for line in table.take_while(|line| *line != "limitations") {
         assert!(line.chars().count() <= 80, "{line}");
     }
     // With all evidence, what differs as well.
@@ -84,9 +86,39 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
         &[
             "    first difference at byte ",
             "note    control-tokens-inert\n",
+            "\n  to see it in whole:\n    rolecall show broken.jinja probe/two-system\n",
         ],
     );
     assert!(!card.contains("first difference"));
+    // The line of the prompt, with the place marked; and what was set is set there, too.
+    folder.write(
+        "twice.jinja",
+        "{{ messages[0].content }}{{ messages[0].content }}",
+    );
+    let twice = text(&check(&folder, &["twice.jinja", "--variable", "x=\"a b\""]).stdout);
+    has(
+        &twice,
+        &[
+            "      askquillaskquill␃\n              ^^^^^^^^\n",
+            "rolecall show twice.jinja --variable 'x=\"a b\"' probe/user-assistant-user\n",
+            "\n  … and ",
+            " more: --all shows them\n",
+        ],
+    );
+    // What to fix first, then what it can do, then the rest; and how to see more.
+    let place = |text: &str| {
+        card.find(text)
+            .unwrap_or_else(|| panic!("{text} in\n{card}"))
+    };
+    let order = [
+        "what to fix first",
+        "what it can do",
+        "\nlimitations\n",
+        "\nbroken on servers",
+        "\n  rolecall show broken.jinja probe/",
+        "1 template in ",
+    ];
+    assert!(order.map(place).is_sorted(), "{card}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The command `check`.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use rolecall::card::Card;
@@ -76,13 +77,16 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
             let detail = if arguments.all {
                 Detail::Full
             } else {
-                Detail::Brief
+                Detail::Marked
             };
             if arguments.all || examined.len() <= MOST_CARDS {
                 for card in examined {
-                    cards::write_card(out, card, detail)?;
+                    cards::write_card(out, card, detail, &shown_as(arguments, card, examined))?;
                     writeln!(out)?;
                 }
+            }
+            if let ([card], false) = (examined.as_slice(), arguments.all) {
+                cards::write_advice(out, card, &shown_as(arguments, card, examined))?;
             }
             if examined.len() > 1 {
                 cards::write_table(out, examined)?;
@@ -115,6 +119,38 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     } else {
         Status::Fine
     })
+}
+
+/// The words after `rolecall show` that name the template of a card, as it was examined.
+fn shown_as(arguments: &CheckArguments, card: &Card, examined: &[Card]) -> String {
+    let quoted = |text: &str| {
+        let quoted = shlex::try_quote(text);
+        quoted.map_or_else(|_| text.to_owned(), Cow::into_owned)
+    };
+    let paths = arguments.paths.iter();
+    let paths: Vec<String> = paths.map(|path| quoted(&path.to_string_lossy())).collect();
+    // A path that leads to one template names it; of others the name does.
+    let mut words = match paths.as_slice() {
+        [path] if examined.len() == 1 => vec![path.clone()],
+        paths => {
+            let named = paths.iter().map(|path| format!("--templates {path}"));
+            named.chain([quoted(&card.template)]).collect()
+        }
+    };
+    let set = &arguments.set;
+    for (name, value) in &set.special_tokens {
+        words.push(format!(
+            "--special-token {}",
+            quoted(&format!("{name}={value}"))
+        ));
+    }
+    for (name, value) in &set.variables {
+        words.push(format!("--variable {}", quoted(&format!("{name}={value}"))));
+    }
+    if let Some(engine) = &arguments.rendering.engine {
+        words.push(format!("--engine {}", quoted(engine)));
+    }
+    words.join(" ")
 }
 
 /// Leaves of report cards what was asked for, and marks what is known.

@@ -1,5 +1,7 @@
 //! Contracts about the arguments of calls.
 
+use std::ops::Range;
+
 use rolecall_model::{Dialect, Outcome, Stage};
 
 use super::definition::Contract;
@@ -16,7 +18,12 @@ fn shows_arguments(seen: &Seen) -> bool {
 
 /// Whether arguments that came as a JSON text stand in a JSON string.
 fn is_encoded_twice(seen: &Seen) -> bool {
-    seen.has(&format!("\\\"{}", words::FIRST_KEY))
+    encoded_twice(seen).is_some()
+}
+
+/// Where they do.
+fn encoded_twice(seen: &Seen) -> Option<Range<usize>> {
+    seen.find(&format!("\\\"{}", words::FIRST_KEY))
 }
 
 /// Whether an engine gave up, which is no refusal in the template's own words.
@@ -102,7 +109,8 @@ pub(super) static ARGUMENTS_ENCODED_ONCE: Contract = Contract {
         if tally.text(&seen).is_some() {
             if shows_arguments(&seen) {
                 tally.demand(!is_encoded_twice(&seen), || {
-                    Evidence::one("the arguments are escaped once more", &seen)
+                    let what = "the arguments are escaped once more";
+                    Evidence::one(what, &seen).at(encoded_twice(&seen))
                 });
             } else {
                 tally.skip("arguments are not in the prompt");

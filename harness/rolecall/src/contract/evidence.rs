@@ -1,6 +1,7 @@
 //! What shows that a contract is broken.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rolecall_model::{Case, Outcome, Stage};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -22,6 +23,9 @@ pub struct Evidence {
     pub severity: Option<Severity>,
     /// One render, or two that should have something in common.
     pub renders: Vec<Render>,
+    /// The bytes of the one prompt that show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Range<usize>>,
     /// The byte at which two renders part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts_at: Option<usize>,
@@ -61,9 +65,15 @@ impl Evidence {
             what: what.into(),
             severity: None,
             renders: vec![Render::of(seen)],
+            at: None,
             parts_at: None,
             expected: None,
         }
+    }
+
+    /// The same, shown by these bytes of the prompt.
+    pub(super) fn at(self, at: Option<Range<usize>>) -> Evidence {
+        Evidence { at, ..self }
     }
 
     /// The same, as bad as this.
@@ -93,6 +103,7 @@ impl Evidence {
             what: what.into(),
             severity: None,
             renders: vec![Render::of(first), Render::of(second)],
+            at: None,
             parts_at,
             expected: Some(expected),
         }

@@ -1,9 +1,11 @@
 //! Contracts about words of the programming language that end up in prompts.
 
+use std::ops::Range;
+
 use rolecall_model::Dialect;
 
 use super::definition::Contract;
-use super::evidence::Evidence;
+use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
@@ -78,7 +80,7 @@ fn no_null_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             None => tally.holds(),
             Some(word) => {
                 let what = format!("{who} puts `{word}` into the prompt");
-                tally.broken(Evidence::one(what, &seen));
+                tally.broken(Evidence::one(what, &seen).at(added(text, word, complete)));
             }
         }
     }
@@ -87,12 +89,24 @@ fn no_null_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 
 /// How often a word stands in a text as a word of its own.
 fn occurrences(text: &str, word: &str) -> usize {
+    places(text, word).count()
+}
+
+/// Where a word stands in a text, and is no part of another.
+fn places(text: &str, word: &str) -> impl Iterator<Item = Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word)
-        .filter(|(at, _)| {
-            !text[..*at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
-        })
-        .count()
+    let places = text.match_indices(word);
+    let places = places.map(|(at, word)| at..at + word.len());
+    places.filter(move |place| {
+        !text[..place.start].ends_with(is_part) && !text[place.end..].starts_with(is_part)
+    })
+}
+
+/// Where a word first stands that is there more often than in another text: not before the two
+/// part.
+fn added(text: &str, word: &str, other: &str) -> Option<Range<usize>> {
+    let parts_at = common(text, other);
+    places(text, word).find(|place| place.end > parts_at)
 }
 
 pub(super) static NO_REPR_LEAK: Contract = Contract {
@@ -157,7 +171,7 @@ fn marked(tally: &mut Tally, seen: &Seen, marks: &[&str], what: &dyn Fn(&str) ->
     }
     match marks.iter().find(|mark| seen.has(mark)) {
         None => tally.holds(),
-        Some(mark) => tally.broken(Evidence::one(what(mark), seen)),
+        Some(mark) => tally.broken(Evidence::one(what(mark), seen).at(seen.find(mark))),
     }
 }
 
@@ -172,7 +186,8 @@ fn defaults(tally: &mut Tally, prober: &Prober<'_>) {
     }
     let is_printed = occurrences(text, "True") > occurrences(plain, "True");
     tally.demand(!is_printed, || {
-        Evidence::one("a default that is true is in the prompt as `True`", &rich)
+        let what = "a default that is true is in the prompt as `True`";
+        Evidence::one(what, &rich).at(added(text, "True", plain))
     });
 }
 
@@ -199,6 +214,7 @@ fn values(tally: &mut Tally, prober: &Prober<'_>) {
             "arguments that are no strings are not in the prompt as JSON: `{}`",
             printed.join("`, `")
         );
-        Evidence::one(what, &typed)
+        let first = printed.iter().filter_map(|word| added(text, word, plain));
+        Evidence::one(what, &typed).at(first.min_by_key(|place| place.start))
     });
 }

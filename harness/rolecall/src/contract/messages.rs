@@ -190,7 +190,7 @@ pub(super) static CONTENT_ONCE: Contract = Contract {
                 let count = seen.count(word);
                 tally.demand(count <= 1, || {
                     let what = format!("{} is in the prompt {count} times", name(word));
-                    Evidence::one(what, &seen)
+                    Evidence::one(what, &seen).at(seen.find_again(word))
                 });
             }
         }
@@ -231,7 +231,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             };
             tally.demand_with(severity, before < behind, || {
                 let what = format!("{} stands behind {}", name(first), name(second));
-                Evidence::one(what, &seen)
+                Evidence::one(what, &seen).at(seen.find(first))
             });
         }
     }

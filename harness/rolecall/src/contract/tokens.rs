@@ -74,7 +74,9 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
                 } else {
                     format!("`{bos}` stands in the prompt {count} times")
                 };
-                tally.broken(Evidence::one(what, &seen));
+                let again = text.match_indices(bos).nth(1);
+                let again = again.map(|(at, bos)| at..at + bos.len());
+                tally.broken(Evidence::one(what, &seen).at(again));
             }
         }
     }
@@ -138,7 +140,13 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 "from a question into the prompt: {}",
                 by_kind(prober, &arrived)
             );
-            Evidence::one(what, &seen)
+            // The question is what the token stands in.
+            let question = seen.find(words::BEFORE).map_or(0, |place| place.end);
+            let first = arrived.iter().filter_map(|token| {
+                let at = question + text[question..].find(token)?;
+                Some(at..at + token.len())
+            });
+            Evidence::one(what, &seen).at(first.min_by_key(|place| place.start))
         });
     }
     tally.judgement()

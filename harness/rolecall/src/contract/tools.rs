@@ -275,9 +275,9 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
                 tally.skip("results are not in the prompt");
             } else if text.contains(&quoted_result()) {
                 tally.holds();
-            } else if text.contains("\\\"C\\\"") {
+            } else if let Some(at) = text.find("\\\"C\\\"") {
                 let what = "quotes and line breaks of a result are escaped";
-                tally.broken(Evidence::one(what, &seen));
+                tally.broken(Evidence::one(what, &seen).at(Some(at..at + "\\\"C\\\"".len())));
             } else {
                 tally.skip("the result is written in another way");
             }

@@ -44,6 +44,8 @@ struct TurnSeen<'s> {
     name: &'static str,
     opening: &'s str,
     end: &'s str,
+    /// The byte of the prompt at which that stands.
+    end_at: usize,
     between: &'s str,
 }
 
@@ -55,11 +57,14 @@ fn turn<'s>(seen: &'s Seen, name: &'static str, word: &str) -> Option<TurnSeen<'
     let next = others
         .map(|place| place.start)
         .filter(|start| *start > from);
+    let behind_at = seen.text()?.len() - behind.len();
+    let end = control_tokens_in(behind).next()?;
     let between = &behind[..next.min().map_or(behind.len(), |start| start - from)];
     Some(TurnSeen {
         name,
         opening: control_tokens_in(seen.before(word)?).next_back()?,
-        end: control_tokens_in(behind).next()?,
+        end,
+        end_at: behind_at + behind.find(end)?,
         between,
     })
 }
@@ -107,9 +112,11 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Se
     for turn in &turns {
         let is_closed = turn.between.contains(closing) || !opens(turn.end);
         tally.demand_with(severity, is_closed, || {
-            let TurnSeen { name, end, .. } = turn;
+            let TurnSeen {
+                name, end, end_at, ..
+            } = turn;
             let what = format!("{name} is not closed: `{end}` follows, and not `{closing}`");
-            Evidence::one(what, seen)
+            Evidence::one(what, seen).at(Some(*end_at..end_at + end.len()))
         });
     }
 }

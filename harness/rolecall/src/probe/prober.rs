@@ -118,6 +118,13 @@ impl Seen {
         Some(start..start + word.len())
     }
 
+    /// Where a word stands in the prompt for the second time.
+    pub fn find_again(&self, word: &str) -> Option<Range<usize>> {
+        let first = self.find(word)?;
+        let start = first.end + self.lower[first.end..].find(word)?;
+        Some(start..start + word.len())
+    }
+
     /// What stands behind the last of a word.
     pub fn behind(&self, word: &str) -> Option<&str> {
         let end = self.lower.rfind(word)? + word.len();

@@ -4,25 +4,57 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::difference::write_whole_within;
+use super::difference::write_windows;
+use super::excerpt;
+use super::numbers::thousands;
 use super::screen::ENDLESS;
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::wrapping::{wrapped, wrapped_command};
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
 use crate::contract::{Evidence, Finding, Judgement, Render, Severity};
 use crate::front::Front;
+use crate::invocation;
 use crate::probe::spaced;
-use crate::transcript::encode_char;
+use crate::transcript::{self, encode_char};
 
 /// How much a card tells about what is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// A line for each piece of evidence.
     Brief,
-    /// The difference as well, where two renders show it.
+    /// Of the first few pieces, and below the worst the place in the prompt, where one is known.
+    Marked,
+    /// What was asked, too, and the prompt or what differs.
     Full,
 }
+
+/// How what is broken is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent<'s> {
+    /// How much of it.
+    pub(super) detail: Detail,
+    /// How wide its lines are.
+    pub(super) width: usize,
+    /// The words after `rolecall show` that name the template, where someone may want to look at
+    /// its prompts.
+    pub(super) shown_as: Option<&'s str>,
+}
+
+impl Extent<'_> {
+    /// In lines without an end, and without advice.
+    pub(super) fn whole(detail: Detail) -> Extent<'static> {
+        Extent {
+            detail,
+            width: ENDLESS,
+            shown_as: None,
+        }
+    }
+}
+
+/// Pieces of evidence that are read at once: a template that loses messages does so in twenty
+/// conversations.
+const MOST_TOLD: usize = 4;
 
 /// Above contracts that only the template alone breaks.
 pub(super) const ALONE: &str = "broken on servers that hand conversations on as they are written";
@@ -44,7 +76,7 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()>
     for severity in Severity::ALL {
         for finding in card.broken() {
             if finding.severity() == severity {
-                write_broken(out, finding, detail, ENDLESS)?;
+                write_broken(out, finding, Extent::whole(detail))?;
             }
         }
     }
@@ -95,13 +127,13 @@ pub fn plain(card: &Card) -> io::Result<String> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Writes a broken contract with what shows it, in lines of a width.
+/// Writes a broken contract with what shows it.
 pub(super) fn write_broken(
     out: &mut dyn Write,
     finding: &Finding,
-    detail: Detail,
-    width: usize,
+    extent: Extent<'_>,
 ) -> io::Result<()> {
+    let Extent { detail, width, .. } = extent;
     let mut paragraph = |text: String| writeln!(out, "{}", wrapped(&text, width, 4));
     let contract = finding.contract;
     let severity = finding.severity();
@@ -117,7 +149,11 @@ pub(super) fn write_broken(
     if let Some(why) = &finding.deliberate {
         paragraph(format!("  {} {why}", Styled(GOOD, "known:")))?;
     }
-    for evidence in finding.evidence() {
+    let told = match detail {
+        Detail::Marked => MOST_TOLD,
+        Detail::Brief | Detail::Full => usize::MAX,
+    };
+    for (nth, evidence) in finding.evidence().iter().take(told).enumerate() {
         let what = one_line(&evidence.what);
         let place = Styled(QUIET, format!("[{}]", place(evidence)));
         let rank = match evidence.severity {
@@ -126,13 +162,43 @@ pub(super) fn write_broken(
         };
         let text = format!("  - {rank}{what} {place}");
         writeln!(out, "{}", wrapped(&text, width, 4))?;
-        if detail == Detail::Full {
-            for render in &evidence.renders {
-                write_asked(out, render, 4, width)?;
-            }
-            if let Some(diff) = evidence.diff() {
-                write_whole_within(out, &diff, "    ", width)?;
-            }
+        match detail {
+            Detail::Marked if nth == 0 => excerpt::write(out, evidence, "    ", width)?,
+            Detail::Brief | Detail::Marked => {}
+            Detail::Full => write_renders(out, evidence, width)?,
+        }
+    }
+    let more = finding.evidence().len().saturating_sub(told);
+    if more > 0 {
+        let text = quiet(format!("… and {} more: --all shows them", thousands(more)));
+        writeln!(out, "{}", wrapped(&text, width, 4))?;
+    }
+    let first = finding.evidence().first();
+    if let (Detail::Full, Some(name), Some(first)) = (detail, extent.shown_as, first) {
+        let render = first.renders.last();
+        let probe = render.map_or("", |render| render.probe);
+        let command = invocation::command(&format!("show {name} probe/{probe}"));
+        writeln!(out, "{}", Styled(QUIET, "  to see it in whole:"))?;
+        writeln!(out, "{}", wrapped_command(&command, width, 4))?;
+    }
+    Ok(())
+}
+
+/// Writes what the probes of a piece of evidence ask, and what shows it: the difference, the place
+/// in the prompt, or where something is missing there all of the prompt.
+fn write_renders(out: &mut dyn Write, evidence: &Evidence, width: usize) -> io::Result<()> {
+    for render in &evidence.renders {
+        write_asked(out, render, 4, width)?;
+    }
+    if let Some(diff) = evidence.diff() {
+        return write_windows(out, &diff, "    ", width);
+    }
+    if evidence.at.is_some() {
+        return excerpt::write(out, evidence, "    ", width);
+    }
+    for render in &evidence.renders {
+        for line in transcript::encode(&render.outcome).lines() {
+            writeln!(out, "{}", wrapped(&format!("      {line}"), width, 6))?;
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! Report cards on a terminal: first what a template can do, on a screen, then what is
-//! broken, with its evidence; of many templates a line each.
+//! Report cards on a terminal: what to fix first, then what a template can do, on a screen, then
+//! the rest of what is broken, with its evidence; of many templates a line each.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,14 +7,15 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::card::{
-    ALONE, Detail, one_line, setting, style_of as style_of_severity, write_alone, write_broken,
+    ALONE, Detail, Extent, one_line, setting, style_of as style_of_severity, write_alone,
+    write_broken,
 };
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::syntax_error;
-use super::wrapping::wrapped;
+use super::wrapping::{wrapped, wrapped_command};
 use crate::capability::{Capabilities, GenerationPrompt, Support};
 use crate::card::Card;
 use crate::contract::{self, Finding, Judgement, Severity};
@@ -30,8 +31,14 @@ const BESIDE: usize = HALF + 2 + NAME + 1 + 12;
 /// The width of a name in it.
 const NAME: usize = 18;
 
-/// Writes a card, then what is broken.
-pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Result<()> {
+/// Writes a card: the errors that nothing explains first, then what the template can do, then what
+/// else is broken. `shown_as` are the words after `rolecall show` that name the template.
+pub fn write_card(
+    out: &mut dyn Write,
+    card: &Card,
+    detail: Detail,
+    shown_as: &str,
+) -> io::Result<()> {
     let (name, setting) = (&card.template, setting(card));
     let title = format!("{} {}", Styled(HEADING, name), Styled(QUIET, setting));
     paragraph(out, &title, 2)?;
@@ -43,20 +50,52 @@ pub fn write_card(out: &mut dyn Write, card: &Card, detail: Detail) -> io::Resul
     if let Some(assumed) = assumed(card) {
         paragraph(out, &Styled(QUIET, assumed).to_string(), 2)?;
     }
+    let extent = Extent {
+        detail,
+        width: screen::width(),
+        shown_as: Some(shown_as),
+    };
+    let is_first =
+        |finding: &&Finding| finding.severity() == Severity::Error && finding.deliberate.is_none();
+    let first: Vec<&Finding> = card.broken().filter(is_first).collect();
+    if !first.is_empty() {
+        writeln!(out, "\n{}", Styled(HEADING, "what to fix first"))?;
+        for finding in first {
+            write_broken(out, finding, extent)?;
+        }
+        writeln!(out, "\n{}", Styled(HEADING, "what it can do"))?;
+    }
     write_capabilities(out, &card.capabilities)?;
     for severity in Severity::ALL {
-        for finding in card.broken() {
+        for finding in card.broken().filter(|finding| !is_first(finding)) {
             // Limitations and notes are facts; those who want their evidence ask for everything.
             let is_wanted = severity.is_defect() || detail == Detail::Full;
             if finding.severity() == severity && is_wanted {
-                write_broken(out, finding, detail, screen::width())?;
+                write_broken(out, finding, extent)?;
             }
         }
     }
-    if detail == Detail::Brief {
+    if detail != Detail::Full {
         write_facts(out, card)?;
     }
     write_alone(out, card, screen::width())
+}
+
+/// Writes how to look at the prompts of a card: at one that shows its worst defect. Nothing
+/// where no defect is left that someone should mend.
+pub fn write_advice(out: &mut dyn Write, card: &Card, shown_as: &str) -> io::Result<()> {
+    let worst = card.unexplained().min_by_key(|finding| finding.severity());
+    let evidence = worst.and_then(|finding| finding.evidence().first());
+    let Some(render) = evidence.and_then(|evidence| evidence.renders.last()) else {
+        return Ok(());
+    };
+    if card.syntax_error.is_some() {
+        return Ok(());
+    }
+    let command = invocation::command(&format!("show {shown_as} probe/{}", render.probe));
+    paragraph(out, "to see a conversation and its prompt in whole:", 2)?;
+    writeln!(out, "{}", wrapped_command(&command, screen::width(), 2))?;
+    writeln!(out)
 }
 
 /// What a template does not do, and what is worth knowing of it, in few words.

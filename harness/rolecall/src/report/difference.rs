@@ -510,19 +510,18 @@ pub fn write_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<
 
 /// Writes a diff as [`write_diff`] does, with every line of the texts in whole.
 pub fn write_whole_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
-    write_whole_within(out, diff, indent, screen::width())
+    write_within(out, diff, indent, ENDLESS)
 }
 
-/// Writes a diff with every line of the texts in whole; what is said about them is as wide as
-/// `width`.
-pub(super) fn write_whole_within(
+/// Writes a diff in lines of a width, what is said about them included.
+pub(super) fn write_windows(
     out: &mut dyn Write,
     diff: &Diff,
     indent: &str,
     width: usize,
 ) -> io::Result<()> {
     write_first(out, diff, indent, width)?;
-    write_hunks(out, diff, indent, ENDLESS)
+    write_hunks(out, diff, indent, width)
 }
 
 fn write_within(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
@@ -551,7 +550,12 @@ fn write_hunks(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> 
 }
 
 /// Writes lines of a diff, no wider than `width`.
-fn write_lines(out: &mut dyn Write, lines: &[Line], indent: &str, width: usize) -> io::Result<()> {
+pub(super) fn write_lines(
+    out: &mut dyn Write,
+    lines: &[Line],
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
     // The sign and a space come before each.
     let room = width.saturating_sub(indent.len() + 2);
     for line in windows(lines, room) {

@@ -5,8 +5,7 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::card::{Detail, write_broken};
-use super::screen::ENDLESS;
+use super::card::{Detail, Extent, write_broken};
 use crate::card::Card;
 use crate::contract::{Finding, Judgement};
 
@@ -55,7 +54,7 @@ fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
 
 fn shown(finding: &Finding) -> io::Result<String> {
     let mut text = Vec::new();
-    write_broken(&mut text, finding, Detail::Full, ENDLESS)?;
+    write_broken(&mut text, finding, Extent::whole(Detail::Full))?;
     let text = String::from_utf8_lossy(&text);
     Ok(anstream::adapter::strip_str(text.trim()).to_string())
 }

@@ -21,6 +21,8 @@ pub mod transcripts;
 
 pub mod html;
 
+mod excerpt;
+
 pub mod accepting;
 pub mod card;
 pub mod comparison;
