@@ -298,6 +298,55 @@ fn nothing_of_the_overview_is_cut_off() {
     assert!(found["strips"].as_u64().unwrap() > 0);
 }
 
+/// The page of `check`, for a template with a defect and one of which a defect is known.
+fn card_page() -> (Folder, String) {
+    let folder = Folder::new();
+    let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\
+        {% for c in m.tool_calls or [] %}{{ c }}{% endfor %}<|end|>{% endfor %}\
+        {% if tools %}{{ tools }}{% endif %}";
+    folder.write("own/broken.jinja", source);
+    folder.write("own/known.jinja", source);
+    folder.write(
+        "own/known.json",
+        r#"{"broken": {"no-repr-leak": "It was trained so."}}"#,
+    );
+    let ran = folder.rolecall(&["check", "own", "--html", "page.html"]);
+    assert_eq!(ran.code(), 1, "{}", ran.stderr());
+    let html = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    (folder, html)
+}
+
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn what_is_broken_is_counted_and_leads_to_its_evidence() {
+    let (folder, html) = card_page();
+    let found = browse(
+        &folder,
+        &html,
+        "",
+        "const totals = [...document.querySelectorAll('.totals div')].map((one) => one.textContent);
+         const leak = [...document.querySelectorAll('#contracts .finding')]
+             .find((one) => one.querySelector('b').textContent === 'no-repr-leak');
+         leak.querySelector('summary').click();
+         const counts = [...leak.querySelectorAll('.count')].map((one) => one.textContent);
+         const right = [...document.querySelectorAll('#contracts *')].map((part) => part.getBoundingClientRect().right);
+         const link = [...leak.querySelectorAll('a')].find((one) => one.textContent === 'broken');
+         link.click(); await wait(); await wait();
+         const opened = document.getElementById('contract-no-repr-leak');
+         return { totals, counts, isWhole: Math.max(...right) <= innerWidth, heading: text('h1'), isOpen: opened.open,
+                  mark: opened.querySelector('mark')?.textContent, hidden: document.getElementById('contracts').hidden };",
+    );
+    let totals = found["totals"].as_array().unwrap();
+    assert_eq!(totals[0], "templates2", "{found}");
+    assert_eq!(totals[5], "known1", "{found}");
+    assert_eq!(found["counts"], serde_json::json!(["1 error", "1 known"]));
+    assert_eq!(found["isWhole"], true);
+    assert_eq!(found["heading"], "broken");
+    assert_eq!(found["isOpen"], true, "{found}");
+    assert_eq!(found["mark"], "'type': 'function'", "{found}");
+    assert_eq!(found["hidden"], true);
+}
+
 /// A page of two templates, one of which gives another prompt and refuses one case.
 fn two_sides() -> (Folder, String) {
     let folder = Folder::new();

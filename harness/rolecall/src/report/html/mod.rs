@@ -10,17 +10,17 @@ mod page_file;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
-use rolecall_model::{CaseId, OutcomeKind, Template};
+use rolecall_model::{CaseId, Outcome, OutcomeKind, Template};
 use serde_json::{Map, Value, json};
 
 use super::numbers::counted;
 use crate::card::Card;
-use crate::contract::Finding;
+use crate::contract::{self, Finding};
 use crate::diff::Diff;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::suite::{Pair, Suite};
-use crate::transcript;
+use crate::transcript::{self, encode_char};
 use crate::verdict::Verdict;
 
 pub use page_file::PageFile;
@@ -36,6 +36,8 @@ pub struct Page<'s> {
     /// The cases of all pairs, with what they say about themselves.
     cases: Vec<(&'s CaseId, Option<&'s str>)>,
     cards: BTreeMap<String, Value>,
+    /// Whether the page is about cards before all else.
+    is_of_cards: bool,
     /// The pairs of the template that is not done yet.
     results: Vec<Compared<'s>>,
     /// What the overview shows of the templates that are done.
@@ -63,7 +65,24 @@ fn add_transcripts(finding: &mut Value, known: &Finding) {
         for (render, known) in list(&mut evidence["renders"]).zip(&known.renders) {
             render["transcript"] = transcript::encode(&known.outcome).into();
         }
+        if let (Some(at), [one]) = (&known.at, known.renders.as_slice())
+            && let Outcome::Rendered { text } = &one.outcome
+            && let (Some(before), Some(mark), Some(after)) = (
+                text.get(..at.start),
+                text.get(at.clone()),
+                text.get(at.end..),
+            )
+        {
+            evidence["renders"][0]["marked"] = json!([before, mark, after].map(visible));
+        }
     }
+}
+
+/// A piece of a prompt with every byte visible, as transcripts have it.
+fn visible(text: &str) -> String {
+    let mut visible = String::new();
+    text.chars().for_each(|c| encode_char(c, &mut visible));
+    visible
 }
 
 fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
@@ -85,9 +104,19 @@ impl<'s> Page<'s> {
             templates: &suite.templates,
             cases: cases(pairs),
             cards,
+            is_of_cards: false,
             results: Vec::new(),
             listed: Vec::new(),
             file: PageFile::default(),
+        }
+    }
+
+    /// The page, with the overview of what is broken by contract open from the beginning.
+    #[must_use]
+    pub fn of_cards(self) -> Page<'s> {
+        Page {
+            is_of_cards: true,
+            ..self
         }
     }
 
@@ -144,6 +173,10 @@ impl<'s> Page<'s> {
                 "id": id.to_string(), "family": id.family(), "about": about,
             })).collect::<Vec<_>>(),
             "templates": self.listed,
+            "isOfCards": self.is_of_cards,
+            "contracts": contract::ALL.iter().map(|contract| json!({
+                "id": contract.id, "meaning": contract.meaning,
+            })).collect::<Vec<_>>(),
         });
         self.file.write(out, &self.title, &index)
     }
@@ -188,22 +221,41 @@ fn entry(
         "outcomes": letters(outcome_letter),
         "states": letters(state_letter),
         "broken": card.map(broken),
+        "known": card.map(known),
         "chunk": chunk,
     })
 }
 
-/// The contracts that a card says are broken, by severity.
+/// The contracts that a card says are broken, by severity, without those that are known to be.
 fn broken(card: &Value) -> Value {
     let mut by_severity: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for finding in card["findings"].as_array().into_iter().flatten() {
-        if finding["verdict"] == "broken"
-            && let (Some(severity), Some(id)) =
-                (finding["severity"].as_str(), finding["contract"].as_str())
+    for finding in broken_in(card).filter(|finding| !is_known(finding)) {
+        if let (Some(severity), Some(id)) =
+            (finding["severity"].as_str(), finding["contract"].as_str())
         {
             by_severity.entry(severity).or_default().push(id);
         }
     }
     json!(by_severity)
+}
+
+/// The contracts that are broken, and known to be.
+fn known(card: &Value) -> Vec<&Value> {
+    let known = broken_in(card).filter(|finding| is_known(finding));
+    known.map(|finding| &finding["contract"]).collect()
+}
+
+fn broken_in(card: &Value) -> impl Iterator<Item = &Value> {
+    let findings = card["findings"].as_array().into_iter().flatten();
+    findings.filter(|finding| finding["verdict"] == "broken")
+}
+
+/// Whether a defect is explained, as [`Card::known`] counts them.
+fn is_known(finding: &Value) -> bool {
+    let is_defect = ["error", "warning"]
+        .iter()
+        .any(|one| finding["severity"] == *one);
+    is_defect && !finding["deliberate"].is_null()
 }
 
 /// What is shown when someone looks at a template.

@@ -32,7 +32,7 @@ const OUTCOMES = KIND.outcomes;
 const STATES = KIND.states;
 const ISSUE = 'unexpected';
 
-const state = { search: '', outcomes: new Set(), template: null, pair: null };
+const state = { search: '', outcomes: new Set(), template: null, pair: null, contract: null };
 const rows = [];
 
 // Builds an element; text is always text, whatever a template printed.
@@ -78,6 +78,7 @@ function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   state.template = parts.get('t');
   state.pair = parts.get('c');
+  state.contract = parts.get('k');
   state.search = (parts.get('q') || '').toLowerCase();
   state.outcomes = new Set((parts.get('o') || '').split(',').filter(Boolean));
 }
@@ -148,6 +149,53 @@ function overview() {
         heading('pairs', true), heading('cases, by family'))),
       body),
     element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing fits the search and the filters.'));
+}
+
+// The severities of findings, the worst first, with their inks and what a heading calls them.
+const SEVERITIES = {
+  error: { many: 'errors', ink: 'bad' },
+  warning: { many: 'warnings', ink: 'note' },
+  limitation: { many: 'limitations', ink: null },
+  note: { many: 'notes', ink: null },
+  known: { many: 'known', ink: 'good' },
+};
+
+// The contracts that a template breaks with a severity, or is known to break.
+const brokenBy = (template, severity) => (severity === 'known' ? template.known : (template.broken || {})[severity]) || [];
+
+// How much is broken in all templates, and by contract in which of them. A link leads to what was
+// found of a template.
+function contracts() {
+  const cards = index.templates.filter((template) => template.broken);
+  if (cards.length === 0) return;
+  const severities = Object.entries(SEVERITIES);
+  const total = (severity) => cards.reduce((sum, template) => sum + brokenBy(template, severity).length, 0);
+  const one = (count, word, ink) => element('div', { class: count ? ink : 'quiet' },
+    element('dt', {}, word), element('dd', {}, count.toLocaleString('en')));
+  const groups = index.contracts.map((contract) => ({
+    contract,
+    found: severities.map(([severity, { many, ink }]) => ({
+      severity, many, ink, templates: cards.filter((template) => brokenBy(template, severity).includes(contract.id)),
+    })).filter(({ templates }) => templates.length > 0),
+  })).filter(({ found }) => found.length > 0);
+  const rank = ({ found }) => Object.keys(SEVERITIES).indexOf(found[0].severity);
+  groups.sort((a, b) => rank(a) - rank(b) || b.found[0].templates.length - a.found[0].templates.length);
+  const group = ({ contract, found }) => element('details', { class: `finding is-${found[0].severity}` },
+    element('summary', {}, element('b', {}, contract.id), ' ',
+      found.map(({ severity, many, ink, templates }) => [element('span', { class: `count ${ink || ''}` },
+        severity === 'known' ? `${templates.length} known` : counted(templates.length, severity, many)), ' ']),
+      element('span', { class: 'quiet' }, contract.meaning)),
+    found.map(({ many, templates }) => [
+      element('p', { class: 'quiet' }, many),
+      element('ul', { class: 'chips' }, templates.map((template) => element('li', {},
+        element('a', { href: `${address(template.name, null)}&k=${encodeURIComponent(contract.id)}` }, template.name)))),
+    ]));
+  $('contracts').append(...[
+    element('dl', { class: 'totals' }, one(cards.length, cards.length === 1 ? 'template' : 'templates', null),
+      severities.map(([severity, { many, ink }]) => one(total(severity), many, ink))),
+    groups.length > 0 && element('details', { open: index.isOfCards },
+      element('summary', {}, `By contract: ${groups.length} of ${index.contracts.length} are broken`), groups.map(group)),
+  ].filter(Boolean));
 }
 
 // Those that most cases have are shown at once.
@@ -288,6 +336,10 @@ function marked(text) {
 
 const transcript = (text) => element('pre', { class: 'transcript' }, marked(text));
 
+// A prompt with the place marked that shows what is wrong.
+const pointed = ([before, mark, after]) => element('pre', { class: 'transcript' },
+  marked(before), element('mark', {}, marked(mark)), marked(`${after}\u2403`));
+
 function difference(diff) {
   const lines = diff.hunks.map((hunk, at) => [
     at > 0 && element('div', { class: 'quiet' }, '…'),
@@ -310,7 +362,7 @@ function support(name, value) {
   } else if (Array.isArray(value)) word = value.length ? value.join(', ') : 'none';
   else if (typeof value === 'boolean') word = value ? 'yes' : 'no';
   return element('div', {}, element('dt', {}, name),
-    element('dd', { class: ink, title: why }, String(word), why && element('span', { class: 'quiet' }, ` ${why.length > 60 ? why.slice(0, 60) + '…' : why}`)));
+    element('dd', { class: ink, title: why }, String(word), why && element('span', { class: 'quiet' }, ` ${why}`)));
 }
 
 // The capabilities as they come: nested groups become words before the name.
@@ -333,7 +385,7 @@ function finding(one) {
   const renders = (evidence) => evidence.renders.map((render) => element('div', {},
     element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
     element('pre', { class: 'asked' }, asked(render.conversation)),
-    transcript(render.transcript)));
+    render.marked ? pointed(render.marked) : transcript(render.transcript)));
   return element('details', { class: `finding is-${one.severity}`, id: `contract-${one.contract}` },
     element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
     element('p', {}, `Guards against: ${one.guards_against}`),
@@ -438,6 +490,11 @@ async function detail(template) {
   const current = section.querySelector('[aria-current]');
   if (list) list.scrollTop = scrolled;
   // The list scrolls to its case by itself, the page only where it was not open before.
+  const found = state.contract && document.getElementById(`contract-${state.contract}`);
+  if (found) {
+    found.open = true;
+    found.scrollIntoView();
+  }
   if (list && current) {
     const top = current.offsetTop - list.offsetTop;
     if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = top - list.clientHeight / 2;
@@ -454,6 +511,7 @@ function show() {
   }
   const template = index.templates.find((one) => one.name === state.template);
   $('overview').hidden = Boolean(template);
+  $('contracts').hidden = Boolean(template);
   $('detail').hidden = !template;
   if (template) {
     document.title = `${template.name} · ${index.title}`;
@@ -501,6 +559,7 @@ function start() {
     }, word));
   }
   $('search').addEventListener('input', (event) => { state.search = event.target.value.toLowerCase(); refine(); });
+  contracts();
   overview();
   addEventListener('hashchange', () => { readAddress(); show(); });
   addEventListener('keydown', (event) => {
