@@ -17,8 +17,11 @@ pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io:
         let template = templates
             .iter()
             .find(|template| template.name.as_str() == card.template);
-        let path =
-            template.map_or_else(String::new, |template| template.path.display().to_string());
+        // GitHub knows its files by their paths in the repository, without a `./` before them.
+        let path = template.map_or_else(String::new, |template| {
+            let path = template.path.strip_prefix(".");
+            path.unwrap_or(&template.path).display().to_string()
+        });
         if let Some(error) = &card.syntax_error {
             let mut place = format!("file={}", property(&path));
             for (name, number) in [("line", error.line), ("col", error.column)] {
@@ -100,7 +103,7 @@ mod tests {
         let source = "{% for m in messages %}{{ m.content }}{% endfor %}\n\
             {%- if tools %}\n{{ tools | nope }}{% endif %}";
         let mut template = Template::from_source("t", Dialect::Jinja, source);
-        template.path = "t.jinja".into();
+        template.path = "./t.jinja".into();
         let card = crate::card::examine(&Minijinja::new(), &template);
         let mut out = Vec::new();
         write(&mut out, &[card], &[template]).unwrap();
