@@ -322,7 +322,8 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
                         GenerationPrompt::Suffix { text } if text.trim_end().ends_with("<think>")
                     );
                     // Others take what stands before the tag for thoughts that a client left there.
-                    let has_thoughts = !capabilities.reasoning.fields.is_empty();
+                    let names = ["reasoning", "reasoning_content", "thinking"];
+                    let has_thoughts = speaks_of(prober.template(), &names);
                     let evidence = Evidence::one(what, &seen);
                     tally.broken(match (begins, has_thoughts) {
                         (true, _) => evidence.with(Severity::Limitation),

@@ -9,7 +9,7 @@ use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::tokens::{control_tokens, special_token};
+use super::tokens::{control_tokens, control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_TURN_USER,
@@ -222,7 +222,7 @@ const SPOKEN: [&str; 8] = [
 /// tools, or instructions, that some models have at the last question.
 fn moves_along(one: &str, other: &str, at: usize) -> bool {
     /// A shorter text could be there by chance.
-    const SHORTEST: usize = 40;
+    const SHORTEST: usize = 20;
     let start = start_of_mark(one, at);
     let (lower, rest) = (one.to_ascii_lowercase(), &one[start..]);
     let next = SPOKEN.iter().filter_map(|word| lower[start..].find(word));
@@ -230,12 +230,14 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
     // What opens the model's turn, or the next question, may not follow there.
     if let Some((at, _)) = block
         .match_indices(['<', '['])
-        .last()
+        .next_back()
         .filter(|(at, _)| *at > 0)
     {
         block = &block[..at];
     }
-    block.len() >= SHORTEST && other[start..].contains(block.trim_end())
+    // Tokens alone say nothing: every turn has them.
+    let tokens: usize = control_tokens_in(block).map(str::len).sum();
+    block.len() - tokens >= SHORTEST && other[start..].contains(block.trim_end())
 }
 
 /// Whether two prompts part within thoughts, or where one of them has some.

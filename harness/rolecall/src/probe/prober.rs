@@ -176,6 +176,7 @@ impl<'t> Prober<'t> {
     }
 
     /// The same template as those find it who have no application before it.
+    #[must_use]
     pub fn alone(&'t self) -> Prober<'t> {
         Prober {
             program: Rc::clone(&self.program),
@@ -184,6 +185,7 @@ impl<'t> Prober<'t> {
             front: Front::Raw,
             manner: Manner::PLAIN,
             seen: RefCell::default(),
+            asked: RefCell::default(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
