@@ -410,3 +410,40 @@ fn two_sides_are_shown_with_what_they_differ_in() {
     );
     assert!(!found["changes"].as_str().unwrap().is_empty(), "{found}");
 }
+
+/// Of a model whose vocabulary is known, each token of a prompt has its colour and its number.
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn prompts_are_shown_token_by_token() {
+    let table: Value = serde_json::from_str(include_str!("data/tokens.json")).unwrap();
+    let folder = Folder::new();
+    let row = &table["rows"][0];
+    folder.write(
+        "m/tokenizer.json",
+        &table["tokenizers"]["byte-level"].to_string(),
+    );
+    folder.write("m/tokenizer_config.json", &row["config"].to_string());
+    let ran = folder.rolecall(&["check", "m", "--html", "page.html"]);
+    assert!(ran.stderr().contains("wrote page.html"), "{}", ran.stderr());
+    let html = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    let shown = browse(
+        &folder,
+        &html,
+        "#t=m",
+        "document.querySelector('.cases a').click(); await wait(); await wait();
+         const tokens = [...document.querySelectorAll('.token')];
+         return {
+             summary: text('.tokens summary'),
+             count: tokens.length,
+             first: [tokens[0].className, tokens[0].title, tokens[0].textContent],
+             whole: tokens.map((token) => token.textContent).join('') + '\\u2403'
+                 === document.querySelector('#pair .transcript').textContent,
+         };",
+    );
+    let count = shown["count"].as_u64().unwrap();
+    assert!(count > 10, "{shown}");
+    assert_eq!(shown["summary"], format!("{count} tokens"));
+    let first = serde_json::json!(["token is-special", "token 302, special", "<|im_start|>"]);
+    assert_eq!(shown["first"], first);
+    assert_eq!(shown["whole"], true, "{shown}");
+}

@@ -52,7 +52,9 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
             .iter()
             .map(|card| (card.template.clone(), html::card(card)))
             .collect();
-        let mut page = html::Page::new("Rolecall check", &suite, &pairs, shown).of_cards();
+        let mut page = html::Page::new("Rolecall check", &suite, &pairs, shown)
+            .of_cards()
+            .with_tokens(&tokenizers);
         let mut added = Ok(());
         runner.compare_each(&pairs, &Expected::default(), |mut compared| {
             if added.is_ok() {

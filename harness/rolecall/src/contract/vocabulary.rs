@@ -130,18 +130,22 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         let place = line.map_or(String::new(), |line| format!("line {line}: "));
         let none = format!("{place}`{token}` is no token of the model");
         let render = seen.unwrap_or(&user);
+        let evidence = |what| {
+            let at = render.text().and_then(|text| text.find(token.as_str()));
+            Evidence::one(what, render).at(at.map(|at| at..at + token.len()))
+        };
         match near {
             Some(near) if is_barred(token) => {
-                tally.broken(Evidence::one(format!("{none}; `{near}` is"), render));
+                tally.broken(evidence(format!("{none}; `{near}` is")));
             }
             Some(near) if token.len() > 7 && !is_written(near) => {
                 let what = format!("{none}; `{near}`, which the template never writes, is");
-                tally.broken(Evidence::one(what, render).with(Severity::Warning));
+                tally.broken(evidence(what).with(Severity::Warning));
             }
             _ if !is_barred(token) || seen.is_none() => {}
             _ if has_barred => {
                 let what = format!("{none}, as others that the template writes are");
-                tally.broken(Evidence::one(what, render));
+                tally.broken(evidence(what));
             }
             _ => plain.push(token),
         }
@@ -214,7 +218,7 @@ fn turn_end_stops(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 stops_at.join(", "),
                 stops.said_by
             );
-            Evidence::one(what, &seen)
+            Evidence::one(what, &seen).at(Some(from..text.len()))
         });
     }
     tally.judgement()
@@ -328,7 +332,7 @@ fn blanks_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             };
             tally.demand_with(severity, !is_blank, || {
                 let what = format!("`{}` takes blanks {whose} with it", marker.text);
-                Evidence::one(what, &seen)
+                Evidence::one(what, &seen).at(Some(token.range.clone()))
             });
         }
     }

@@ -10,7 +10,7 @@ use super::single::Tokenizer;
 use crate::problem::Problem;
 
 /// The tokenizers of several templates.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Tokenizers(BTreeMap<Vec<PathBuf>, Tokenizer>);
 
 impl Tokenizers {

@@ -1,5 +1,6 @@
 //! The tokenizer of one model.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -27,6 +28,12 @@ enum Cutting {
     Whole(Box<tokenizers::Tokenizer>),
     /// Only the markers are cut out.
     Markers,
+}
+
+impl fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tokenizer({} tokens)", self.count)
+    }
 }
 
 impl Tokenizer {

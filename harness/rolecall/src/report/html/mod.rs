@@ -20,6 +20,7 @@ use crate::diff::Diff;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::suite::{Pair, Suite};
+use crate::tokenizer::Tokenizers;
 use crate::transcript::{self, encode_char};
 use crate::verdict::Verdict;
 
@@ -36,6 +37,8 @@ pub struct Page<'s> {
     /// The cases of all pairs, with what they say about themselves.
     cases: Vec<(&'s CaseId, Option<&'s str>)>,
     cards: BTreeMap<String, Value>,
+    /// What the models of the templates make of prompts, where that is known.
+    tokenizers: Option<&'s Tokenizers>,
     /// Whether the page is about cards before all else.
     is_of_cards: bool,
     /// The pairs of the template that is not done yet.
@@ -104,6 +107,7 @@ impl<'s> Page<'s> {
             templates: &suite.templates,
             cases: cases(pairs),
             cards,
+            tokenizers: None,
             is_of_cards: false,
             results: Vec::new(),
             listed: Vec::new(),
@@ -116,6 +120,15 @@ impl<'s> Page<'s> {
     pub fn of_cards(self) -> Page<'s> {
         Page {
             is_of_cards: true,
+            ..self
+        }
+    }
+
+    /// The page, with the tokens that prompts become.
+    #[must_use]
+    pub fn with_tokens(self, tokenizers: &'s Tokenizers) -> Page<'s> {
+        Page {
+            tokenizers: Some(tokenizers),
             ..self
         }
     }
@@ -135,9 +148,12 @@ impl<'s> Page<'s> {
     fn close(&mut self, template: &Template) -> io::Result<()> {
         let results = std::mem::take(&mut self.results);
         let card = self.cards.remove(template.name.as_str());
-        let id = self
-            .file
-            .add(&chunk(&results, &self.cases, card.as_ref()))?;
+        let id = self.file.add(&chunk(
+            &results,
+            &self.cases,
+            card.as_ref(),
+            self.tokenizers,
+        ))?;
         let entry = entry(template, &results, &self.cases, &id, card.as_ref());
         self.listed.push(entry);
         Ok(())
@@ -263,6 +279,7 @@ fn chunk(
     results: &[Compared<'_>],
     cases: &[(&CaseId, Option<&str>)],
     card: Option<&Value>,
+    tokenizers: Option<&Tokenizers>,
 ) -> Value {
     let by_case = by_case(results);
     let pairs: Vec<Value> = cases
@@ -270,7 +287,7 @@ fn chunk(
         .map(|(id, _)| {
             by_case
                 .get(id)
-                .map_or(Value::Null, |compared| pair(compared))
+                .map_or(Value::Null, |compared| pair(compared, tokenizers))
         })
         .collect();
     json!({"pairs": pairs, "card": card})
@@ -283,7 +300,7 @@ fn by_case<'r, 's>(results: &'r [Compared<'s>]) -> BTreeMap<&'r CaseId, &'r Comp
         .collect()
 }
 
-fn pair(compared: &Compared<'_>) -> Value {
+fn pair(compared: &Compared<'_>, tokenizers: Option<&Tokenizers>) -> Value {
     let shown = transcript::encode(&compared.rendered.outcome);
     let mut diffs = Vec::new();
     if let Some(Comparison::Changed(accepted)) = &compared.comparison {
@@ -297,7 +314,32 @@ fn pair(compared: &Compared<'_>) -> Value {
         diffs.push(diff(title, &Diff::new(expected, &shown)));
     }
     let (head, text) = shown.split_once('\n').unwrap_or((&shown, ""));
-    json!({"head": head, "transcript": text, "diffs": diffs})
+    let mut pair = json!({"head": head, "transcript": text, "diffs": diffs});
+    if let Some(tokens) = tokenizers.and_then(|tokenizers| tokens(compared, tokenizers)) {
+        pair["tokens"] = tokens;
+    }
+    pair
+}
+
+/// The tokens of a prompt: number, kind and text of each. A character that is cut into several stands
+/// with the first of them.
+fn tokens(compared: &Compared<'_>, tokenizers: &Tokenizers) -> Option<Value> {
+    let pair = &compared.rendered.pair;
+    let tokenizer = tokenizers.of(pair.chosen().unwrap_or(pair.template))?;
+    let Outcome::Rendered { text } = &compared.rendered.outcome else {
+        return None;
+    };
+    let mut end = 0;
+    let tokens = tokenizer.encode(text).ok()?.into_iter().map(|token| {
+        let own = token.range.start.max(end)..token.range.end.max(end);
+        end = own.end;
+        json!([
+            token.id,
+            token.kind.name(),
+            visible(text.get(own).unwrap_or_default())
+        ])
+    });
+    Some(tokens.collect())
 }
 
 fn outcome_letter(compared: &Compared<'_>) -> char {

@@ -340,6 +340,15 @@ const transcript = (text) => element('pre', { class: 'transcript' }, marked(text
 const pointed = ([before, mark, after]) => element('pre', { class: 'transcript' },
   marked(before), element('mark', {}, marked(mark)), marked(`${after}\u2403`));
 
+// The tokens of a prompt, each in its colour, with its number when one points at it.
+function cut(tokens) {
+  const tell = (id, kind) => `${id === null ? 'text' : `token ${id}`}${kind === 'ordinary' ? '' : `, ${kind}`}`;
+  return element('details', { class: 'tokens' },
+    element('summary', {}, counted(tokens.length, 'token', 'tokens')),
+    element('pre', { class: 'transcript' }, tokens.map(([id, kind, text]) =>
+      element('span', { class: `token is-${kind}`, title: tell(id, kind) }, marked(text)))));
+}
+
 function difference(diff) {
   const lines = diff.hunks.map((hunk, at) => [
     at > 0 && element('div', { class: 'quiet' }, '…'),
@@ -458,9 +467,9 @@ function pairPane(template, known) {
     return element('div', { class: 'pane quiet' }, why);
   }
   const one = index.cases[at];
-  const side = ({ name, head, transcript: text }) => element('div', {},
+  const side = ({ name, head, transcript: text, tokens }) => element('div', {},
     element('p', {}, name && element('span', { class: 'quiet' }, `${name}: `), element('b', { class: OUTCOMES[template.outcomes[at]].ink }, head)),
-    transcript(text));
+    transcript(text), tokens && cut(tokens));
   return element('div', { class: 'pane', id: 'pair' },
     element('h2', { style: 'margin-top:0' }, one.id),
     element('p', { class: 'quiet' }, one.about),
