@@ -5,6 +5,9 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 /// `str.isalpha()` of one character: whether Unicode has it among the letters.
 #[inline]
 pub(crate) fn is_letter(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphabetic();
+    }
     c.general_category_group() == GeneralCategoryGroup::Letter
 }
 
@@ -23,7 +26,8 @@ pub(crate) fn is_word(c: char) -> bool {
 /// Whether a name may begin with a character of a word.
 #[inline]
 pub(crate) fn is_name_start(c: char) -> bool {
-    c == '_' || is_letter(c) || c.general_category() == GeneralCategory::LetterNumber
+    let is_number = || !c.is_ascii() && c.general_category() == GeneralCategory::LetterNumber;
+    c == '_' || is_letter(c) || is_number()
 }
 
 /// Whether a name may have a character of a word.
@@ -35,6 +39,9 @@ pub(crate) fn is_name(c: char) -> bool {
 /// `str.isdecimal()` of one character.
 #[inline]
 pub(super) fn is_decimal(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_digit();
+    }
     c.general_category() == GeneralCategory::DecimalNumber
 }
 
