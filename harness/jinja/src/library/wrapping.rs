@@ -46,8 +46,9 @@ pub(super) fn wordwrap(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Resu
     };
     let width = match args.get(0).map(number) {
         None => Some(79),
-        Some(Some(Number::Int(width))) => usize::try_from(width).ok(),
-        Some(Some(Number::Float(width))) if width == f64::INFINITY => Some(usize::MAX),
+        // Wider than any text is as wide as can be.
+        Some(Some(Number::Int(width))) if width > 0 => Some(width.try_into().unwrap_or(usize::MAX)),
+        Some(Some(Number::Float(width))) if width >= 1e18 => Some(usize::MAX),
         Some(Some(Number::Float(width))) if width > 0.0 => {
             whole(width.max(1.0)).and_then(|width| usize::try_from(width).ok())
         }
