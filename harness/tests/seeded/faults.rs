@@ -289,6 +289,13 @@ pub(super) const FAULTS: &[Fault] = &[
         noticed: Error("no-repr-leak"),
     },
     Fault {
+        what: "a call is escaped as for HTML",
+        template: "llama3-tools",
+        part: r#"'{"name": ' ~ call.name | tojson ~"#,
+        instead: r#"'{"name": ' | safe + call.name | tojson ~"#,
+        noticed: Error("no-repr-leak"),
+    },
+    Fault {
         what: "tools are printed as Python does",
         template: "qwen2.5",
         part: "{{- tool | tojson }}",

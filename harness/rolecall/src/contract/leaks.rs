@@ -119,6 +119,14 @@ pub(super) static NO_REPR_LEAK: Contract = Contract {
     judge: no_repr_leak,
 };
 
+/// Quotation marks as HTML writes them.
+const QUOTATION_MARKS: [&str; 2] = ["&#34;", "&quot;"];
+
+/// Whether quotation marks stand in a prompt as HTML writes them.
+pub(super) fn is_html(seen: &Seen) -> bool {
+    QUOTATION_MARKS.iter().any(|mark| seen.has(mark))
+}
+
 fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let key = words::FIRST_KEY;
@@ -139,14 +147,9 @@ fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     );
     defaults(&mut tally, prober);
     for (probe, what) in [(TOOLS, "a tool is"), (OBJECT_ARGUMENTS, "a call is")] {
-        marked(
-            &mut tally,
-            &prober.see(probe),
-            &["&#34;", "&quot;"],
-            &|mark| {
-                format!("{what} in the prompt as HTML has it, with `{mark}` for a quotation mark")
-            },
-        );
+        marked(&mut tally, &prober.see(probe), &QUOTATION_MARKS, &|mark| {
+            format!("{what} in the prompt as HTML has it, with `{mark}` for a quotation mark")
+        });
     }
     // A list of tools may hold the same marks: only what the call adds counts.
     let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);

@@ -21,9 +21,10 @@ mod vocabulary;
 // Contracts, by what they are about. What fails as a whole is told once.
 mod working;
 
+mod leaks;
+
 mod arguments;
 mod content;
-mod leaks;
 mod mask;
 mod messages;
 mod prefix;

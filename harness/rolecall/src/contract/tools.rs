@@ -277,7 +277,12 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
                 tally.holds();
             } else if let Some(at) = text.find("\\\"C\\\"") {
                 let what = "quotes and line breaks of a result are escaped";
-                tally.broken(Evidence::one(what, &seen).at(Some(at..at + "\\\"C\\\"".len())));
+                let evidence = Evidence::one(what, &seen).at(Some(at..at + "\\\"C\\\"".len()));
+                tally.broken(if is_in_json(&text[..at]) {
+                    evidence.with(Severity::Note)
+                } else {
+                    evidence
+                });
             } else {
                 tally.skip("the result is written in another way");
             }
@@ -285,6 +290,13 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// Whether the text that is open at the end of a prompt is a value within JSON: the template writes
+/// results in an object or a list, and its model was trained so.
+fn is_in_json(before: &str) -> bool {
+    let outside = before.rsplit_once('"').map_or("", |(outside, _)| outside);
+    outside.trim_end().ends_with([':', '[', ','])
+}
 
 pub(super) static SCHEMA_KEPT: Contract = Contract {
     id: "schema-kept",
