@@ -444,6 +444,14 @@ fn a_prompt_is_shown_token_by_token() {
     assert!(numbers.starts_with("300 302 "), "{numbers}");
     assert_eq!(numbers.split_whitespace().count(), lines.len());
 
+    // Of a conversation of the report card, too.
+    let probe = rolecall(&folder, &["show", "m", "probe/user-assistant", "--tokens"]);
+    let probe = String::from_utf8(probe.stdout).unwrap();
+    assert!(
+        probe.ends_with("303  \"<|im_end|>\"  special\n198  \"␊\"\n"),
+        "{probe}"
+    );
+
     folder.write("bare.jinja", "{{ messages[0].content }}");
     let bare = [
         "show",

@@ -9,11 +9,14 @@ mod lint;
 mod list;
 mod manual;
 mod parity;
-mod probe;
 mod reference;
 mod render;
 mod run;
 mod serve;
+mod tokens;
+
+mod probe;
+
 mod show;
 
 use std::io::Write;

@@ -10,6 +10,7 @@ use rolecall::report;
 use rolecall::suite::Suite;
 use rolecall_model::Template;
 
+use super::tokens;
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::{engines, inputs, setup};
@@ -48,6 +49,9 @@ pub(super) fn show(
         let known: Vec<&str> = probes.keys().copied().collect();
         return Err(unknown(name, &known));
     };
+    if arguments.tokens {
+        return tokens::show(arguments, template, &render.outcome, out);
+    }
     if arguments.raw {
         out.write_all(render.outcome.text().as_bytes())?;
     } else {

@@ -9,14 +9,13 @@ use rolecall::invocation;
 use rolecall::problem::Problem;
 use rolecall::record::Answer;
 use rolecall::reference::Reference;
-use rolecall::report::{difference, screen, tokens, transcripts};
+use rolecall::report::{difference, screen, transcripts};
 use rolecall::snapshot::Comparison;
 use rolecall::suite::{Pair, Suite};
-use rolecall::tokenizer::Tokenizer;
 use rolecall::transcript;
 use rolecall_model::{CaseId, Dialect, Outcome};
 
-use super::probe;
+use super::{probe, tokens};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::{self, Inputs};
@@ -102,38 +101,6 @@ fn write_diff(arguments: &ShowArguments, out: &mut dyn Write, diff: &Diff) -> io
     }
 }
 
-/// Writes what the model makes of a prompt.
-fn show_tokens(
-    arguments: &ShowArguments,
-    pair: &Pair<'_>,
-    outcome: &Outcome,
-    out: &mut dyn Write,
-) -> Result<Status, Failure> {
-    let template = pair.chosen().unwrap_or(pair.template);
-    let tokenizer = Tokenizer::read(&template.vocabulary, &template.special_tokens)?;
-    let Some(tokenizer) = tokenizer else {
-        let message = "the vocabulary of the model is not known";
-        return Err(Problem::new(&template.path, message)
-            .help(
-                "name a model folder with tokenizer.json, or a GGUF file with its tokens, \
-                 with --templates",
-            )
-            .into());
-    };
-    let Outcome::Rendered { text } = outcome else {
-        transcripts::write(out, outcome)?;
-        return Ok(Status::Fine);
-    };
-    let refused = |why| Problem::new(&template.vocabulary[0], format!("cannot cut this: {why}"));
-    let cut = tokenizer.encode(text).map_err(refused)?;
-    if arguments.raw {
-        tokens::write_numbers(out, &cut)?;
-    } else {
-        tokens::write(out, text, &cut)?;
-    }
-    Ok(Status::Fine)
-}
-
 fn show_outcome(
     arguments: &ShowArguments,
     pair: &Pair<'_>,
@@ -141,7 +108,8 @@ fn show_outcome(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     if arguments.tokens {
-        return show_tokens(arguments, pair, outcome, out);
+        let template = pair.chosen().unwrap_or(pair.template);
+        return tokens::show(arguments, template, outcome, out);
     }
     if arguments.raw {
         out.write_all(outcome.text().as_bytes())?;
