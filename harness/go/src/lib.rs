@@ -66,6 +66,7 @@ mod functions;
 mod exec;
 mod parse_checks;
 mod root_fields;
+mod unknown;
 
 // Templates that know no messages.
 mod legacy;
@@ -81,7 +82,7 @@ use serde_json::Value as Json;
 pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Setup,
-    Stage, Template, Variable,
+    Stage, Template, UnknownName, Variable,
 };
 
 pub use abilities::Abilities;
@@ -215,6 +216,10 @@ impl Program for GoProgram {
 
     fn variables(&self) -> BTreeSet<String> {
         root_fields::of(&self.root)
+    }
+
+    fn unknown_names(&self) -> Option<Vec<UnknownName>> {
+        Some(unknown::names(&self.root))
     }
 }
 

@@ -61,6 +61,13 @@ impl Variables {
     }
 }
 
+impl Variables {
+    /// Whether there is one of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.values.iter().any(|(known, _)| known == name)
+    }
+}
+
 impl CaseValues {
     /// The values of a case.
     fn of(case: &Case) -> CaseValues {

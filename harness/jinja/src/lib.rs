@@ -106,14 +106,14 @@ use self_cell::self_cell;
 pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
-    Template, Tracked, Variable,
+    Template, Tracked, UnknownName, Variable,
 };
 
 pub use context::tools_json;
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{grammar, inputs, preparation, tree};
+use compile::{grammar, inputs, preparation, tree, unknown};
 use library::functions;
 use operators::output;
 use python::methods;
@@ -355,6 +355,17 @@ impl Program for JinjaProgram {
     fn variables(&self) -> BTreeSet<String> {
         let text = self.text.as_ref();
         inputs::variables(text.unwrap_or(self.compiled.borrow_owner()))
+    }
+
+    fn unknown_names(&self) -> Option<Vec<UnknownName>> {
+        match self.shared.semantics {
+            Semantics::Python => {
+                let source = self.compiled.borrow_owner();
+                Some(unknown::names(source, |name| self.variables.has(name)))
+            }
+            // It has other filters and tests.
+            Semantics::Own => None,
+        }
     }
 }
 

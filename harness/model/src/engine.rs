@@ -65,6 +65,43 @@ pub trait Program: Send + Sync {
     fn variables(&self) -> BTreeSet<String> {
         BTreeSet::new()
     }
+
+    /// The names in the template that nothing gives a meaning, in branches that no
+    /// conversation reaches too. None where the engine cannot tell.
+    fn unknown_names(&self) -> Option<Vec<UnknownName>> {
+        None
+    }
+}
+
+/// A name in a template that nothing gives a meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName {
+    /// What it should be the name of.
+    pub kind: NameKind,
+    /// The name.
+    pub name: String,
+    /// Its line in the template, from 1.
+    pub line: usize,
+}
+
+/// What a name in a template should be the name of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameKind {
+    /// A filter. One that does not exist fails.
+    Filter,
+    /// A test. One that does not exist fails.
+    Test,
+    /// A function. One that does not exist fails.
+    Function,
+    /// A field of a Go struct, such as `a message`. One that does not exist fails.
+    Field(&'static str),
+    /// A key of something that may lack it. One that no application gives is undefined.
+    Key {
+        /// What should have it, such as `a message`.
+        of: &'static str,
+        /// The keys that applications give it.
+        known: &'static [&'static str],
+    },
 }
 
 /// A prompt, and which parts of it a model is trained to write.

@@ -14,7 +14,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::conversation::Conversation;
-use crate::engine::{Engine, Program, Tracked};
+use crate::engine::{Engine, Program, Tracked, UnknownName};
 use crate::outcome::{Outcome, Refusal};
 use crate::template::Template;
 
@@ -87,6 +87,13 @@ impl Loaded {
             Ok(program) => guarded(|| program.variables()).unwrap_or_default(),
             Err(_) => BTreeSet::new(),
         }
+    }
+
+    /// The names in the template that nothing gives a meaning: see
+    /// [`Program::unknown_names`]. None of a template that the engine refuses.
+    pub fn unknown_names(&self) -> Option<Vec<UnknownName>> {
+        let program = self.program.as_ref().ok()?;
+        guarded(|| program.unknown_names()).ok()?
     }
 }
 

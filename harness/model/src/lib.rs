@@ -25,7 +25,7 @@ pub mod guard;
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
-pub use engine::{Engine, Program, Tracked};
+pub use engine::{Engine, NameKind, Program, Tracked, UnknownName};
 pub use limits::Limits;
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
 pub use template::{Dialect, Part, Setup, Template, TemplateName, Variable};

@@ -6,9 +6,11 @@ mod size;
 
 mod properties;
 
+mod bindings;
 pub(crate) mod grammar;
 pub(crate) mod inputs;
 pub(crate) mod preparation;
+pub(crate) mod unknown;
 
 mod departures;
 mod names;

@@ -93,6 +93,56 @@ pub(super) fn all_within<'e, 's>(
     }
 }
 
+/// The expressions that are directly within a statement, without what it assigns to.
+pub(super) fn expressions<'e, 's>(statement: &'e Stmt<'s>) -> Vec<&'e Expr<'s>> {
+    match statement {
+        Stmt::EmitExpr(node) => vec![&node.expr],
+        Stmt::ForLoop(node) => [&node.iter].into_iter().chain(&node.filter_expr).collect(),
+        Stmt::IfCond(node) => vec![&node.expr],
+        Stmt::WithBlock(node) => node.assignments.iter().map(|(_, value)| value).collect(),
+        Stmt::Set(node) => vec![&node.expr],
+        Stmt::SetBlock(node) => node.filter.iter().collect(),
+        Stmt::AutoEscape(node) => vec![&node.enabled],
+        Stmt::FilterBlock(node) => vec![&node.filter],
+        Stmt::Macro(node) => node.defaults.iter().collect(),
+        Stmt::CallBlock(node) => {
+            let callee = [&node.call.expr].into_iter();
+            let handed = callee.chain(node.call.args.iter().map(given));
+            handed.chain(&node.macro_decl.defaults).collect()
+        }
+        Stmt::Extends(node) => vec![&node.name],
+        Stmt::Include(node) => vec![&node.name],
+        Stmt::Import(node) => vec![&node.expr],
+        Stmt::FromImport(node) => vec![&node.expr],
+        Stmt::Do(node) => {
+            let callee = [&node.call.expr].into_iter();
+            callee.chain(node.call.args.iter().map(given)).collect()
+        }
+        Stmt::Template(_)
+        | Stmt::Block(_)
+        | Stmt::EmitRaw(_)
+        | Stmt::Continue(_)
+        | Stmt::Break(_) => Vec::new(),
+    }
+}
+
+/// The statements that are directly within another.
+pub(super) fn bodies<'e, 's>(statement: &'e Stmt<'s>) -> Vec<&'e [Stmt<'s>]> {
+    match statement {
+        Stmt::Template(node) => vec![&node.children],
+        Stmt::ForLoop(node) => vec![&node.body, &node.else_body],
+        Stmt::IfCond(node) => vec![&node.true_body, &node.false_body],
+        Stmt::WithBlock(node) => vec![&node.body],
+        Stmt::SetBlock(node) => vec![&node.body],
+        Stmt::AutoEscape(node) => vec![&node.body],
+        Stmt::FilterBlock(node) => vec![&node.body],
+        Stmt::Block(node) => vec![&node.body],
+        Stmt::Macro(node) => vec![&node.body],
+        Stmt::CallBlock(node) => vec![&node.macro_decl.body],
+        _ => Vec::new(),
+    }
+}
+
 /// The expression that an argument hands over.
 pub(super) fn given<'e, 's>(argument: &'e CallArg<'s>) -> &'e Expr<'s> {
     match argument {

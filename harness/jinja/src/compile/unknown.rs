@@ -1,0 +1,285 @@
+//! The names in a template that nothing gives a meaning, in branches that never run too.
+
+use std::collections::BTreeSet;
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{Expr, Stmt};
+use rolecall_model::{NameKind, UnknownName};
+
+use crate::compile::bindings::{Bindings, Kind};
+use crate::compile::grammar;
+use crate::compile::nodes::{all_within, bodies, expressions, given};
+use crate::library::{functions, vocabulary};
+use crate::python::attributes::is_method;
+
+/// What applications give a message.
+const MESSAGE: &[&str] = &[
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "function_call",
+    "context",
+    "type",
+    "text",
+    "tools",
+    "tool_call",
+];
+/// What they give a tool, or its function.
+const TOOL: &[&str] = &[
+    "type",
+    "function",
+    "name",
+    "description",
+    "parameters",
+    "return",
+    "returns",
+    "strict",
+];
+/// What they give a call, or its function.
+const CALL: &[&str] = &["id", "type", "function", "name", "arguments", "parameters"];
+
+/// The names in a template that nothing gives a meaning, given its text as the grammar takes
+/// it. `is_given` says which variables the template is given by its model.
+pub(crate) fn names(source: &str, is_given: impl Fn(&str) -> bool) -> Vec<UnknownName> {
+    let Ok(parsed) = grammar::parse(source) else {
+        return Vec::new();
+    };
+    let mut uses = Uses::default();
+    uses.statement(&parsed.template);
+    let bindings = Bindings::of(&parsed.template);
+    let is_unset = |name: &str| {
+        !bindings.has(name)
+            && !uses.read.contains(name)
+            && !functions::is_global(name)
+            && !is_given(name)
+    };
+    let mut found = Vec::new();
+    for (kind, name, line) in uses.named {
+        let is_unknown = match kind {
+            // `{% if 'name' is filter %}`
+            NameKind::Filter => !vocabulary::is_filter(name) && !uses.texts.contains(name),
+            NameKind::Test => !vocabulary::is_test(name) && !uses.texts.contains(name),
+            _ => is_unset(name),
+        };
+        if is_unknown {
+            found.push(unknown(kind, name, line));
+        }
+    }
+    for (of, name, line) in uses.keys {
+        let (of, known) = match bindings.kind(of) {
+            Some(Kind::Message) => ("a message", MESSAGE),
+            Some(Kind::Tool) => ("a tool", TOOL),
+            Some(Kind::Call) => ("a tool call", CALL),
+            _ => continue,
+        };
+        if !known.contains(&name) && !is_method(name) {
+            found.push(unknown(NameKind::Key { of, known }, name, line));
+        }
+    }
+    found
+}
+
+fn unknown(kind: NameKind, name: &str, line: usize) -> UnknownName {
+    let name = name.to_owned();
+    UnknownName { kind, name, line }
+}
+
+/// What a template does with names.
+#[derive(Default)]
+struct Uses<'e, 's> {
+    /// The filters and tests that are applied, and the variables that are called.
+    named: Vec<(NameKind, &'s str, usize)>,
+    /// The variables that are read in another way than by a call.
+    read: BTreeSet<&'s str>,
+    /// The texts of which it is asked whether they name a filter or a test.
+    texts: BTreeSet<&'e str>,
+    /// The keys that are read, with what should have them.
+    keys: Vec<(&'e Expr<'s>, &'e str, usize)>,
+}
+
+impl<'e, 's> Uses<'e, 's> {
+    fn statement(&mut self, statement: &'e Stmt<'s>) {
+        match statement {
+            Stmt::CallBlock(node) => self.callee(&node.call.expr, node.call.span()),
+            Stmt::Do(node) => self.callee(&node.call.expr, node.call.span()),
+            _ => {}
+        }
+        let called = match statement {
+            Stmt::CallBlock(node) => Some(&node.call.expr),
+            Stmt::Do(node) => Some(&node.call.expr),
+            _ => None,
+        };
+        for expression in expressions(statement) {
+            let is_called = called.is_some_and(|called| std::ptr::eq(called, expression));
+            if !(is_called && matches!(expression, Expr::Var(_))) {
+                self.expression(expression);
+            }
+        }
+        for inner in bodies(statement).into_iter().flatten() {
+            self.statement(inner);
+        }
+    }
+
+    fn callee(&mut self, callee: &'e Expr<'s>, span: Span) {
+        if let Expr::Var(name) = callee {
+            self.named.push((NameKind::Function, name.id, line(span)));
+        }
+    }
+
+    fn expression(&mut self, expression: &'e Expr<'s>) {
+        match expression {
+            Expr::Var(name) => {
+                self.read.insert(name.id);
+            }
+            Expr::Filter(node) => {
+                self.named
+                    .push((NameKind::Filter, node.name, line(node.span())));
+            }
+            Expr::Test(node) => {
+                self.named
+                    .push((NameKind::Test, node.name, line(node.span())));
+                if ["filter", "test"].contains(&node.name)
+                    && let Some(text) = text(&node.expr)
+                {
+                    self.texts.insert(text);
+                }
+            }
+            Expr::GetAttr(node) => self.keys.push((&node.expr, node.name, line(node.span()))),
+            Expr::GetItem(node) => {
+                if let Some(key) = text(&node.subscript_expr) {
+                    self.keys.push((&node.expr, key, line(node.span())));
+                }
+            }
+            Expr::Call(node) => {
+                self.callee(&node.expr, node.span());
+                if let (Expr::GetAttr(method), Some(first)) =
+                    (&node.expr, node.args.first().map(given))
+                    && method.name == "get"
+                    && let Some(key) = text(first)
+                {
+                    self.keys.push((&method.expr, key, line(node.span())));
+                }
+                if matches!(&node.expr, Expr::Var(_)) {
+                    for argument in &node.args {
+                        self.expression(given(argument));
+                    }
+                    return;
+                }
+            }
+            _ => {}
+        }
+        all_within(expression, |inner| {
+            self.expression(inner);
+            true
+        });
+    }
+}
+
+/// The text that a constant is.
+fn text<'e>(expression: &'e Expr<'_>) -> Option<&'e str> {
+    match expression {
+        Expr::Const(node) => node.value.as_str(),
+        _ => None,
+    }
+}
+
+fn line(span: Span) -> usize {
+    span.start_line.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(source: &str) -> Vec<(NameKind, String)> {
+        let names = names(source, |name| name == "bos_token").into_iter();
+        names.map(|name| (name.kind, name.name)).collect()
+    }
+
+    #[test]
+    fn filters_tests_and_functions_are_found_where_they_never_run() {
+        use NameKind::{Filter, Function, Test};
+        let source = "{% if a is strong %}{{ b | strip | map('c') }}{{ d(e()) }}{% endif %}";
+        let name = |kind, name: &str| (kind, name.to_owned());
+        assert_eq!(
+            found(source),
+            [
+                name(Test, "strong"),
+                name(Filter, "strip"),
+                name(Function, "d"),
+                name(Function, "e"),
+            ]
+            .map(|found| found)
+        );
+        let lines = "\n\n{% if a %}\n{{ b | strip }}{% endif %}";
+        let [name] = names(lines, |_| false).try_into().unwrap();
+        assert_eq!(name.line, 4);
+    }
+
+    #[test]
+    fn what_may_be_there_is_not_unknown() {
+        for source in [
+            "{% if f is defined %}{{ f() }}{% endif %}",
+            "{% if f %}{{ f() }}{% endif %}",
+            "{% macro f() %}{% endmacro %}{{ f() }}",
+            "{% macro g() %}{{ caller() }}{% endmacro %}{% call g() %}{% endcall %}",
+            "{% set f = joiner() %}{{ f() }}{{ range(2) }}{{ raise_exception('x') }}",
+            "{% if 'strip' is filter %}{{ a | strip }}{% endif %}",
+            "{{ bos_token() }}{{ a.b() }}{{ a['b']() }}{% for x in y recursive %}{{ loop(x) }}{% endfor %}",
+        ] {
+            assert_eq!(found(source), [], "{source}");
+        }
+    }
+
+    #[test]
+    fn keys_are_told_of_what_is_certain() {
+        let keys = |source: &str| -> Vec<String> {
+            let found = found(source).into_iter();
+            found
+                .map(|(kind, name)| {
+                    assert!(matches!(kind, NameKind::Key { .. }));
+                    name
+                })
+                .collect()
+        };
+        for (source, unknown) in [
+            (
+                "{% for m in messages %}{{ m.contents }}{{ m['rol'] }}{{ m.get('x') }}{{ m.role }}{% endfor %}",
+                &["contents", "rol", "x"][..],
+            ),
+            (
+                "{% set messages = messages[1:] %}{{ messages[0].contents }}{{ (messages | last).rol }}",
+                &["contents", "rol"],
+            ),
+            (
+                "{% for t in tools %}{% set f = t.function %}{{ f.nam }}{{ f.name }}{% endfor %}",
+                &["nam"],
+            ),
+            (
+                "{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.args }}{% endfor %}{% endfor %}",
+                &["args"],
+            ),
+            (
+                "{% for m in messages %}{% set c = m.content %}{{ c.anything }}{% endfor %}{{ m.what }}",
+                &["what"],
+            ),
+            // What is something else elsewhere is not certain.
+            (
+                "{% for m in messages %}{{ m.x }}{% endfor %}{% for m in others %}{% endfor %}",
+                &[],
+            ),
+            ("{% macro show(m) %}{{ m.x }}{% endmacro %}", &[]),
+            (
+                "{% for k in messages[0].items() %}{{ k.x }}{% endfor %}",
+                &[],
+            ),
+        ] {
+            assert_eq!(keys(source), unknown, "{source}");
+        }
+    }
+}
