@@ -257,7 +257,11 @@ mod tests {
         ] {
             let template = Template::from_source("t", Dialect::Go, source);
             let program = Gotmpl::new().program(&template).unwrap();
-            let found = program.unknown_names().unwrap().into_iter().map(|name| name.name);
+            let found = program
+                .unknown_names()
+                .unwrap()
+                .into_iter()
+                .map(|name| name.name);
             assert_eq!(found.collect::<Vec<_>>(), unknown, "{source}");
         }
     }

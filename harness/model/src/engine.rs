@@ -93,6 +93,9 @@ pub enum NameKind {
     Test,
     /// A function. One that does not exist fails.
     Function,
+    /// A method that a template may call. One that changes a list or a dictionary fails in
+    /// transformers, which hands templates over to Jinja2's `ImmutableSandboxedEnvironment`.
+    Method,
     /// A field of a Go struct, such as `a message`. One that does not exist fails.
     Field(&'static str),
     /// A key of something that may lack it. One that no application gives is undefined.

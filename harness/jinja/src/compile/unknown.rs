@@ -43,6 +43,20 @@ const TOOL: &[&str] = &[
 /// What they give a call, or its function.
 const CALL: &[&str] = &["id", "type", "function", "name", "arguments", "parameters"];
 
+/// Methods that change a list or a dictionary (Jinja2's sandbox.py,
+/// `_mutable_spec`): no template may call them.
+const CHANGING: [&str; 9] = [
+    "append",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "popitem",
+    "remove",
+    "setdefault",
+    "update",
+];
+
 /// The names in a template that nothing gives a meaning, given its text as the grammar takes
 /// it. `is_given` says which variables the template is given by its model.
 pub(crate) fn names(source: &str, is_given: impl Fn(&str) -> bool) -> Vec<UnknownName> {
@@ -64,6 +78,7 @@ pub(crate) fn names(source: &str, is_given: impl Fn(&str) -> bool) -> Vec<Unknow
             // `{% if 'name' is filter %}`
             NameKind::Filter => !vocabulary::is_filter(name) && !uses.texts.contains(name),
             NameKind::Test => !vocabulary::is_test(name) && !uses.texts.contains(name),
+            NameKind::Method => CHANGING.contains(&name),
             _ => is_unset(name),
         };
         if is_unknown {
@@ -92,7 +107,7 @@ fn unknown(kind: NameKind, name: &str, line: usize) -> UnknownName {
 /// What a template does with names.
 #[derive(Default)]
 struct Uses<'e, 's> {
-    /// The filters and tests that are applied, and the variables that are called.
+    /// The filters and tests that are applied, and the variables and methods that are called.
     named: Vec<(NameKind, &'s str, usize)>,
     /// The variables that are read in another way than by a call.
     read: BTreeSet<&'s str>,
@@ -126,9 +141,12 @@ impl<'e, 's> Uses<'e, 's> {
     }
 
     fn callee(&mut self, callee: &'e Expr<'s>, span: Span) {
-        if let Expr::Var(name) = callee {
-            self.named.push((NameKind::Function, name.id, line(span)));
-        }
+        let (kind, name) = match callee {
+            Expr::Var(node) => (NameKind::Function, node.id),
+            Expr::GetAttr(node) => (NameKind::Method, node.name),
+            _ => return,
+        };
+        self.named.push((kind, name, line(span)));
     }
 
     fn expression(&mut self, expression: &'e Expr<'s>) {
@@ -203,8 +221,9 @@ mod tests {
 
     #[test]
     fn filters_tests_and_functions_are_found_where_they_never_run() {
-        use NameKind::{Filter, Function, Test};
-        let source = "{% if a is strong %}{{ b | strip | map('c') }}{{ d(e()) }}{% endif %}";
+        use NameKind::{Filter, Function, Method, Test};
+        let source = "{% if a is strong %}{{ b | strip | map('c') }}{{ d(e()) }}\
+            {% set g = b.append(1) %}{{ b.index(2) }}{% endif %}";
         let name = |kind, name: &str| (kind, name.to_owned());
         assert_eq!(
             found(source),
@@ -213,8 +232,8 @@ mod tests {
                 name(Filter, "strip"),
                 name(Function, "d"),
                 name(Function, "e"),
+                name(Method, "append"),
             ]
-            .map(|found| found)
         );
         let lines = "\n\n{% if a %}\n{{ b | strip }}{% endif %}";
         let [name] = names(lines, |_| false).try_into().unwrap();

@@ -1,22 +1,21 @@
 //! Contracts about content: another spelling of the same gives the same, and a text
 //! arrives as it was sent.
 
-use rolecall_model::Dialect;
+use rolecall_model::{Dialect, Outcome};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
-use super::mentions::speaks_of;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, IMAGE,
-    MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES, SPACES,
-    SPACES_BEHIND, SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG, TWO_IMAGES, TWO_PARTS,
-    USER, USER_ASSISTANT_USER, USER_CRLF, USER_PARTS, USER_SPACES,
+    ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER,
+    MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES, SPACES, SPACES_BEHIND,
+    SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG, TWO_PARTS, USER, USER_ASSISTANT_USER,
+    USER_CRLF, USER_PARTS, USER_SPACES,
 };
-use crate::probe::{Content, Probe, Prober, Seen, words};
+use crate::probe::{Content, Manner, Probe, Prober, Seen, words};
 
 pub(super) static EMPTY_CONTENT_ALIKE: Contract = Contract {
     id: "empty-content-alike",
@@ -147,7 +146,7 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
 
 /// What becomes of content as a text part, beside the text itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
+pub(super) enum Taken {
     /// The same prompt.
     AsText,
     /// The same but for white space.
@@ -162,7 +161,7 @@ enum Taken {
 
 /// What becomes of content as a text part; nothing where there is no prompt to compare, or the
 /// text itself is lost.
-fn taken(text: &Seen, parts: &Seen, word: &str) -> Option<Taken> {
+pub(super) fn taken(text: &Seen, parts: &Seen, word: &str) -> Option<Taken> {
     let (one, other) = (text.text()?, parts.text()?);
     let without_space =
         |text: &str| -> String { text.chars().filter(|c| !c.is_whitespace()).collect() };
@@ -187,47 +186,61 @@ fn taken(text: &Seen, parts: &Seen, word: &str) -> Option<Taken> {
     })
 }
 
-pub(super) static IMAGES_KEPT: Contract = Contract {
-    id: "images-kept",
-    meaning: "each image of a question has its place in the prompt, or is refused",
-    guards_against: "a model that is asked about an image that it does not get",
+pub(super) static PLAIN_CONTENT_KEPT: Contract = Contract {
+    id: "plain-content-kept",
+    meaning: "content that is a plain text is in the prompt, and not only a list of parts",
+    guards_against: "ordinary messages that vanish, or that are printed letter by letter",
     severity: Severity::Error,
-    // Ollama puts the images in itself.
-    dialects: &[Dialect::Jinja],
-    page: include_str!("pages/images-kept.md"),
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/plain-content-kept.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        let (text, one, two) = (
-            prober.see(USER_PARTS),
-            prober.see(IMAGE),
-            prober.see(TWO_IMAGES),
-        );
-        let (Some(none), Some(first)) = (tally.text(&text), tally.text(&one)) else {
-            return tally.judgement();
-        };
-        if taken(&prober.see(USER), &text, words::USER) == Some(Taken::AsList) {
-            tally.skip("the template takes texts only");
+        if prober.manner().content == Content::String {
+            tally.holds();
             return tally.judgement();
         }
-        // A template that does not name images does nothing about them.
-        let severity = if speaks_of(prober.template(), &["image"]) {
-            Severity::Error
-        } else {
-            Severity::Limitation
+        let plain = Manner {
+            content: Content::String,
+            ..prober.manner()
         };
-        tally.demand_with(severity, none != first, || {
-            Evidence::differ("an image leaves no trace in the prompt", &text, &one)
-        });
-        if none != first
-            && let Some(second) = tally.text(&two)
-        {
-            tally.demand(second != first, || {
-                Evidence::differ("of two images only one is in the prompt", &one, &two)
-            });
+        for (probe, word, who) in [
+            (USER, words::USER, "a question"),
+            (USER_ASSISTANT_USER, words::ASSISTANT, "an answer"),
+            (SYSTEM_USER, words::SYSTEM, "a system message"),
+        ] {
+            // What is lost as a part, too, is lost for another reason.
+            if !prober.see(probe).has(word) {
+                continue;
+            }
+            let seen = prober.see_in(probe, plain);
+            if seen.has(word) {
+                tally.holds();
+                continue;
+            }
+            let (severity, how) = match &seen.outcome {
+                Outcome::Rendered { text } if letters(text).contains(word) => {
+                    (Severity::Error, "is printed letter by letter".to_owned())
+                }
+                Outcome::Rendered { .. } => (Severity::Error, "is not in the prompt".to_owned()),
+                Outcome::Raised { .. } => (Severity::Limitation, seen.refusal()),
+                _ => (Severity::Warning, seen.refusal()),
+            };
+            let what = format!("{who} as a plain text: {how}");
+            tally.broken(Evidence::one(what, &seen).with(severity));
+            // The others fail with it.
+            if seen.is_refused() {
+                break;
+            }
         }
         tally.judgement()
     },
 };
+
+/// The letters of a text, in lower case, without what stands between them.
+fn letters(text: &str) -> String {
+    let letters = text.chars().filter(char::is_ascii_alphabetic);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
+}
 
 pub(super) static WHITESPACE_VERBATIM: Contract = Contract {
     id: "whitespace-verbatim",

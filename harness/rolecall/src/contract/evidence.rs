@@ -21,7 +21,8 @@ pub struct Evidence {
     /// How bad this is, where it is not as bad as its contract says, or worse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// One render, or two that should have something in common.
+    /// One render, or two that should have something in common. None where the source of the
+    /// template shows it.
     pub renders: Vec<Render>,
     /// The bytes of the one prompt that show it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,15 +60,23 @@ pub struct Render {
 }
 
 impl Evidence {
-    /// That one render shows.
-    pub(super) fn one(what: impl Into<String>, seen: &Seen) -> Evidence {
+    /// That the source of the template shows.
+    pub(super) fn of_source(what: impl Into<String>) -> Evidence {
         Evidence {
             what: what.into(),
             severity: None,
-            renders: vec![Render::of(seen)],
+            renders: Vec::new(),
             at: None,
             parts_at: None,
             expected: None,
+        }
+    }
+
+    /// That one render shows.
+    pub(super) fn one(what: impl Into<String>, seen: &Seen) -> Evidence {
+        Evidence {
+            renders: vec![Render::of(seen)],
+            ..Evidence::of_source(what)
         }
     }
 
@@ -100,12 +109,10 @@ impl Evidence {
             _ => None,
         };
         Evidence {
-            what: what.into(),
-            severity: None,
             renders: vec![Render::of(first), Render::of(second)],
-            at: None,
             parts_at,
             expected: Some(expected),
+            ..Evidence::of_source(what)
         }
     }
 

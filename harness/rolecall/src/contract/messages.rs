@@ -10,9 +10,9 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, DEVELOPER_USER, LATE_SYSTEM, REASONED, REASONED_CALL, SYSTEM_ONLY,
-    SYSTEM_TURNS, SYSTEM_USER, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE,
-    USER_ASSISTANT_USER,
+    ASSISTANT_FIRST, DEVELOPER_USER, LATE_SYSTEM, LONG, REASONED, REASONED_CALL, SYSTEM_LONG,
+    SYSTEM_ONLY, SYSTEM_TURNS, SYSTEM_USER, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS,
+    UNKNOWN_ROLE, USER_ASSISTANT_USER,
 };
 use crate::probe::{Probe, Prober, words};
 
@@ -117,6 +117,56 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     }
     tally.judgement()
 }
+
+pub(super) static LONG_HISTORY_KEPT: Contract = Contract {
+    id: "long-history-kept",
+    meaning: "of a long conversation every question and every answer is in the prompt",
+    guards_against: "a model that forgets how a conversation began, and nobody knows why",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/long-history-kept.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let short = prober.see(TWO_TURNS);
+        let mut said = [
+            words::USER,
+            words::ASSISTANT,
+            words::SECOND_USER,
+            words::SECOND_ASSISTANT,
+        ]
+        .iter();
+        if tally.text(&short).is_none() {
+            return tally.judgement();
+        }
+        if !said.all(|word| short.has(word)) {
+            tally.skip("a short conversation is not as a whole in the prompt either");
+            return tally.judgement();
+        }
+        for (probe, before) in [(LONG, None), (SYSTEM_LONG, Some(SYSTEM_USER))] {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_none() {
+                continue;
+            }
+            let turns = words::TURNS.iter();
+            let all: Vec<&str> = turns.flat_map(|(asked, said)| [*asked, *said]).collect();
+            let lost = all.iter().filter(|word| !seen.has(word)).count();
+            tally.demand(lost == 0, || {
+                let what = format!(
+                    "of a conversation of {} messages {lost} are not in the prompt",
+                    seen.asked.messages.len()
+                );
+                Evidence::one(what, &seen)
+            });
+            if before.is_some_and(|probe| prober.see(probe).has(words::SYSTEM)) {
+                tally.demand(seen.has(words::SYSTEM), || {
+                    let what = "before a long conversation the system message is not in the prompt";
+                    Evidence::one(what, &seen)
+                });
+            }
+        }
+        tally.judgement()
+    },
+};
 
 pub(super) static DEVELOPER_KEPT: Contract = Contract {
     id: "developer-kept",

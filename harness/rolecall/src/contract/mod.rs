@@ -26,7 +26,9 @@ mod leaks;
 mod arguments;
 mod content;
 mod mask;
+mod media;
 mod messages;
+mod names;
 mod prefix;
 mod rendering;
 mod tools;
@@ -53,19 +55,22 @@ pub use severity::Severity;
 pub const ALL: &[&Contract] = &[
     &rendering::RENDERS,
     &working::CAPABILITIES_WORK,
+    &names::NAMES_KNOWN,
     &rendering::DETERMINISTIC,
     &rendering::DATE_INDEPENDENT,
     &rendering::SOURCE_NEWLINES,
     &rendering::REFUSAL_WORDS,
     &messages::MESSAGES_KEPT,
+    &messages::LONG_HISTORY_KEPT,
     &messages::DEVELOPER_KEPT,
     &messages::UNKNOWN_ROLE_KEPT,
     &messages::CONTENT_ONCE,
     &messages::CONTENT_IN_ORDER,
     &messages::REASONING_KEPT,
     &content::EMPTY_CONTENT_ALIKE,
+    &content::PLAIN_CONTENT_KEPT,
     &content::TEXT_PART_IS_TEXT,
-    &content::IMAGES_KEPT,
+    &media::IMAGES_KEPT,
     &content::WHITESPACE_VERBATIM,
     &content::CRLF_VERBATIM,
     &content::THINK_TAG_VERBATIM,
@@ -79,6 +84,7 @@ pub const ALL: &[&Contract] = &[
     &leaks::NO_REPR_LEAK,
     &tools::TOOLS_KEPT,
     &tools::NO_TOOLS_ALIKE,
+    &tools::NO_CALLS_ALIKE,
     &tools::TOOL_CALLS_KEPT,
     &tools::PARALLEL_CALLS_KEPT,
     &tools::CONTENT_BESIDE_CALLS,

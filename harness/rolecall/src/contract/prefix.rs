@@ -332,7 +332,7 @@ pub(super) static HISTORY_STABLE_TOOLS: Contract = Contract {
 pub(super) static HISTORY_STABLE_REASONING: Contract = Contract {
     id: "history-stable-reasoning",
     meaning: "a conversation with reasoning that goes on begins with the prompt as it was",
-    guards_against: "a cache that is lost when earlier thoughts are cut",
+    guards_against: "a cache that is lost to thoughts without usual tags, or to what is around them",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("pages/history-stable-reasoning.md"),

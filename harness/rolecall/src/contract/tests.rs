@@ -78,6 +78,46 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "'<|call|>' ~ call.functions.name.first",
     ),
     (
+        "names-known",
+        "{%- if tools -%}",
+        "{%- if tools is string -%}{{- tools | shout -}}{%- elif tools -%}",
+    ),
+    (
+        "names-known",
+        "{%- if tools -%}",
+        "{%- if tools is string -%}{{- shout() -}}{%- elif tools -%}",
+    ),
+    (
+        "names-known",
+        "{%- if tools -%}",
+        "{%- if tools is string and tools is loud -%}?{%- elif tools -%}",
+    ),
+    (
+        "names-known",
+        "{%- if message.reasoning_content -%}",
+        "{%- if message.reasoning_content or message.contents -%}",
+    ),
+    (
+        "long-history-kept",
+        "for message in messages",
+        "for message in messages[-20:]",
+    ),
+    (
+        "plain-content-kept",
+        "{%- if content is string -%}",
+        "{%- if content is number -%}",
+    ),
+    (
+        "images-kept",
+        "'<|image|>' if part.type == 'image'",
+        "('<|image|>' if loop.first) if part.type == 'image'",
+    ),
+    (
+        "no-calls-alike",
+        "            {%- for call in message.tool_calls or [] -%}",
+        "{{- '!' if message.tool_calls is defined -}}{%- for call in message.tool_calls or [] -%}",
+    ),
+    (
         "date-independent",
         "{{- bos_token -}}",
         "{{- bos_token ~ strftime_now('%Y') -}}",
@@ -289,6 +329,21 @@ const BROKEN_GO: &[(&str, &str, &str)] = &[
         "renders",
         "{{ range .Messages }}",
         "{{ .No.Such }}{{ range .Messages }}",
+    ),
+    (
+        "names-known",
+        "{{ .Content }}",
+        r#"{{ .Content }}{{ if eq .Role "narrator" }}{{ .Contents }}{{ end }}"#,
+    ),
+    (
+        "names-known",
+        "{{ range .Messages }}",
+        "{{ .Sytem }}{{ range .Messages }}",
+    ),
+    (
+        "long-history-kept",
+        "{{ range .Messages }}",
+        "{{ range slice .Messages (or (and (gt (len .Messages) 9) 9) 0) }}",
     ),
     (
         "date-independent",

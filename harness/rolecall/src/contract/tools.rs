@@ -1,6 +1,6 @@
 //! Contracts about tools, calls and results: nothing of them vanishes.
 
-use rolecall_model::Dialect;
+use rolecall_model::{Dialect, Outcome, Stage};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -10,8 +10,9 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_WITH_TEXT, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, PARALLEL,
-    QUOTED_RESULT, RICH_TOOL, TOOLS, USER, quoted_result,
+    CALL, CALL_RESULT, CALL_WITH_TEXT, EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS,
+    NULL_CALLS, PARALLEL, QUOTED_RESULT, RICH_TOOL, TOOLS, USER, USER_ASSISTANT_USER,
+    quoted_result,
 };
 use crate::probe::{Prober, Requirement, words};
 
@@ -123,6 +124,47 @@ fn no_tools_alike(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     }
     tally.judgement()
 }
+
+pub(super) static NO_CALLS_ALIKE: Contract = Contract {
+    id: "no-calls-alike",
+    meaning: "an answer whose tool calls are null or an empty list is like any other",
+    guards_against: "clients that write every field, whose plain answers look like calls",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/no-calls-alike.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let without = prober.see(USER_ASSISTANT_USER);
+        if tally.text(&without).is_none() {
+            return tally.judgement();
+        }
+        for (probe, what) in [(EMPTY_CALLS, "an empty list"), (NULL_CALLS, "null")] {
+            let seen = prober.see(probe);
+            let severity = match &seen.outcome {
+                Outcome::Failed {
+                    stage: Stage::Input,
+                    ..
+                } => {
+                    tally.skip(seen.refusal());
+                    continue;
+                }
+                Outcome::Rendered { .. } => Severity::Error,
+                // Nothing is lost without a word.
+                _ if capabilities.tool_calls.single.is_kept() => Severity::Warning,
+                _ => Severity::Limitation,
+            };
+            tally.demand_with(severity, seen.outcome == without.outcome, || {
+                let how = match seen.text() {
+                    Some(_) => "it gives another prompt than an answer without calls".to_owned(),
+                    None => seen.refusal(),
+                };
+                let what = format!("an answer whose tool calls are {what}: {how}");
+                Evidence::differ(what, &without, &seen)
+            });
+        }
+        tally.judgement()
+    },
+};
 
 pub(super) static TOOL_CALLS_KEPT: Contract = Contract {
     id: "tool-calls-kept",

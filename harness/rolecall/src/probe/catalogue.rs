@@ -72,6 +72,11 @@ probes! {
     /// a conversation that the assistant begins
     ASSISTANT_FIRST = "assistant-first", |m| open(vec![m.assistant(), m.user()]);
 
+    /// twelve questions and their answers, and another question
+    LONG = "long", |m| open(long(m));
+    /// a system message before twelve questions and their answers, and another question
+    SYSTEM_LONG = "system-long", |m| open([vec![m.system()], long(m)].concat());
+
     /// a question as a text part
     USER_PARTS = "user-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::USER])})]);
     /// a question in two text parts
@@ -92,9 +97,29 @@ probes! {
     };
 
     /// an image and a question
-    IMAGE = "image", |_| open(vec![json!({"role": "user", "content": with_images(1)})]);
+    IMAGE = "image", |_| shown(IMAGE_PART, &["", words::USER]);
     /// two images and a question
-    TWO_IMAGES = "two-images", |_| open(vec![json!({"role": "user", "content": with_images(2)})]);
+    TWO_IMAGES = "two-images", |_| shown(IMAGE_PART, &["", "", words::USER]);
+    /// a question and an image behind it
+    IMAGE_BEHIND = "image-behind", |_| shown(IMAGE_PART, &[words::USER, ""]);
+    /// an image without a word
+    IMAGE_ALONE = "image-alone", |_| shown(IMAGE_PART, &[""]);
+    /// a recording and a question
+    AUDIO = "audio", |_| shown(AUDIO_PART, &["", words::USER]);
+    /// two recordings and a question
+    TWO_AUDIOS = "two-audios", |_| shown(AUDIO_PART, &["", "", words::USER]);
+    /// a question and a recording behind it
+    AUDIO_BEHIND = "audio-behind", |_| shown(AUDIO_PART, &[words::USER, ""]);
+    /// a recording without a word
+    AUDIO_ALONE = "audio-alone", |_| shown(AUDIO_PART, &[""]);
+    /// a video and a question
+    VIDEO = "video", |_| shown(VIDEO_PART, &["", words::USER]);
+    /// two videos and a question
+    TWO_VIDEOS = "two-videos", |_| shown(VIDEO_PART, &["", "", words::USER]);
+    /// a question and a video behind it
+    VIDEO_BEHIND = "video-behind", |_| shown(VIDEO_PART, &[words::USER, ""]);
+    /// a video without a word
+    VIDEO_ALONE = "video-alone", |_| shown(VIDEO_PART, &[""]);
 
     /// an answer that is the empty text
     EMPTY_ANSWER = "empty-answer", |m| answered_with(m, Some(json!("")));
@@ -304,10 +329,33 @@ probes! {
     ]);
 }
 
-fn with_images(count: usize) -> Value {
-    let mut parts: Vec<Value> = vec![json!({"type": "image"}); count];
-    parts.push(json!({"type": "text", "text": words::USER}));
-    parts.into()
+/// A part that is no text: its type, and the key and the value that it has besides.
+type Part = (&'static str, Option<&'static str>);
+
+const IMAGE_PART: Part = ("image", None);
+const AUDIO_PART: Part = ("audio", Some("quill.wav"));
+const VIDEO_PART: Part = ("video", Some("quill.mp4"));
+
+/// A question in parts: texts, and where a text is empty this part.
+fn shown((kind, file): Part, texts: &[&str]) -> Case {
+    let part = |text: &&str| match file {
+        _ if !text.is_empty() => json!({"type": "text", "text": text}),
+        Some(file) => json!({"type": kind, kind: file}),
+        None => json!({"type": kind}),
+    };
+    let parts: Value = texts.iter().map(part).collect();
+    open(vec![json!({"role": "user", "content": parts})])
+}
+
+/// Questions and their answers, and another question.
+fn long(m: Manner) -> Vec<Value> {
+    let turns = words::TURNS.iter();
+    turns
+        .flat_map(|(question, answer)| {
+            [m.message("user", question), m.message("assistant", answer)]
+        })
+        .chain([m.user()])
+        .collect()
 }
 
 /// What a tool gave, with quotes and a line break.

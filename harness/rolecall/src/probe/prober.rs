@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rolecall_model::{
     Case, Conversation, Dialect, Engine, Limit, Moment, Outcome, Stage, Template, Tracked,
+    UnknownName,
 };
 
 use super::catalogue::{CALL_RESULT, USER};
@@ -378,6 +379,11 @@ impl<'t> Prober<'t> {
     /// The variables that the template reads.
     pub fn variables(&self) -> BTreeSet<String> {
         self.program.alone().variables()
+    }
+
+    /// The names in the template that nothing gives a meaning, if the engine can tell.
+    pub fn unknown_names(&self) -> Option<Vec<UnknownName>> {
+        self.program.alone().unknown_names()
     }
 }
 

@@ -68,7 +68,23 @@ pub const INNER_CHOICE: &str = "pickquill";
 /// A parameter's default.
 pub const DEFAULT: &str = "elsequill";
 
-/// All words that stand for a text: those of the tools are among them.
+/// The questions of a long conversation, and the answers to them.
+pub const TURNS: [(&str, &str); 12] = [
+    ("alfaquill", "bravoquill"),
+    ("charliequill", "deltaquill"),
+    ("echoquill", "foxtrotquill"),
+    ("golfquill", "hotelquill"),
+    ("indiaquill", "julietquill"),
+    ("kiloquill", "limaquill"),
+    ("mikequill", "novemberquill"),
+    ("oscarquill", "papaquill"),
+    ("quebecquill", "romeoquill"),
+    ("sierraquill", "tangoquill"),
+    ("uniformquill", "victorquill"),
+    ("whiskeyquill", "xrayquill"),
+];
+
+/// All other words that stand for a text: those of the tools are among them.
 pub const ALL: [&str; 30] = [
     SYSTEM,
     SECOND_SYSTEM,
@@ -108,8 +124,12 @@ mod tests {
 
     #[test]
     fn no_word_is_a_part_of_another() {
-        for word in ALL {
-            let holding = ALL.iter().filter(|other| other.contains(word));
+        let turns = TURNS
+            .iter()
+            .flat_map(|(question, answer)| [*question, *answer]);
+        let all: Vec<&str> = ALL.into_iter().chain(turns).collect();
+        for word in &all {
+            let holding = all.iter().filter(|other| other.contains(word));
             assert_eq!(holding.count(), 1, "{word}");
         }
     }

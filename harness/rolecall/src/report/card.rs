@@ -155,12 +155,15 @@ pub(super) fn write_broken(
     };
     for (nth, evidence) in finding.evidence().iter().take(told).enumerate() {
         let what = one_line(&evidence.what);
-        let place = Styled(QUIET, format!("[{}]", place(evidence)));
+        let place = match place(evidence) {
+            place if place.is_empty() => String::new(),
+            place => format!(" {}", Styled(QUIET, format!("[{place}]"))),
+        };
         let rank = match evidence.severity {
             Some(other) if other != severity => format!("{other}: "),
             _ => String::new(),
         };
-        let text = format!("  - {rank}{what} {place}");
+        let text = format!("  - {rank}{what}{place}");
         writeln!(out, "{}", wrapped(&text, width, 4))?;
         match detail {
             Detail::Marked if nth == 0 => excerpt::write(out, evidence, "    ", width)?,
@@ -242,7 +245,7 @@ pub(super) fn write_asked(
     Ok(())
 }
 
-/// Which probes show it, and where their prompts part.
+/// Which probes show it, and where their prompts part; empty where the source does.
 fn place(evidence: &Evidence) -> String {
     let probes: Vec<_> = evidence.renders.iter().map(|render| render.probe).collect();
     let probes = probes.join(", ");
