@@ -691,4 +691,18 @@ pub(super) const FAULTS: &[Fault] = &[
         instead: "        {{- '\\n' if message.tool_calls is defined }}\n        {%- for call in message.tool_calls or [] %}",
         noticed: Error("no-calls-alike"),
     },
+    Fault {
+        what: "tools take the place of the system message",
+        template: "hermes-tools",
+        part: r"{{- text(messages[0]) ~ '\n\n' }}",
+        instead: "",
+        noticed: Error("messages-kept"),
+    },
+    Fault {
+        what: "a system message takes the place of the tools",
+        template: "hermes-tools",
+        part: "{%- if tools %}\n    {{- '<|im_start|>system",
+        instead: "{%- if tools and messages[0].role != 'system' %}\n    {{- '<|im_start|>system",
+        noticed: Error("tools-kept"),
+    },
 ];

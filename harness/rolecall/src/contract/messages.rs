@@ -10,9 +10,9 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, DEVELOPER_USER, LATE_SYSTEM, LONG, REASONED, REASONED_CALL, SYSTEM_LONG,
-    SYSTEM_ONLY, SYSTEM_TURNS, SYSTEM_USER, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS,
-    UNKNOWN_ROLE, USER_ASSISTANT_USER,
+    ASSISTANT_FIRST, CALL_TURN_USER, DEVELOPER_USER, LATE_SYSTEM, LONG, REASONED, REASONED_CALL,
+    SYSTEM_LONG, SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS_TURN_USER_CLOSED,
+    TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER_ASSISTANT_USER,
 };
 use crate::probe::{Probe, Prober, words};
 
@@ -69,6 +69,20 @@ const CONVERSATIONS: [(Probe, &[&str]); 11] = [
     (DEVELOPER_USER, &[words::DEVELOPER, words::USER]),
 ];
 
+/// Conversations with tools, in the same way. What is said beside a call and what a tool gave
+/// are for the contracts about tools.
+const WITH_TOOLS: [(Probe, &[&str]); 3] = [
+    (SYSTEM_TOOLS, &[words::SYSTEM, words::USER]),
+    (
+        TOOLS_TURN_USER_CLOSED,
+        &[words::USER, words::ASSISTANT, words::SECOND_USER],
+    ),
+    (
+        CALL_TURN_USER,
+        &[words::USER, words::SECOND_ASSISTANT, words::SECOND_USER],
+    ),
+];
+
 /// What a word stands for in these conversations.
 fn name(word: &str) -> &'static str {
     match word {
@@ -101,7 +115,7 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         tally.broken(Evidence::one(what, &first_system).with(Severity::Limitation));
     }
     let is_system = |word: &str| [words::SYSTEM, words::SECOND_SYSTEM].contains(&word);
-    for (probe, words) in CONVERSATIONS {
+    for (probe, words) in CONVERSATIONS.into_iter().chain(WITH_TOOLS) {
         let seen = prober.see(probe);
         // Nobody asks a model something by a system message alone.
         if probe == SYSTEM_ONLY || tally.text(&seen).is_none() {

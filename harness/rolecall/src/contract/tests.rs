@@ -138,6 +138,16 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "        {{- text(message.content) if message.role != 'system' -}}\n        {{-",
     ),
     (
+        "messages-kept",
+        "        {{- text(message.content) -}}\n        {{-",
+        "        {{- text(message.content) if not tools or message.role != 'system' -}}\n        {{-",
+    ),
+    (
+        "tools-kept",
+        "{%- if tools -%}",
+        "{%- if tools and messages[0].role != 'system' -%}",
+    ),
+    (
         "developer-kept",
         "        {{- text(message.content) -}}\n        {{-",
         "        {{- text(message.content) if message.role != 'developer' -}}\n        {{-",

@@ -11,7 +11,7 @@ use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_WITH_TEXT, EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS,
-    NULL_CALLS, PARALLEL, QUOTED_RESULT, RICH_TOOL, TOOLS, USER, USER_ASSISTANT_USER,
+    NULL_CALLS, PARALLEL, QUOTED_RESULT, RICH_TOOL, SYSTEM_TOOLS, TOOLS, USER, USER_ASSISTANT_USER,
     quoted_result,
 };
 use crate::probe::{Prober, Requirement, words};
@@ -57,6 +57,13 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
                 }
                 Some(what) => tally.broken(Evidence::one(what, &seen)),
             }
+        }
+        let beside = prober.see(SYSTEM_TOOLS);
+        if seen.has(words::TOOL) && tally.text(&beside).is_some() {
+            tally.demand(beside.has(words::TOOL), || {
+                let what = "beside a system message the tools are not in the prompt";
+                Evidence::one(what, &beside)
+            });
         }
         tally.judgement()
     },
