@@ -705,4 +705,18 @@ pub(super) const FAULTS: &[Fault] = &[
         instead: "{%- if tools and messages[0].role != 'system' %}\n    {{- '<|im_start|>system",
         noticed: Error("tools-kept"),
     },
+    Fault {
+        what: "results of earlier turns are dropped",
+        template: "hermes-tools",
+        part: r"{{- '<tool_response>\n' ~ text(message) ~ '\n</tool_response>' }}",
+        instead: r"{{- '<tool_response>\n' ~ (text(message) if messages[-1].role == 'tool') ~ '\n</tool_response>' }}",
+        noticed: Error("tool-results-kept"),
+    },
+    Fault {
+        what: "a result without its call is dropped",
+        template: "hermes-tools",
+        part: r"{{- '<tool_response>\n' ~ text(message) ~ '\n</tool_response>' }}",
+        instead: r"{{- '<tool_response>\n' ~ (text(message) if loop.previtem.role != 'user') ~ '\n</tool_response>' }}",
+        noticed: Warning("tool-results-kept"),
+    },
 ];

@@ -10,9 +10,9 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_WITH_TEXT, EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS,
-    NULL_CALLS, PARALLEL, QUOTED_RESULT, RICH_TOOL, SYSTEM_TOOLS, TOOLS, USER, USER_ASSISTANT_USER,
-    quoted_result,
+    CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME,
+    NO_TOOLS, NULL_CALLS, PARALLEL, QUOTED_RESULT, RESULT_ALONE, RICH_TOOL, SYSTEM_TOOLS, TOOLS,
+    USER, USER_ASSISTANT_USER, quoted_result,
 };
 use crate::probe::{Prober, Requirement, words};
 
@@ -296,10 +296,18 @@ pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
             (NO_IDS, " without an ID"),
             (NO_NAME, " without its name"),
             (LONG_IDS, " with a long ID"),
+            (RESULT_ALONE, " without its call"),
+            (CALL_TURN_USER, " in an earlier turn"),
         ] {
             let seen = prober.see(probe);
             if tally.text(&seen).is_some() {
-                tally.demand(seen.has(words::RESULT), || {
+                // Who sends a result without its call has cut a conversation in the wrong place.
+                let severity = if probe == RESULT_ALONE {
+                    Severity::Warning
+                } else {
+                    Severity::Error
+                };
+                tally.demand_with(severity, seen.has(words::RESULT), || {
                     let what = format!("the result of a tool{without} is not in the prompt");
                     Evidence::one(what, &seen)
                 });

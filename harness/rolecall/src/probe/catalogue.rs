@@ -293,6 +293,8 @@ probes! {
         result["tool_call_id"] = json!("call_5f0c1a7e9b3d4e2f");
         with_tools(open(vec![m.user(), call, result]))
     };
+    /// a result whose call is not in the conversation, as where its beginning was cut away
+    RESULT_ALONE = "result-alone", |m| with_tools(open(vec![m.user(), m.result()]));
     /// an answer whose tool calls are an empty list
     EMPTY_CALLS = "empty-calls", |m| calls(m, json!([]));
     /// an answer whose tool calls are null
