@@ -6,6 +6,7 @@ use rolecall_model::{Dialect, Outcome};
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::mentions::speaks_of;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};

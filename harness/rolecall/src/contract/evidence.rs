@@ -27,6 +27,9 @@ pub struct Evidence {
     /// The bytes of the one prompt that show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Range<usize>>,
+    /// The line of the template that shows it.
+    #[serde(rename = "line", skip_serializing_if = "Option::is_none")]
+    pub source_line: Option<usize>,
     /// The byte at which two renders part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts_at: Option<usize>,
@@ -67,6 +70,7 @@ impl Evidence {
             severity: None,
             renders: Vec::new(),
             at: None,
+            source_line: None,
             parts_at: None,
             expected: None,
         }
@@ -77,6 +81,14 @@ impl Evidence {
         Evidence {
             renders: vec![Render::of(seen)],
             ..Evidence::of_source(what)
+        }
+    }
+
+    /// The same, shown by this line of the template.
+    pub(super) fn in_line(self, source_line: Option<usize>) -> Evidence {
+        Evidence {
+            source_line,
+            ..self
         }
     }
 
@@ -116,8 +128,12 @@ impl Evidence {
         }
     }
 
-    /// The line of the template at which a conversation failed, where an engine said so.
+    /// The line of the template that shows this, or at which a conversation failed, where an engine
+    /// said so.
     pub fn line(&self) -> Option<usize> {
+        if self.source_line.is_some() {
+            return self.source_line;
+        }
         let mut outcomes = self.renders.iter().map(|render| &render.outcome);
         outcomes.find_map(|outcome| match outcome {
             Outcome::Failed {

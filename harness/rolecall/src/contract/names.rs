@@ -67,7 +67,8 @@ fn evidence(prober: &Prober<'_>, unknown: &UnknownName) -> Option<Evidence> {
             let known = known.iter().copied().filter(|key| key.len() >= SHORTEST);
             let meant = closest(name, known)?;
             let what = format!("line {line}: {of} has no `{name}`; is `{meant}` meant?");
-            return Some(Evidence::of_source(what).with(Severity::Warning));
+            let evidence = Evidence::of_source(what).in_line(Some(*line));
+            return Some(evidence.with(Severity::Warning));
         }
     };
     let mut all = catalogue::ALL.iter().map(|probe| prober.see(*probe));
@@ -76,7 +77,8 @@ fn evidence(prober: &Prober<'_>, unknown: &UnknownName) -> Option<Evidence> {
         Some(seen) => Evidence::one(format!("line {line}: {what}"), &seen),
         None => Evidence::of_source(format!(
             "line {line}: {what}, in a branch that no conversation here reaches"
-        )),
+        ))
+        .in_line(Some(*line)),
     })
 }
 

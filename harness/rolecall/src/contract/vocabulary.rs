@@ -121,7 +121,6 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     if !known.is_empty() {
         tally.holds();
     }
-    let user = prober.see(USER);
     let mut plain: Vec<&str> = Vec::new();
     for one in unknown {
         let Written { token, seen, line } = one;
@@ -129,10 +128,12 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         let near = near.filter(|near| token.replace('/', "") != near.replace('/', ""));
         let place = line.map_or(String::new(), |line| format!("line {line}: "));
         let none = format!("{place}`{token}` is no token of the model");
-        let render = seen.unwrap_or(&user);
         let evidence = |what| {
-            let at = render.text().and_then(|text| text.find(token.as_str()));
-            Evidence::one(what, render).at(at.map(|at| at..at + token.len()))
+            let Some(seen) = seen else {
+                return Evidence::of_source(what).in_line(*line);
+            };
+            let at = seen.text().and_then(|text| text.find(token.as_str()));
+            Evidence::one(what, seen).at(at.map(|at| at..at + token.len()))
         };
         match near {
             Some(near) if is_barred(token) => {
