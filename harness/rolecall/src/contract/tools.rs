@@ -261,17 +261,18 @@ pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
         if tally.text(&seen).is_some() {
             let text = seen.find(words::ASSISTANT);
             let call = seen.find(words::FIRST_VALUE);
-            let what = match (text, call) {
-                (None, _) => Some("the text beside a call is not in the prompt"),
-                (Some(_), None) => Some("a call with text beside it is not in the prompt"),
-                (Some(text), Some(call)) if call.start < text.start => {
-                    Some("the text beside a call stands behind the call")
+            let broken = |what| Evidence::one(what, &seen);
+            match (text, call) {
+                (None, _) => tally.broken(broken("the text beside a call is not in the prompt")),
+                (Some(_), None) => {
+                    tally.broken(broken("a call with text beside it is not in the prompt"));
                 }
-                _ => None,
-            };
-            match what {
-                None => tally.holds(),
-                Some(what) => tally.broken(Evidence::one(what, &seen)),
+                // A message does not say which of the two was first.
+                (Some(text), Some(call)) => {
+                    tally.demand_with(Severity::Warning, text.start < call.start, || {
+                        broken("the text beside a call stands behind the call").at(Some(text))
+                    });
+                }
             }
         }
         tally.judgement()
