@@ -13,9 +13,12 @@ use rolecall_model::{
 };
 use serde_json::json;
 
+use crate::folder::Folder;
+
 /// What all scripts have in common: `start` greets, `ask` reads a request into `line` and
 /// its number into `id`, `ok` answers it, `text` renders something, `content` is what the
-/// request's first message says, and `serve` does everything as it should be.
+/// request's first message says, `serve` does everything as it should be, and `but` so, too,
+/// except for a message that says `a`, with which it calls `misbehave`.
 const PRELUDE: &str = r#"
 ask() { read -r line || exit 0; id=${line%%,\"template*}; id=${id##*\"id\":}; }
 start() { ask; echo '{"rolecall": 1, "engine": "fake", "version": "1.2", "dialect": "jinja", "components": {"sh": "0"}}'; }
@@ -32,6 +35,16 @@ serve() {
     esac
   done
 }
+but() {
+  start
+  while ask; do
+    case $line in
+      *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+      *'"content":"a"'*) misbehave ;;
+      *) text "$(content)" ;;
+    esac
+  done
+}
 "#;
 
 fn limits() -> ProtocolLimits {
@@ -45,6 +58,12 @@ fn limits() -> ProtocolLimits {
 fn start(script: &str) -> Result<ProtocolEngine, ProtocolError> {
     let words = ["sh", "-c", &format!("{PRELUDE}\n{script}")].map(str::to_owned);
     ProtocolEngine::spawn(words.to_vec(), limits())
+}
+
+/// The command line of a script in a folder.
+fn command(folder: &Folder, script: &str) -> String {
+    let path = folder.write("engine.sh", &format!("{PRELUDE}\n{script}\n"));
+    format!("sh '{}'", path.display())
 }
 
 fn case(content: &str) -> Case {
@@ -114,59 +133,46 @@ ask; text later"#;
 #[test]
 fn misbehaviour_is_a_crash_that_says_what_was_seen() {
     let misbehaviours = [
+        ("id=7; text x", "it answered request 7 when 2 was asked"),
         (
-            "start; ok; ask; id=7; text x",
-            "it answered request 7 when 2 was asked",
-        ),
-        (
-            "start; ok; ask; echo hello",
+            "echo hello",
             "not an answer (expected value at character 1): `hello`",
         ),
-        ("start; ok; ask; printf '\\377\\n'", "not an answer"),
-        ("start; ok; ask; echo", "not an answer"),
+        ("printf '\\377\\n'", "not an answer"),
+        ("echo", "not an answer"),
+        ("echo '[2]'", "not an answer (no object): `[2]`"),
+        ("echo \"{\\\"id\\\": $id}\"", "an answer without `outcome`"),
         (
-            "start; ok; ask; echo '[2]'",
-            "not an answer (no object): `[2]`",
-        ),
-        (
-            "start; ok; ask; echo \"{\\\"id\\\": $id}\"",
-            "an answer without `outcome`",
-        ),
-        (
-            "start; ok; ask; echo \"{\\\"id\\\": $id, \\\"ok\\\": true}\"",
+            "echo \"{\\\"id\\\": $id, \\\"ok\\\": true}\"",
             "it answered `render` with `ok`",
         ),
-        ("start; ok; ask; sleep 60", "no answer within 1.5 s"),
+        ("sleep 60", "no answer within 1.5 s"),
         (
-            "start; ok; ask; echo thinking >&2; sleep 60",
+            "echo thinking >&2; sleep 60",
             "no answer within 1.5 s; it said: thinking",
         ),
         (
-            "start; ok; ask; echo gone >&2; exit 3",
+            "echo gone >&2; exit 3",
             "it ended instead of answering (exit status: 3); it said: gone",
         ),
-        ("start; ok; ask; exit 0", "it ended instead of answering"),
+        ("exit 0", "it ended instead of answering"),
+        ("kill -9 $$", "it ended instead of answering (signal: 9"),
         (
-            "start; ok; ask; kill -9 $$",
-            "it ended instead of answering (signal: 9",
-        ),
-        (
-            "start; ok; ask; exec >&-; sleep 60",
+            "exec >&-; sleep 60",
             "it closed its output instead of answering",
         ),
         (
-            "start; ok; ask; printf '{\"id\": 2, \"outco'",
+            "printf '{\"id\": 2, \"outco'; exit",
             "it ended in the middle of an answer",
         ),
         (
-            "start; ok; ask; head -c 30000 /dev/zero | tr '\\0' x",
+            "head -c 30000 /dev/zero | tr '\\0' x",
             "its answer is longer than the limit",
         ),
-        ("start; ok; ask; yes", "not an answer"),
-        ("start; ask; text x", "it answered `load` with `rendered`"),
+        ("yes", "not an answer"),
         (
-            "start; exit 4",
-            "it ended instead of answering (exit status: 4)",
+            ":; }; start; ask; text x; nothing() { :",
+            "it answered `load` with `rendered`",
         ),
     ];
     // Side by side: most of them is waiting.
@@ -174,7 +180,8 @@ fn misbehaviour_is_a_crash_that_says_what_was_seen() {
         for (script, words) in misbehaviours {
             scope.spawn(move || {
                 let begin = Instant::now();
-                let outcome = outcomes(script, &["a"]).remove(0);
+                let script = format!("misbehave() {{ {script}; }}\nbut");
+                let outcome = outcomes(&script, &["a"]).remove(0);
                 let Outcome::Crashed { message } = &outcome else {
                     panic!("{script}: {outcome:?}");
                 };
@@ -199,33 +206,158 @@ done"#;
     let found = outcomes(script, &["a", "boom", "b", "extra", "c", "d"]);
     let kinds: Vec<_> = found.iter().map(Outcome::kind).collect();
     let (fine, crash) = (OutcomeKind::Rendered, OutcomeKind::Crashed);
-    // A line that nobody asked for is read where the next answer should be.
-    assert_eq!(kinds, [fine, crash, fine, fine, crash, fine]);
+    // A line that nobody asked for is read where the next answer should be: that pair is
+    // asked of a new process.
+    assert_eq!(kinds, [fine, crash, fine, fine, fine, fine]);
     assert_eq!(found[5], rendered("d"));
 }
 
-#[test]
-fn a_program_that_only_crashes_is_given_up() {
+/// What is asked, and how often a program is started for it, a line each.
+fn counted(script: &str, contents: &[&str]) -> (Vec<Outcome>, usize) {
     let folder = tempfile::tempdir().unwrap();
     let count = folder.path().join("starts");
-    let script = format!("echo >> {}; start; ok; ask; exit 1", count.display());
-    let engine = start(&script).unwrap();
-    let conversation = case("a");
-    let mut crashes = Vec::new();
-    for _ in 0..11 {
-        let loaded = load(&engine, &template());
-        for _ in 0..5 {
-            let outcome = loaded.render(&Conversation::new(&conversation));
-            crashes.push(outcome.text().to_owned());
+    let script = format!("starts={0}; echo >> $starts\n{script}", count.display());
+    let outcomes = outcomes(&script, contents);
+    let starts = std::fs::read_to_string(count).unwrap();
+    (outcomes, starts.lines().count())
+}
+
+#[test]
+fn a_program_may_end_after_its_answer() {
+    let (found, starts) = counted("start; ok; ask; text \"$(content)\"", &["b", "c", "d"]);
+    assert_eq!(found, ["b", "c", "d"].map(rendered));
+    assert_eq!(starts, 3);
+}
+
+/// What a pair gives depends on nothing but the pair: not on those before it, and not on
+/// those that are asked beside it.
+#[test]
+fn crashes_are_counted_alike_with_any_number_of_jobs() {
+    let script = r#"start
+while ask; do
+  case $line in
+    *'"request":"load"'*'"source":"dies"'*) exit 1 ;;
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *boom*) exit 1 ;;
+    *caught*) spoilt=1; echo "{\"id\": $id, \"outcome\": \"crashed\", \"message\": \"caught\"}" ;;
+    *) text "$(content)$spoilt" ;;
+  esac
+done"#;
+    let content = |index: usize| match index {
+        5..15 => format!("boom-{index}"),
+        20..25 => format!("caught-{index}"),
+        _ => format!("fine-{index}"),
+    };
+    let cases = (0..40).map(|index| {
+        let mut case = case(&content(index));
+        case.id = CaseId::new("many", &format!("c{index}"));
+        case
+    });
+    let suite = Suite {
+        templates: [("a", "x"), ("b", "dies"), ("c", "x")]
+            .map(|(name, source)| Template::from_source(name, Dialect::Jinja, source))
+            .into(),
+        cases: cases.collect(),
+        ..Suite::default()
+    };
+    let pairs: Vec<_> = suite.pairs().collect();
+    for jobs in [1, 4] {
+        let engine = start(script).unwrap();
+        let engines = Engines::default();
+        let runner = Runner::new(&engines, &[&engine], Some(jobs)).unwrap();
+        for found in runner.render(&pairs).results {
+            let content = found.pair.case.messages[0]["content"].as_str().unwrap();
+            let expected = match found.pair.template.name.as_str() {
+                "b" => "it ended instead of answering (exit status: 1)",
+                _ if content.starts_with("boom") => {
+                    "it ended instead of answering (exit status: 1)"
+                }
+                _ if content.starts_with("caught") => "caught",
+                _ => content,
+            };
+            assert_eq!(found.outcome.text(), expected, "{jobs} jobs: {content}");
         }
     }
+}
+
+#[test]
+fn a_template_that_ends_the_program_is_loaded_once() {
+    let script = r#"start
+while ask; do
+  case $line in
+    *'"template":"t"'*) exit 1 ;;
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *) text x ;;
+  esac
+done"#;
+    let (found, starts) = counted(script, &["1", "2", "3"]);
+    let kinds: Vec<_> = found.iter().map(Outcome::kind).collect();
+    assert_eq!(kinds, [OutcomeKind::Crashed; 3]);
+    // The second was asked whether it answers anything.
+    assert_eq!(starts, 2);
+}
+
+#[test]
+fn a_program_that_answers_nothing_is_given_up() {
+    let (found, starts) = counted("start; ok; ask; exit 1", &["a"; 9]);
+    let message = "it answers nothing: it ended instead of answering (exit status: 1)".to_owned();
+    assert_eq!(found, vec![Outcome::NotAsked { message }; 9]);
+    assert_eq!(starts, 2);
+}
+
+#[test]
+fn a_program_that_does_not_start_any_more_is_given_up() {
+    let script = "[ $(wc -l < $starts) -gt 1 ] && exit 7; misbehave() { exit 1; }; but";
+    let (found, starts) = counted(script, &["b", "c", "a", "d", "e"]);
+    let gone = Outcome::NotAsked {
+        message: "it does not start any more: it ended instead of answering (exit status: 7)"
+            .to_owned(),
+    };
     assert_eq!(
-        crashes[3],
-        "not asked: it crashed 3 times in a row with this template"
+        found,
+        [
+            rendered("b"),
+            rendered("c"),
+            gone.clone(),
+            gone.clone(),
+            gone
+        ]
     );
-    assert_eq!(crashes[54], "not asked: it crashed 30 times in a row");
-    let starts = std::fs::read_to_string(count).unwrap().lines().count();
-    assert_eq!(starts, 30);
+    assert_eq!(starts, 4);
+}
+
+/// In every form of the results a pair that was not asked is no crash.
+#[test]
+fn what_was_not_asked_is_told_so() {
+    let folder = Folder::new();
+    let engine = command(&folder, "start; ok; ask; exit 1");
+    let run = |format: &str| {
+        let against = "minijinja";
+        let format = [
+            "run",
+            "--engine",
+            &engine,
+            "--against",
+            against,
+            "--format",
+            format,
+        ];
+        folder.rolecall(&format)
+    };
+    let lines = run("jsonl").stdout();
+    for line in lines.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["outcome"], "not asked");
+        assert_eq!(line["verdict"], "unverified");
+        assert_eq!(line["unverified"], "the engine was not asked");
+    }
+    assert!(lines.lines().count() > 1, "{lines}");
+    let text = run("human").stdout();
+    assert!(
+        text.contains("not asked") && !text.contains("crashed"),
+        "{text}"
+    );
+    assert!(text.contains("agree (0.00 %)"), "{text}");
 }
 
 /// A request that is larger than a pipe, to a program that reads nothing.
@@ -233,7 +365,9 @@ fn a_program_that_only_crashes_is_given_up() {
 fn a_program_that_does_not_read_blocks_nobody() {
     let begin = Instant::now();
     let large = "x".repeat(4 << 20);
-    let outcome = outcomes("start; ok; sleep 60", &[&large]).remove(0);
+    let script = r#"start; ask; echo "{\"id\": $id, \"ok\": true}"
+case $line in *smallest*) ask; text x ;; *) sleep 60 ;; esac"#;
+    let outcome = outcomes(script, &[&large]).remove(0);
     assert_eq!(outcome.text(), "no answer within 1.5 s");
     assert!(begin.elapsed() < Duration::from_secs(8));
 }

@@ -49,7 +49,9 @@ fn shape(outcome: &Outcome) -> String {
         Outcome::Failed { stage, message, .. } => format!("failed at {stage}: {}", plain(message)),
         Outcome::Crashed { message } => format!("crashed: {}", plain(message)),
         Outcome::Exceeded { limit } => format!("exceeded {limit}"),
-        Outcome::Rendered { .. } | Outcome::Raised { .. } => outcome.kind().to_string(),
+        Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::NotAsked { .. } => {
+            outcome.kind().to_string()
+        }
     }
 }
 

@@ -34,6 +34,11 @@ pub enum Outcome {
         /// What was seen.
         message: String,
     },
+    /// The engine is gone, and so was not asked.
+    NotAsked {
+        /// Why it is gone.
+        message: String,
+    },
 }
 
 /// Why there is no prompt: an [`Outcome`] other than `Rendered`, as an error.
@@ -65,6 +70,12 @@ pub enum Refusal {
     #[error("the engine crashed: {message}")]
     Crashed {
         /// What was seen.
+        message: String,
+    },
+    /// See [`Outcome::NotAsked`].
+    #[error("the engine was not asked: {message}")]
+    NotAsked {
+        /// Why it is gone.
         message: String,
     },
 }
@@ -110,6 +121,8 @@ pub enum OutcomeKind {
     Exceeded,
     /// See [`Outcome::Crashed`].
     Crashed,
+    /// See [`Outcome::NotAsked`].
+    NotAsked,
 }
 
 impl Outcome {
@@ -121,6 +134,7 @@ impl Outcome {
             Outcome::Failed { .. } => OutcomeKind::Failed,
             Outcome::Exceeded { .. } => OutcomeKind::Exceeded,
             Outcome::Crashed { .. } => OutcomeKind::Crashed,
+            Outcome::NotAsked { .. } => OutcomeKind::NotAsked,
         }
     }
 
@@ -130,7 +144,8 @@ impl Outcome {
             Outcome::Rendered { text } => text,
             Outcome::Raised { message }
             | Outcome::Failed { message, .. }
-            | Outcome::Crashed { message } => message,
+            | Outcome::Crashed { message }
+            | Outcome::NotAsked { message } => message,
             Outcome::Exceeded { limit } => limit.name(),
         }
     }
@@ -141,7 +156,8 @@ impl Outcome {
             Outcome::Rendered { text } => Some(text),
             Outcome::Raised { message }
             | Outcome::Failed { message, .. }
-            | Outcome::Crashed { message } => Some(message),
+            | Outcome::Crashed { message }
+            | Outcome::NotAsked { message } => Some(message),
             Outcome::Exceeded { .. } => None,
         }
     }
@@ -164,6 +180,7 @@ impl Outcome {
             },
             Outcome::Exceeded { limit } => Refusal::Exceeded { limit },
             Outcome::Crashed { message } => Refusal::Crashed { message },
+            Outcome::NotAsked { message } => Refusal::NotAsked { message },
         })
     }
 }
@@ -183,6 +200,7 @@ impl From<Refusal> for Outcome {
             },
             Refusal::Exceeded { limit } => Outcome::Exceeded { limit },
             Refusal::Crashed { message } => Outcome::Crashed { message },
+            Refusal::NotAsked { message } => Outcome::NotAsked { message },
         }
     }
 }
@@ -198,12 +216,13 @@ impl From<Result<String, Refusal>> for Outcome {
 
 impl OutcomeKind {
     /// All kinds, in the order in which summaries list them.
-    pub const ALL: [OutcomeKind; 5] = [
+    pub const ALL: [OutcomeKind; 6] = [
         OutcomeKind::Rendered,
         OutcomeKind::Raised,
         OutcomeKind::Failed,
         OutcomeKind::Exceeded,
         OutcomeKind::Crashed,
+        OutcomeKind::NotAsked,
     ];
 
     /// The word for it in files and reports.
@@ -214,6 +233,7 @@ impl OutcomeKind {
             OutcomeKind::Failed => "failed",
             OutcomeKind::Exceeded => "exceeded",
             OutcomeKind::Crashed => "crashed",
+            OutcomeKind::NotAsked => "not asked",
         }
     }
 }
@@ -295,6 +315,12 @@ mod tests {
                     message: "index out of bounds".into(),
                 },
                 "the engine crashed: index out of bounds",
+            ),
+            (
+                Outcome::NotAsked {
+                    message: "it does not start".into(),
+                },
+                "the engine was not asked: it does not start",
             ),
         ];
         for (outcome, words) in outcomes {

@@ -345,6 +345,7 @@ fn with_article(outcome: &Outcome) -> String {
         Outcome::Failed { stage, .. } => format!("a failure at {stage}"),
         Outcome::Exceeded { limit } => format!("the limit on {limit}"),
         Outcome::Crashed { .. } => "a crash".to_owned(),
+        Outcome::NotAsked { .. } => "no question".to_owned(),
     }
 }
 

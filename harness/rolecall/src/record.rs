@@ -94,6 +94,8 @@ pub enum Unverified {
     CaseChanged,
     /// The engine that was asked for a verdict crashed.
     Crashed(String),
+    /// The engine itself was not asked: it is gone.
+    NotAsked,
 }
 
 /// The records of a suite.
@@ -115,7 +117,7 @@ struct Known {
 }
 
 impl Answer {
-    /// What is kept of an outcome; nothing of a crash.
+    /// What is kept of an outcome; nothing of a crash, or of an engine that was not asked.
     pub fn of(outcome: &Outcome) -> Option<Answer> {
         Some(match outcome {
             Outcome::Rendered { text } => Answer::Rendered(Fingerprint::of(text)),
@@ -130,7 +132,7 @@ impl Answer {
                 line: *line,
             },
             Outcome::Exceeded { limit } => Answer::Exceeded(*limit),
-            Outcome::Crashed { .. } => return None,
+            Outcome::Crashed { .. } | Outcome::NotAsked { .. } => return None,
         })
     }
 
@@ -406,6 +408,7 @@ impl std::fmt::Display for Unverified {
             }
             Unverified::NoRecord => "the case has no reference record",
             Unverified::CaseChanged => "the case has changed since it was recorded",
+            Unverified::NotAsked => "the engine was not asked",
             Unverified::Crashed(why) => return write!(f, "the reference crashed: {why}"),
         })
     }

@@ -142,6 +142,9 @@ impl Written {
             "crashed" => Outcome::Crashed {
                 message: message("crashed")?,
             },
+            "not asked" => Outcome::NotAsked {
+                message: message("not asked")?,
+            },
             "failed" => {
                 let name = self.stage.as_deref().unwrap_or_default();
                 let mut stages = Stage::ALL.into_iter();

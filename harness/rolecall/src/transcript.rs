@@ -96,7 +96,10 @@ fn encode_head(outcome: &Outcome, out: &mut String) {
         Outcome::Exceeded { limit } => {
             let _ = write!(out, " {limit}");
         }
-        Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::Crashed { .. } => {}
+        Outcome::Rendered { .. }
+        | Outcome::Raised { .. }
+        | Outcome::Crashed { .. }
+        | Outcome::NotAsked { .. } => {}
     }
 }
 
@@ -212,6 +215,9 @@ pub fn decode(transcript: &str) -> Result<Outcome, InvalidTranscript> {
             message: text(body)?,
         }),
         "crashed" => Ok(Outcome::Crashed {
+            message: text(body)?,
+        }),
+        "not asked" => Ok(Outcome::NotAsked {
             message: text(body)?,
         }),
         _ => {
@@ -375,6 +381,8 @@ mod tests {
             text.clone().prop_map(|message| Outcome::Raised { message }),
             text.clone()
                 .prop_map(|message| Outcome::Crashed { message }),
+            text.clone()
+                .prop_map(|message| Outcome::NotAsked { message }),
             (stage, text, proptest::option::of(1usize..9999)).prop_map(|(stage, message, line)| {
                 Outcome::Failed {
                     stage,

@@ -82,6 +82,9 @@ pub fn by_record(
     input: Fingerprint,
     outcome: &Outcome,
 ) -> Verdict {
+    if matches!(outcome, Outcome::NotAsked { .. }) {
+        return Verdict::Unverified(Unverified::NotAsked);
+    }
     let answer = match records.answer(pair, input) {
         Ok(answer) => answer,
         Err(why) => return Verdict::Unverified(why),
@@ -104,6 +107,9 @@ pub fn by_outcome(
     expected: &Outcome,
     outcome: &Outcome,
 ) -> Verdict {
+    if matches!(outcome, Outcome::NotAsked { .. }) {
+        return Verdict::Unverified(Unverified::NotAsked);
+    }
     let Some(answer) = Answer::of(expected) else {
         return Verdict::Unverified(Unverified::Crashed(expected.text().to_owned()));
     };

@@ -61,7 +61,9 @@ impl Support {
             Outcome::Exceeded { limit } => Some(Support::Failed {
                 message: format!("the limit on {limit} runs out"),
             }),
-            Outcome::Failed { .. } | Outcome::Crashed { .. } => Some(Support::Failed { message }),
+            Outcome::Failed { .. } | Outcome::Crashed { .. } | Outcome::NotAsked { .. } => {
+                Some(Support::Failed { message })
+            }
         }
     }
 

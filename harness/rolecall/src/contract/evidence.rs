@@ -205,7 +205,7 @@ struct Object<'r> {
     /// What was asked: `messages`, and where there are some `tools`, `documents`, and
     /// `add_generation_prompt` where it is false.
     conversation: Value,
-    /// `rendered`, `raised`, `failed`, `exceeded` or `crashed`.
+    /// `rendered`, `raised`, `failed`, `exceeded`, `crashed` or `not asked`.
     outcome: &'r str,
     /// The prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -237,7 +237,9 @@ impl Serialize for Render {
         };
         match &self.outcome {
             Outcome::Rendered { text } => object.text = Some(text),
-            Outcome::Raised { message } | Outcome::Crashed { message } => {
+            Outcome::Raised { message }
+            | Outcome::Crashed { message }
+            | Outcome::NotAsked { message } => {
                 object.message = Some(message);
             }
             Outcome::Failed {

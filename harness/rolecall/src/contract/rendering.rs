@@ -201,7 +201,7 @@ fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             Outcome::Rendered { .. } => continue,
             Outcome::Raised { .. } => false,
             Outcome::Failed { stage, .. } => *stage != Stage::Input,
-            Outcome::Exceeded { .. } | Outcome::Crashed { .. } => true,
+            Outcome::Exceeded { .. } | Outcome::Crashed { .. } | Outcome::NotAsked { .. } => true,
         };
         if !is_wordless {
             tally.holds();

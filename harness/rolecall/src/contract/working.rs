@@ -147,7 +147,7 @@ fn is_failure(seen: &Seen) -> bool {
     match &seen.outcome {
         Outcome::Rendered { .. } | Outcome::Raised { .. } => false,
         Outcome::Failed { stage, .. } => *stage != Stage::Input,
-        Outcome::Exceeded { .. } | Outcome::Crashed { .. } => true,
+        Outcome::Exceeded { .. } | Outcome::Crashed { .. } | Outcome::NotAsked { .. } => true,
     }
 }
 

@@ -151,6 +151,7 @@ impl Seen {
             Outcome::Failed { .. } => format!("the engine fails: {words}"),
             Outcome::Exceeded { limit } => format!("the limit on {limit} runs out"),
             Outcome::Crashed { .. } => format!("the engine crashes: {words}"),
+            Outcome::NotAsked { .. } => format!("the engine was not asked: {words}"),
         }
     }
 }

@@ -223,7 +223,9 @@ impl Answer {
                 text: Some(text),
                 ..answer
             },
-            Outcome::Raised { message } | Outcome::Crashed { message } => Answer {
+            Outcome::Raised { message }
+            | Outcome::Crashed { message }
+            | Outcome::NotAsked { message } => Answer {
                 message: Some(message),
                 ..answer
             },

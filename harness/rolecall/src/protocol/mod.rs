@@ -3,7 +3,11 @@
 //! A program reads requests from its standard input and writes answers to its standard
 //! output, one JSON object a line; standard error is free for logs. It is started once
 //! for each thread that renders. A program that dies, hangs, answers out of turn or
-//! prints something else is `crashed` for that pair and is started anew.
+//! prints something else is started anew, and asked again if it had answered before: it
+//! may have ended after its last answer, or have been spoilt by what it was asked then. A
+//! pair is `crashed` when that happens in a process that was asked nothing else, whatever
+//! came before and whoever is asked beside it. A program that does not start any more, or
+//! answers nothing, is given up: what is left is `not asked`.
 //!
 //! `message` says what the lines mean, `process` keeps one program, and `serve` is the
 //! other end: an engine of this process, for any program that asks.
@@ -15,15 +19,15 @@ mod serve;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rolecall_model::{
-    Conversation, Dialect, Engine, Outcome, Program, Refusal, Template, Variable,
+    Conversation, Dialect, Engine, Moment, Outcome, Program, Refusal, Template, Variable,
 };
 
 use rolecall_jinja::tools_json;
-use serde_json::Map;
+use serde_json::{Map, json};
 
 pub use limits::ProtocolLimits;
 pub use serve::{ServeError, serve};
@@ -31,12 +35,8 @@ pub use serve::{ServeError, serve};
 use message::{Behind, Greeting, Input, Meaning, Request, VERSION};
 use process::Process;
 
-/// Crashes in a row with one template after which it is not asked for that template any
-/// more: each may take the whole time limit.
-const MOST_CRASHES_OF_TEMPLATE: usize = 3;
-
-/// Crashes in a row, whatever the template, after which the program is given up.
-const MOST_CRASHES: usize = 30;
+/// How often a program is started in vain before it is given up.
+const MOST_STARTS: usize = 3;
 
 /// An engine that is another program. The program runs until the engine and all that it
 /// compiled are dropped.
@@ -51,7 +51,12 @@ struct Shared {
     greeting: Greeting,
     dialect: Dialect,
     idle: Mutex<Vec<Session>>,
-    crashes: AtomicUsize,
+    /// Whether the program has answered anything besides `start`.
+    has_answered: AtomicBool,
+    /// What came of asking it for next to nothing, when that was in doubt.
+    smallest: OnceLock<Result<(), String>>,
+    /// Why it is asked no more.
+    given_up: OnceLock<String>,
     compiled: AtomicUsize,
 }
 
@@ -89,7 +94,13 @@ struct Remote {
     front: Option<String>,
     template: Template,
     refused: OnceLock<Outcome>,
-    crashes: AtomicUsize,
+}
+
+/// What went wrong with a process.
+struct Crash {
+    message: String,
+    /// Whether it was in loading the template.
+    is_in_loading: bool,
 }
 
 /// What a line means that answers `load` or `render`: an outcome, or that the template is
@@ -128,7 +139,9 @@ impl ProtocolEngine {
                 greeting,
                 dialect,
                 idle: Mutex::new(vec![session]),
-                crashes: AtomicUsize::new(0),
+                has_answered: AtomicBool::new(false),
+                smallest: OnceLock::new(),
+                given_up: OnceLock::new(),
                 compiled: AtomicUsize::new(0),
             }),
         })
@@ -146,16 +159,38 @@ impl ProtocolEngine {
 }
 
 impl Shared {
-    fn session(&self) -> Result<Session, String> {
-        let idle = self
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        match idle {
-            Some(session) => Ok(session),
-            None => Session::start(&self.command, &self.limits).map(|(session, _)| session),
+    /// A process that nobody uses now.
+    fn idle(&self) -> Option<Session> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
+    }
+
+    /// A new process. That there is none is a reason to give the program up.
+    fn fresh(&self) -> Result<Session, String> {
+        let mut reason = String::new();
+        for _ in 0..MOST_STARTS {
+            match Session::start(&self.command, &self.limits) {
+                Ok((session, _)) => return Ok(session),
+                Err(error) => reason = error,
+            }
         }
+        Err(format!("it does not start any more: {reason}"))
+    }
+
+    /// Whether there is any sense in asking on after a process crashed that was asked for one
+    /// pair only: a program that answers something may answer every other pair. One that has
+    /// answered nothing yet is asked for next to nothing, once for all: then it does not
+    /// matter which pair was the first.
+    fn answers_anything(&self) -> Result<(), String> {
+        if self.has_answered.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let ask = || {
+            let mut session = self.fresh()?;
+            let answer = session.ask_for_smallest(&self.limits);
+            answer.map_err(|error| format!("it answers nothing: {error}"))
+        };
+        self.smallest.get_or_init(ask).clone()
     }
 
     fn put_back(&self, session: Session) {
@@ -184,6 +219,39 @@ impl Session {
         self.requests
     }
 
+    /// Asks for a template without any construct. Whatever is answered, it is an answer.
+    fn ask_for_smallest(&mut self, limits: &ProtocolLimits) -> Result<(), String> {
+        let id = self.next();
+        let request = Request::Load {
+            id,
+            template: "smallest",
+            source: "x",
+            behind: None,
+        };
+        let line = self.process.ask(&request, limits.time)?;
+        if let Meaning::Outcome(_) = Meaning::read(&line, id)? {
+            return Ok(());
+        }
+        let id = self.next();
+        let messages = [json!({"role": "user", "content": "x"})];
+        let input = Input {
+            now: Moment::default().to_string(),
+            messages: &messages,
+            tools: None,
+            documents: None,
+            add_generation_prompt: true,
+            continue_final_message: None,
+            variables: Map::new(),
+        };
+        let request = Request::Render {
+            id,
+            template: "smallest",
+            input: &input,
+        };
+        let line = self.process.ask(&request, limits.time)?;
+        Meaning::read(&line, id).map(|_| ())
+    }
+
     /// Sees to it that the program holds a template; says what it refused it with.
     fn load(&mut self, remote: &Remote) -> Result<Option<Outcome>, String> {
         let name = remote.name.as_str();
@@ -208,11 +276,11 @@ impl Session {
                 self.loaded.insert(name.to_owned(), remote.number);
                 Ok(None)
             }
-            Meaning::Outcome(
-                refused @ (Outcome::Failed { .. }
-                | Outcome::Exceeded { .. }
-                | Outcome::Crashed { .. }),
-            ) => Ok(Some(refused)),
+            Meaning::Outcome(refused @ (Outcome::Failed { .. } | Outcome::Exceeded { .. })) => {
+                Ok(Some(refused))
+            }
+            // What crashed may be spoilt.
+            Meaning::Outcome(Outcome::Crashed { message }) => Err(message),
             Meaning::Outcome(other) => Err(format!("it answered `load` with `{}`", other.kind())),
         }
     }
@@ -231,6 +299,8 @@ impl Session {
         };
         let line = self.process.ask(&request, remote.engine.limits.time)?;
         match Meaning::read(&line, id)? {
+            // What crashed may be spoilt.
+            Meaning::Outcome(Outcome::Crashed { message }) => Err(message),
             Meaning::Outcome(outcome) => Ok(outcome),
             Meaning::Loaded => Err("it answered `render` with `ok`".to_owned()),
         }
@@ -270,14 +340,52 @@ impl Remote {
         }
     }
 
-    fn try_render(&self, conversation: &Conversation<'_>) -> Result<Outcome, String> {
-        let mut session = self.engine.session()?;
-        // A session whose program broke the protocol is dropped, and so killed.
-        if let Some(refused) = session.load(self)? {
-            self.engine.put_back(session);
-            return Ok(self.refused.get_or_init(|| refused).clone());
+    /// What the program does with a conversation; the error says why it is given up.
+    fn ask(&self, conversation: &Conversation<'_>) -> Result<Outcome, String> {
+        let engine = &self.engine;
+        let session = match engine.idle() {
+            // What goes wrong in a process that was asked before may be its own matter.
+            Some(session) if session.requests > 0 => match self.ask_in(session, conversation) {
+                Ok(outcome) => return Ok(outcome),
+                Err(_) => engine.fresh()?,
+            },
+            Some(session) => session,
+            None => engine.fresh()?,
+        };
+        let crash = match self.ask_in(session, conversation) {
+            Ok(outcome) => return Ok(outcome),
+            Err(crash) => crash,
+        };
+        engine.answers_anything()?;
+        let outcome = Outcome::Crashed {
+            message: crash.message,
+        };
+        if crash.is_in_loading {
+            return Ok(self.refused.get_or_init(|| outcome).clone());
         }
-        let outcome = session.render(self, conversation)?;
+        Ok(outcome)
+    }
+
+    /// Asks a process, which is kept if it behaves: another is dropped, and so killed.
+    fn ask_in(
+        &self,
+        mut session: Session,
+        conversation: &Conversation<'_>,
+    ) -> Result<Outcome, Crash> {
+        let crashed_in = |is_in_loading| {
+            move |message| Crash {
+                message,
+                is_in_loading,
+            }
+        };
+        let refused = session.load(self).map_err(crashed_in(true))?;
+        let outcome = match refused {
+            Some(refused) => self.refused.get_or_init(|| refused).clone(),
+            None => session
+                .render(self, conversation)
+                .map_err(crashed_in(false))?,
+        };
+        self.engine.has_answered.store(true, Ordering::Relaxed);
         self.engine.put_back(session);
         Ok(outcome)
     }
@@ -288,34 +396,14 @@ impl Program for Remote {
         if let Some(refused) = self.refused.get() {
             return refused.clone();
         }
-        for (crashes, most, whose) in [
-            (
-                &self.crashes,
-                MOST_CRASHES_OF_TEMPLATE,
-                " with this template",
-            ),
-            (&self.engine.crashes, MOST_CRASHES, ""),
-        ] {
-            if crashes.load(Ordering::Relaxed) >= most {
-                let message = format!("not asked: it crashed {most} times in a row{whose}");
-                return Outcome::Crashed { message };
-            }
-        }
-        let counters = [&self.crashes, &self.engine.crashes];
-        match self.try_render(conversation) {
-            Ok(outcome) => {
-                for counter in counters {
-                    counter.store(0, Ordering::Relaxed);
-                }
-                outcome
-            }
-            Err(message) => {
-                for counter in counters {
-                    counter.fetch_add(1, Ordering::Relaxed);
-                }
-                Outcome::Crashed { message }
-            }
-        }
+        let given_up = &self.engine.given_up;
+        let asked = match given_up.get() {
+            Some(reason) => Err(reason.clone()),
+            None => self.ask(conversation),
+        };
+        asked.unwrap_or_else(|reason| Outcome::NotAsked {
+            message: given_up.get_or_init(|| reason).clone(),
+        })
     }
 }
 
@@ -369,7 +457,6 @@ impl ProtocolEngine {
             front,
             template: template.clone(),
             refused: OnceLock::new(),
-            crashes: AtomicUsize::new(0),
         })
     }
 }

@@ -162,7 +162,8 @@ impl<'s> Group<'s> {
             is_of_suite: compared.comparison.is_some(),
             can_be_recorded: match &compared.verdict {
                 Verdict::Unverified(why) => {
-                    !why.is_expected() && !matches!(why, Unverified::Crashed(_))
+                    !why.is_expected()
+                        && !matches!(why, Unverified::Crashed(_) | Unverified::NotAsked)
                 }
                 Verdict::Agrees | Verdict::Differs(_) => false,
             },

@@ -8,6 +8,7 @@ use rolecall_model::CaseId;
 use super::columns::{Cell, Columns};
 use super::screen;
 use super::style::{self, BAD, HEADING, NOTE, PLAIN, QUIET};
+use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
@@ -109,6 +110,8 @@ fn cell(result: &Compared<'_>) -> Cell {
     }
     match &result.verdict {
         Verdict::Agrees => {}
+        // The outcome says it already.
+        Verdict::Unverified(Unverified::NotAsked) => {}
         Verdict::Unverified(why) if why.is_expected() => {}
         Verdict::Unverified(_) => cell.push(BAD, " unverified"),
         Verdict::Differs(_) if result.verdict.is_unexplained() => cell.push(BAD, " differs"),

@@ -103,7 +103,9 @@ impl<'l> Object<'l> {
         };
         match &rendered.outcome {
             Outcome::Rendered { text } => line.text = Some(text),
-            Outcome::Raised { message } | Outcome::Crashed { message } => {
+            Outcome::Raised { message }
+            | Outcome::Crashed { message }
+            | Outcome::NotAsked { message } => {
                 line.message = Some(message);
             }
             Outcome::Failed {

@@ -40,6 +40,6 @@ pub(super) fn of_outcome(kind: OutcomeKind) -> Style {
         OutcomeKind::Rendered => GOOD,
         OutcomeKind::Raised => AnsiColor::Cyan.on_default(),
         OutcomeKind::Failed => NOTE,
-        OutcomeKind::Exceeded | OutcomeKind::Crashed => BAD,
+        OutcomeKind::Exceeded | OutcomeKind::Crashed | OutcomeKind::NotAsked => BAD,
     }
 }

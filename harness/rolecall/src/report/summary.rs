@@ -13,6 +13,7 @@ use super::screen;
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
 use crate::invocation;
+use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
@@ -35,6 +36,8 @@ pub struct Tally {
     pub diverge: usize,
     /// Of the suite, and nobody knows what the reference does.
     pub unverified: usize,
+    /// The engine was gone.
+    pub not_asked: usize,
     /// From outside the suite, with nothing to compare with.
     pub alone: usize,
 }
@@ -53,6 +56,7 @@ impl Tally {
             Verdict::Agrees => self.agree += 1,
             Verdict::Differs(_) if compared.verdict.is_unexplained() => self.differ += 1,
             Verdict::Differs(_) => self.diverge += 1,
+            Verdict::Unverified(Unverified::NotAsked) => self.not_asked += 1,
             Verdict::Unverified(why) if why.is_expected() => self.alone += 1,
             Verdict::Unverified(_) => self.unverified += 1,
         }
@@ -65,11 +69,11 @@ impl Tally {
 
     /// Whether the reference agrees wherever nobody has explained why not.
     pub fn is_as_the_reference(&self) -> bool {
-        self.differ == 0 && self.unverified == 0
+        self.differ == 0 && self.unverified == 0 && self.not_asked == 0
     }
 
     fn judged(&self) -> usize {
-        self.agree + self.differ + self.diverge + self.unverified
+        self.agree + self.differ + self.diverge + self.unverified + self.not_asked
     }
 
     fn count(&self, kind: OutcomeKind) -> usize {
@@ -90,6 +94,7 @@ impl Tally {
         list([
             (self.differ, BAD, "differ"),
             (self.unverified, BAD, "unverified"),
+            (self.not_asked, BAD, "not asked"),
             (self.diverge, NOTE, "diverge"),
             (self.agree, GOOD, "agree"),
             (self.alone, QUIET, "unverified"),
@@ -227,6 +232,10 @@ pub fn write_close(
                 0 => String::new(),
                 count => format!("; {} unverified", thousands(count)),
             };
+            let not_asked = match tally.not_asked {
+                0 => String::new(),
+                count => format!("; {} not asked", thousands(count)),
+            };
             let agree = format!(
                 "{} of {} agree ({})",
                 thousands(tally.agree),
@@ -235,7 +244,10 @@ pub fn write_close(
             );
             line(
                 out,
-                &format!("{} with {law}{known}{unverified}", Styled(style, agree)),
+                &format!(
+                    "{} with {law}{known}{unverified}{not_asked}",
+                    Styled(style, agree)
+                ),
             )?;
         }
     }

@@ -129,7 +129,9 @@ fn outcome(outcome: &Outcome) -> Value {
     let name = outcome.kind().name();
     match outcome {
         Outcome::Rendered { text } => json!({"outcome": name, "text": text}),
-        Outcome::Raised { message } | Outcome::Crashed { message } => {
+        Outcome::Raised { message }
+        | Outcome::Crashed { message }
+        | Outcome::NotAsked { message } => {
             json!({"outcome": name, "message": message})
         }
         Outcome::Failed {

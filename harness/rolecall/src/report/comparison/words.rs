@@ -31,6 +31,7 @@ fn does(kind: OutcomeKind) -> &'static str {
         OutcomeKind::Failed => "fails",
         OutcomeKind::Exceeded => "runs out of a limit",
         OutcomeKind::Crashed => "crashes",
+        OutcomeKind::NotAsked => "was not asked",
     }
 }
 
@@ -54,6 +55,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
         }
         Outcome::Exceeded { limit } => format!("runs out of the limit on {limit}"),
         Outcome::Crashed { message } => format!("crashes: {}", words(message)),
+        Outcome::NotAsked { message } => format!("was not asked: {}", words(message)),
     }
 }
 

@@ -349,6 +349,7 @@ fn outcome_letter(compared: &Compared<'_>) -> char {
         OutcomeKind::Failed => 'f',
         OutcomeKind::Exceeded => 'e',
         OutcomeKind::Crashed => 'c',
+        OutcomeKind::NotAsked => 'n',
     }
 }
 

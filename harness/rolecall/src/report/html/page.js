@@ -12,6 +12,7 @@ const KINDS = {
       f: { word: 'failed', cell: '--note-cell', ink: 'note' },
       e: { word: 'exceeded', cell: '--bad-cell', ink: 'bad' },
       c: { word: 'crashed', cell: '--bad-cell', ink: 'bad' },
+      n: { word: 'not asked', cell: '--bad-cell', ink: 'bad' },
     },
     states: { '!': 'differs', '?': 'unverified', '~': 'diverges', n: 'new', c: 'changed' },
     missing: (template) => `not for ${template.dialect} templates`,
