@@ -9,6 +9,8 @@ use rolecall::report;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
 
+use crate::folder::Folder;
+
 #[test]
 fn twins_agree_or_their_differences_are_explained() {
     let layout = Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
@@ -24,4 +26,23 @@ fn twins_agree_or_their_differences_are_explained() {
     let mut out = Vec::new();
     let unexplained = report::parity::write(&mut out, &parities, &explanations, false).unwrap();
     assert_eq!(unexplained, 0, "{}", String::from_utf8(out).unwrap());
+}
+
+/// Templates that are named are compared, whichever of them says a family.
+#[test]
+fn named_templates_are_twins_where_one_alone_names_a_family() {
+    let folder = Folder::new();
+    for name in ["a", "b"] {
+        folder.write(&format!("{name}.jinja"), "{{ messages[0].content }}");
+    }
+    let parity = ["parity", "--templates", "a.jinja", "--templates", "b.jinja"];
+    for sidecar in [r"{}", r#"{"family": "ours"}"#] {
+        folder.write("b.json", sidecar);
+        let ran = folder.rolecall(&parity);
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+        let out = ran.stdout();
+        assert!(out.contains("the same prompt in 2 of 2 cases"), "{out}");
+    }
+    folder.write("a.json", r#"{"family": "theirs"}"#);
+    assert_eq!(folder.rolecall(&parity).code(), 0);
 }

@@ -91,8 +91,9 @@ impl Comparison<'_> {
     }
 }
 
-/// The families of a suite that have more than one template. Where no template of the
-/// given ones names a family, all of them are one, named after the first.
+/// The families of a suite that have more than one template. Where no two templates of the
+/// given ones share a family, all of them are one, named as one of them says, or after the
+/// first.
 pub fn families(suite: &Suite) -> Vec<Twins<'_>> {
     let mut families: Vec<(String, Vec<&Template>)> = Vec::new();
     for template in &suite.templates {
@@ -103,10 +104,12 @@ pub fn families(suite: &Suite) -> Vec<Twins<'_>> {
             }
         }
     }
-    if families.is_empty()
+    if families.iter().all(|(_, twins)| twins.len() < 2)
         && let Some(first) = suite.templates.first()
     {
-        families.push((first.name.to_string(), suite.templates.iter().collect()));
+        let said = families.into_iter().next().map(|(family, _)| family);
+        let family = said.unwrap_or_else(|| first.name.to_string());
+        families = vec![(family, suite.templates.iter().collect())];
     }
     families
         .into_iter()
