@@ -287,6 +287,12 @@ impl Meaning {
                     limit: named(&Limit::ALL, Limit::name, &name, "limit")?,
                 }
             }
+            "ok" => {
+                return Err(format!(
+                    "an answer with the outcome `ok`: that a template is loaded is said by \
+                     {{\"id\": {asked}, \"ok\": true}}"
+                ));
+            }
             other => return Err(format!("an answer with the outcome `{other}`")),
         }))
     }

@@ -53,6 +53,10 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound if is_assignment(program) => format!(
+                    "there is no program `{program}`: no shell reads the command line; \
+                     `env {program} …` sets a variable"
+                ),
                 io::ErrorKind::NotFound => format!("there is no program `{program}`"),
                 _ => format!("`{program}` cannot be started: {error}"),
             })?;
@@ -160,6 +164,13 @@ impl Errors {
             words => format!("; it said: {words}"),
         }
     }
+}
+
+/// Whether a shell would take a word for an assignment, as in `A=1 node adapter.mjs`.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
 }
 
 fn write_requests(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
