@@ -56,6 +56,8 @@ pub mod protocol;
 
 mod program;
 
+mod wording;
+
 // What came of it, and what should have.
 pub mod transcript;
 

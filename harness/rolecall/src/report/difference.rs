@@ -1,10 +1,11 @@
 //! Differences between a transcript and what was accepted.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use rolecall_model::Outcome;
+use rolecall_model::{Case, Outcome};
 
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
@@ -22,17 +23,23 @@ use crate::suite::Pair;
 use crate::transcript;
 use crate::verdict::{Difference, Verdict};
 use crate::window::windows;
+use crate::wording;
 
 /// Pairs that are not as expected, for the same reason.
 #[derive(Debug)]
 pub struct Group<'s> {
     /// The pairs, in the order of the run.
     pub pairs: Vec<Member<'s>>,
-    /// What differs, in the first of them.
+    /// Which of them is shown: the first, or where the reference differs the one with the
+    /// shortest conversation.
+    example: usize,
+    /// The bytes of its conversation.
+    size: usize,
+    /// What differs in it.
     pub what: What,
     /// What the reference says to it.
     pub word: Option<String>,
-    /// The transcript of the first pair, where there is nothing that it differs from.
+    /// The transcript of that pair, where there is nothing that it differs from.
     shown: Option<String>,
     /// Whether the engine did something of another kind than the reference: where one gave
     /// a prompt and the other words, their lines have nothing in common.
@@ -123,12 +130,27 @@ impl<'s> Groups<'s> {
             return;
         };
         let word = word(compared, &what);
-        let key = format!("{key}\n{}", word.as_deref().unwrap_or_default());
-        let index = *self.known.entry(key).or_insert_with(|| {
-            self.groups.push(Group::new(compared, what, word));
-            self.groups.len() - 1
-        });
+        let key = own_error(compared, &what)
+            .unwrap_or_else(|| format!("{key}\n{}", word.as_deref().unwrap_or_default()));
         let differs = matches!(compared.verdict, Verdict::Differs(_));
+        let size = size(compared.rendered.pair.case);
+        let index = match self.known.entry(key) {
+            Entry::Vacant(entry) => {
+                self.groups.push(Group::new(compared, what, word, size));
+                *entry.insert(self.groups.len() - 1)
+            }
+            Entry::Occupied(entry) => {
+                let group = &mut self.groups[*entry.get()];
+                // Of what was accepted the first is shown, as the file has it.
+                if size < group.size && matches!(what, What::Differs(_)) {
+                    let pairs = std::mem::take(&mut group.pairs);
+                    *group = Group::new(compared, what, word, size);
+                    group.example = pairs.len();
+                    group.pairs = pairs;
+                }
+                *entry.get()
+            }
+        };
         self.groups[index].pairs.push(Member {
             pair: compared.rendered.pair,
             engine: compared.rendered.engine,
@@ -146,7 +168,7 @@ impl<'s> Groups<'s> {
 
 impl<'s> Group<'s> {
     /// A group without pairs, for those that are as this one.
-    fn new(compared: &Compared<'s>, what: What, word: Option<String>) -> Group<'s> {
+    fn new(compared: &Compared<'s>, what: What, word: Option<String>, size: usize) -> Group<'s> {
         let outcome = &compared.rendered.outcome;
         let has_nothing_to_differ_from = matches!(
             what,
@@ -154,6 +176,8 @@ impl<'s> Group<'s> {
         );
         Group {
             pairs: Vec::new(),
+            example: 0,
+            size,
             what,
             word,
             shown: has_nothing_to_differ_from.then(|| transcript::encode(outcome)),
@@ -208,15 +232,34 @@ fn examine(compared: &Compared<'_>) -> Option<(String, What)> {
     }
 }
 
+/// What pairs have in common in which the engine failed or crashed and the reference did
+/// something else, whatever that was: how the engine says it.
+fn own_error(compared: &Compared<'_>, what: &What) -> Option<String> {
+    let Verdict::Differs(difference) = &compared.verdict else {
+        return None;
+    };
+    let found = &compared.rendered.outcome;
+    let (Outcome::Failed { message, .. } | Outcome::Crashed { message }) = found else {
+        return None;
+    };
+    let is_of_another_kind = difference.expected.kind() != found.kind();
+    let is_known = matches!(difference.listed, Listed::Changed { .. });
+    (matches!(what, What::Differs(_)) && is_of_another_kind && !is_known)
+        .then(|| format!("{} {}", found.kind(), wording::common(message)))
+}
+
+/// The bytes of a conversation, tools and documents included.
+fn size(case: &Case) -> usize {
+    let written = serde_json::to_vec(&(&case.messages, &case.tools, &case.documents));
+    written.map_or(usize::MAX, |text| text.len())
+}
+
 /// What differences from the reference with one cause have in common: the lines that
-/// differ, or the words of the one side that gave no prompt.
+/// differ, or the words of the reference where that alone failed.
 fn cause(difference: &Difference, found: &Outcome, diff: Option<&Diff>) -> String {
     let kinds = (difference.expected.kind(), found.kind());
-    let words = match (&difference.expected, found) {
-        (Answer::Failed { message, .. }, _)
-        | (_, Outcome::Failed { message, .. } | Outcome::Crashed { message }) => {
-            Some(message.as_str())
-        }
+    let words = match &difference.expected {
+        Answer::Failed { message, .. } => Some(wording::common(message)),
         _ => None,
     };
     match (words, diff) {
@@ -294,10 +337,10 @@ pub fn write(out: &mut dyn Write, groups: &[Group<'_>], extent: Extent) -> io::R
 
 fn write_group(out: &mut dyn Write, group: &Group<'_>, extent: Extent) -> io::Result<()> {
     let names = extent.templates;
-    let Some(first) = group.pairs.first() else {
+    let Some(example) = group.pairs.get(group.example) else {
         return Ok(());
     };
-    let pair = &first.pair;
+    let pair = &example.pair;
     let (label, common) = match &group.what {
         What::Changed(_) => (Styled(BAD, "changed"), "the same difference"),
         What::New => (Styled(NOTE, "new"), "no snapshot yet"),
@@ -332,14 +375,18 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, extent: Extent) -> io::Re
         }
         What::Unverified => {}
     }
-    let others = &group.pairs[1..];
+    let others = group.pairs.iter().enumerate();
+    let others: Vec<_> = others
+        .filter(|(at, _)| *at != group.example)
+        .map(|(_, member)| member)
+        .collect();
     if !others.is_empty() {
         writeln!(
             out,
             "  {common} in {}:",
             counted(others.len(), "other pair", "other pairs")
         )?;
-        let lines = by_template(others);
+        let lines = by_template(&others);
         for (template, cases) in lines.iter().take(names) {
             paragraph(
                 out,
@@ -351,7 +398,7 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, extent: Extent) -> io::Re
             writeln!(out, "    … and {} more templates", lines.len() - names)?;
         }
     }
-    write_advice(out, group, pair, names)
+    write_advice(out, group, (example, &others), names)
 }
 
 /// Writes how each side of a diff begins.
@@ -379,9 +426,10 @@ fn write_beginnings(
 fn write_advice(
     out: &mut dyn Write,
     group: &Group<'_>,
-    pair: &Pair<'_>,
+    (example, others): (&Member<'_>, &[&Member<'_>]),
     names: usize,
 ) -> io::Result<()> {
+    let pair = &example.pair;
     let name = format!("{} {}", pair.template.name, pair.case.id);
     match &group.what {
         What::Changed(_) => say(
@@ -412,7 +460,10 @@ fn write_advice(
             } else {
                 1
             };
-            for member in group.pairs.iter().take(listed) {
+            for member in std::iter::once(example)
+                .chain(others.iter().copied())
+                .take(listed)
+            {
                 if let Some(observed) = member.observed {
                     let entry = draft(member.engine, &member.pair, observed);
                     writeln!(out, "    {entry}")?;
@@ -490,7 +541,7 @@ pub fn write_gone(out: &mut dyn Write, gone: &[String]) -> io::Result<()> {
 }
 
 /// The cases of each template.
-fn by_template<'r>(pairs: &'r [Member<'_>]) -> Vec<(&'r str, Vec<String>)> {
+fn by_template<'r>(pairs: &[&'r Member<'_>]) -> Vec<(&'r str, Vec<String>)> {
     let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
     for Member { pair, .. } in pairs {
         let (template, id) = (pair.template.name.as_str(), pair.case.id.to_string());
