@@ -560,7 +560,7 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
     );
     has(
         &ran.stderr(),
-        &["2 pairs of go templates left out: transformers does not render them\n"],
+        &["2 pairs of go templates left out: minijinja-plain does not render them\n"],
     );
     let ran = against(&command, "minijinja");
     assert_eq!(ran.code(), 1);

@@ -11,6 +11,7 @@ use rolecall::known;
 use rolecall::problem::closest;
 use rolecall::reference::Reference;
 use rolecall::selection::Filter;
+use rolecall_model::Dialect;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -149,6 +150,8 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) front: FrontArguments,
     #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
+    #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// Take the verdicts from an engine that is asked now, not from the records: a name such
     /// as `transformers`, or a command line (repeatable, one for each dialect)
@@ -174,6 +177,8 @@ pub(crate) struct RenderArguments {
     pub(crate) selection: SelectionArguments,
     #[command(flatten)]
     pub(crate) front: FrontArguments,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// How to print the outcomes
@@ -223,6 +228,8 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
+    #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// Print every card and all evidence, with what differs
     #[arg(long)]
@@ -268,7 +275,7 @@ pub(crate) enum CheckFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ParityArguments {
     /// The family: the name that the twins share in their sidecars; all families without
-    /// one. Templates given with --templates that name no family are taken for twins
+    /// one. Templates of which no two share a name are taken for twins
     pub(crate) family: Option<String>,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
@@ -555,6 +562,21 @@ pub(crate) struct RenderingArguments {
     /// Threads to render on; one a core unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+}
+
+/// Which language the templates are in.
+#[derive(Debug, Args)]
+pub(crate) struct DialectArguments {
+    /// Only templates of this dialect, jinja or go; with --engine without it, that of the engine
+    #[arg(long = "dialect", value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) only: Option<Dialect>,
+}
+
+fn dialect(name: &str) -> Result<Dialect, String> {
+    let mut dialects = Dialect::ALL.into_iter();
+    dialects
+        .find(|dialect| dialect.name() == name)
+        .ok_or_else(|| "there are `jinja` and `go`".to_owned())
 }
 
 /// For whom to render.

@@ -29,9 +29,17 @@ impl Choice<'_> {
         }
     }
 
-    /// Whether it is another program: it takes its time.
+    /// The other program that it is, if it is one: that takes its time.
+    pub(crate) fn program(&self) -> Option<&ProtocolEngine> {
+        match self {
+            Choice::InProcess(_) => None,
+            Choice::Program(program) => Some(program),
+        }
+    }
+
+    /// Whether it is another program.
     pub(crate) fn is_program(&self) -> bool {
-        matches!(self, Choice::Program(_))
+        self.program().is_some()
     }
 }
 
@@ -88,6 +96,15 @@ pub(crate) fn chosen<'e>(
         Some(name) => Ok(vec![open(engines, name, &limits)?]),
         None => configured(engines, &limits),
     }
+}
+
+/// The program that `--engine` names, if it names one; `chosen` are the engines that are used.
+pub(crate) fn program<'c>(
+    arguments: &RenderingArguments,
+    chosen: &'c [Choice<'_>],
+) -> Option<&'c ProtocolEngine> {
+    let named = arguments.engine.as_ref().and(chosen.first());
+    named.and_then(Choice::program)
 }
 
 /// The engines of the `rolecall.toml` around the current folder.

@@ -94,6 +94,8 @@ mod stream;
 
 pub mod run;
 
+pub mod repetition;
+
 pub mod accepting;
 // What two sides make of the same cases.
 pub mod saved_run;

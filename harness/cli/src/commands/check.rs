@@ -15,6 +15,7 @@ use rolecall::suite::Pair;
 
 use crate::args::{CheckArguments, CheckFormat};
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::setup::OneDialect;
 use crate::{engines, inputs, page, setup};
 
 /// As many cards as are read one after the other; of more there is a table.
@@ -22,13 +23,14 @@ const MOST_CARDS: usize = 3;
 
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     // Only the page shows cases.
-    let suite = if arguments.html.is_some() {
+    let mut suite = if arguments.html.is_some() {
         inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?
     } else {
         inputs::load_templates(&arguments.paths, &arguments.set)?
     };
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let strange = known::strange(&suite);

@@ -9,6 +9,7 @@ use rolecall::selection::select;
 use crate::args::{Format, RenderArguments};
 use crate::failure::{Failure, Status};
 use crate::inputs::{self, Inputs};
+use crate::setup::OneDialect;
 use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -18,9 +19,10 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
+    let one = OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?;
     let pairs = setup::behind(
         arguments.front.name,
-        select(&suite, &arguments.selection.filters)?,
+        one.pairs(select(&suite, &arguments.selection.filters)?)?,
     )?;
     let is_slow = chosen.iter().any(engines::Choice::is_program);
     let progress = if is_slow {

@@ -7,9 +7,12 @@ use std::io::Write;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::reference::Reference;
+use rolecall::repetition::Repetition;
 use rolecall::report::progress::Progress;
-use rolecall::report::{self, counted, difference, failures, grid, html, jsonl, summary};
-use rolecall::run::{Acceptance, Compared, Expected, Ran, agrees_again};
+use rolecall::report::{
+    self, counted, difference, failures, grid, html, jsonl, repetition, summary,
+};
+use rolecall::run::{Acceptance, Compared, Expected, Ran, Runner, agrees_again};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
@@ -17,6 +20,7 @@ use rolecall_model::{Engine, Template};
 
 use crate::args::{Format, RunArguments};
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::setup::OneDialect;
 use crate::{engines, inputs, page, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -35,9 +39,10 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let others: Vec<&dyn Engine> = others.iter().map(engines::Choice::engine).collect();
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, suite)?;
+    let one = OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?;
     let pairs = setup::behind(
         arguments.front.name,
-        select(suite, &arguments.selection.filters)?,
+        one.pairs(select(suite, &arguments.selection.filters)?)?,
     )?;
     let pairs = with_dialects(pairs, &others)?;
     let baseline = inputs.baseline(&pairs)?;
@@ -100,13 +105,23 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         page::write(path, |out| page.write(out))?;
     }
     let status = results.status(is_sound, &ran);
-    let engine = |dialect| runner.engine(dialect);
+    let program = engines::program(&arguments.rendering, &chosen);
+    let mut errors = anstream::stderr();
+    let told: &mut dyn Write = if arguments.format == Format::Human {
+        &mut *out
+    } else {
+        &mut errors
+    };
+    results.write_failures(told, &runner, program.is_some())?;
+    if let Some(program) = program {
+        let pairs = std::mem::take(&mut results.differing);
+        let jobs = arguments.rendering.jobs.map(usize::from);
+        repetition::write(told, &pairs.ask(&engines, program, jobs)?)?;
+    }
     if arguments.format == Format::Human {
         let law = law(&expected.truth, &pairs);
-        results.failures.write(out, engine)?;
-        results.write(out, arguments, &ran, law.as_deref())?;
+        results.write(out, arguments, &ran, law.as_deref(), program.is_some())?;
     } else {
-        results.failures.write(&mut anstream::stderr(), engine)?;
         report_problems(&ran.problems)?;
     }
     Ok(status)
@@ -118,6 +133,8 @@ struct Results<'s> {
     summary: summary::Summary,
     groups: difference::Groups<'s>,
     failures: failures::Failures<'s>,
+    /// Pairs that another program answered otherwise than the reference.
+    differing: Repetition<'s>,
     /// Of few templates, or where it is asked for.
     grid: Option<grid::Grid<'s>>,
     /// Pairs of which the list says that an engine differs, and where it does not.
@@ -140,6 +157,7 @@ impl<'s> Results<'s> {
         self.summary.add(compared);
         self.groups.add(compared);
         self.failures.add(compared);
+        self.differing.add(compared);
         if let Some(grid) = &mut self.grid {
             grid.add(compared);
         }
@@ -160,6 +178,20 @@ impl<'s> Results<'s> {
         }
     }
 
+    /// Writes why nothing came of templates, or of all of them.
+    fn write_failures(
+        &self,
+        out: &mut dyn Write,
+        runner: &Runner<'_>,
+        is_program: bool,
+    ) -> Result<(), Failure> {
+        match self.failures.common_refusal().filter(|_| is_program) {
+            Some(words) => failures::Failures::write_common_refusal(out, words)?,
+            None => self.failures.write(out, |dialect| runner.engine(dialect))?,
+        }
+        Ok(())
+    }
+
     /// Writes them for a person.
     fn write(
         self,
@@ -167,6 +199,7 @@ impl<'s> Results<'s> {
         arguments: &RunArguments,
         ran: &Ran,
         law: Option<&str>,
+        is_program: bool,
     ) -> Result<(), Failure> {
         if let Some(grid) = self.grid {
             grid.write(out)?;
@@ -185,6 +218,9 @@ impl<'s> Results<'s> {
         }
         summary::write_table(out, &self.summary)?;
         writeln!(out)?;
+        if is_program {
+            summary::write_parts(out, &self.summary)?;
+        }
         summary::write_close(out, &self.summary, ran.elapsed, law)?;
         Ok(())
     }

@@ -51,6 +51,8 @@ struct Shared {
     greeting: Greeting,
     dialect: Dialect,
     idle: Mutex<Vec<Session>>,
+    /// Whether a process is asked for one pair only.
+    is_new_for_each: bool,
     /// Whether the program has answered anything besides `start`.
     has_answered: AtomicBool,
     /// What came of asking it for next to nothing, when that was in doubt.
@@ -139,12 +141,33 @@ impl ProtocolEngine {
                 greeting,
                 dialect,
                 idle: Mutex::new(vec![session]),
+                is_new_for_each: false,
                 has_answered: AtomicBool::new(false),
                 smallest: OnceLock::new(),
                 given_up: OnceLock::new(),
                 compiled: AtomicUsize::new(0),
             }),
         })
+    }
+
+    /// The same program, with a process for each pair that is asked.
+    #[must_use]
+    pub fn anew(&self) -> ProtocolEngine {
+        let shared = &self.shared;
+        ProtocolEngine {
+            shared: Arc::new(Shared {
+                command: shared.command.clone(),
+                limits: shared.limits.clone(),
+                greeting: shared.greeting.clone(),
+                dialect: shared.dialect,
+                idle: Mutex::default(),
+                is_new_for_each: true,
+                has_answered: AtomicBool::new(false),
+                smallest: OnceLock::new(),
+                given_up: OnceLock::new(),
+                compiled: AtomicUsize::new(0),
+            }),
+        }
     }
 
     /// The version that the program says it has.
@@ -194,6 +217,9 @@ impl Shared {
     }
 
     fn put_back(&self, session: Session) {
+        if self.is_new_for_each {
+            return;
+        }
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -15,6 +15,7 @@ use crate::problem::shown;
 use crate::run::Compared;
 use crate::syntax_error::SyntaxError;
 use crate::verdict::Verdict;
+use crate::wording;
 
 /// Counts failures that nobody confirmed: where the reference fails as well, a failure is as
 /// good a result as a prompt.
@@ -23,8 +24,50 @@ pub struct Failures<'s> {
     templates: Vec<OfTemplate<'s>>,
     pairs: usize,
     failed: usize,
+    /// How loading went in all pairs, whatever the reference did.
+    loading: Loading,
     /// The first failure, with its pair.
     first: Option<(String, Outcome)>,
+}
+
+/// Whether all that came of loading is one refusal.
+#[derive(Debug, Default)]
+enum Loading {
+    /// Nothing came of it yet.
+    #[default]
+    Unknown,
+    /// Every template was refused with the same words, of which these are the first.
+    Refused(String),
+    /// Some template was loaded, or refused with other words.
+    Mixed,
+}
+
+impl Loading {
+    fn add(&mut self, outcome: &Outcome) {
+        let words = match outcome {
+            Outcome::Failed {
+                stage: Stage::Parse,
+                message,
+                ..
+            } => message,
+            // An application refused the conversation before.
+            Outcome::Failed {
+                stage: Stage::Input,
+                ..
+            } => return,
+            _ => {
+                *self = Loading::Mixed;
+                return;
+            }
+        };
+        match self {
+            Loading::Unknown => *self = Loading::Refused(words.clone()),
+            Loading::Refused(first) if wording::common(first) != wording::common(words) => {
+                *self = Loading::Mixed;
+            }
+            Loading::Refused(_) | Loading::Mixed => {}
+        }
+    }
 }
 
 /// The pairs of a template.
@@ -60,6 +103,7 @@ impl<'s> Failures<'s> {
         self.pairs += 1;
         last.pairs += 1;
         let outcome = &compared.rendered.outcome;
+        self.loading.add(outcome);
         let is_result = matches!(outcome.kind(), OutcomeKind::Rendered | OutcomeKind::Raised);
         if is_result || is_expected(&compared.verdict) {
             return;
@@ -92,6 +136,25 @@ impl<'s> Failures<'s> {
     /// Whether all is well: some pair gave something, and every template could be read.
     pub fn are_none(&self) -> bool {
         self.failed < self.pairs.max(1) && self.unread().next().is_none()
+    }
+
+    /// What an engine says that refuses every template with the same words, of more than one:
+    /// it is probably not set up.
+    pub fn common_refusal(&self) -> Option<&str> {
+        match &self.loading {
+            Loading::Refused(words) if self.templates.len() > 1 => Some(words),
+            _ => None,
+        }
+    }
+
+    /// Writes that every template is refused with the same words.
+    pub fn write_common_refusal(out: &mut dyn Write, words: &str) -> io::Result<()> {
+        let text = format!(
+            "{} every template fails to load with the same words: {} — is the engine set up?",
+            Styled(BAD, "error"),
+            shown(words)
+        );
+        writeln!(out, "{}\n", wrapped(&text, screen::width(), 2))
     }
 
     /// Writes why nothing came of templates, each reason once, and of a run in which every

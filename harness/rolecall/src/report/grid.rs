@@ -109,9 +109,8 @@ fn cell(result: &Compared<'_>) -> Cell {
         Some(Comparison::Changed(_) | Comparison::Unreadable(_)) => cell.push(BAD, " changed"),
     }
     match &result.verdict {
-        Verdict::Agrees => {}
-        // The outcome says it already.
-        Verdict::Unverified(Unverified::NotAsked) => {}
+        // That it was not asked the outcome says already.
+        Verdict::Agrees | Verdict::Unverified(Unverified::NotAsked) => {}
         Verdict::Unverified(why) if why.is_expected() => {}
         Verdict::Unverified(_) => cell.push(BAD, " unverified"),
         Verdict::Differs(_) if result.verdict.is_unexplained() => cell.push(BAD, " differs"),

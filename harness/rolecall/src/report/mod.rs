@@ -35,6 +35,7 @@ pub mod jsonl;
 pub mod listing;
 pub mod parity;
 pub mod probe;
+pub mod repetition;
 pub mod summary;
 
 mod place;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::Style;
-use rolecall_model::{OutcomeKind, TemplateName};
+use rolecall_model::{Outcome, OutcomeKind, Stage, TemplateName};
 
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
@@ -18,10 +18,23 @@ use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
 
+/// How many pairs the engine did as the reference, of how many.
+#[derive(Debug, Default, Clone, Copy)]
+struct Share {
+    agree: usize,
+    all: usize,
+}
+
 /// How many pairs are how.
 #[derive(Debug, Default, Clone)]
 pub struct Tally {
     outcomes: BTreeMap<OutcomeKind, usize>,
+    /// Pairs in which the engine had loaded the template.
+    loaded: usize,
+    /// Pairs in which the reference gave a prompt.
+    prompts: Share,
+    /// Pairs in which the reference gave none.
+    refusals: Share,
     /// As accepted.
     pub same: usize,
     /// Not as accepted.
@@ -46,6 +59,20 @@ impl Tally {
     fn add(&mut self, compared: &Compared<'_>) {
         let kind = compared.rendered.outcome.kind();
         *self.outcomes.entry(kind).or_default() += 1;
+        self.loaded += usize::from(is_loaded(&compared.rendered.outcome));
+        let expected = match &compared.verdict {
+            Verdict::Agrees => Some(kind),
+            Verdict::Differs(difference) => Some(difference.expected.kind()),
+            Verdict::Unverified(_) => None,
+        };
+        if let Some(expected) = expected {
+            let share = match expected {
+                OutcomeKind::Rendered => &mut self.prompts,
+                _ => &mut self.refusals,
+            };
+            share.all += 1;
+            share.agree += usize::from(compared.verdict == Verdict::Agrees);
+        }
         match compared.comparison {
             None => {}
             Some(Comparison::Same) => self.same += 1,
@@ -99,6 +126,27 @@ impl Tally {
             (self.agree, GOOD, "agree"),
             (self.alone, QUIET, "unverified"),
         ])
+    }
+}
+
+/// Whether an outcome shows that the engine had loaded the template.
+fn is_loaded(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::Exceeded { .. } => true,
+        Outcome::Failed { stage, .. } => *stage == Stage::Render,
+        Outcome::Crashed { .. } | Outcome::NotAsked { .. } => false,
+    }
+}
+
+impl Share {
+    /// `7,201 of 9,792 agree (73.53 %)`.
+    fn words(self) -> String {
+        format!(
+            "{} of {} agree ({})",
+            thousands(self.agree),
+            thousands(self.all),
+            percent(self.agree, self.all)
+        )
     }
 }
 
@@ -183,6 +231,44 @@ pub fn write_table(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
         table.row(row(heading("all"), total));
     }
     table.write(out)
+}
+
+/// Writes what one figure for all hides, of an engine that is another program: how much of
+/// the disagreement is that templates do not load, and of the agreement that nothing comes of
+/// what the reference refuses, too.
+pub fn write_parts(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+    let Tally {
+        prompts, refusals, ..
+    } = summary.total;
+    let mut loaded = 0;
+    let mut of_loaded = Share::default();
+    for tally in summary
+        .by_template
+        .values()
+        .filter(|tally| tally.loaded > 0)
+    {
+        loaded += 1;
+        of_loaded.agree += tally.agree;
+        of_loaded.all += tally.judged();
+    }
+    let all = summary.by_template.len();
+    if summary.total.judged() == 0 {
+        return Ok(());
+    }
+    let of_loaded = if 0 < loaded && loaded < all {
+        format!("; of their pairs {}", of_loaded.words())
+    } else {
+        String::new()
+    };
+    let templates = counted(all, "template", "templates");
+    let text = format!("{} of {templates} load{of_loaded}", thousands(loaded));
+    line(out, &text)?;
+    for (what, share) in [("prompts", prompts), ("refusals", refusals)] {
+        if share.all > 0 {
+            line(out, &format!("{what}: {}", share.words()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the last lines: how many pairs, how fast, whether they agree with `law`, and
