@@ -362,6 +362,8 @@ fn what_was_not_asked_is_told_so() {
         "{text}"
     );
     assert!(text.contains("agree (0.00 %)"), "{text}");
+    let why = "not asked chat plain/user\n  One user turn.\n  it answers nothing: it ended";
+    assert!(text.contains(why), "{text}");
 }
 
 /// A request that is larger than a pipe, to a program that reads nothing.
@@ -553,7 +555,7 @@ fn figures_tell_templates_that_load_and_refusals_apart() {
     let run = ["run", "--engine", &engine, "--against", "minijinja"];
     let out = folder.rolecall(&run).stdout();
     for words in [
-        "1 of 3 templates load; of their pairs 2 of 2 agree (100 %)\n",
+        "templates that load: 1 of 3; of their pairs 2 of 2 agree (100 %)\n",
         "prompts: 2 of 5 agree (40.00 %)\n",
         "refusals: 0 of 1 agree (0.00 %)\n",
         "2 of 6 agree (33.33 %) with minijinja",

@@ -85,6 +85,8 @@ pub enum What {
     OtherDivergence(Option<Diff>),
     /// Nobody knows what the reference does.
     Unverified,
+    /// The engine was gone.
+    NotAsked,
 }
 
 /// How much of the differences to write.
@@ -213,6 +215,7 @@ fn examine(compared: &Compared<'_>) -> Option<(String, What)> {
     match &compared.verdict {
         Verdict::Agrees => None,
         Verdict::Unverified(why) if why.is_expected() => None,
+        Verdict::Unverified(Unverified::NotAsked) => Some(("not asked".to_owned(), What::NotAsked)),
         Verdict::Unverified(_) => Some(("unverified".to_owned(), What::Unverified)),
         Verdict::Differs(difference) => {
             let outcome = &compared.rendered.outcome;
@@ -278,6 +281,7 @@ fn word(compared: &Compared<'_>, what: &What) -> Option<String> {
     match (what, &compared.verdict) {
         (What::Differs(Some(_)) | What::Unreadable(_), _) => None,
         (_, Verdict::Unverified(why)) if why.is_expected() => None,
+        (What::NotAsked, _) => Some(compared.rendered.outcome.text().to_owned()),
         (What::Differs(None), Verdict::Differs(difference)) => Some(format!(
             "the reference {} something else, of which only the SHA-256 is recorded",
             difference.expected.kind()
@@ -348,6 +352,7 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, extent: Extent) -> io::Re
         What::Differs(_) => (Styled(BAD, "differs"), "the same difference"),
         What::OtherDivergence(_) => (Styled(BAD, "diverges otherwise"), "the same"),
         What::Unverified => (Styled(BAD, "unverified"), "the same"),
+        What::NotAsked => (Styled(BAD, "not asked"), "the same"),
     };
     let name = format!("{} {}", pair.template.name, pair.case.id);
     paragraph(out, &format!("{label} {}", Styled(HEADING, &name)), 2)?;
@@ -373,7 +378,7 @@ fn write_group(out: &mut dyn Write, group: &Group<'_>, extent: Extent) -> io::Re
             let text = format!("  the snapshot cannot be read: {why}");
             writeln!(out, "{}", wrapped(&text, screen::of_messages(), 4))?;
         }
-        What::Unverified => {}
+        What::Unverified | What::NotAsked => {}
     }
     let others = group.pairs.iter().enumerate();
     let others: Vec<_> = others
@@ -470,7 +475,7 @@ fn write_advice(
                 }
             }
         }
-        What::Differs(_) | What::OtherDivergence(_) | What::Unverified => {}
+        What::Differs(_) | What::OtherDivergence(_) | What::Unverified | What::NotAsked => {}
     }
     if group.can_be_recorded {
         let one = pair_name(pair);

@@ -260,8 +260,7 @@ pub fn write_parts(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     } else {
         String::new()
     };
-    let templates = counted(all, "template", "templates");
-    let text = format!("{} of {templates} load{of_loaded}", thousands(loaded));
+    let text = format!("templates that load: {loaded} of {all}{of_loaded}");
     line(out, &text)?;
     for (what, share) in [("prompts", prompts), ("refusals", refusals)] {
         if share.all > 0 {
