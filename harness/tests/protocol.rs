@@ -364,6 +364,10 @@ fn what_was_not_asked_is_told_so() {
     assert!(text.contains("agree (0.00 %)"), "{text}");
     let why = "not asked chat plain/user\n  One user turn.\n  it answers nothing: it ended";
     assert!(text.contains(why), "{text}");
+    // An engine that was to give the verdicts is told as well.
+    let against = folder.rolecall(&["run", "--against", &engine]);
+    let words = "the reference was not asked: it answers nothing";
+    assert!(against.stdout().contains(words), "{}", against.stdout());
 }
 
 /// A request that is larger than a pipe, to a program that reads nothing.

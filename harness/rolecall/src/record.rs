@@ -94,6 +94,8 @@ pub enum Unverified {
     CaseChanged,
     /// The engine that was asked for a verdict crashed.
     Crashed(String),
+    /// The engine that was to be asked for a verdict is gone.
+    ReferenceNotAsked(String),
     /// The engine itself was not asked: it is gone.
     NotAsked,
 }
@@ -409,6 +411,9 @@ impl std::fmt::Display for Unverified {
             Unverified::NoRecord => "the case has no reference record",
             Unverified::CaseChanged => "the case has changed since it was recorded",
             Unverified::NotAsked => "the engine was not asked",
+            Unverified::ReferenceNotAsked(why) => {
+                return write!(f, "the reference was not asked: {why}");
+            }
             Unverified::Crashed(why) => return write!(f, "the reference crashed: {why}"),
         })
     }

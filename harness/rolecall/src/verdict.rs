@@ -111,7 +111,11 @@ pub fn by_outcome(
         return Verdict::Unverified(Unverified::NotAsked);
     }
     let Some(answer) = Answer::of(expected) else {
-        return Verdict::Unverified(Unverified::Crashed(expected.text().to_owned()));
+        let why = expected.text().to_owned();
+        return Verdict::Unverified(match expected {
+            Outcome::NotAsked { .. } => Unverified::ReferenceNotAsked(why),
+            _ => Unverified::Crashed(why),
+        });
     };
     if answer.agrees(outcome) {
         return Verdict::Agrees;

@@ -189,7 +189,12 @@ impl<'s> Group<'s> {
             can_be_recorded: match &compared.verdict {
                 Verdict::Unverified(why) => {
                     !why.is_expected()
-                        && !matches!(why, Unverified::Crashed(_) | Unverified::NotAsked)
+                        && !matches!(
+                            why,
+                            Unverified::Crashed(_)
+                                | Unverified::ReferenceNotAsked(_)
+                                | Unverified::NotAsked
+                        )
                 }
                 Verdict::Agrees | Verdict::Differs(_) => false,
             },

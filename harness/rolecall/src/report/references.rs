@@ -129,6 +129,6 @@ fn described(answer: &Answer) -> String {
 fn described_outcome(outcome: &Outcome) -> String {
     match Answer::of(outcome) {
         Some(answer) => described(&answer),
-        None => format!("crashed: {}", outcome.text()),
+        None => format!("{}: {}", outcome.kind(), outcome.text()),
     }
 }
