@@ -184,6 +184,14 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
             "error: control-tokens-known: `<|im_end|>` is no token of the model, as others that the template writes are"
         ]
     );
+    let alone = sound
+        .clone()
+        .with_token("<|im_end|>", |token| token["single_word"] = true.into());
+    assert!(told(&alone).contains(
+        &"error: control-tokens-known: `<|im_end|>` is a token of the model, and is cut into pieces \
+          where it stands: look at its `normalized` and `single_word`, and at `split_special_tokens`"
+            .to_owned()
+    ));
     let mut other = sound.clone();
     other.generation = json!({"eos_token_id": 301});
     assert_eq!(

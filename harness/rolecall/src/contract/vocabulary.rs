@@ -1,6 +1,8 @@
 //! Contracts about the tokens that a prompt becomes. They say nothing where the vocabulary of
 //! the model is not known.
 
+use std::rc::Rc;
+
 use rolecall_model::Dialect;
 
 use super::definition::Contract;
@@ -65,7 +67,7 @@ struct Written<'s> {
 }
 
 /// What looks like a control token, in prompts and in what stands in the source.
-fn written<'s>(prober: &Prober<'_>, seen: &'s [std::rc::Rc<Seen>]) -> Vec<Written<'s>> {
+fn written<'s>(prober: &Prober<'_>, seen: &'s [Rc<Seen>]) -> Vec<Written<'s>> {
     let mut found: Vec<Written<'s>> = Vec::new();
     for seen in seen {
         for token in control_tokens(seen.text().unwrap_or_default()) {
@@ -121,6 +123,9 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     if !known.is_empty() {
         tally.holds();
     }
+    for one in known {
+        cut_as_one(&mut tally, tokenizer, &one.token, &seen);
+    }
     let mut plain: Vec<&str> = Vec::new();
     for one in unknown {
         let Written { token, seen, line } = one;
@@ -162,6 +167,33 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         tally.skip("the template writes no control tokens");
     }
     tally.judgement()
+}
+
+/// Demands that a token of the model is cut as one wherever a prompt has it. The vocabulary can say
+/// that it is looked for in normalised text only, or as a word of its own.
+fn cut_as_one(tally: &mut Tally, tokenizer: &Tokenizer, token: &str, seen: &[Rc<Seen>]) {
+    if tokenizer.marker(token).is_none() {
+        return;
+    }
+    for seen in seen {
+        let Some(text) = seen.text() else { continue };
+        let Ok(tokens) = tokenizer.encode(text) else {
+            continue;
+        };
+        let is_cut = |at: &usize| {
+            let mut markers = tokens.iter().filter(|one| one.kind != Kind::Ordinary);
+            markers.any(|one| one.range.start <= *at && at + token.len() <= one.range.end)
+        };
+        let mut places = text.match_indices(token).map(|(at, _)| at);
+        if let Some(at) = places.find(|at| !is_cut(at)) {
+            let what = format!(
+                "`{token}` is a token of the model, and is cut into pieces where it stands: look \
+                 at its `normalized` and `single_word`, and at `split_special_tokens`"
+            );
+            tally.broken(Evidence::one(what, seen).at(Some(at..at + token.len())));
+            return;
+        }
+    }
 }
 
 pub(super) static TURN_END_STOPS: Contract = Contract {

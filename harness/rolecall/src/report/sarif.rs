@@ -210,13 +210,13 @@ mod tests {
     fn log(template: Template) -> Value {
         let card = crate::card::examine(&Minijinja::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template], Path::new("/work")).unwrap();
+        write(&mut out, &[card], &[template], Path::new("/home/me")).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
     fn template(source: &str) -> Template {
         let mut template = Template::from_source("t", Dialect::Jinja, source);
-        template.path = "/work/a b/t.jinja".into();
+        template.path = "/home/me/a b/t.jinja".into();
         template
     }
 
@@ -299,10 +299,10 @@ mod tests {
 
     #[test]
     fn paths_are_relative_below_the_folder_and_whole_elsewhere() {
-        let of = |path: &str| uri(Path::new(path), Path::new("/work/here"));
+        let of = |path: &str| uri(Path::new(path), Path::new("/home/me/here"));
         assert_eq!(of("t.jinja"), "t.jinja");
         assert_eq!(of("./a/../b c%.jinja"), "b%20c%25.jinja");
-        assert_eq!(of("/work/here/models/t.gguf"), "models/t.gguf");
-        assert_eq!(of("../there/t.jinja"), "file:///work/there/t.jinja");
+        assert_eq!(of("/home/me/here/models/t.gguf"), "models/t.gguf");
+        assert_eq!(of("../there/t.jinja"), "file:///home/me/there/t.jinja");
     }
 }
