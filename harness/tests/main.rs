@@ -13,6 +13,8 @@ mod cli;
 mod constructs;
 mod diff;
 #[cfg(unix)]
+mod engines;
+#[cfg(unix)]
 mod files;
 mod inventory;
 mod output;

@@ -1,6 +1,6 @@
 //! `check`, on what users have on disk.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
@@ -21,13 +21,7 @@ const SOUND: &str = "{%- for m in messages %}\
 const BROKEN: &str = "{% for m in messages %}{% if m.role != 'system' or loop.first %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
 
 fn check(folder: &Folder, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rolecall"))
-        .env("ROLECALL_CACHE", crate::folder::CACHE)
-        .arg("check")
-        .args(arguments)
-        .current_dir(folder.0.path())
-        .output()
-        .unwrap()
+    folder.run(&[&["check"], arguments].concat())
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,23 +1,14 @@
 //! The commands, given sources.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
-use super::Folder;
 use super::build::Gguf;
+use super::{CASES, Folder};
 
 /// One case, and what the arguments say.
 fn rolecall(folder: &Folder, arguments: &[&str]) -> Output {
-    folder.write(
-        "cases.json",
-        r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#,
-    );
-    Command::new(env!("CARGO_BIN_EXE_rolecall"))
-        .env("ROLECALL_CACHE", crate::folder::CACHE)
-        .args(arguments)
-        .args(["--cases", "cases.json"])
-        .current_dir(folder.0.path())
-        .output()
-        .unwrap()
+    folder.write("cases.json", CASES);
+    folder.run(&[arguments, &["--cases", "cases.json"]].concat())
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -13,8 +13,12 @@ mod ollama;
 mod tokens;
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use rolecall::source::{self, Found};
+
+/// A file of one case.
+const CASES: &str = r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#;
 
 /// A folder of its own for a test.
 struct Folder(tempfile::TempDir);
@@ -33,6 +37,16 @@ impl Folder {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
         path
+    }
+
+    /// The command line, run in the folder.
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_rolecall"))
+            .env("ROLECALL_CACHE", crate::folder::CACHE)
+            .args(arguments)
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
     }
 
     /// What a path in the folder gives.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use rolecall::card::{Card, examine_with};
 use rolecall::contract::Severity;
@@ -13,8 +13,8 @@ use rolecall_jinja::Minijinja;
 use rolecall_model::Template;
 use serde_json::{Value, json};
 
-use super::Folder;
-use super::build::{Gguf, Value as Entry, text, texts};
+use super::build::{Gguf, U32, Value as Entry, text, texts};
+use super::{CASES, Folder};
 
 const I32: u32 = 5;
 
@@ -331,6 +331,14 @@ fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
             "error: turn-end-stops: an answer ends with `<tool>`, and the model stops at `</s>`, `<|im_end|>` only, says the GGUF file"
         ]
     );
+    // Types that are no numbers of 32 bits are those of a file that is damaged, or hostile.
+    let strange = Entry::Array(U32, vec![Entry::U32(3); 7]);
+    let strange = gguf(TEMPLATE).with("tokenizer.ggml.token_type", strange);
+    let folder = Folder::new();
+    let template = template_at(&folder.write("m.gguf", strange.bytes()));
+    let error = Tokenizer::read(&template.vocabulary, &template.special_tokens).unwrap_err();
+    let words = "the value of \"tokenizer.ggml.token_type\" is not an array of at most";
+    assert!(error.to_string().contains(words), "{error}");
     // A file without its tokens says nothing.
     let folder = Folder::new();
     let bare = gguf(TEMPLATE).without("tokenizer.ggml.tokens");
@@ -414,16 +422,8 @@ fn markers_are_cut_out_of_text_and_the_rest_is_left_whole() {
 }
 
 fn rolecall(folder: &Folder, arguments: &[&str]) -> Output {
-    folder.write(
-        "cases.json",
-        r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#,
-    );
-    Command::new(env!("CARGO_BIN_EXE_rolecall"))
-        .env("ROLECALL_CACHE", crate::folder::CACHE)
-        .args(arguments)
-        .current_dir(folder.0.path())
-        .output()
-        .unwrap()
+    folder.write("cases.json", CASES);
+    folder.run(arguments)
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn two_templates(
     for suite in &mut suites {
         setup::put_behind(arguments.front.name, suite);
     }
-    let is_sound = report_inputs(&runner, &suites)?;
+    let mut is_sound = report_inputs(&runner, &suites)?;
     for (suite, text) in suites.iter().zip(&comparison.sides) {
         if suite.templates.is_empty() {
             return Err(Failure::Request(format!(
@@ -178,7 +178,8 @@ fn two_templates(
         };
         comparison.render([&runner, &runner], pairs);
         let templates = [one.clone(), other.clone()];
-        let (tokenizers, _) = setup::tokenizers(&templates)?;
+        let (tokenizers, is_known) = setup::tokenizers(&templates)?;
+        is_sound &= is_known;
         let cards = runner.examine(&templates, &tokenizers).results;
         if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
             pairing.card = Some(CardChange::between(one, other));

@@ -3,7 +3,7 @@
 
 use rolecall_model::{Dialect, Template};
 
-use super::vocabularies::tokenizer;
+use super::example_tokenizer::tokenizer;
 use super::{ALL, Contract, Judgement};
 use crate::card::{Card, examine_with};
 use crate::engines::Engines;

@@ -35,9 +35,9 @@ mod tools;
 mod turns;
 
 #[cfg(test)]
-mod examples;
+mod example_tokenizer;
 #[cfg(test)]
-mod vocabularies;
+mod examples;
 
 #[cfg(test)]
 mod tests;

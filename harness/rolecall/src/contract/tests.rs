@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rolecall_model::{Conversation, Dialect, Engine, Outcome, Program, Refusal, Template};
 
-use super::vocabularies::tokenizer;
+use super::example_tokenizer::tokenizer;
 use super::{ALL, Judgement, by_id};
 use crate::card::{Card, examine, examine_with};
 use crate::engines::Engines;

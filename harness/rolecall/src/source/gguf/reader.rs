@@ -10,8 +10,9 @@
 //! - versions 1 (counts and lengths of 32 bits) to 3, in both byte orders,
 //! - every length is held against what is left of the file before anything is allocated
 //!   or skipped; texts that are kept have limits,
-//! - values that are not needed are skipped, arrays of numbers in one step; tokens are
-//!   not kept, those that are special are looked up afterwards,
+//! - values that are not needed are skipped, arrays of numbers in one step; for templates no
+//!   tokens are kept, those that are special are looked up afterwards; for the vocabulary they
+//!   are, up to a limit,
 //! - of the tensors only the list is read, and whether each begins inside the file.
 //!
 //! Source: the GGUF specification in the ggml repository, `docs/gguf.md`.
@@ -27,6 +28,7 @@ pub(super) const MOST_KEY: u64 = 65_535;
 const MOST_METADATA: u64 = 1 << 30;
 const DEEPEST_ARRAY: usize = 4;
 
+pub(super) const I32: u32 = 5;
 const BOOLEAN: u32 = 7;
 pub(super) const STRING: u32 = 8;
 pub(super) const ARRAY: u32 = 9;

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
 
-use super::reader::{ARRAY, Broken, MOST_KEY, Reader, STRING};
+use super::reader::{ARRAY, Broken, I32, MOST_KEY, Reader, STRING};
 
 const TOKENS: &str = "tokenizer.ggml.tokens";
 const TYPES: &str = "tokenizer.ggml.token_type";
@@ -65,13 +65,18 @@ const PRE_WITH_BOS: [&str; 11] = [
     "chameleon",
 ];
 
-const UNKNOWN: i128 = 2;
-const CONTROL: i128 = 3;
-const USER_DEFINED: i128 = 4;
+const UNKNOWN: u8 = 2;
+const CONTROL: u8 = 3;
+const USER_DEFINED: u8 = 4;
+
+/// More tokens than any model has; a bound on the memory that a hostile file takes.
+const MOST_TOKENS: u64 = 1 << 22;
+/// More text than any of them has, for the same reason.
+const MOST_TOKEN_TEXT: u64 = 256 << 20;
 
 /// A token that text is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Marker {
+pub(crate) struct SoughtToken {
     pub(crate) id: u32,
     pub(crate) text: String,
     /// Whether it is a control token: a server may keep users from writing it.
@@ -82,7 +87,7 @@ pub(crate) struct Marker {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Vocabulary {
     /// Those that text is searched for.
-    pub(crate) markers: Vec<Marker>,
+    pub(crate) markers: Vec<SoughtToken>,
     /// How many tokens there are in all.
     pub(crate) count: usize,
     /// The text of the token that begins a sequence.
@@ -100,7 +105,7 @@ pub(crate) struct Vocabulary {
 #[derive(Default)]
 struct Keys {
     tokens: Vec<String>,
-    types: Vec<i128>,
+    types: Vec<u8>,
     model: String,
     pre: String,
     add_bos: Option<bool>,
@@ -123,26 +128,37 @@ impl Vocabulary {
 }
 
 impl<R: Read + Seek> Reader<R> {
+    /// The type and the number of the elements of an array of tokens, which are of a type.
+    fn elements(&mut self, kind: u32, what: &str) -> Result<(u32, u64), Broken> {
+        let at = self.offset;
+        let (element, count) = self.array(what)?;
+        if element != kind || count > MOST_TOKENS {
+            let message = format!("{what} is not an array of at most {MOST_TOKENS} of type {kind}");
+            return Err(Broken::at(at, message));
+        }
+        Ok((element, count))
+    }
+
     fn key(&mut self, keys: &mut Keys) -> Result<(), Broken> {
         let key = self.text(MOST_KEY, "a key")?;
         let kind = self.u32("the type of a value")?;
         let what = format!("the value of {key:?}");
         match (key.as_str(), kind) {
             (TOKENS, ARRAY) => {
-                let (element, count) = self.array(&what)?;
-                for _ in 0..count {
-                    if element != STRING {
-                        self.skip_value(element, 0, &what)?;
-                        continue;
-                    }
+                let start = self.offset;
+                for _ in 0..self.elements(STRING, &what)?.1 {
                     keys.tokens.push(self.text(MOST_KEY, "a token")?);
-                    self.stay_within_metadata()?;
+                    if self.offset - start > MOST_TOKEN_TEXT {
+                        let message = format!("{what} has more than {MOST_TOKEN_TEXT} bytes");
+                        return Err(Broken::at(start, message));
+                    }
                 }
             }
             (TYPES, ARRAY) => {
-                let (element, count) = self.array(&what)?;
+                let (element, count) = self.elements(I32, &what)?;
                 for _ in 0..count {
-                    keys.types.push(self.integer(element, &what)?);
+                    let kind = self.integer(element, &what)?;
+                    keys.types.push(kind.try_into().unwrap_or_default());
                 }
             }
             (MODEL, STRING) => keys.model = self.text(MOST_KEY, &what)?,
@@ -203,13 +219,13 @@ impl Keys {
 
     /// The tokens that text is searched for; those that end a turn by their text are taken for
     /// control tokens.
-    fn markers(&self, by_text: &BTreeSet<u32>) -> Vec<Marker> {
+    fn markers(&self, by_text: &BTreeSet<u32>) -> Vec<SoughtToken> {
         let texts = (0..).zip(&self.tokens);
         let markers = texts.filter_map(|(id, text): (u32, _)| {
             let kind = self.types.get(usize::try_from(id).ok()?).copied();
             let is_special = kind == Some(CONTROL) || by_text.contains(&id);
             let is_marker = is_special || matches!(kind, Some(UNKNOWN | USER_DEFINED));
-            (is_marker && !text.is_empty()).then(|| Marker {
+            (is_marker && !text.is_empty()).then(|| SoughtToken {
                 id,
                 text: text.clone(),
                 is_special,

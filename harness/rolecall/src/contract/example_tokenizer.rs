@@ -1,4 +1,4 @@
-//! Vocabularies for tests.
+//! A tokenizer for tests and for the examples of pages.
 
 use rolecall_model::Template;
 use serde_json::json;
