@@ -2,7 +2,7 @@
 """Records what Go's text/template gives as Ollama uses it, for harness/go/tests/language.rs.
 
     scripts/setup-references
-    python3 scripts/record-go-language.py .references/ollama > harness/tests/data/go-language.json
+    python3 scripts/record-go-language.py .references/ollama > cases/constructs/go.json
 
 The recorded table is of Go 1.26. With it come the names of the functions that a template
 can call: Go's from its own source, Ollama's from the reference. A row has to call each.
@@ -40,6 +40,7 @@ NULL = {
     "properties": {"a": {"type": [], "items": None, "enum": None, "properties": {}}, "b": {"items": 0}},
 }
 CASE = {
+    "now": "2024-03-01T00:00:00Z",
     "messages": [
         {"role": "System", "content": "Be brief."},
         {"role": "user", "content": "日本 <b>"},
@@ -373,7 +374,7 @@ def main():
         name = str(number)
         requests.append({"id": 2 * number + 1, "request": "load", "template": name, "source": source})
         requests.append(
-            {"id": 2 * number + 2, "request": "render", "template": name, "now": "2024-03-01T00:00:00Z", **CASE}
+            {"id": 2 * number + 2, "request": "render", "template": name, **CASE}
         )
     lines = "".join(json.dumps(request) + "\n" for request in requests)
     run = subprocess.run([sys.argv[1]], input=lines, capture_output=True, text=True, check=True)

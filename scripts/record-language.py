@@ -4,11 +4,11 @@
     scripts/setup-references
     .references/python-transformers/bin/python scripts/record-language.py
 
-Rewrites harness/tests/data/language.json, a list of [template, outcome, text] rows: the
-templates stay, outcome and text are what transformers gives for one user message "hey".
-To add a row, add ["the template", "", ""] and run this. The text of `failed` is Python's
-own message; only that it fails is compared. A row has to give the same every time: no
-address in memory, no random choice. The clock stands still.
+Rewrites cases/constructs/jinja.json: one conversation, and rows with a template each. The
+templates stay; the rest is what transformers gives for the conversation. To add a row, add
+{"template": "…"} and run this. The message of `failed` is Python's own; only that it fails is
+compared. A row has to give the same every time: no address in memory, no random choice. The
+clock stands still.
 
 Rewrites harness/tests/data/language-names.json too: every filter, test and global function
 that a template has there, and the attributes of `loop` and of Python's types. A row has to
@@ -28,11 +28,12 @@ import jinja2
 from jinja2.runtime import LoopContext
 from transformers.utils import chat_template_utils
 
-DATA = pathlib.Path(__file__).parent.parent / "harness/tests/data"
-TABLE = DATA / "language.json"
-NAMES = DATA / "language-names.json"
+ROOT = pathlib.Path(__file__).parent.parent
+TABLE = ROOT / "cases/constructs/jinja.json"
+NAMES = ROOT / "harness/tests/data/language-names.json"
+CASE = {"now": "2026-01-02T03:04:05Z", "messages": [{"role": "user", "content": "hey"}]}
 CONTEXT = {
-    "messages": [{"role": "user", "content": "hey"}],
+    "messages": CASE["messages"],
     "tools": None,
     "documents": None,
     "add_generation_prompt": True,
@@ -48,23 +49,27 @@ class FrozenClock(datetime.datetime):
 
     @classmethod
     def now(cls, tz=None):
-        return cls(2026, 1, 2, 3, 4, 5)
+        return cls.fromisoformat(CASE["now"].removesuffix("Z"))
 
 
 def outcome(source):
+    stage = "parse"
     try:
-        return "rendered", chat_template_utils._compile_jinja_template(source).render(**CONTEXT)
+        template = chat_template_utils._compile_jinja_template(source)
+        stage = "render"
+        return {"outcome": "rendered", "text": template.render(**CONTEXT)}
     except Exception as error:
         # raise_exception raises exactly this class, everything else a subclass or another.
-        kind = "raised" if type(error) is jinja2.exceptions.TemplateError else "failed"
-        return kind, str(error)
+        if type(error) is jinja2.exceptions.TemplateError:
+            return {"outcome": "raised", "message": str(error)}
+        return {"outcome": "failed", "stage": stage, "message": str(error)}
 
 
 def row(source):
-    kind, text = outcome(source)
-    if any(outcome(source) != (kind, text) for _ in range(TIMES)) or ADDRESS.search(text):
-        sys.exit(f"{source}\n  gives something else every time: {text}")
-    return [source, kind, text]
+    found = outcome(source)
+    if any(outcome(source) != found for _ in range(TIMES)) or ADDRESS.search(str(found)):
+        sys.exit(f"{source}\n  gives something else every time: {found}")
+    return {"template": source} | found
 
 
 def public(value):
@@ -92,9 +97,9 @@ def names():
 
 def main():
     chat_template_utils.datetime = FrozenClock
-    rows = [row(source) for source, *_ in json.loads(TABLE.read_text("utf-8"))]
+    rows = [row(kept["template"]) for kept in json.loads(TABLE.read_text("utf-8"))["rows"]]
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    TABLE.write_text(f"[\n{lines}\n]\n", "utf-8")
+    TABLE.write_text(f'{{"case": {json.dumps(CASE)},\n"rows": [\n{lines}\n]}}\n', "utf-8")
     lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in names().items())
     NAMES.write_text(f"{{\n{lines}\n}}\n", "utf-8")
 

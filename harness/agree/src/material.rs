@@ -1,21 +1,21 @@
 //! What questions are made of: templates that somebody wrote, and conversations.
 
-use std::fs;
 use std::path::Path;
 
+use rolecall::construct::Constructs;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::suite::Suite;
 use rolecall_model::{Case, Dialect, Template};
-use serde_json::{Value, json};
 
 /// What the questions of a dialect are made of.
 pub(crate) struct Material {
     /// Whole templates: those of the suite, and those that were asked for.
     pub(crate) templates: Vec<Template>,
-    /// Small templates, each of which is about one thing: the rows of the language table.
+    /// Small templates, each of which is about one thing: the rows of the table of
+    /// constructs.
     pub(crate) rows: Vec<Template>,
-    /// Conversations: the first is that of the language table, and the others the suite's.
+    /// Conversations: the first is that of the table of constructs, and the others the suite's.
     pub(crate) cases: Vec<Case>,
 }
 
@@ -28,9 +28,6 @@ pub(crate) enum MaterialError {
     /// A folder holds templates, but none of the dialects that are asked about.
     #[error("{0} holds no template: name a folder with .jinja or .gotmpl files, or of a model")]
     Empty(String),
-    /// A language table is no table.
-    #[error("{0} is not a language table: {1}")]
-    Table(String, String),
 }
 
 /// What is in a suite, and in a folder if one is named.
@@ -74,10 +71,8 @@ impl Sources {
     /// What there is of a dialect.
     pub(crate) fn of(&self, dialect: Dialect, layout: &Layout) -> Result<Material, MaterialError> {
         let all = self.given.iter().chain(&self.suite.templates);
-        let Table {
-            sources: rows,
-            case,
-        } = Table::read(dialect, layout)?;
+        let Constructs { rows, case, .. } =
+            Constructs::read(layout, dialect).map_err(MaterialError::Broken)?;
         let mut cases = vec![case];
         cases.extend(
             self.suite
@@ -91,61 +86,8 @@ impl Sources {
                 .filter(|template| template.dialect == dialect)
                 .cloned()
                 .collect(),
-            rows: rows
-                .iter()
-                .map(|source| Template::from_source("row", dialect, source))
-                .collect(),
+            rows: rows.into_iter().map(|row| row.template).collect(),
             cases,
         })
     }
-}
-
-/// A language table: its templates and the one conversation that they are given.
-struct Table {
-    sources: Vec<String>,
-    case: Case,
-}
-
-impl Table {
-    fn read(dialect: Dialect, layout: &Layout) -> Result<Table, MaterialError> {
-        let name = match dialect {
-            Dialect::Jinja => "language.json",
-            Dialect::Go => "go-language.json",
-        };
-        let path = layout.root().join("harness/tests/data").join(name);
-        let wrong = |words: String| MaterialError::Table(path.display().to_string(), words);
-        let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-        let table: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        let (rows, case) = match dialect {
-            Dialect::Jinja => (
-                &table,
-                Case::from_messages(vec![json!({"role": "user", "content": "hey"})]),
-            ),
-            Dialect::Go => (&table["rows"], go_case(&table["case"])),
-        };
-        let sources = rows.as_array().into_iter().flatten().filter_map(|row| {
-            let source = if dialect == Dialect::Go {
-                &row["template"]
-            } else {
-                &row[0]
-            };
-            source.as_str().map(str::to_owned)
-        });
-        Ok(Table {
-            sources: sources.collect(),
-            case,
-        })
-    }
-}
-
-fn go_case(value: &Value) -> Case {
-    let list = |key: &str| value[key].as_array().cloned();
-    let mut case = Case::from_messages(list("messages").unwrap_or_default());
-    case.tools = list("tools");
-    case.variables = value["variables"].as_object().cloned().unwrap_or_default();
-    // As the record of the table has it.
-    if let Ok(now) = "2024-03-01T00:00:00Z".parse() {
-        case.now = now;
-    }
-    case
 }

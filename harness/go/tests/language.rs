@@ -18,7 +18,7 @@ const KNOWN: &[(&str, &str)] = &[(
 )];
 
 fn table() -> Value {
-    serde_json::from_str(include_str!("../../tests/data/go-language.json"))
+    serde_json::from_str(include_str!("../../../cases/constructs/go.json"))
         .expect("the table is JSON")
 }
 

@@ -10,6 +10,7 @@ use regex::Regex;
 use rolecall_jinja::Minijinja;
 use rolecall_model::guard::load;
 use rolecall_model::{Case, Conversation, Dialect, Outcome, OutcomeKind, Template};
+use serde_json::Value;
 
 /// A reason of [`KNOWN`].
 const NO_BYTES: &str = "there are no bytes";
@@ -95,11 +96,18 @@ const KNOWN: &[(&str, &str)] = &[
     ),
 ];
 
-/// A template, what comes of it, and its text.
+/// A template, what comes of it, and its text or message.
 type Row = [String; 3];
 
 fn rows() -> Vec<Row> {
-    serde_json::from_str(include_str!("../../tests/data/language.json")).unwrap()
+    let table: Value =
+        serde_json::from_str(include_str!("../../../cases/constructs/jinja.json")).unwrap();
+    let row = |row: &Value| {
+        let text = row.get("text").or_else(|| row.get("message"));
+        [&row["template"], &row["outcome"], text.unwrap()]
+            .map(|part| part.as_str().unwrap().to_owned())
+    };
+    table["rows"].as_array().unwrap().iter().map(row).collect()
 }
 
 #[test]

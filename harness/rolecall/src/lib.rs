@@ -50,6 +50,8 @@ pub mod suite;
 
 pub mod selection;
 
+pub mod construct;
+
 // What renders it.
 pub mod engines;
 pub mod protocol;

@@ -48,8 +48,14 @@ pub(super) fn regressions(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
 /// The inputs that a target starts from.
 pub(super) fn of(target: &str) -> Vec<Vec<u8>> {
     match target {
-        "jinja" => templates("jinja", include_str!("../../data/language.json")),
-        "go" => templates("gotmpl", include_str!("../../data/go-language.json")),
+        "jinja" => templates(
+            "jinja",
+            include_str!("../../../../cases/constructs/jinja.json"),
+        ),
+        "go" => templates(
+            "gotmpl",
+            include_str!("../../../../cases/constructs/go.json"),
+        ),
         "cases" => cases(),
         "transcripts" => transcripts(),
         "models" => models(),
@@ -133,11 +139,8 @@ fn templates(extension: &str, table: &str) -> Vec<Vec<u8>> {
         .map(|path| fs::read(path).unwrap())
         .collect();
     let table: serde_json::Value = serde_json::from_str(table).unwrap();
-    let rows = table.as_array().or_else(|| table["rows"].as_array());
-    sources.extend(rows.unwrap().iter().map(|row| {
-        let source = row[0].as_str().or_else(|| row["template"].as_str());
-        source.unwrap().as_bytes().to_vec()
-    }));
+    let rows = table["rows"].as_array().unwrap().iter();
+    sources.extend(rows.map(|row| row["template"].as_str().unwrap().as_bytes().to_vec()));
     sources
         .iter()
         .zip(bodies.iter().cycle())
