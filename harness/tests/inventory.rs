@@ -17,6 +17,38 @@ fn layout() -> Layout {
     Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
 }
 
+/// Whoever has the exported suite finds cases and templates by their names: a name that is gone
+/// does not come back.
+#[test]
+fn no_retired_name_comes_back() {
+    let suite = Suite::load_layout(&layout());
+    let text = std::fs::read_to_string(layout().cases().join("retired.json")).unwrap();
+    let retired: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let names = |list: &str| {
+        let names = retired[list].as_array().unwrap().iter();
+        let names = names.map(|name| name.as_str().unwrap().to_owned());
+        names.collect::<BTreeSet<_>>()
+    };
+    let cases = suite.written_cases().map(|case| case.id.to_string());
+    let templates = suite
+        .templates
+        .iter()
+        .map(|template| template.name.to_string());
+    for (list, present) in [
+        ("cases", cases.collect::<Vec<_>>()),
+        ("templates", templates.collect()),
+    ] {
+        let back: Vec<_> = present
+            .iter()
+            .filter(|name| names(list).contains(*name))
+            .collect();
+        assert!(
+            back.is_empty(),
+            "{back:?} are retired: give them other names"
+        );
+    }
+}
+
 /// The seed templates are other people's work, restored byte by byte: line endings and a
 /// missing final newline are part of them.
 #[test]

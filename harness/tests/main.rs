@@ -14,6 +14,7 @@ mod constructs;
 mod diff;
 #[cfg(unix)]
 mod engines;
+mod export;
 #[cfg(unix)]
 mod files;
 mod inventory;

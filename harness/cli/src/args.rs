@@ -80,6 +80,8 @@ pub(crate) enum Command {
     Accept(AcceptArguments),
     /// Make a suite of one's own: rolecall.toml, a first case, a workflow for CI
     Init(InitArguments),
+    /// Write the suite as plain data, for engines in any language
+    Export(ExportArguments),
     /// Compare two templates, engines, fronts or saved runs, of which neither is what the other
     /// should be
     Diff(DiffArguments),
@@ -116,6 +118,7 @@ impl Command {
             | Command::Accept(_)
             | Command::Diff(_)
             | Command::Init(_)
+            | Command::Export(_)
             | Command::Check(_)
             | Command::Parity(_)
             | Command::Lint(_)
@@ -136,6 +139,7 @@ impl Command {
             Command::Parity(_)
             | Command::Accept(_)
             | Command::Init(_)
+            | Command::Export(_)
             | Command::Explain(_)
             | Command::Lint(_)
             | Command::Reference(_) => false,
@@ -310,6 +314,16 @@ pub(crate) struct AcceptArguments {
     /// Threads to render on; one a core unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The folder: a new or an empty one, or an export, which is replaced
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Which pairs
+    #[arg(value_name = "FILTER", help = FILTERS)]
+    pub(crate) filters: Vec<Filter>,
 }
 
 #[derive(Debug, Args)]

@@ -107,6 +107,9 @@ pub mod comparison;
 pub mod parity;
 pub mod recording;
 
+// The suite for those who do not run Rust.
+pub mod export;
+
 pub mod report;
 
 pub mod lint;

@@ -4,6 +4,7 @@ mod accept;
 mod check;
 mod diff;
 mod explain;
+mod export;
 mod init;
 mod lint;
 mod list;
@@ -34,6 +35,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Parity(arguments) => parity::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init(arguments) => init::execute(arguments, out),
+        Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
         Command::Explain(arguments) => explain::execute(arguments, out),

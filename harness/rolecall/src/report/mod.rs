@@ -28,6 +28,7 @@ pub mod card;
 pub mod comparison;
 pub mod document;
 pub mod explanation;
+pub mod export;
 pub mod failures;
 pub mod grid;
 pub mod initial;

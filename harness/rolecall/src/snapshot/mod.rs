@@ -15,7 +15,7 @@ mod survey;
 
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Outcome, Template, TemplateName};
+use rolecall_model::{CaseId, Outcome, Template, TemplateName};
 
 use crate::file::read_text;
 use crate::layout::Layout;
@@ -118,23 +118,19 @@ impl Snapshots {
         }
     }
 
-    /// The reference's transcript, if it is known in whole: from its words, from the
-    /// accepted snapshot where that agrees with it, or from the file of a divergence.
+    /// The reference's transcript of a pair, as [`Told::reference`] finds it. The files are read
+    /// for this pair alone.
     pub fn reference(&self, pair: &Pair<'_>, answer: &Answer) -> Option<String> {
-        if let Some(outcome) = answer.outcome() {
-            return Some(transcript::encode(&outcome));
-        }
-        let (template, id) = (&pair.template.name, &pair.case.id);
-        let files = [
-            self.file(template, id.family()),
-            self.reference_file(template, id.family()),
-        ];
-        files.into_iter().find_map(|path| {
-            let accepted = Accepted::read(path, MOST);
-            let text = accepted.transcript(id.name())?;
-            let outcome = transcript::decode(text).ok()?;
-            answer.agrees(&outcome).then(|| text.to_owned())
-        })
+        let told = self.told(&pair.template.name, pair.case.id.family());
+        told.reference(&pair.case.id, answer)
+    }
+
+    /// The files in which a reference's transcripts of a template and a family are.
+    pub fn told(&self, template: &TemplateName, family: &str) -> Told {
+        Told([
+            self.accepted(template, family),
+            self.kept_references(template, family),
+        ])
     }
 
     /// The transcripts of the reference that are kept beside the snapshots of a family.
@@ -145,6 +141,25 @@ impl Snapshots {
     /// Whether a report card is the accepted one, byte for byte.
     pub fn has_card(&self, template: &TemplateName, card: &str) -> bool {
         read_text(&self.card(template)).is_ok_and(|file| contents(&file) == Some(card))
+    }
+}
+
+/// What was accepted of a template and a family, and what is kept of the reference beside it.
+#[derive(Debug)]
+pub struct Told([Accepted; 2]);
+
+impl Told {
+    /// The reference's transcript, if it is known in whole: from its words, from the
+    /// accepted snapshot where that agrees with it, or from the file of a divergence.
+    pub fn reference(&self, id: &CaseId, answer: &Answer) -> Option<String> {
+        if let Some(outcome) = answer.outcome() {
+            return Some(transcript::encode(&outcome));
+        }
+        self.0.iter().find_map(|accepted| {
+            let text = accepted.transcript(id.name())?;
+            let outcome = transcript::decode(text).ok()?;
+            answer.agrees(&outcome).then(|| text.to_owned())
+        })
     }
 }
 

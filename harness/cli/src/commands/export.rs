@@ -1,0 +1,33 @@
+//! The command `export`: the suite as plain data.
+
+use std::io::Write;
+
+use rolecall::export::Export;
+use rolecall::report;
+use rolecall::selection::select;
+
+use crate::args::ExportArguments;
+use crate::failure::{Failure, Status, report_problems};
+use crate::{home, inputs};
+
+pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let layout = home::layout()?;
+    let suite = inputs::load_own(&layout)?;
+    report_problems(&suite.problems)?;
+    if !suite.problems.is_empty() {
+        return Err(Failure::Request(
+            "nothing is exported with problems in the suite".to_owned(),
+        ));
+    }
+    let pairs = select(&suite, &arguments.filters)?;
+    let export = Export::of(&layout, &suite, &pairs).map_err(Failure::Problems)?;
+    export
+        .write(&arguments.folder)
+        .map_err(|problem| Failure::Problems(vec![problem]))?;
+    report::export::write(out, &export, &arguments.folder)?;
+    Ok(if export.left_out.is_empty() {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
+}

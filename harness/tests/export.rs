@@ -1,0 +1,263 @@
+//! The suite as plain data.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use rolecall::construct::ConstructId;
+use rolecall::engines::Engines;
+use rolecall::export::{Export, Flag};
+use rolecall::fingerprint::Fingerprint;
+use rolecall::layout::Layout;
+use rolecall::suite::{Pair, Suite};
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
+use serde_json::{Map, Value};
+
+use crate::folder::Folder;
+
+fn root() -> Layout {
+    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+}
+
+fn export() -> Export {
+    let suite = Suite::load_layout(&root());
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    Export::of(&root(), &suite, &pairs).unwrap()
+}
+
+/// The export of the whole suite.
+static EXPORT: LazyLock<Export> = LazyLock::new(export);
+
+/// Its files.
+static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let files = EXPORT.files();
+    files
+        .map(|(path, text)| (path.to_owned(), text.to_owned()))
+        .collect()
+});
+
+fn json(path: &str) -> Value {
+    serde_json::from_str(&FILES[path]).unwrap()
+}
+
+fn fields<'v>(value: &'v Value, key: &str) -> &'v Map<String, Value> {
+    value[key].as_object().unwrap()
+}
+
+/// A case, from nothing but what is in a file.
+fn case(exported: &Value) -> Case {
+    let list = |key: &str| exported[key].as_array().cloned();
+    Case {
+        tools: list("tools"),
+        documents: list("documents"),
+        add_generation_prompt: exported["add_generation_prompt"].as_bool().unwrap(),
+        now: exported["now"].as_str().unwrap().parse().unwrap(),
+        variables: exported["variables"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default(),
+        ..Case::from_messages(list("messages").unwrap())
+    }
+}
+
+/// Whether an outcome agrees with what is expected, by the rule that the page tells.
+fn agrees(expected: &Value, outcome: &Outcome) -> bool {
+    let said = expected["text"]
+        .as_str()
+        .or_else(|| expected["message"].as_str());
+    let has_words = matches!(outcome, Outcome::Rendered { .. } | Outcome::Raised { .. });
+    expected["outcome"] == outcome.kind().name() && (!has_words || said == Some(outcome.text()))
+}
+
+/// A reader who knows nothing but the files comes to what was recorded.
+#[test]
+fn an_engine_is_judged_by_the_files_alone() {
+    let cases = json("cases.json");
+    let cases = fields(&cases, "cases");
+    let engines = Engines::default();
+    let engine = engines.by_name("minijinja").unwrap();
+    let mut count = 0;
+    let raw = |path: &&String| path.starts_with("expected/transformers/raw/");
+    for path in FILES.keys().filter(raw) {
+        let file = json(path);
+        assert_eq!(file["otherwise"], Value::Null, "{path}");
+        let source = &FILES[file["source"].as_str().unwrap()];
+        assert_eq!(file["source_sha256"], Fingerprint::of(source).to_string());
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let loaded = load(engine, &template);
+        for (name, expected) in fields(&file, "cases") {
+            let mut case = case(&cases[name]);
+            assert!(case.continue_final_message.is_none());
+            let mut variables = fields(&file, "variables").clone();
+            variables.extend(
+                expected["variables"]
+                    .as_object()
+                    .cloned()
+                    .unwrap_or_default(),
+            );
+            variables.extend(std::mem::take(&mut case.variables));
+            case.variables = variables;
+            let outcome = loaded.render(&Conversation::new(&case));
+            assert!(
+                agrees(expected, &outcome),
+                "{path} {name}: {expected}\n{outcome:?}"
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 12_000, "{count} pairs");
+}
+
+#[test]
+fn every_answer_has_the_fingerprint_of_its_text() {
+    let mut fronts = BTreeMap::new();
+    for path in FILES.keys().filter(|path| path.starts_with("expected/")) {
+        let file = json(path);
+        for (name, expected) in fields(&file, "cases") {
+            let said = match expected["outcome"].as_str().unwrap() {
+                "rendered" => &expected["text"],
+                "raised" => &expected["message"],
+                "failed" => {
+                    assert!(expected["stage"].is_string() && expected["message"].is_string());
+                    continue;
+                }
+                "exceeded" => continue,
+                other => panic!("{path} {name}: {other}"),
+            };
+            let sha256 = Fingerprint::of(said.as_str().unwrap()).to_string();
+            assert_eq!(expected["sha256"], sha256, "{path} {name}");
+            *fronts.entry(file["front"].to_string()).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(fronts.len(), 5, "{fronts:?}");
+}
+
+/// Nothing that the suite has is missing: every pair has its answer in one of the files.
+#[test]
+fn every_pair_is_in_the_files() {
+    assert_eq!(EXPORT.left_out, Vec::<String>::new());
+    let suite = Suite::load_layout(&root());
+    let manifest = json("manifest.json");
+    let mut files = BTreeMap::new();
+    for pair in suite.pairs() {
+        let template = &manifest["templates"][pair.template.name.as_str()];
+        let front = pair.front().name();
+        let name = format!("{}/{}", pair.case.id.family(), pair.case.id.written_name());
+        let mut of_front = |front: &str| {
+            let path = template["expected"][front].as_str()?;
+            let file = files.entry(path.to_owned()).or_insert_with(|| json(path));
+            let expected = file["cases"]
+                .get(&name)
+                .map(|case| case["outcome"].to_string());
+            Some((expected, file["otherwise"].as_str().map(str::to_owned)))
+        };
+        let found = of_front(front);
+        let expected = match found {
+            Some((Some(expected), _)) => Some(expected),
+            Some((None, Some(otherwise))) => of_front(&otherwise).and_then(|(found, _)| found),
+            _ => of_front("raw").and_then(|(found, _)| found),
+        };
+        assert!(
+            expected.is_some(),
+            "{} with {name} behind {front}",
+            pair.template.name
+        );
+    }
+    assert_eq!(
+        fields(&json("cases.json"), "cases").len(),
+        suite.written_cases().count()
+    );
+}
+
+#[test]
+fn constructs_are_named_by_their_templates() {
+    let file = json("constructs.json");
+    let constructs = fields(&file, "constructs");
+    assert!(constructs.len() > 2_400, "{}", constructs.len());
+    let engines = Engines::default();
+    let mut differing = 0;
+    for (name, construct) in constructs {
+        let dialect = match construct["dialect"].as_str().unwrap() {
+            "jinja" => Dialect::Jinja,
+            _ => Dialect::Go,
+        };
+        let source = construct["template"].as_str().unwrap();
+        assert_eq!(*name, ConstructId::of(dialect, source).to_string());
+        let template = Template::from_source("t", dialect, source);
+        let case = case(&file["contexts"][dialect.name()]);
+        let loaded = load(engines.for_dialect(dialect).unwrap(), &template);
+        let outcome = loaded.render(&Conversation::new(&case));
+        let is_same = construct["outcome"] == outcome.kind().name()
+            && (construct["outcome"] != "rendered" || construct["text"] == outcome.text());
+        differing += usize::from(!is_same);
+    }
+    // The tests of the engines name each of them, with the reason.
+    assert!(differing < 30, "{differing} constructs differ");
+}
+
+#[test]
+fn the_manifest_tells_every_file_and_every_flag() {
+    let manifest = json("manifest.json");
+    let listed = fields(&manifest, "files");
+    assert_eq!(listed.len() + 1, FILES.len());
+    for (path, file) in listed {
+        assert_eq!(file["bytes"], FILES[path].len(), "{path}");
+        assert_eq!(
+            file["sha256"],
+            Fingerprint::of(&FILES[path]).to_string(),
+            "{path}"
+        );
+    }
+    let counts = fields(&manifest, "counts");
+    assert_eq!(
+        counts["constructs"],
+        fields(&json("constructs.json"), "constructs").len()
+    );
+    let flags = fields(&manifest, "flags");
+    let cases = json("cases.json");
+    let is_used = |flag: &str| {
+        let has = |case: &Value| {
+            case["flags"]
+                .as_array()
+                .is_some_and(|of| of.contains(&flag.into()))
+        };
+        fields(&cases, "cases").values().any(has)
+    };
+    for flag in Flag::ALL {
+        assert!(
+            flags.contains_key(flag.name()) && is_used(flag.name()),
+            "{}",
+            flag.name()
+        );
+    }
+}
+
+#[test]
+fn the_same_suite_gives_the_same_bytes() {
+    let again = export();
+    assert!(
+        again.files().eq(FILES
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str())))
+    );
+}
+
+#[test]
+fn the_command_writes_what_is_asked_for_into_its_own_folder_only() {
+    let folder = Folder::empty();
+    let ran = folder.rolecall(&["export", "data", "qwen2.5:plain/*"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert!(ran.stdout().contains("1 template,"), "{}", ran.stdout());
+    let names = std::fs::read_dir(folder.path("data/templates")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["qwen2.5.jinja"]);
+    folder.write("mine/file", "");
+    let ran = folder.rolecall(&["export", "mine"]);
+    assert_eq!(ran.code(), 2, "{}", ran.stdout());
+    assert!(
+        ran.stderr().contains("neither empty nor an export"),
+        "{}",
+        ran.stderr()
+    );
+}
