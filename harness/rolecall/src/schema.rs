@@ -30,11 +30,18 @@ pub fn files() -> &'static [SchemaFile] {
     &*FILES
 }
 
-/// The schema of a type, under a path.
+/// The schema of a type that is read, under a path.
 pub(crate) fn file<T: schemars::JsonSchema>(path: &str) -> SchemaFile {
-    let schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<T>();
+    of::<T>(SchemaSettings::draft2020_12(), path)
+}
+
+/// The schema of a type that is written, under a path: what may be left out is not required.
+pub(crate) fn written<T: schemars::JsonSchema>(path: &str) -> SchemaFile {
+    of::<T>(SchemaSettings::draft2020_12().for_serialize(), path)
+}
+
+fn of<T: schemars::JsonSchema>(settings: SchemaSettings, path: &str) -> SchemaFile {
+    let schema = settings.into_generator().into_root_schema_for::<T>();
     // A schema is plain data: it always has a JSON form.
     let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
     SchemaFile {

@@ -221,10 +221,10 @@ impl Export {
     /// What people read, and the schemas.
     fn add_words(&mut self, templates: &BTreeMap<String, ExportedTemplate>) {
         let schemas = [
-            schema::file::<CasesFile>("schema/cases.schema.json"),
-            schema::file::<ExpectedFile>("schema/expected.schema.json"),
-            schema::file::<ConstructsFile>("schema/constructs.schema.json"),
-            schema::file::<Manifest>("schema/manifest.schema.json"),
+            schema::written::<CasesFile>("schema/cases.schema.json"),
+            schema::written::<ExpectedFile>("schema/expected.schema.json"),
+            schema::written::<ConstructsFile>("schema/constructs.schema.json"),
+            schema::written::<Manifest>("schema/manifest.schema.json"),
         ];
         for file in schemas {
             self.files

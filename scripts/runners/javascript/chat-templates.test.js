@@ -1,0 +1,78 @@
+// The exported suite for an engine in JavaScript.
+//
+//     rolecall export data
+//     EXPORT=data npm test
+//
+// What is known to fail is in expected-failures.json; UPDATE=1 writes it anew. There
+// "family/*" stands for all cases of a family in which a prompt is expected.
+
+import assert from "node:assert";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { load, LOST } from "./engine.js";
+
+const DATA = process.env.EXPORT;
+const KNOWN = new URL("expected-failures.json", import.meta.url);
+const read = (...path) => JSON.parse(readFileSync(join(DATA, ...path), "utf8"));
+const known = existsSync(KNOWN) ? JSON.parse(readFileSync(KNOWN, "utf8")) : {};
+const found = {};
+
+// Whether an engine does what is expected.
+function agrees(expected, render, variables) {
+  try {
+    const text = render(variables);
+    return expected.outcome === "rendered" && text === expected.text;
+  } catch (error) {
+    // This engine does not tell a refusal of the template from an error of its own.
+    return expected.outcome === "raised" ? error.message === expected.message : expected.outcome !== "rendered";
+  }
+}
+
+// The names of what fails, and one for a family that fails as a whole.
+function folded(rows) {
+  const failing = rows.filter((row) => !row.passes);
+  const family = (row) => row.name.split("/")[0];
+  const whole = new Set(failing.filter((row) => row.prompt).map(family));
+  for (const row of rows) if (row.passes && row.prompt) whole.delete(family(row));
+  return [...new Set(failing.map((row) => (row.prompt && whole.has(family(row)) ? `${family(row)}/*` : row.name)))].sort();
+}
+
+// Holds that exactly what is known to fail fails.
+function judge(name, rows) {
+  found[name] = folded(rows);
+  if (!process.env.UPDATE) assert.deepStrictEqual(found[name], known[name] ?? [], "not what expected-failures.json has");
+}
+
+const cases = read("cases.json").cases;
+const raw = join("expected", "transformers", "raw");
+for (const path of readdirSync(join(DATA, raw)).sort()) {
+  test(path, (context) => {
+    const file = read(raw, path);
+    const render = load(readFileSync(join(DATA, file.source), "utf8"));
+    const names = Object.keys(file.cases).filter((name) => !cases[name].flags?.some((flag) => LOST.includes(flag)));
+    context.diagnostic(`${Object.keys(file.cases).length - names.length} cases left out`);
+    const rows = names.map((name) => {
+      const { messages, tools, documents, add_generation_prompt, variables } = cases[name];
+      const expected = file.cases[name];
+      const standard = { messages, tools, documents, add_generation_prompt };
+      const all = { ...standard, ...file.variables, ...expected.variables, ...variables };
+      return { name, prompt: expected.outcome === "rendered", passes: agrees(expected, render, all) };
+    });
+    judge(file.template, rows);
+  });
+}
+
+test("constructs", () => {
+  const { constructs, contexts } = read("constructs.json");
+  const { messages, tools, documents, add_generation_prompt } = contexts.jinja;
+  const jinja = Object.entries(constructs).filter(([, construct]) => construct.dialect === "jinja");
+  judge("constructs", jinja.map(([name, construct]) => {
+    const variables = { messages, tools, documents, add_generation_prompt };
+    return { name, passes: agrees(construct, load(construct.template), variables) };
+  }));
+});
+
+after(() => {
+  if (process.env.UPDATE) writeFileSync(KNOWN, JSON.stringify(found, null, 1) + "\n");
+});
