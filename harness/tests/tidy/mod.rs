@@ -15,7 +15,15 @@ use self::modules::Modules;
 use self::order::{circle, upwards};
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 6] = ["model", "jinja", "go", "rolecall", "cli", "agree"];
+const CRATES: [&str; 7] = [
+    "model",
+    "jinja",
+    "go",
+    "rolecall",
+    "conformance",
+    "cli",
+    "agree",
+];
 
 fn harness() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

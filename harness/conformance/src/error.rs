@@ -1,0 +1,38 @@
+//! What can go wrong before there is a test to tell it.
+
+use std::io;
+use std::path::PathBuf;
+
+use rolecall::problem::Problem;
+use rolecall::run::RunError;
+use rolecall::selection::InvalidFilter;
+
+/// Why the suite cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ConformanceError {
+    /// A filter, here or in the list of expected failures, is none.
+    #[error("{place}: {error}")]
+    Filter {
+        /// Where it stands.
+        place: String,
+        /// What is wrong with it.
+        error: InvalidFilter,
+    },
+    /// A filter chooses nothing.
+    #[error("the filter `{0}` matches no pair of the engine's dialect")]
+    Nothing(String),
+    /// The suite cannot be unpacked.
+    #[error("the suite cannot be unpacked into {}: {error}", folder.display())]
+    Unpacking {
+        /// The folder.
+        folder: PathBuf,
+        /// What went wrong.
+        error: io::Error,
+    },
+    /// A file cannot be read or written.
+    #[error("{0}")]
+    File(Problem),
+    /// The threads cannot be started.
+    #[error(transparent)]
+    Threads(#[from] RunError),
+}

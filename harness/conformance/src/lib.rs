@@ -1,0 +1,220 @@
+//! Rolecall's suite in the `cargo test` of an engine of chat templates.
+//!
+//! An engine is whatever implements [`Engine`]. Each pair of a template and a conversation is a
+//! test of its own: `cargo test -- --list` names them, and filters, `--skip` and `--exact` choose.
+//! What is expected was recorded from transformers and Ollama, and comes with this crate.
+//!
+//! ```no_run
+//! // tests/chat_templates.rs, with `harness = false` for it in Cargo.toml
+//! use std::process::ExitCode;
+//!
+//! use rolecall_conformance::Conformance;
+//! # use rolecall_conformance::{Dialect, Engine, Program, Refusal, Template};
+//! # struct Mine;
+//! # impl Engine for Mine {
+//! #     fn name(&self) -> &str { "mine" }
+//! #     fn description(&self) -> String { String::new() }
+//! #     fn dialect(&self) -> Dialect { Dialect::Jinja }
+//! #     fn compile(&self, _: &Template) -> Result<Box<dyn Program>, Refusal> { todo!() }
+//! # }
+//!
+//! fn main() -> ExitCode {
+//!     Conformance::of(&Mine)
+//!         .only("qwen*")
+//!         .expecting_failures("tests/known.txt")
+//!         .run()
+//! }
+//! ```
+//!
+//! The list of expected failures has a `TEMPLATE_GLOB` or `TEMPLATE_GLOB:CASE_GLOB` a line, and
+//! comments that begin with `#`. It goes stale loudly: a pair that is in it and passes fails, and a
+//! line that no pair matches as well. With the variable `ROLECALL_ACCEPT` set it is written anew,
+//! if no filter chooses some of the tests.
+
+mod error;
+
+mod judged;
+
+mod expected;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
+use rolecall::baseline::Baseline;
+use rolecall::layout::Layout;
+use rolecall::problem::Problem;
+use rolecall::selection::Filter;
+use rolecall::suite::{Pair, Suite, templates_of};
+use rolecall_model::guard::keep_quiet;
+pub use rolecall_model::{
+    Case, Conversation, Dialect, Engine, Limit, Outcome, Program, Refusal, Stage, Template,
+};
+
+pub use crate::error::ConformanceError;
+use crate::expected::ExpectedFailures;
+pub use crate::expected::{ACCEPT, Test};
+use crate::judged::name;
+
+/// The suite for one engine.
+pub struct Conformance<'e> {
+    engine: &'e dyn Engine,
+    filters: Vec<String>,
+    expected: Option<PathBuf>,
+}
+
+impl<'e> Conformance<'e> {
+    /// The whole suite, as far as it is of the engine's dialect.
+    pub fn of(engine: &'e dyn Engine) -> Conformance<'e> {
+        Conformance {
+            engine,
+            filters: Vec::new(),
+            expected: None,
+        }
+    }
+
+    /// Only the pairs that a filter matches, such as `qwen*` or `llama3-*:tool-calls/*`. Of
+    /// several filters one has to match.
+    #[must_use]
+    pub fn only(mut self, filter: &str) -> Conformance<'e> {
+        self.filters.push(filter.to_owned());
+        self
+    }
+
+    /// Takes a list of pairs that are known to fail. A file that is not there is an empty list.
+    #[must_use]
+    pub fn expecting_failures(mut self, path: impl Into<PathBuf>) -> Conformance<'e> {
+        self.expected = Some(path.into());
+        self
+    }
+
+    /// Runs the suite as the `main` of a test without the usual harness: it reads the arguments
+    /// of `cargo test`, prints as that does, a dot for each test unless `--format pretty` is among
+    /// them, and gives its exit code.
+    pub fn run(&self) -> ExitCode {
+        // A panic of the engine is an outcome, and told as one.
+        keep_quiet();
+        let mut arguments = Arguments::from_args();
+        let trials = if arguments.list {
+            let trial = |name: String| Trial::test(name, || Ok(()));
+            let names = self.names();
+            names.map(|names| names.into_iter().map(trial).collect())
+        } else {
+            arguments.format = arguments.format.or(Some(FormatSetting::Terse));
+            let is_chosen = |name: &str| is_chosen(&arguments, name);
+            let tests = self.tests(arguments.test_threads, &is_chosen);
+            tests.map(|tests| tests.into_iter().map(trial).collect())
+        };
+        let trials = trials.unwrap_or_else(|error: ConformanceError| {
+            // Whoever runs the tests has to know, and no other test could tell it.
+            arguments = Arguments::default();
+            let test = move || Err(Failed::from(error.to_string()));
+            vec![Trial::test("the suite can be run", test)]
+        });
+        libtest_mimic::run(&arguments, trials).exit_code()
+    }
+
+    /// The names of the tests, one for each pair: `TEMPLATE:FAMILY/CASE`.
+    ///
+    /// # Errors
+    ///
+    /// A filter is none or matches nothing, or the suite cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, ConformanceError> {
+        let suite = Suite::load_layout(&suite()?);
+        Ok(self.pairs(&suite)?.iter().map(name).collect())
+    }
+
+    /// Renders the pairs whose names are chosen, on so many threads or one for each core, and
+    /// tells what came of them. If all are chosen, the list of expected failures has a test of
+    /// its own: that each line is of use.
+    ///
+    /// # Errors
+    ///
+    /// A filter is none or matches nothing, or the suite or the list cannot be read.
+    pub fn tests(
+        &self,
+        threads: Option<usize>,
+        is_chosen: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Test>, ConformanceError> {
+        let layout = suite()?;
+        let suite = Suite::load_layout(&layout);
+        let pairs = self.pairs(&suite)?;
+        let mut chosen = pairs.clone();
+        chosen.retain(|pair| is_chosen(&name(pair)));
+        let baseline = Baseline::read(&layout, templates_of(&chosen)).map_err(first)?;
+        let judged = judged::judge(self.engine, &chosen, &baseline, threads)?;
+        // Of some of the pairs alone neither is known what else fails, nor what is of no use.
+        let is_whole = chosen.len() == pairs.len();
+        let path = self.expected.as_deref();
+        if let Some(path) = path.filter(|_| is_whole && std::env::var_os(ACCEPT).is_some()) {
+            expected::write(path, self.engine.name(), &judged).map_err(ConformanceError::File)?;
+        }
+        let mut expected = path.map_or_else(|| Ok(ExpectedFailures::default()), expected::read)?;
+        let tests = judged.into_iter();
+        let mut tests: Vec<Test> = tests.map(|pair| expected.test(pair)).collect();
+        if let Some(path) = path.filter(|_| is_whole) {
+            tests.push(expected.own_test(path));
+        }
+        Ok(tests)
+    }
+
+    fn pairs<'s>(&self, suite: &'s Suite) -> Result<Vec<Pair<'s>>, ConformanceError> {
+        let dialect = self.engine.dialect();
+        let pairs = suite
+            .pairs()
+            .filter(|pair| pair.template.dialect == dialect);
+        let pairs: Vec<Pair<'s>> = pairs.collect();
+        let mut filters = Vec::new();
+        for text in &self.filters {
+            let filter: Filter = text.parse().map_err(|error| ConformanceError::Filter {
+                place: "Conformance::only".to_owned(),
+                error,
+            })?;
+            if !pairs.iter().any(|pair| filter.matches(pair)) {
+                return Err(ConformanceError::Nothing(text.clone()));
+            }
+            filters.push(filter);
+        }
+        let is_in = |pair: &Pair<'_>| {
+            filters.is_empty() || filters.iter().any(|filter| filter.matches(pair))
+        };
+        Ok(pairs.into_iter().filter(is_in).collect())
+    }
+}
+
+/// The suite that comes with this crate, as files beside the program that runs.
+fn suite() -> Result<Layout, ConformanceError> {
+    let program = std::env::current_exe().ok();
+    let beside = program.as_deref().and_then(Path::parent);
+    let folder = beside
+        .map_or_else(std::env::temp_dir, Path::to_owned)
+        .join("rolecall");
+    rolecall_builtin::unpacked(&folder)
+        .map(Layout::builtin)
+        .map_err(|error| ConformanceError::Unpacking { folder, error })
+}
+
+fn first(problems: Vec<Problem>) -> ConformanceError {
+    let problem = problems.into_iter().next();
+    ConformanceError::File(problem.unwrap_or_else(|| Problem::new("", "cannot be read")))
+}
+
+/// A test for the command line of `cargo test`.
+fn trial(test: Test) -> Trial {
+    let kind = if test.is_known { "known" } else { "" };
+    let failure = test.failure;
+    let run = move || failure.map_or(Ok(()), |words| Err(Failed::from(words)));
+    Trial::test(test.name, run).with_kind(kind)
+}
+
+/// Whether the arguments choose a test, by the rules of `cargo test`.
+fn is_chosen(arguments: &Arguments, name: &str) -> bool {
+    let matches = |text: &String| {
+        if arguments.exact {
+            text == name
+        } else {
+            name.contains(text.as_str())
+        }
+    };
+    arguments.filter.as_ref().is_none_or(matches) && !arguments.skip.iter().any(matches)
+}

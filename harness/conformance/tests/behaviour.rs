@@ -1,0 +1,100 @@
+//! What fails, what passes, and what a list of expected failures changes.
+
+// The helpers of a test may panic as the test itself does.
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+
+use rolecall_conformance::Conformance;
+use rolecall_jinja::{Limits, Minijinja};
+
+/// A list of expected failures, and the folder that it is in.
+struct List {
+    folder: tempfile::TempDir,
+}
+
+impl List {
+    fn of(text: &str) -> List {
+        let list = List {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        std::fs::write(list.path(), text).unwrap();
+        list
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("known.txt")
+    }
+}
+
+/// How many tests pass and how many fail.
+fn counts(conformance: &Conformance<'_>) -> (usize, usize) {
+    let tests = conformance.tests(None, &|_| true).unwrap();
+    let failed = tests.iter().filter(|test| test.failure.is_some()).count();
+    (tests.len() - failed, failed)
+}
+
+#[test]
+fn every_pair_is_a_test() {
+    let engine = Minijinja::new();
+    let suite = Conformance::of(&engine).only("qwen2.5:plain/*");
+    let names = suite.names().unwrap();
+    assert!(
+        names.contains(&"qwen2.5:plain/single-turn".to_owned()),
+        "{names:?}"
+    );
+    assert_eq!(counts(&suite), (names.len(), 0));
+    let one = suite
+        .tests(Some(1), &|name| name.ends_with("/single-turn"))
+        .unwrap();
+    let names: Vec<_> = one.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(names, ["qwen2.5:plain/single-turn"]);
+}
+
+#[test]
+fn a_list_goes_stale_loudly() {
+    let engine = Minijinja::new();
+    let with = |list: &List| {
+        let suite = Conformance::of(&engine).only("qwen2.5:plain/*");
+        counts(&suite.expecting_failures(list.path()))
+    };
+    let (passed, _) = with(&List::of("# nothing\n"));
+    // The list has a test of its own.
+    assert_eq!(with(&List::of("qwen2.5:plain/*")), (1, passed - 1));
+    assert_eq!(with(&List::of("qwen2.5:gone/*")), (passed - 1, 1));
+}
+
+#[test]
+fn what_fails_is_expected_once_it_is_listed() {
+    let engine = Minijinja::plain(Limits::default());
+    let suite = || Conformance::of(&engine).only("glm-xml:tool-calls/*");
+    let (passed, failed) = counts(&suite());
+    assert!(passed > 0 && failed > 0, "{passed} {failed}");
+    let tests = suite().tests(None, &|_| true).unwrap();
+    let wrong = tests
+        .iter()
+        .filter_map(|test| Some((&test.name, test.failure.as_ref()?)));
+    let mut lines = Vec::new();
+    for (name, failure) in wrong {
+        assert!(failure.starts_with("expected "), "{failure}");
+        lines.push(name.as_str());
+    }
+    let list = List::of(&lines.join("\n"));
+    let listed = suite().expecting_failures(list.path());
+    assert_eq!(counts(&listed), (passed + failed + 1, 0));
+    let known = listed.tests(None, &|_| true).unwrap();
+    assert_eq!(known.iter().filter(|test| test.is_known).count(), failed);
+}
+
+#[test]
+fn what_cannot_be_run_is_told() {
+    let engine = Minijinja::new();
+    let error = |suite: Conformance<'_>| suite.tests(None, &|_| true).unwrap_err().to_string();
+    let nothing = error(Conformance::of(&engine).only("qwen2.5:gone/*"));
+    assert!(nothing.contains("matches no pair"), "{nothing}");
+    let filter = error(Conformance::of(&engine).only("a:b["));
+    assert!(filter.contains("Conformance::only"), "{filter}");
+    let list = List::of("# a comment\na[\n");
+    let listed = error(Conformance::of(&engine).expecting_failures(list.path()));
+    assert!(listed.contains("known.txt:2"), "{listed}");
+}
