@@ -50,6 +50,8 @@ pub mod suite;
 
 pub mod selection;
 
+pub mod shard;
+
 pub mod construct;
 
 // What renders it.
@@ -101,6 +103,8 @@ pub mod repetition;
 pub mod accepting;
 // What two sides make of the same cases.
 pub mod saved_run;
+
+pub mod replay;
 
 pub mod comparison;
 

@@ -26,6 +26,8 @@ pub struct SavedOutcome {
     pub template: String,
     /// The case's ID.
     pub case: String,
+    /// The engine's name; empty where the file does not have it.
+    pub engine: String,
     /// The outcome.
     pub outcome: Outcome,
 }
@@ -35,6 +37,8 @@ pub struct SavedOutcome {
 struct Written {
     template: String,
     case: String,
+    #[serde(default)]
+    engine: String,
     outcome: String,
     #[serde(default)]
     text: Option<String>,
@@ -168,6 +172,7 @@ impl Written {
         Ok(SavedOutcome {
             template: self.template,
             case: self.case,
+            engine: self.engine,
             outcome,
         })
     }
