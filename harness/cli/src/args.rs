@@ -567,8 +567,9 @@ fn named<'t>(text: &'t str, example: &str) -> Result<(String, &'t str), String> 
 /// How to render.
 #[derive(Debug, Args)]
 pub(crate) struct RenderingArguments {
-    /// The engine for templates of its dialect: a name, see `list engines`, or the command line
-    /// of a program that speaks the engine protocol
+    /// The engine for templates of its dialect: a name, see `list engines`, that of one which
+    /// `scripts/setup-engines` has set up, or the command line of a program that speaks the
+    /// engine protocol
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
     #[command(flatten)]

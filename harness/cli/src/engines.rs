@@ -1,5 +1,7 @@
 //! Finds the engines that the arguments name.
 
+use std::path::{Path, PathBuf};
+
 use rolecall::engines::Engines;
 use rolecall::problem::closest;
 use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
@@ -64,16 +66,75 @@ pub(crate) fn open<'e>(
         let program = ProtocolEngine::start(name, limits.program.clone())?;
         return Ok(Choice::Program(Box::new(program)));
     }
+    if let Some(program) = launcher(name)? {
+        let words = vec![program.to_string_lossy().into_owned()];
+        let program = ProtocolEngine::spawn(words, limits.program.clone())?;
+        return Ok(Choice::Program(Box::new(program)));
+    }
     Err(unknown(engines, name))
+}
+
+/// The program that an engine was set up as, `.engines/NAME` at the root of the suite; that it
+/// was not, of one that can be.
+fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
+    let layout = home::layout()?;
+    let program = home::engines_folder(&layout).join(name);
+    if name.starts_with('.') {
+        return Ok(None);
+    }
+    if is_executable(&program) {
+        // A path without a folder is looked for elsewhere.
+        return Ok(Some(std::path::absolute(&program).unwrap_or(program)));
+    }
+    if layout.scripts().join("engines").join(name).is_dir() {
+        return Err(Failure::Request(format!(
+            "the engine `{name}` is not set up: {} is not there\n  `scripts/setup-engines {name}` \
+             in a checkout of Rolecall sets it up",
+            program.display()
+        )));
+    }
+    Ok(None)
+}
+
+/// The names of the engines that are set up.
+fn set_up() -> Vec<String> {
+    let folder = home::layout().map(|layout| home::engines_folder(&layout));
+    let entries = folder.map(std::fs::read_dir).into_iter().flatten();
+    let files = entries
+        .flatten()
+        .flatten()
+        .filter(|entry| is_executable(&entry.path()));
+    let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<_> = names.filter(|name| !name.starts_with('.')).collect();
+    names.sort();
+    names
+}
+
+/// Whether a path leads to a program that can be started.
+fn is_executable(path: &Path) -> bool {
+    let Ok(metadata) = path.metadata() else {
+        return false;
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    {
+        metadata.is_file()
+    }
 }
 
 /// That there is no engine of a name.
 pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
+    let set_up = set_up();
     let known: Vec<&str> = engines
         .all()
         .iter()
         .map(|engine| engine.name())
         .chain(Reference::ALL.iter().map(|reference| reference.name))
+        .chain(set_up.iter().map(String::as_str))
         .collect();
     let help = closest(name, known.iter().copied())
         .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));

@@ -71,6 +71,11 @@ pub(crate) fn references_folder(layout: &Layout) -> PathBuf {
     }
 }
 
+/// The folder that engines are set up in, other than the references: `.engines` of the suite.
+pub(crate) fn engines_folder(layout: &Layout) -> PathBuf {
+    layout.root().join(".engines")
+}
+
 /// A path relative to the current folder where it lies below it: shorter to read.
 fn near(path: &Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();

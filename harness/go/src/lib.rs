@@ -191,6 +191,10 @@ impl Engine for Gotmpl {
         "gotmpl"
     }
 
+    fn version(&self) -> &str {
+        GOTMPL
+    }
+
     fn description(&self) -> String {
         format!("gotmpl {GOTMPL} with Ollama's semantics")
     }

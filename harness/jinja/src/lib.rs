@@ -305,6 +305,10 @@ impl Engine for Minijinja {
         self.name
     }
 
+    fn version(&self) -> &str {
+        MINIJINJA
+    }
+
     fn description(&self) -> String {
         let semantics = match self.shared.semantics {
             Semantics::Python => "with Python's semantics",

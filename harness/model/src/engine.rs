@@ -13,6 +13,9 @@ pub trait Engine: Send + Sync {
     /// Its name, such as `minijinja`.
     fn name(&self) -> &str;
 
+    /// Its version, or that of the engine that it builds upon; empty where it has none.
+    fn version(&self) -> &str;
+
     /// What it is and which versions it is made of, in a line.
     fn description(&self) -> String;
 

@@ -169,6 +169,9 @@ mod tests {
         fn name(&self) -> &'static str {
             "panics"
         }
+        fn version(&self) -> &'static str {
+            ""
+        }
         fn description(&self) -> String {
             "an engine that panics".into()
         }

@@ -153,6 +153,15 @@ impl fmt::Display for Reference {
 }
 
 impl Identity {
+    /// What an engine of this process is.
+    pub fn of_own(engine: &dyn Engine) -> Identity {
+        Identity {
+            engine: engine.name().to_owned(),
+            version: engine.version().to_owned(),
+            components: BTreeMap::new(),
+        }
+    }
+
     /// What an engine says it is.
     pub fn of(engine: &ProtocolEngine) -> Identity {
         Identity {

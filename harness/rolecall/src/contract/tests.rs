@@ -528,6 +528,9 @@ impl Engine for Counts {
     fn name(&self) -> &'static str {
         "counts"
     }
+    fn version(&self) -> &'static str {
+        ""
+    }
     fn description(&self) -> String {
         "an engine that counts".into()
     }

@@ -170,11 +170,6 @@ impl ProtocolEngine {
         }
     }
 
-    /// The version that the program says it has.
-    pub fn version(&self) -> &str {
-        &self.shared.greeting.version
-    }
-
     /// What else the program says it is made of, with versions.
     pub fn components(&self) -> &BTreeMap<String, String> {
         &self.shared.greeting.components
@@ -436,6 +431,10 @@ impl Program for Remote {
 impl Engine for ProtocolEngine {
     fn name(&self) -> &str {
         &self.shared.greeting.engine
+    }
+
+    fn version(&self) -> &str {
+        &self.shared.greeting.version
     }
 
     fn description(&self) -> String {

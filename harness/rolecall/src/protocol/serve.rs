@@ -57,7 +57,7 @@ pub fn serve(
                 &Introduction {
                     rolecall: VERSION,
                     engine: engine.name(),
-                    version: env!("CARGO_PKG_VERSION"),
+                    version: engine.version(),
                     dialect: engine.dialect().name(),
                 },
             )?,
