@@ -138,6 +138,15 @@ impl Outcome {
         }
     }
 
+    /// Whether it shows that the engine had loaded the template.
+    pub fn is_of_loaded_template(&self) -> bool {
+        match self {
+            Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::Exceeded { .. } => true,
+            Outcome::Failed { stage, .. } => *stage == Stage::Render,
+            Outcome::Crashed { .. } | Outcome::NotAsked { .. } => false,
+        }
+    }
+
     /// The text that the outcome carries: the prompt, or the words of the refusal.
     pub fn text(&self) -> &str {
         match self {

@@ -77,6 +77,8 @@ pub mod snapshot;
 
 pub mod verdict;
 
+mod cause;
+
 pub mod baseline;
 
 // What a template can do, and which contracts it breaks.

@@ -46,6 +46,17 @@ fn plain(line: &str) -> String {
             before = ' ';
             continue;
         }
+        // Where something lay in memory.
+        if let Some(digits) = rest.strip_prefix("0x") {
+            let digits = digits.len()
+                - digits
+                    .trim_start_matches(|c: char| c.is_ascii_hexdigit())
+                    .len();
+            out.push('#');
+            rest = &rest[2 + digits..];
+            before = '0';
+            continue;
+        }
         if !c.is_ascii_digit() {
             out.push(c);
         } else if !out.ends_with('#') {
@@ -96,6 +107,10 @@ mod tests {
             (
                 "syntax error\n   3 | {% if x %}\n   4 > {{ y }",
                 "syntax error\n   9 | {{ z }}\n  4 > {{ y }",
+            ),
+            (
+                "<function f at 0x7f3a> of 0x55cd10b2",
+                "<function f at 0x1> of 0x7ffe9d2c1a",
             ),
             (
                 "template: a:7:3: at <.Tools>: nil",

@@ -5,25 +5,23 @@ use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use rolecall_model::{Case, Outcome};
-
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
 use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::{wrapped, wrapped_command};
+use crate::cause;
 use crate::diff::{Diff, Line, Side};
 use crate::divergence::{Listed, draft, pair_name};
 use crate::fingerprint::Fingerprint;
 use crate::invocation;
 use crate::problem::Problem;
-use crate::record::{Answer, Unverified};
+use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::Comparison;
 use crate::suite::Pair;
 use crate::transcript;
-use crate::verdict::{Difference, Verdict};
+use crate::verdict::Verdict;
 use crate::window::windows;
-use crate::wording;
 
 /// Pairs that are not as expected, for the same reason.
 #[derive(Debug)]
@@ -135,7 +133,7 @@ impl<'s> Groups<'s> {
         let key = own_error(compared, &what)
             .unwrap_or_else(|| format!("{key}\n{}", word.as_deref().unwrap_or_default()));
         let differs = matches!(compared.verdict, Verdict::Differs(_));
-        let size = size(compared.rendered.pair.case);
+        let size = cause::size(compared.rendered.pair.case);
         let index = match self.known.entry(key) {
             Entry::Vacant(entry) => {
                 self.groups.push(Group::new(compared, what, word, size));
@@ -213,7 +211,10 @@ fn examine(compared: &Compared<'_>) -> Option<(String, What)> {
         Some(Comparison::Changed(accepted)) => {
             let found = transcript::encode(&compared.rendered.outcome);
             let diff = Diff::new(accepted, &found);
-            return Some((format!("changed {}", signature(&diff)), What::Changed(diff)));
+            return Some((
+                format!("changed {}", cause::signature(&diff)),
+                What::Changed(diff),
+            ));
         }
         None | Some(Comparison::Same) => {}
     }
@@ -228,7 +229,7 @@ fn examine(compared: &Compared<'_>) -> Option<(String, What)> {
                 .transcript
                 .as_ref()
                 .map(|expected| Diff::new(expected, &transcript::encode(outcome)));
-            let cause = cause(difference, outcome, diff.as_ref());
+            let cause = cause::of(difference, outcome, diff.as_ref());
             match &difference.listed {
                 Listed::Known { .. } => None,
                 Listed::No => Some((format!("differs {cause}"), What::Differs(diff))),
@@ -246,35 +247,10 @@ fn own_error(compared: &Compared<'_>, what: &What) -> Option<String> {
     let Verdict::Differs(difference) = &compared.verdict else {
         return None;
     };
-    let found = &compared.rendered.outcome;
-    let (Outcome::Failed { message, .. } | Outcome::Crashed { message }) = found else {
-        return None;
-    };
-    let is_of_another_kind = difference.expected.kind() != found.kind();
     let is_known = matches!(difference.listed, Listed::Changed { .. });
-    (matches!(what, What::Differs(_)) && is_of_another_kind && !is_known)
-        .then(|| format!("{} {}", found.kind(), wording::common(message)))
-}
-
-/// The bytes of a conversation, tools and documents included.
-fn size(case: &Case) -> usize {
-    let written = serde_json::to_vec(&(&case.messages, &case.tools, &case.documents));
-    written.map_or(usize::MAX, |text| text.len())
-}
-
-/// What differences from the reference with one cause have in common: the lines that
-/// differ, or the words of the reference where that alone failed.
-fn cause(difference: &Difference, found: &Outcome, diff: Option<&Diff>) -> String {
-    let kinds = (difference.expected.kind(), found.kind());
-    let words = match &difference.expected {
-        Answer::Failed { message, .. } => Some(wording::common(message)),
-        _ => None,
-    };
-    match (words, diff) {
-        (Some(words), _) if kinds.0 != kinds.1 => format!("{kinds:?} {words}"),
-        (_, Some(diff)) => signature(diff),
-        (_, None) => format!("{kinds:?}"),
-    }
+    (matches!(what, What::Differs(_)) && !is_known)
+        .then(|| cause::own_error(difference, &compared.rendered.outcome))
+        .flatten()
 }
 
 /// What the reference says to a pair that is not as expected.
@@ -306,22 +282,6 @@ fn word(compared: &Compared<'_>, what: &What) -> Option<String> {
             _ => "the reference does not agree with it".to_owned(),
         }),
     }
-}
-
-/// The changed lines of a diff: what two diffs with one cause have in common.
-fn signature(diff: &Diff) -> String {
-    let mut signature = String::new();
-    for line in diff.hunks.iter().flatten() {
-        if line.side != Side::Both {
-            let text: String = line
-                .pieces
-                .iter()
-                .map(|piece| piece.text.as_str())
-                .collect();
-            let _ = writeln!(signature, "{:?} {text}", line.side);
-        }
-    }
-    signature
 }
 
 /// Writes the groups, each with its pairs by template.

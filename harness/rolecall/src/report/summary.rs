@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::Style;
-use rolecall_model::{Outcome, OutcomeKind, Stage, TemplateName};
+use rolecall_model::{OutcomeKind, TemplateName};
 
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
@@ -59,7 +59,7 @@ impl Tally {
     fn add(&mut self, compared: &Compared<'_>) {
         let kind = compared.rendered.outcome.kind();
         *self.outcomes.entry(kind).or_default() += 1;
-        self.loaded += usize::from(is_loaded(&compared.rendered.outcome));
+        self.loaded += usize::from(compared.rendered.outcome.is_of_loaded_template());
         let expected = match &compared.verdict {
             Verdict::Agrees => Some(kind),
             Verdict::Differs(difference) => Some(difference.expected.kind()),
@@ -126,15 +126,6 @@ impl Tally {
             (self.agree, GOOD, "agree"),
             (self.alone, QUIET, "unverified"),
         ])
-    }
-}
-
-/// Whether an outcome shows that the engine had loaded the template.
-fn is_loaded(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::Exceeded { .. } => true,
-        Outcome::Failed { stage, .. } => *stage == Stage::Render,
-        Outcome::Crashed { .. } | Outcome::NotAsked { .. } => false,
     }
 }
 
