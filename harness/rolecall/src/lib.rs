@@ -14,6 +14,7 @@ pub mod invisible;
 pub mod problem;
 
 pub mod file;
+pub mod folder;
 
 pub mod invocation;
 
