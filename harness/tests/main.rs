@@ -18,6 +18,8 @@ mod export;
 #[cfg(unix)]
 mod files;
 mod inventory;
+#[cfg(unix)]
+mod matrix;
 mod output;
 #[cfg(unix)]
 mod own;

@@ -32,7 +32,7 @@ fn page() -> (Folder, String) {
 }
 
 /// The document after a script of the test has run in it; what that returns is given back.
-fn browse(folder: &Folder, html: &str, address: &str, script: &str) -> Value {
+pub(crate) fn browse(folder: &Folder, html: &str, address: &str, script: &str) -> Value {
     let test = format!(
         "<script>addEventListener('load', () => setTimeout(async () => {{
             const wait = () => new Promise((done) => setTimeout(done, 150));

@@ -85,6 +85,8 @@ pub(crate) enum Command {
     /// Compare two templates, engines, fronts or saved runs, of which neither is what the other
     /// should be
     Diff(DiffArguments),
+    /// How engines do over the whole suite: the table, from what is kept of each
+    Matrix(MatrixArguments),
     /// List what there is
     List(ListArguments),
     /// Say what a contract means: a template that breaks it, one that holds it, how to mend one
@@ -122,6 +124,7 @@ impl Command {
             | Command::Check(_)
             | Command::Parity(_)
             | Command::Lint(_)
+            | Command::Matrix(_)
             | Command::Reference(_) => !self.is_exact(),
         }
     }
@@ -134,6 +137,7 @@ impl Command {
             Command::Show(arguments) => arguments.raw,
             Command::Serve(_) | Command::Completions(_) | Command::Man => true,
             Command::List(arguments) => arguments.format == ListFormat::Json,
+            Command::Matrix(arguments) => arguments.shown.format == ListFormat::Json,
             Command::Check(arguments) => arguments.format != CheckFormat::Human,
             Command::Diff(arguments) => arguments.format != DiffFormat::Human,
             Command::Parity(_)
@@ -391,6 +395,61 @@ pub(crate) enum DiffFormat {
     Json,
     /// For the comment on a pull request
     Markdown,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct MatrixArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<MatrixCommand>,
+    #[command(flatten)]
+    pub(crate) shown: ShownArguments,
+}
+
+/// What to do with the measurements of engines.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MatrixCommand {
+    /// Ask engines for everything, and write down what they do
+    Update(MeasuringArguments),
+    /// Ask engines for everything, and compare with what is written down
+    Verify(MeasuringArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MeasuringArguments {
+    /// The engines: names, see `list engines`, those of engines that `scripts/setup-engines` has
+    /// set up, or command lines of programs that speak the engine protocol
+    #[arg(value_name = "ENGINE", required = true)]
+    pub(crate) engines: Vec<String>,
+    /// Threads to render on; one a core unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+}
+
+/// What of the measurements to show.
+#[derive(Debug, Args)]
+pub(crate) struct ShownArguments {
+    /// Engines to show in detail: NAME, or NAME@VERSION; a table of all without one
+    #[arg(value_name = "ENGINE")]
+    pub(crate) engines: Vec<String>,
+    /// Where two engines part, or two versions of one
+    #[arg(long, num_args = 2, value_names = ["X", "Y"], conflicts_with_all = ["engines", "common", "html", "format"])]
+    pub(crate) differ: Vec<String>,
+    /// What all engines get wrong, and what one of them alone does
+    #[arg(long, conflicts_with_all = ["engines", "html", "format"])]
+    pub(crate) common: bool,
+    /// Write a site with everything to look through into a folder, instead: pages and badges,
+    /// without a network
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["engines", "format"])]
+    pub(crate) html: Option<PathBuf>,
+    /// Show all differences, not only the commonest
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]

@@ -42,13 +42,14 @@ pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Res
     if was_there {
         std::fs::rename(path, &old).map_err(failed)?;
     }
-    std::fs::rename(draft.path().join("new"), path).map_err(|error| {
-        if was_there {
-            // Better the old one than none; whether that works or not, the error is told.
-            let _ = std::fs::rename(&old, path);
-        }
-        failed(error)
-    })
+    let renamed = std::fs::rename(draft.path().join("new"), path);
+    if renamed.is_err() && was_there && std::fs::rename(&old, path).is_err() {
+        // What was there is not thrown away with the draft.
+        let kept = draft.keep();
+        let message = format!("cannot be written; what was there is in {}", kept.display());
+        return Err(Problem::new(path, message));
+    }
+    renamed.map_err(failed)
 }
 
 /// A folder beside the one that is written, which goes away with what is left in it.

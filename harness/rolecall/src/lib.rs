@@ -103,6 +103,10 @@ pub mod run;
 
 pub mod repetition;
 
+pub mod measurement;
+
+pub mod matrix;
+
 pub mod accepting;
 // What two sides make of the same cases.
 pub mod saved_run;

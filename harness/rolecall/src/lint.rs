@@ -13,6 +13,7 @@ use crate::fingerprint::Fingerprint;
 use crate::invocation::{self, Site};
 use crate::known;
 use crate::layout::Layout;
+use crate::measurement;
 use crate::problem::Problem;
 use crate::record::{Answer, Record, Records};
 use crate::report::schemas;
@@ -38,6 +39,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     self::divergences(layout, suite, &divergences, &mut findings);
     twins(suite, &mut findings);
     findings.extend(known::strange(suite));
+    findings.extend(measurement::problems(layout));
     cases(layout, suite, &mut findings);
     // What only the suite that is published has to have.
     if layout.configuration().is_none() {

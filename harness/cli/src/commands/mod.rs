@@ -9,6 +9,7 @@ mod init;
 mod lint;
 mod list;
 mod manual;
+mod matrix;
 mod parity;
 mod reference;
 mod render;
@@ -37,6 +38,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Init(arguments) => init::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),
+        Command::Matrix(arguments) => matrix::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
         Command::Explain(arguments) => explain::execute(arguments, out),
         Command::Lint(arguments) => lint::execute(arguments, out),

@@ -561,7 +561,12 @@ fn write_first(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> 
 }
 
 /// Writes the lines that differ, no wider than `width`.
-fn write_hunks(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+pub(super) fn write_hunks(
+    out: &mut dyn Write,
+    diff: &Diff,
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
     for (index, hunk) in diff.hunks.iter().enumerate() {
         if index > 0 {
             writeln!(out, "{indent}{}", Styled(QUIET, "…"))?;

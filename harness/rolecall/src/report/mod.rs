@@ -34,9 +34,11 @@ pub mod grid;
 pub mod initial;
 pub mod jsonl;
 pub mod listing;
+pub mod matrix;
 pub mod parity;
 pub mod probe;
 pub mod repetition;
+pub mod site;
 pub mod summary;
 
 mod place;

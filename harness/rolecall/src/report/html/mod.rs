@@ -25,7 +25,7 @@ use crate::transcript::{self, encode_char};
 use crate::verdict::Verdict;
 
 pub use page_file::PageFile;
-pub(super) use page_file::diff;
+pub(super) use page_file::{STYLE, diff};
 
 /// A page in the making. Pairs are added template by template; of a template that is done
 /// only what the page holds of it is kept.

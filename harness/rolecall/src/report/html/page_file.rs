@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::diff::{Diff, Side};
 
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("style.css");
+pub(in crate::report) const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// A page as a file in the making.

@@ -1,0 +1,328 @@
+//! The command `matrix`: engines measured over the whole suite, and what is kept of that.
+
+use std::io::Write;
+use std::path::Path;
+
+use rolecall::baseline::Baseline;
+use rolecall::construct::Constructs;
+use rolecall::divergence::Divergences;
+use rolecall::engines::Engines;
+use rolecall::file::is_there;
+use rolecall::folder;
+use rolecall::front::Front;
+use rolecall::invocation;
+use rolecall::layout::Layout;
+use rolecall::matrix::Matrix;
+use rolecall::measurement::{self, Asked, Measurement, Measuring};
+use rolecall::problem::closest;
+use rolecall::reference::Identity;
+use rolecall::report::matrix as report;
+use rolecall::report::progress::Progress;
+use rolecall::report::{counted, site};
+use rolecall::run::{Expected, Runner};
+use rolecall::suite::{Pair, Suite};
+use rolecall::verdict::Truth;
+use rolecall_model::{Dialect, Engine, Outcome};
+
+use crate::args::{ListFormat, MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
+use crate::engines::{self, Choice};
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::{home, inputs};
+
+pub(super) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    match &arguments.command {
+        Some(MatrixCommand::Update(arguments)) => update(arguments, out),
+        Some(MatrixCommand::Verify(arguments)) => verify(arguments, out),
+        None => show(&arguments.shown, out),
+    }
+}
+
+/// A suite with what is right in it.
+struct Judged {
+    layout: Layout,
+    suite: Suite,
+    baseline: Baseline,
+}
+
+impl Judged {
+    /// The suite around the current folder.
+    fn load(layout: Layout) -> Result<Judged, Failure> {
+        let suite = inputs::load_own(&layout)?;
+        let baseline = Baseline::read(&layout, &suite.templates).map_err(Failure::Problems)?;
+        Ok(Judged {
+            layout,
+            suite,
+            baseline,
+        })
+    }
+
+    /// The same to measure engines with: what is kept has to be of whole inputs.
+    fn load_sound(layout: Layout) -> Result<Judged, Failure> {
+        let judged = Judged::load(layout)?;
+        let problems = [&judged.suite.problems, &judged.baseline.records.problems];
+        let problems: Vec<_> = problems.into_iter().flatten().cloned().collect();
+        if problems.is_empty() {
+            return Ok(judged);
+        }
+        report_problems(&problems)?;
+        Err(Failure::Request(
+            "no engine was asked, and nothing written, with problems in the suite".to_owned(),
+        ))
+    }
+
+    /// The table of constructs of a dialect, where the suite has one. They are given as they
+    /// are, whatever front the suite's templates have.
+    fn constructs(&self, dialect: Dialect) -> Result<Option<Constructs>, Failure> {
+        if !is_there(&Constructs::file(&self.layout, dialect)) {
+            return Ok(None);
+        }
+        let mut constructs = Constructs::read(&self.layout, dialect)?;
+        constructs.case.front = Some(Front::Raw.name());
+        Ok(Some(constructs))
+    }
+
+    /// What engines of a dialect are asked now.
+    fn asked(&self, constructs: Option<&Constructs>, dialect: Dialect) -> Asked {
+        Asked::of(&self.suite, &self.baseline.records, constructs, dialect)
+    }
+
+    /// All that is kept, beside what engines would be asked now.
+    fn matrix(&self) -> Result<Matrix, Failure> {
+        let (measurements, problems) = measurement::read_all(&self.layout);
+        report_problems(&problems)?;
+        if !problems.is_empty() {
+            return Err(Failure::Request(
+                "there is no table of measurements that cannot be read".to_owned(),
+            ));
+        }
+        let mut matrix = Matrix::new(measurements);
+        for dialect in Dialect::ALL {
+            let constructs = self.constructs(dialect)?;
+            let asked = self.asked(constructs.as_ref(), dialect);
+            matrix.set_state(dialect, asked, constructs);
+        }
+        Ok(matrix)
+    }
+}
+
+/// Asks an engine for everything of its dialect.
+fn measure(
+    judged: &Judged,
+    name: &str,
+    arguments: &MeasuringArguments,
+) -> Result<Measurement, Failure> {
+    let engines = arguments.limits.chosen().engines();
+    let choice = engines::open(&engines, name, &arguments.limits.chosen())?;
+    let engine = choice.engine();
+    let identity = match choice.program() {
+        Some(program) => Identity::of(program),
+        None => Identity::of_own(engine),
+    };
+    if measurement::file_name(&identity).is_none() {
+        return Err(Failure::Request(format!(
+            "the engine calls itself `{}` in version `{}`, which cannot be the name of a file\n  \
+             what is kept of an engine is named by both, as it says them in its first answer",
+            identity.engine, identity.version
+        )));
+    }
+    let dialect = engine.dialect();
+    let pairs = judged.suite.pairs();
+    let pairs: Vec<Pair<'_>> = pairs
+        .filter(|pair| pair.template.dialect == dialect)
+        .collect();
+    if pairs.is_empty() {
+        return Err(Failure::Request(format!(
+            "nothing is asked: {identity} renders {dialect} templates, and the suite has none"
+        )));
+    }
+    let constructs = judged.constructs(dialect)?;
+    let mut measuring = Measuring::new(
+        identity.clone(),
+        dialect,
+        judged.asked(constructs.as_ref(), dialect),
+    );
+    let rows = constructs.as_ref().map_or(0, |table| table.rows.len());
+    let progress = Progress::new(
+        pairs.len() + rows,
+        &format!("asking {}", identity.engine),
+        "pairs",
+    );
+    let runner = runner(&engines, &choice, arguments, &progress)?;
+    // What somebody has explained differs nevertheless.
+    let divergences = Divergences::default();
+    let expected = Expected {
+        accepted: None,
+        truth: Truth::Records {
+            records: &judged.baseline.records,
+            divergences: &divergences,
+            snapshots: &judged.baseline.snapshots,
+        },
+        needs_differences_only: true,
+    };
+    let ran = runner.compare_each(&pairs, &expected, |compared| measuring.add(&compared));
+    if let Some(table) = &constructs {
+        measuring.add_constructs(table, &outcomes(&runner, table));
+    }
+    progress.clear();
+    measuring
+        .finish(pairs.len(), ran.elapsed)
+        .map_err(|why| Failure::Request(why.to_string()))
+}
+
+fn runner<'e>(
+    engines: &'e Engines,
+    choice: &'e Choice<'_>,
+    arguments: &MeasuringArguments,
+    progress: &Progress,
+) -> Result<Runner<'e>, Failure> {
+    let jobs = arguments.jobs.map(usize::from);
+    let chosen: [&dyn Engine; 1] = [choice.engine()];
+    Ok(Runner::new(engines, &chosen, jobs)?.with_progress(progress.step()))
+}
+
+/// What comes of a table of constructs, row by row.
+fn outcomes(runner: &Runner<'_>, table: &Constructs) -> Vec<Outcome> {
+    let pairs: Vec<Pair<'_>> = table
+        .rows
+        .iter()
+        .map(|row| Pair {
+            template: &row.template,
+            case: &table.case,
+        })
+        .collect();
+    let rendered = runner.render(&pairs).results;
+    rendered.into_iter().map(|one| one.outcome).collect()
+}
+
+fn update(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let judged = Judged::load_sound(home::writable_layout()?)?;
+    for name in &arguments.engines {
+        let measurement = measure(&judged, name, arguments)?;
+        let (path, is_other) = measurement.write(&judged.layout)?;
+        report::write_updated(out, &measurement, &path, is_other)?;
+    }
+    Ok(Status::Fine)
+}
+
+fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let judged = Judged::load_sound(home::layout()?)?;
+    let matrix = judged.matrix()?;
+    let mut is_fine = true;
+    for name in &arguments.engines {
+        let now = measure(&judged, name, arguments)?;
+        let of_engine = matrix.versions(&now.engine.engine);
+        let kept = of_engine.iter().find(|kept| kept.name() == now.name());
+        is_fine &= report::write_verified(out, &now, kept.copied(), &of_engine)?;
+    }
+    if !is_fine {
+        let names = arguments.engines.join(" ");
+        writeln!(
+            out,
+            "to write down what they do now: {}",
+            invocation::command(&format!("matrix update {names}"))
+        )?;
+    }
+    Ok(if is_fine {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
+}
+
+fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let judged = Judged::load(home::layout()?)?;
+    let matrix = judged.matrix()?;
+    if matrix.measurements().is_empty() {
+        return Err(Failure::Request(format!(
+            "no engine was measured over this suite\n  `{}` asks one and writes down what it does",
+            invocation::command("matrix update minijinja-plain")
+        )));
+    }
+    if let [first, second] = arguments.differ.as_slice() {
+        let [first, second] = [find(&matrix, first)?, find(&matrix, second)?];
+        if first.dialect != second.dialect {
+            return Err(Failure::Request(format!(
+                "{} renders {} templates and {} {} ones: they were asked nothing in common",
+                first.engine, first.dialect, second.engine, second.dialect
+            )));
+        }
+        report::write_differ(out, first, second, arguments.all)?;
+    } else if arguments.common {
+        report::write_common(out, &matrix, arguments.all)?;
+    } else if let Some(path) = &arguments.html {
+        write_site(path, &judged, &matrix)?;
+    } else {
+        let mut chosen = Vec::new();
+        for name in &arguments.engines {
+            chosen.extend(find_all(&matrix, name)?);
+        }
+        match (arguments.format, chosen.as_slice()) {
+            (ListFormat::Json, _) => report::write_json(out, &matrix, &chosen)?,
+            (ListFormat::Human, []) => report::write_table(out, &matrix)?,
+            (ListFormat::Human, chosen) => {
+                for measurement in chosen {
+                    report::write_detail(out, &matrix, measurement, arguments.all)?;
+                }
+            }
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// Writes the site, whole or not at all.
+fn write_site(path: &Path, judged: &Judged, matrix: &Matrix) -> Result<(), Failure> {
+    let files = site::files(matrix, &judged.suite);
+    folder::replace(path, &files, site::MARK)?;
+    let size: usize = files.values().map(String::len).sum();
+    tell(&format!(
+        "wrote {} ({}, {})",
+        path.display(),
+        counted(files.len(), "file", "files"),
+        bytesize::ByteSize::b(size as u64).display().si()
+    ));
+    Ok(())
+}
+
+/// The measurement that a name is of: of an engine without a version, the last one.
+fn find<'m>(matrix: &'m Matrix, name: &str) -> Result<&'m Measurement, Failure> {
+    let found = find_all(matrix, name)?;
+    // A name is of something.
+    found
+        .last()
+        .copied()
+        .ok_or_else(|| Failure::Request(format!("no engine is named `{name}`")))
+}
+
+/// The measurements of an engine, or the one of a version of it.
+fn find_all<'m>(matrix: &'m Matrix, name: &str) -> Result<Vec<&'m Measurement>, Failure> {
+    let versions = matrix.versions(name);
+    if !versions.is_empty() {
+        return Ok(versions);
+    }
+    let all = matrix.measurements().iter();
+    // As it calls itself, or as its file is called.
+    let file = format!("{name}.json");
+    let is_named = |one: &&Measurement| {
+        one.name() == name || measurement::file_name(&one.engine).as_ref() == Some(&file)
+    };
+    if let Some(one) = all.clone().find(is_named) {
+        return Ok(vec![one]);
+    }
+    let mut known: Vec<String> = all
+        .flat_map(|one| [one.engine.engine.clone(), one.name()])
+        .collect();
+    known.dedup();
+    let help = closest(name, known.iter().map(String::as_str))
+        .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+    let mut names: Vec<_> = matrix
+        .measurements()
+        .iter()
+        .map(Measurement::name)
+        .collect();
+    names.dedup();
+    Err(Failure::Request(format!(
+        "no engine `{name}` was measured{help}\n  there are {}; `{}` measures another",
+        names.join(", "),
+        invocation::command("matrix update ENGINE")
+    )))
+}

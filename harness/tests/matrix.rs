@@ -1,0 +1,521 @@
+//! The command `matrix`: engines measured over a suite, what is kept of that, and the site.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+use rolecall::layout::Layout;
+use rolecall::measurement;
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, Ran};
+use crate::protocol::command;
+
+/// An engine that gives back the content of the first message, whatever the template; of one
+/// template it says that it does not load.
+const ECHO: &str = r#"
+start
+while ask; do
+  case $line in
+    *'"request":"load"'*strict*) echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"parse\", \"message\": \"no <b>parser</b> at 0x7f12\", \"line\": 1}" ;;
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *'"request":"render"'*) text "$(content)" ;;
+    *) exit 0 ;;
+  esac
+done
+"#;
+
+/// A suite of two templates and two cases with its records, and three constructs.
+fn suite() -> Folder {
+    let folder = Folder::new();
+    folder.accept_all();
+    let rows = json!([
+        {"template": "{{ messages[0].content }}", "outcome": "rendered", "text": "hey"},
+        {"template": "{{ 'a'|upper }}", "outcome": "rendered", "text": "A"},
+        {"template": "{{ x.y.z }}", "outcome": "failed", "stage": "render", "message": "no"},
+    ]);
+    let case =
+        json!({"now": "2026-01-02T03:04:05Z", "messages": [{"role": "user", "content": "hey"}]});
+    let table = json!({"case": case, "rows": rows});
+    folder.write("cases/constructs/jinja.json", &table.to_string());
+    folder
+}
+
+/// The same with two engines measured: the one that is right, and the one that echoes.
+fn measured() -> Folder {
+    let folder = suite();
+    let echo = command(&folder, ECHO);
+    let ran = folder.rolecall(&["matrix", "update", "minijinja", &echo]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    folder
+}
+
+const KEPT: &str = "snapshots/engines/fake@1.2.json";
+
+fn kept(folder: &Folder) -> Value {
+    let text = std::fs::read_to_string(folder.path(KEPT)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[track_caller]
+fn assert_says(ran: &Ran, code: i32, words: &[&str]) {
+    let said = format!("{}{}", ran.stdout(), ran.stderr());
+    assert_eq!(ran.code(), code, "{said}");
+    for words in words {
+        assert!(said.contains(words), "no `{words}` in\n{said}");
+    }
+}
+
+#[test]
+fn an_engine_is_measured_and_what_it_did_is_kept() {
+    let folder = measured();
+    let kept = kept(&folder);
+    assert_eq!(kept["engine"]["version"], "1.2");
+    let agreement = json!({"templates": [1, 2], "prompts": [0, 3], "prompts_of_loaded": [0, 2], "refusals": [0, 1]});
+    assert_eq!(kept["agreement"], agreement);
+    // Where it lay in memory is no part of its words.
+    assert_eq!(
+        kept["templates"]["strict"]["refused"],
+        "no <b>parser</b> at 0x7f12"
+    );
+    let groups = kept["differences"].as_array().unwrap();
+    let failed = groups
+        .iter()
+        .find(|group| group["found"] == "failed")
+        .unwrap();
+    assert_eq!(failed["cause"], "no … at #");
+    assert_eq!(
+        failed["cases"],
+        json!([
+            ["strict", "rendered", "plain", "user"],
+            ["strict", "raised", "plain", "system"]
+        ])
+    );
+    let rendered = groups
+        .iter()
+        .find(|group| group["found"] == "rendered")
+        .unwrap();
+    assert_eq!(rendered["example"]["case"], "plain/system");
+    let digits = "8de0b3c47f11"; // of `S`, as sha256sum says it
+    assert!(
+        rendered["cases"]
+            .to_string()
+            .contains(&format!("system:{digits}")),
+        "{rendered}"
+    );
+    // `x.y.z` fails in the reference; the others it echoes, one of them rightly.
+    assert_eq!(kept["constructs"]["all"], 3);
+    let constructs = kept["constructs"]["differ"].to_string();
+    assert_eq!(
+        constructs.matches("\"rendered\"").count(),
+        1,
+        "{constructs}"
+    );
+
+    // Measured again it is the same, however long it took.
+    let before = std::fs::read(folder.path(KEPT)).unwrap();
+    let echo = command(&folder, ECHO);
+    let ran = folder.rolecall(&["matrix", "update", &echo, "--jobs", "3"]);
+    assert_says(&ran, 0, &["fake@1.2: prompts 0 of 3 (0.00 %)", "as it was"]);
+    assert_eq!(std::fs::read(folder.path(KEPT)).unwrap(), before);
+    assert_says(
+        &folder.rolecall(&["matrix", "verify", &echo]),
+        0,
+        &["fake@1.2: as it is kept in 4 pairs"],
+    );
+}
+
+#[test]
+fn a_change_of_an_engine_is_told_pair_by_pair() {
+    let folder = measured();
+    let right = "start; while ask; do case $line in *load*) echo \"{\\\"id\\\": $id, \\\"ok\\\": true}\" ;; \
+                 *'\"content\":\"S\"'*chat*|*chat*'\"content\":\"S\"'*) text '<system>S\\n<assistant>' ;; \
+                 *render*) text other ;; *) exit 0 ;; esac; done";
+    let right = command(&folder, right);
+    let before = std::fs::read(folder.path(KEPT)).unwrap();
+    let ran = folder.rolecall(&["matrix", "verify", &right]);
+    let words = [
+        "fake@1.2: not as it is kept",
+        "1 pair: wrong before, right now",
+        "chat: plain/system",
+        "3 pairs: wrong in another way than before",
+        "strict loads now",
+        "matrix update",
+    ];
+    assert_says(&ran, 1, &words);
+    assert_eq!(
+        std::fs::read(folder.path(KEPT)).unwrap(),
+        before,
+        "verify writes nothing"
+    );
+    // Another version is another engine.
+    let newer = command(&folder, &ECHO.replace("start\n", "ask; echo '{\"rolecall\": 1, \"engine\": \"fake\", \"version\": \"1.10\", \"dialect\": \"jinja\"}'\n"));
+    assert_says(
+        &folder.rolecall(&["matrix", "verify", &newer]),
+        1,
+        &["nothing is kept of it, only of fake@1.2"],
+    );
+    assert_says(
+        &folder.rolecall(&["matrix", "update", &newer]),
+        0,
+        &["fake@1.10.json written"],
+    );
+    let ran = folder.rolecall(&["matrix", "--differ", "fake@1.2", "fake"]);
+    assert_says(
+        &ran,
+        0,
+        &["fake 1.2 and fake 1.10", "the same in all of 4 pairs"],
+    );
+    let ran = folder.rolecall(&["matrix", "--differ", "minijinja", "fake"]);
+    assert_says(
+        &ran,
+        0,
+        &[
+            "in 4 of 4 pairs minijinja 3.0.5 is right alone",
+            "load with minijinja 3.0.5 alone: strict",
+            "2 constructs: minijinja 3.0.5 is right alone",
+        ],
+    );
+}
+
+#[test]
+fn the_table_is_made_without_running_anything() {
+    let folder = measured();
+    std::fs::remove_file(folder.path("engine.sh")).unwrap();
+    let ran = folder.rolecall(&["matrix"]);
+    let table = ran.stdout();
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        lines[1][..7],
+        ["minijinja", "3.0.5", "2/2", "100", "%", "100", "%"]
+    );
+    assert_eq!(lines[2][..5], ["fake", "1.2", "1/2", "0.00", "%"]);
+    assert!(
+        table.lines().all(|line| line.chars().count() <= 100),
+        "{table}"
+    );
+    let words = [
+        "templates that load",
+        "1 of 2 (50.00 %)",
+        "does not load: no <b>parser</b> at 0x7f12",
+        "filter upper",
+        "- <system>S␊",
+        "+ S␃",
+    ];
+    assert_says(&folder.rolecall(&["matrix", "fake"]), 0, &words);
+    assert_says(
+        &folder.rolecall(&["matrix", "--common"]),
+        0,
+        &[
+            "1 engine with something wrong",
+            "fake@1.2 alone gets 4 pairs wrong",
+        ],
+    );
+    let ran = folder.rolecall(&["matrix", "fake", "--format", "json"]);
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    let engine = &document["engines"][0];
+    assert_eq!(engine["prompts"], json!({"agree": 0, "of": 3}));
+    assert_eq!(
+        engine["detail"]["by_family"]["plain"],
+        json!({"agree": 0, "of": 4})
+    );
+    assert_eq!(
+        engine["detail"]["by_construct"]["filter upper"],
+        json!({"agree": 0, "of": 1})
+    );
+}
+
+#[test]
+fn what_has_changed_since_is_told() {
+    let folder = measured();
+    let stale = |folder: &Folder| {
+        let ran = folder.rolecall(&["matrix", "fake", "--format", "json"]);
+        let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+        document["engines"][0]["changed_since"].clone()
+    };
+    assert_eq!(stale(&folder), json!([]));
+    let cases = std::fs::read_to_string(folder.path("cases/conversations/plain.json")).unwrap();
+    folder.write(
+        "cases/conversations/plain.json",
+        &cases.replace("\"S\"", "\"T\""),
+    );
+    assert_eq!(stale(&folder), json!(["the family plain"]));
+    folder.write("cases/conversations/plain.json", &cases);
+    folder.write("cases/templates/chat.jinja", "other");
+    assert_eq!(stale(&folder), json!(["the template chat"]));
+    assert_says(
+        &folder.rolecall(&["matrix"]),
+        0,
+        &[
+            "fake: measured before the template chat changed",
+            "matrix update fake",
+        ],
+    );
+    // What nobody knows the right answer of is not measured.
+    let ran = folder.rolecall(&["matrix", "update", "minijinja"]);
+    assert_says(&ran, 2, &["2 pairs have no record", "reference update"]);
+}
+
+#[test]
+fn nothing_is_kept_of_an_engine_that_was_given_up() {
+    let folder = suite();
+    let broken = command(&folder, "start; exit 1");
+    let ran = folder.rolecall(&["matrix", "update", &broken]);
+    assert_says(
+        &ran,
+        2,
+        &["fake 1.2 (sh 0) was given up", "pairs were not asked"],
+    );
+    assert!(!folder.path(KEPT).exists());
+    let nameless = command(
+        &folder,
+        "ask; echo '{\"rolecall\": 1, \"engine\": \"/..\", \"version\": \"\", \"dialect\": \"jinja\"}'; ask",
+    );
+    assert_says(
+        &folder.rolecall(&["matrix", "update", &nameless]),
+        2,
+        &["cannot be the name of a file"],
+    );
+    assert_says(
+        &folder.rolecall(&["matrix"]),
+        2,
+        &["no engine was measured", "matrix update"],
+    );
+}
+
+#[test]
+fn an_engine_is_found_by_the_name_that_it_was_set_up_under() {
+    let folder = suite();
+    folder.write("scripts/engines/echo/main.sh", "");
+    let ran = folder.rolecall(&["matrix", "update", "echo"]);
+    assert_says(
+        &ran,
+        2,
+        &[
+            "the engine `echo` is not set up",
+            "`scripts/setup-engines echo`",
+        ],
+    );
+    let script = command(&folder, ECHO);
+    let launcher = folder.write(".engines/echo", &format!("#!/bin/sh\nexec {script}\n"));
+    // What cannot be started is not set up.
+    assert_says(
+        &folder.rolecall(&["run", "--engine", "echo"]),
+        2,
+        &["is not set up"],
+    );
+    let mut permissions = launcher.metadata().unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    std::fs::set_permissions(&launcher, permissions).unwrap();
+    assert_says(
+        &folder.rolecall(&["run", "--engine", "echo"]),
+        1,
+        &["prompts: 0 of 3 agree"],
+    );
+    assert_says(
+        &folder.rolecall(&["matrix", "update", "echo"]),
+        0,
+        &["fake@1.2"],
+    );
+    assert_says(
+        &folder.rolecall(&["run", "--engine", "ecko"]),
+        2,
+        &["did you mean `echo`?"],
+    );
+    assert_says(
+        &folder.rolecall(&["matrix", "fakes"]),
+        2,
+        &["did you mean `fake`?", "fake@1.2"],
+    );
+}
+
+/// Whatever byte of a file is changed, `lint` says so.
+#[test]
+fn no_byte_of_a_measurement_is_changed_unnoticed() {
+    let folder = measured();
+    let layout = Layout::new(folder.path(""));
+    assert_eq!(measurement::problems(&layout), []);
+    let path = folder.path(KEPT);
+    let bytes = std::fs::read(&path).unwrap();
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] = if changed[at] == b'1' { b'2' } else { b'1' };
+        std::fs::write(&path, &changed).unwrap();
+        let line = bytes[..at].split(|byte| *byte == b'\n').count();
+        assert!(!measurement::problems(&layout).is_empty(), "line {line}");
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    std::fs::rename(&path, folder.path("snapshots/engines/other@1.json")).unwrap();
+    let ran = folder.rolecall(&["lint"]);
+    assert_says(
+        &ran,
+        1,
+        &[
+            "the measurement of fake 1.2 (sh 0) under another name",
+            "matrix update",
+        ],
+    );
+}
+
+fn site() -> (Folder, PathBuf) {
+    let folder = measured();
+    let ran = folder.rolecall(&["matrix", "--html", "site"]);
+    assert_says(&ran, 0, &["wrote site ("]);
+    let path = folder.path("site");
+    (folder, path)
+}
+
+/// The files of a folder, by their names.
+fn files(root: &Path) -> Vec<(PathBuf, String)> {
+    let entries = walkdir::WalkDir::new(root).sort_by_file_name();
+    let entries = entries.into_iter().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.file_type().is_file());
+    files
+        .map(|entry| {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            (entry.path().strip_prefix(root).unwrap().to_path_buf(), text)
+        })
+        .collect()
+}
+
+#[test]
+fn the_site_is_the_same_every_time_and_leaves_other_folders_alone() {
+    let (folder, site) = site();
+    let before = files(&site);
+    assert_says(
+        &folder.rolecall(&["matrix", "--html", "site"]),
+        0,
+        &["wrote site"],
+    );
+    assert!(before == files(&site), "other bytes");
+    folder.write("site/CNAME", "mine");
+    assert_says(
+        &folder.rolecall(&["matrix", "--html", "site"]),
+        2,
+        &["CNAME is not one of the files", "name a folder"],
+    );
+    assert_says(
+        &folder.rolecall(&["matrix", "--html", "cases"]),
+        2,
+        &["not empty"],
+    );
+    assert!(folder.path("cases/conversations/plain.json").exists());
+    let badge: Value =
+        serde_json::from_str(&std::fs::read_to_string(site.join("badges/fake@1.2.json")).unwrap())
+            .unwrap();
+    assert_eq!(
+        badge,
+        json!({"schemaVersion": 1, "label": "chat templates as transformers", "message": "0.0 % of 3 prompts", "color": "red"})
+    );
+}
+
+#[test]
+fn the_site_needs_nothing_from_outside_and_its_links_lead_somewhere() {
+    let (_folder, site) = site();
+    let pages: Vec<_> = files(&site)
+        .into_iter()
+        .filter(|(path, _)| path.extension().is_some_and(|end| end == "html"))
+        .collect();
+    let names: BTreeSet<String> = pages
+        .iter()
+        .map(|(path, _)| path.display().to_string())
+        .collect();
+    for name in [
+        "index.html",
+        "engines/fake@1.2.html",
+        "templates/strict.html",
+        "constructs/jinja-filters.html",
+    ] {
+        assert!(names.contains(name), "{names:?}");
+    }
+    let link = Regex::new(r##" href="([^"#]*)(?:#([^"]+))?""##).unwrap();
+    let mut count = 0;
+    for (path, text) in &pages {
+        assert!(text.contains("default-src 'none'"));
+        for outside in [
+            "http://",
+            "https://",
+            "src=\"",
+            "<link",
+            "@import",
+            "url(",
+            "<b>parser",
+        ] {
+            assert!(!text.contains(outside), "{outside} in {}", path.display());
+        }
+        for found in link.captures_iter(text) {
+            let target = if found[1].is_empty() {
+                site.join(path)
+            } else {
+                site.join(path).parent().unwrap().join(&found[1])
+            };
+            let there = std::fs::read_to_string(&target)
+                .unwrap_or_else(|_| panic!("{} in {}", &found[0], path.display()));
+            if let Some(id) = found.get(2) {
+                assert!(
+                    there.contains(&format!("id=\"{}\"", id.as_str())),
+                    "{} in {}",
+                    &found[0],
+                    path.display()
+                );
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count} links");
+}
+
+/// Pages in a browser: searched, sorted, no wider than the screen, light and dark.
+#[test]
+#[ignore = "needs Chromium; .ci/run runs it"]
+fn the_site_works_in_a_browser() {
+    let (folder, site) = site();
+    let page = |name: &str| std::fs::read_to_string(site.join(name)).unwrap();
+    let found = crate::page::browse(
+        &folder,
+        &page("index.html"),
+        "",
+        "const column = () => [...document.querySelectorAll('table.matrix')][0].tBodies[0].textContent;
+         const first = () => document.querySelector('table.matrix tbody th').textContent;
+         const before = first();
+         const sort = [...document.querySelectorAll('table.matrix thead th')][2];
+         sort.querySelector('button').click();
+         const down = [first(), sort.getAttribute('aria-sort')];
+         sort.querySelector('button').click();
+         const up = [first(), sort.getAttribute('aria-sort')];
+         press('/');
+         const focused = document.activeElement.id;
+         document.activeElement.value = 'fake failed';
+         document.activeElement.dispatchEvent(new Event('input'));
+         const hits = [...document.querySelectorAll('#found li')].map((one) => one.textContent);
+         press('Escape');
+         const closed = [document.getElementById('found').hidden, document.getElementById('overall').hidden];
+         const paper = () => getComputedStyle(document.body).backgroundColor;
+         const light = paper();
+         document.getElementById('theme').click();
+         return { before, down, up, focused, hits, closed, papers: light !== paper(),
+                  isWhole: document.documentElement.scrollWidth <= innerWidth };",
+    );
+    assert_eq!(found["before"], "minijinja 3.0.5", "{found}");
+    assert_eq!(found["down"], json!(["minijinja 3.0.5", "descending"]));
+    assert_eq!(found["up"], json!(["fake 1.2", "ascending"]));
+    assert_eq!(found["focused"], "search");
+    assert_eq!(found["hits"], json!(["difference fake: failed no … at #"]));
+    assert_eq!(found["closed"], json!([true, false]));
+    assert_eq!(found["papers"], true);
+    assert_eq!(found["isWhole"], true);
+    let found = crate::page::browse(
+        &folder,
+        &page("engines/fake@1.2.html"),
+        "#d1",
+        "const open = document.getElementById('d1');
+         return { open: open.open, diff: open.querySelector('.diff').textContent,
+                  images: document.images.length, isWhole: document.documentElement.scrollWidth <= innerWidth };",
+    );
+    assert_eq!(found["open"], true);
+    assert!(found["diff"].as_str().unwrap().contains("+ "), "{found}");
+    assert_eq!(found["isWhole"], true);
+}
