@@ -8,11 +8,18 @@ const MOST: usize = 600;
 pub(crate) fn common(message: &str) -> String {
     let message: String = message.chars().take(MOST).collect();
     let mut lines: Vec<&str> = Vec::new();
+    let mut is_after_source = false;
     for line in message.lines() {
         if is_pointer(line) {
             // It points into the line of the template above it.
-            lines.pop();
-        } else if !is_numbered(line) && !line.trim().is_empty() {
+            if !is_after_source {
+                lines.pop();
+            }
+            is_after_source = true;
+            continue;
+        }
+        is_after_source = is_numbered(line);
+        if !is_after_source && !line.trim().is_empty() {
             lines.push(line.trim());
         }
     }
@@ -112,6 +119,7 @@ mod tests {
                 "<function f at 0x7f3a> of 0x55cd10b2",
                 "<function f at 0x1> of 0x7ffe9d2c1a",
             ),
+            ("Unknown\n  3 | {{ x }}\n    ^^^", "Unknown"),
             (
                 "template: a:7:3: at <.Tools>: nil",
                 "template: a:1:30: at <index .Messages 0>: nil",
