@@ -71,7 +71,10 @@ mod unknown;
 // Templates that know no messages.
 mod legacy;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+// What a template is executed with, for engines of other programs.
+mod data;
+
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotmpl::TemplateError;
@@ -86,13 +89,14 @@ pub use rolecall_model::{
 };
 
 pub use abilities::Abilities;
+pub use data::Data;
 
 use collate::Form;
 use error::Error;
 use exec::{Execution, Surroundings};
 use meter::Meter;
 use think::Think;
-use values::{Text, Value};
+use values::{Root, Roots, Text, Value};
 
 /// The version of gotmpl, whose syntax tree is executed.
 const GOTMPL: &str = "0.6.1";
@@ -228,7 +232,26 @@ impl Program for GoProgram {
 }
 
 impl GoProgram {
+    /// What the template is executed with for a conversation, as JSON: what Ollama makes of the
+    /// messages, for engines that do nothing but execute templates.
+    ///
+    /// # Errors
+    ///
+    /// Why Ollama refuses the conversation, at the stage `input`; or that it is larger than the
+    /// limits allow.
+    pub fn data(&self, conversation: &Conversation<'_>) -> Result<Data, Refusal> {
+        let roots = self.roots(conversation)?;
+        data::of(&roots, &self.limits).map_err(|error| error.refusal(Stage::Input))
+    }
+
     fn try_render(&self, conversation: &Conversation<'_>) -> Result<String, Refusal> {
+        let roots = self.roots(conversation)?;
+        self.run(conversation.case(), &roots)
+            .map_err(|error| error.refusal(Stage::Render))
+    }
+
+    /// The values that the template is executed with.
+    fn roots(&self, conversation: &Conversation<'_>) -> Result<Roots, Refusal> {
         let case = conversation.case();
         let refused = |error: Error| error.refusal(Stage::Input);
         let form = conversation.form(Form::new);
@@ -240,14 +263,8 @@ impl GoProgram {
             let said = case.variables.get(name);
             said.or_else(|| self.variables.get(name))
         });
-        self.run(case, form, think.map_err(refused)?)
-            .map_err(|error| error.refusal(Stage::Render))
-    }
-
-    fn run(&self, case: &Case, form: &Form, think: Think) -> Result<String, Error> {
-        let meter = Meter::new(&self.limits);
-        let mut execution = Execution::new(&self.defines, case.now, meter);
-        match &self.style {
+        let think = think.map_err(refused)?;
+        Ok(match &self.style {
             Style::Messages => {
                 let fields = [
                     ("System", form.system.clone()),
@@ -255,27 +272,42 @@ impl GoProgram {
                     ("Tools", form.tools.clone()),
                     ("Response", Value::text("")),
                 ];
-                execution.execute(&self.root, &root(fields, think))?;
+                Roots::Messages(root(fields, think))
             }
-            Style::Legacy(cut) => {
+            Style::Legacy(_) => {
                 let (full, last) = legacy::turns(form);
-                let fields = |turn: legacy::Turn| {
-                    [
+                let of_turn = |turn: legacy::Turn| {
+                    let fields = [
                         ("System", Value::Text(turn.system)),
                         ("Prompt", Value::Text(turn.prompt)),
                         ("Response", Value::Text(turn.response)),
-                    ]
+                    ];
+                    root(fields, think)
                 };
-                for turn in full {
-                    execution.execute(&self.root, &root(fields(turn), think))?;
+                Roots::Turns {
+                    full: full.into_iter().map(of_turn).collect(),
+                    last: of_turn(last),
                 }
-                let Some(cut) = cut else {
+            }
+        })
+    }
+
+    fn run(&self, case: &Case, roots: &Roots) -> Result<String, Error> {
+        let meter = Meter::new(&self.limits);
+        let mut execution = Execution::new(&self.defines, case.now, meter);
+        match roots {
+            Roots::Messages(root) => execution.execute(&self.root, root)?,
+            Roots::Turns { full, last } => {
+                for root in full {
+                    execution.execute(&self.root, root)?;
+                }
+                let Style::Legacy(Some(cut)) = &self.style else {
                     return Err(Error::new(
                         "panic: interface conversion: parse.Node is nil, not *parse.ListNode",
                     ));
                 };
                 execution.surroundings = Surroundings::Bare;
-                execution.execute(cut, &root(fields(last), think))?;
+                execution.execute(cut, last)?;
             }
         }
         let text = exec::text(execution.out, &mut execution.meter)?;
@@ -286,10 +318,7 @@ impl GoProgram {
     }
 }
 
-fn root(
-    fields: impl IntoIterator<Item = (&'static str, Value)>,
-    think: Think,
-) -> Arc<BTreeMap<Text, Value>> {
+fn root(fields: impl IntoIterator<Item = (&'static str, Value)>, think: Think) -> Root {
     let thinking = [
         ("Think", Value::Bool(think.on)),
         ("ThinkLevel", Value::text(think.level)),

@@ -6,6 +6,17 @@ use std::sync::Arc;
 /// A Go string: bytes, which `slice` may cut inside a character.
 pub(crate) type Text = Arc<[u8]>;
 
+/// What the dot of a template is at its beginning: Go's `map[string]any`.
+pub(crate) type Root = Arc<BTreeMap<Text, Value>>;
+
+/// The roots that a template is executed with, one after the other.
+pub(crate) enum Roots {
+    /// All messages at once.
+    Messages(Root),
+    /// Turn by turn, and the last one with the tree that ends at the response.
+    Turns { full: Vec<Root>, last: Root },
+}
+
 /// A value as a template meets it.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
