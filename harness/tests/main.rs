@@ -27,6 +27,8 @@ mod page;
 mod pages;
 mod parity;
 #[cfg(unix)]
+mod probe_engine;
+#[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
 mod references;

@@ -99,6 +99,8 @@ pub(crate) enum Command {
     Man,
     /// Be an engine: answer the engine protocol on standard input and output
     Serve(ServeArguments),
+    /// Try a program as an engine, and say what is wrong with it
+    ProbeEngine(ProbeEngineArguments),
     /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
     #[command(subcommand)]
     Reference(ReferenceCommand),
@@ -125,6 +127,7 @@ impl Command {
             | Command::Parity(_)
             | Command::Lint(_)
             | Command::Matrix(_)
+            | Command::ProbeEngine(_)
             | Command::Reference(_) => !self.is_exact(),
         }
     }
@@ -138,6 +141,7 @@ impl Command {
             Command::Serve(_) | Command::Completions(_) | Command::Man => true,
             Command::List(arguments) => arguments.format == ListFormat::Json,
             Command::Matrix(arguments) => arguments.shown.format == ListFormat::Json,
+            Command::ProbeEngine(arguments) => arguments.format == ListFormat::Json,
             Command::Check(arguments) => arguments.format != CheckFormat::Human,
             Command::Diff(arguments) => arguments.format != DiffFormat::Human,
             Command::Parity(_)
@@ -511,6 +515,21 @@ pub(crate) struct ServeArguments {
     pub(crate) engine: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 there is no such program."
+)]
+pub(crate) struct ProbeEngineArguments {
+    /// The command line of a program that speaks the engine protocol, such as 'node adapter.mjs';
+    /// or the name of an engine, see `list engines`
+    pub(crate) command: String,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]

@@ -192,9 +192,34 @@ pub(crate) fn configured<'e>(
     Ok(chosen)
 }
 
+/// The command line, in words, of an engine as another program: of one of this program's own or
+/// a reference by its name, else as it is written.
+pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
+    let engines = limits.engines();
+    if engines.by_name(text).is_some() {
+        return served(text, limits);
+    }
+    if let Some(reference) = Reference::by_name(text) {
+        let program = reference.program(&home::references_folder(&home::layout()?))?;
+        return Ok(vec![program.to_string_lossy().into_owned()]);
+    }
+    let words = ProtocolEngine::words(text)?;
+    match words.as_slice() {
+        // As `--engine` has it.
+        [one] if !one.contains(['/', '\\']) => Err(unknown(&engines, text)),
+        _ => Ok(words),
+    }
+}
+
 /// An engine of this program, in a process of its own: what it takes too much of ends that
 /// process and not this one.
 fn apart(name: &str, limits: &ChosenLimits) -> Result<ProtocolEngine, Failure> {
+    let words = served(name, limits)?;
+    Ok(ProtocolEngine::spawn(words, limits.program.clone())?)
+}
+
+/// The command line of an engine of this program as one of its own.
+fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))?;
     let words = [
@@ -204,8 +229,7 @@ fn apart(name: &str, limits: &ChosenLimits) -> Result<ProtocolEngine, Failure> {
         "--limits",
         &limits.of_render(),
     ];
-    let words = words.map(str::to_owned).to_vec();
-    Ok(ProtocolEngine::spawn(words, limits.program.clone())?)
+    Ok(words.map(str::to_owned).to_vec())
 }
 
 /// Starts a reference, if it is installed in the versions that it should have.

@@ -11,6 +11,7 @@ mod list;
 mod manual;
 mod matrix;
 mod parity;
+mod probe_engine;
 mod reference;
 mod render;
 mod run;
@@ -45,6 +46,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Completions(arguments) => manual::completions(arguments, out),
         Command::Man => manual::page(out),
         Command::Serve(arguments) => serve::execute(arguments, out),
+        Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),
     }
 }

@@ -64,6 +64,21 @@ pub(super) struct Input<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) continue_final_message: Option<&'r str>,
     pub(super) variables: Map<String, Value>,
+    /// Only for engines of Go templates that are no applications.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) go: Option<GoInput>,
+}
+
+/// What Ollama executes a Go template with, or why it does not.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum GoInput {
+    /// Once, with this.
+    Data(Value),
+    /// With each of these: the template knows no messages.
+    Turns(Vec<Value>),
+    /// Not at all: the conversation is refused, in these words.
+    Refused(String),
 }
 
 /// How an engine introduces itself.
@@ -322,7 +337,7 @@ fn parse<'l, T: Deserialize<'l>>(line: &'l [u8], what: &str) -> Result<T, String
 }
 
 /// The beginning of a line, for a message.
-fn shown(line: &[u8]) -> String {
+pub(super) fn shown(line: &[u8]) -> String {
     const MOST: usize = 120;
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end();
@@ -375,6 +390,7 @@ mod tests {
             add_generation_prompt: true,
             continue_final_message: None,
             variables: Map::new(),
+            go: None,
         };
         assert_eq!(
             line(&Request::Render {

@@ -9,28 +9,36 @@
 //! came before and whoever is asked beside it. A program that does not start any more, or
 //! answers nothing, is given up: what is left is `not asked`.
 //!
-//! `message` says what the lines mean, `process` keeps one program, and `serve` is the
-//! other end: an engine of this process, for any program that asks.
+//! `message` says what the lines mean, `input` makes what a program is given, `process` keeps
+//! one program, and `serve` is the other end: an engine of this process, for any program that
+//! asks. `trial` tries a program as an engine, by what `question` has for its dialect.
 
+mod error;
 mod limits;
 mod message;
+
+mod input;
+
 mod process;
 mod serve;
+
+mod question;
+
+mod trial;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rolecall_model::{
-    Conversation, Dialect, Engine, Moment, Outcome, Program, Refusal, Template, Variable,
-};
-
-use rolecall_jinja::tools_json;
+use rolecall_go::GoProgram;
+use rolecall_model::{Conversation, Dialect, Engine, Moment, Outcome, Program, Refusal, Template};
 use serde_json::{Map, json};
 
+pub use error::ProtocolError;
 pub use limits::ProtocolLimits;
 pub use serve::{ServeError, serve};
+pub use trial::{Check, Finding, Trial};
 
 use message::{Behind, Greeting, Input, Meaning, Request, VERSION};
 use process::Process;
@@ -62,22 +70,6 @@ struct Shared {
     compiled: AtomicUsize,
 }
 
-/// A program that cannot be used as an engine.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProtocolError {
-    /// The command line has no words, or a quote without an end.
-    #[error("`{0}` is not a command line: a quote does not end")]
-    Command(String),
-    /// The program did not start, or not as an engine does.
-    #[error("the engine `{command}` cannot be used: {reason}")]
-    Start {
-        /// The command line.
-        command: String,
-        /// What was seen.
-        reason: String,
-    },
-}
-
 /// A running program, and what it has been told.
 struct Session {
     process: Process,
@@ -95,6 +87,8 @@ struct Remote {
     /// The front that the program has itself and shall have before this template.
     front: Option<String>,
     template: Template,
+    /// What makes the data that a Go template is executed with, for a program that does not.
+    go: Option<GoProgram>,
     refused: OnceLock<Outcome>,
 }
 
@@ -117,10 +111,14 @@ pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
 impl ProtocolEngine {
     /// Starts the program of a command line, split into words as a shell does it.
     pub fn start(command: &str, limits: ProtocolLimits) -> Result<ProtocolEngine, ProtocolError> {
-        let words = shlex::split(command)
+        ProtocolEngine::spawn(ProtocolEngine::words(command)?, limits)
+    }
+
+    /// The words of a command line, as a shell splits it.
+    pub fn words(command: &str) -> Result<Vec<String>, ProtocolError> {
+        shlex::split(command)
             .filter(|words| !words.is_empty())
-            .ok_or_else(|| ProtocolError::Command(command.to_owned()))?;
-        ProtocolEngine::spawn(words, limits)
+            .ok_or_else(|| ProtocolError::Command(command.to_owned()))
     }
 
     /// Starts a program with arguments.
@@ -263,6 +261,7 @@ impl Session {
             add_generation_prompt: true,
             continue_final_message: None,
             variables: Map::new(),
+            go: None,
         };
         let request = Request::Render {
             id,
@@ -312,7 +311,12 @@ impl Session {
         conversation: &Conversation<'_>,
     ) -> Result<Outcome, String> {
         let id = self.next();
-        let input = remote.input(conversation);
+        let input = input::of(
+            conversation,
+            &remote.template,
+            remote.front.is_some(),
+            remote.go.as_ref(),
+        );
         let request = Request::Render {
             id,
             template: &remote.name,
@@ -329,38 +333,6 @@ impl Session {
 }
 
 impl Remote {
-    /// The template's variables and the case's are one object here; those of the case
-    /// win. An application has the special tokens already.
-    fn input<'c>(&self, conversation: &Conversation<'c>) -> Input<'c> {
-        let case = conversation.case();
-        let mut variables = match &self.front {
-            Some(_) => Map::new(),
-            None => self.template.special_tokens.clone(),
-        };
-        let continued = self
-            .front
-            .as_ref()
-            .and(case.continue_final_message.as_deref());
-        for (name, variable) in &self.template.variables {
-            let value = match (variable, &case.tools) {
-                (Variable::Value(value), _) => value.clone(),
-                (Variable::ToolsJson { indent }, Some(tools)) => tools_json(tools, *indent).into(),
-                (Variable::ToolsJson { .. }, None) => continue,
-            };
-            variables.insert(name.clone(), value);
-        }
-        variables.extend(case.variables.clone());
-        Input {
-            now: case.now.to_string(),
-            messages: &case.messages,
-            tools: case.tools.as_deref(),
-            documents: case.documents.as_deref(),
-            add_generation_prompt: case.add_generation_prompt,
-            continue_final_message: continued,
-            variables,
-        }
-    }
-
     /// What the program does with a conversation; the error says why it is given up.
     fn ask(&self, conversation: &Conversation<'_>) -> Result<Outcome, String> {
         let engine = &self.engine;
@@ -472,8 +444,11 @@ impl Engine for ProtocolEngine {
 
 impl ProtocolEngine {
     fn remote(&self, template: &Template, front: Option<String>) -> Box<dyn Program> {
+        let is_application = !self.shared.greeting.fronts.is_empty();
+        let is_go = self.shared.dialect == Dialect::Go && !is_application;
         Box::new(Remote {
             engine: Arc::clone(&self.shared),
+            go: is_go.then(|| input::go_program(template)).flatten(),
             number: self.shared.compiled.fetch_add(1, Ordering::Relaxed),
             name: match &front {
                 Some(front) => format!("{}@{front}", template.name),

@@ -45,9 +45,19 @@ const GRACE: Duration = Duration::from_secs(1);
 impl Process {
     /// Starts a program. `longest` is how long a line of it may be, in bytes.
     pub(super) fn spawn(command: &[String], longest: usize) -> Result<Process, String> {
+        Process::spawn_with(command, &[], longest)
+    }
+
+    /// Starts a program with variables in its environment.
+    pub(super) fn spawn_with(
+        command: &[String],
+        environment: &[(&str, &str)],
+        longest: usize,
+    ) -> Result<Process, String> {
         let (program, arguments) = command.split_first().ok_or("no program is named")?;
         let mut child = Command::new(program)
             .args(arguments)
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -106,11 +116,25 @@ impl Process {
         }
     }
 
-    /// Asks the program to end, and sees to it that it does.
-    pub(super) fn stop(mut self, request: &impl Serialize) {
+    /// Asks the program to end, and sees to it that it does. Returns whether it did so itself.
+    pub(super) fn stop(self, request: &impl Serialize) -> bool {
         let _ = self.send(request);
+        self.close()
+    }
+
+    /// Ends the program's input, and sees to it that the program ends. Returns whether it did so
+    /// itself.
+    pub(super) fn close(mut self) -> bool {
         self.requests = None;
-        self.wait(GRACE);
+        self.wait(GRACE).is_some()
+    }
+
+    /// A line that nobody asked for, if one comes.
+    pub(super) fn overhear(&mut self, limit: Duration) -> Option<Vec<u8>> {
+        match self.answers.recv_timeout(limit) {
+            Ok(Line::Whole(line)) => Some(line),
+            Ok(Line::Cut | Line::TooLong) | Err(_) => None,
+        }
     }
 
     fn send(&self, request: &impl Serialize) -> Result<(), String> {

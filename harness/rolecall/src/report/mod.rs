@@ -40,6 +40,7 @@ pub mod probe;
 pub mod repetition;
 pub mod site;
 pub mod summary;
+pub mod trial;
 
 mod place;
 

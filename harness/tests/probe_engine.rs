@@ -1,0 +1,394 @@
+//! `probe-engine`: good engines pass, and every way to be a bad one is told.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+use rolecall::protocol::{Finding, ProtocolEngine, ProtocolLimits};
+use rolecall::protocol::{ProtocolError, Trial};
+use rolecall_go::{Data, Gotmpl};
+use rolecall_model::guard::load;
+use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
+use serde_json::{Value, json};
+
+use crate::folder::Folder;
+
+/// A program that works; what stands around it in a pipe makes it misbehave.
+const GOOD: &str = concat!("'", env!("CARGO_BIN_EXE_rolecall"), "' serve minijinja");
+
+fn limits() -> ProtocolLimits {
+    ProtocolLimits {
+        time: std::time::Duration::from_millis(700),
+        ..ProtocolLimits::default()
+    }
+}
+
+fn tried(script: &str) -> Trial {
+    let words = ["sh", "-c", script].map(str::to_owned);
+    Trial::of(&words, &limits()).unwrap()
+}
+
+/// The checks that are not fine, with what was seen.
+fn wrong(trial: &Trial) -> Vec<(&'static str, String)> {
+    let seen = |finding: &Finding| match finding {
+        Finding::Fine => None,
+        Finding::Wrong { seen, .. } => Some(seen.clone()),
+        Finding::Noted { seen, .. } => Some(format!("note: {seen}")),
+        Finding::NotTried => Some("not tried".to_owned()),
+    };
+    let checks = trial.checks.iter();
+    checks
+        .filter_map(|check| Some((check.name, seen(&check.finding)?)))
+        .collect()
+}
+
+#[test]
+fn engines_of_this_program_have_nothing_wrong() {
+    let folder = Folder::empty();
+    for name in ["minijinja", "gotmpl"] {
+        let ran = folder.rolecall(&["probe-engine", name]);
+        assert_eq!(ran.code(), 0, "{}", ran.stdout());
+        assert!(!ran.stdout().contains("wrong"), "{}", ran.stdout());
+        assert!(ran.stdout().contains("fine  two-processes"), "{name}");
+    }
+}
+
+/// A program with one fault, and the checks by which it is told, with the words.
+type Fault<'f> = (String, &'f [(&'f str, &'f str)]);
+
+fn assert_told(faults: &[Fault<'_>]) {
+    std::thread::scope(|scope| {
+        for (script, expected) in faults {
+            scope.spawn(move || {
+                let trial = tried(script);
+                let found = wrong(&trial);
+                let told: Vec<_> = found
+                    .iter()
+                    .filter(|(_, seen)| seen != "not tried")
+                    .collect();
+                // Of one that answers nothing the next checks say so, too, before it is given up.
+                for (name, words) in *expected {
+                    let told = told.iter().find(|(found, _)| found == name);
+                    let is_told = told.is_some_and(|(_, seen)| seen.contains(words));
+                    assert!(is_told, "{script}: {name}: {found:?}");
+                }
+                let is_given_up = told.len() < found.len();
+                assert!(
+                    is_given_up || told.len() == expected.len(),
+                    "{script}: {found:?}"
+                );
+            });
+        }
+    });
+}
+
+#[test]
+fn what_is_read_wrongly_is_told_by_its_check() {
+    let asked = |filter: &str| format!("{filter} | {GOOD}");
+    assert_told(&[
+        (
+            asked("sed -u 's/1\\.0/1/g; s/9007199254740993/9007199254740992/'"),
+            &[
+                (
+                    "numbers",
+                    r#"it gave the prompt "1 1", where the prompt "1.0 1" is right"#,
+                ),
+                ("integers", "it gave the prompt \"9007199254740992 "),
+                ("tojson", ""),
+            ],
+        ),
+        (
+            asked(r#"sed -u 's/"b":1,"10":2,"a":3,"2":4/"2":4,"10":2,"a":3,"b":1/'"#),
+            &[("key-order", r#"it gave the prompt "2 10 a b ""#)],
+        ),
+        (
+            asked(r#"sed -u 's/"a":null/"c":1/'"#),
+            &[("null", r#"it gave the prompt "False False""#)],
+        ),
+        (
+            asked(r#"sed -u 's/"tools":null/"tools":[]/'"#),
+            &[("no-tools", "it gave the prompt \"False True True\"")],
+        ),
+        (
+            asked("sed -u 's/T23:59:07Z/T13:59:07Z/'"),
+            &[("clock", "it gave the prompt \"2031-02-03 13:59\"")],
+        ),
+        (
+            asked("sed -u 's/\"source\":\"c/\"source\":\"a/'"),
+            &[("names", r#"it gave the prompt "aHi""#)],
+        ),
+        (
+            asked("sed -u '/of_a_later_version/d'"),
+            &[("more-fields", "no answer within 0.7 s")],
+        ),
+    ]);
+}
+
+#[test]
+fn what_is_answered_wrongly_is_told_by_its_check() {
+    let answered = |filter: &str| format!("{GOOD} | {filter}");
+    assert_told(&[
+        (
+            answered(r#"sed -u 's/\\n"}$/"}/; s/\\n]"}$/]"}/'"#),
+            &[("text", r#"\r\nend ]", where"#)],
+        ),
+        (
+            answered(r#"sed -u 's/"outcome":"failed".*"parse".*/"ok":true}/'"#),
+            &[("broken", "`a {% if %} b` was loaded")],
+        ),
+        (
+            answered(
+                r#"sed -u 's/"outcome":"raised","message"/"outcome":"failed","stage":"render","message"/'"#,
+            ),
+            &[(
+                "raise",
+                "it `failed` at the stage `render`: No, user., where `raised`",
+            )],
+        ),
+        (
+            answered(r#"sed -u 's/"message":"No/"message":"TemplateError: No/'"#),
+            &[("raise", "it `raised` \"TemplateError: No, user.\"")],
+        ),
+        (
+            answered(r#"sed -u 's/"version":"[^"]*",//'"#),
+            &[("start", "note: it has no `version`")],
+        ),
+        (
+            answered(r#"sed -u 's/"dialect":"jinja"/&,"fronts":["vllm"]/'"#),
+            &[("start", "note: its front `vllm` is none that is asked for")],
+        ),
+        // It says that it is an application, and is none.
+        (
+            answered(r#"sed -u 's/"dialect":"jinja"/&,"fronts":["transformers"]/'"#),
+            &[(
+                "fronts",
+                "front `transformers`: it gave the prompt \"Hi\", where the prompt \"Hi</s>\"",
+            )],
+        ),
+        (
+            format!("{GOOD}; exec sleep 60"),
+            &[
+                ("stop", "it still ran a second later"),
+                ("end-of-input", "note: it still ran"),
+            ],
+        ),
+        (
+            answered(r#"sed -u 's/{"id":4/{"id":5/'"#),
+            &[(
+                "prompt",
+                "it answered request 5000000010 when 4000000010 was asked",
+            )],
+        ),
+        (
+            "echo hello; sleep 5".to_owned(),
+            &[(
+                "start",
+                "not an answer (expected value at character 1): `hello`",
+            )],
+        ),
+    ]);
+}
+
+#[test]
+fn lines_that_nobody_asked_for_are_told() {
+    // What is said behind the last answer of a check is read by the next.
+    let trial = tried(&format!("{GOOD} | {}", chatter("bHi")));
+    let found = wrong(&trial);
+    assert!(
+        matches!(&found[..], [("more-fields", seen)] if seen.contains("not an answer")),
+        "{found:?}"
+    );
+    let trial = tried(&format!("{GOOD} | {}", chatter("user: Hi")));
+    let found = wrong(&trial);
+    assert!(
+        matches!(&found[..], [("standard-output", seen)] if seen == "it said `done` unasked"),
+        "{found:?}"
+    );
+}
+
+/// A filter that says `done` behind the second answer with a text.
+fn chatter(text: &str) -> String {
+    format!(
+        "while IFS= read -r line; do printf '%s\\n' \"$line\"; \
+         case $line in *'{text}'*) n=x$n ;; esac; \
+         if [ \"$n\" = xx ]; then echo done; n=; fi; done"
+    )
+}
+
+#[test]
+fn a_program_that_runs_once_at_a_time_is_told() {
+    let folder = Folder::empty();
+    let lock = folder.path("lock");
+    let script = format!(
+        "mkdir {0} || {{ echo 'already running' >&2; exit 1; }}; trap 'rmdir {0}' EXIT; {GOOD}",
+        lock.display()
+    );
+    let found = wrong(&tried(&script));
+    let words = "the second: it ended instead of answering (exit status: 1); it said: ";
+    assert!(
+        matches!(&found[..], [("two-processes", seen)] if seen.starts_with(words)),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_program_that_answers_nothing_is_not_asked_on() {
+    let trial = tried(&format!("{GOOD} | head -n 1"));
+    let found = wrong(&trial);
+    let tried = found.iter().filter(|(_, seen)| seen != "not tried");
+    assert_eq!(tried.count(), 3, "{found:?}");
+    assert!(!trial.is_fine());
+}
+
+/// Exit codes and the form of the results.
+#[test]
+fn results_are_for_people_and_for_programs() {
+    let folder = Folder::empty();
+    let script = folder.write(
+        "engine.sh",
+        &format!("{GOOD} | sed -u 's/\"raised\"/\"ok\"/'\n"),
+    );
+    let engine = format!("sh '{}'", script.display());
+    let ran = folder.rolecall(&["probe-engine", &engine]);
+    assert_eq!(ran.code(), 1);
+    let out = ran.stdout().replace('\n', " ");
+    let out = Regex::new(" +")
+        .unwrap()
+        .replace_all(&out, " ")
+        .into_owned();
+    let words = "wrong raise an answer with the outcome `ok`";
+    assert!(
+        out.contains(words) && out.contains("— define raise_exception(message)"),
+        "{out}"
+    );
+    assert!(out.ends_with("24 checks: 23 fine, 1 wrong "), "{out}");
+    let ran = folder.rolecall(&["probe-engine", &engine, "--format", "json"]);
+    assert_eq!(ran.code(), 1);
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!(document["dialect"], "jinja");
+    let check = |name: &str| {
+        let checks = document["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["name"] == name).unwrap()
+    };
+    assert_eq!(check("raise")["result"], "wrong");
+    assert!(check("raise")["seen"].is_string() && check("raise")["help"].is_string());
+    assert_eq!(check("prompt")["result"], "fine");
+    assert_eq!(check("prompt")["help"], Value::Null);
+
+    for (engine, words) in [
+        (
+            "./no-such-program x",
+            "there is no program `./no-such-program`",
+        ),
+        ("nothere", "no engine is named `nothere`"),
+        ("'x", "a quote does not end"),
+    ] {
+        let ran = folder.rolecall(&["probe-engine", engine]);
+        assert_eq!((ran.code(), ran.stdout()), (2, String::new()), "{engine}");
+        assert!(ran.stderr().contains(words), "{}", ran.stderr());
+    }
+    let missing = Trial::of(&["./no-such-program".to_owned()], &limits()).unwrap_err();
+    assert!(matches!(missing, ProtocolError::Start { .. }));
+}
+
+/// A Python that has jinja2: that of the reference, or the user's.
+fn python() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let candidates = [
+        root.join(".references/python-transformers/bin/python"),
+        PathBuf::from("python3"),
+    ];
+    candidates.into_iter().find(|python| {
+        let output = Command::new(python).args(["-c", "import jinja2"]).output();
+        output.is_ok_and(|output| output.status.success())
+    })
+}
+
+/// The adapter in the page on the protocol has nothing wrong, and gives what transformers gives
+/// for templates of the suite.
+#[test]
+fn the_adapter_of_the_page_has_nothing_wrong() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/protocol.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let (_, block) = text.split_once("```python adapter.py\n").unwrap();
+    let (adapter, _) = block.split_once("```").unwrap();
+    let Some(python) = python() else {
+        println!("no Python has jinja2: the adapter of the page was not tried");
+        return;
+    };
+    let folder = Folder::empty();
+    folder.write("adapter.py", adapter);
+    let engine = format!("'{}' adapter.py", python.display());
+    let ran = folder.rolecall(&["probe-engine", &engine]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    let filters = ["zephyr:*", "qwen2.5:plain/*"];
+    let run = [&["run"], &filters[..], &["--engine", &engine]].concat();
+    let ran = folder.rolecall(&run);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+}
+
+/// Answers `render` with what it was given under `go`, as a text.
+const TELLS_GO: &str = r#"
+id() { id=${line%%,\"template*}; id=${id##*\"id\":}; }
+while read -r line; do
+  id
+  case $line in
+    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "fake", "dialect": "go", "fronts": []}' ;;
+    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
+    *'"request":"stop"'*) exit 0 ;;
+    *) printf '{"id": %s, "outcome": "rendered", "text": %s}\n' "$id" "$(printf '%s' "$line" | sed 's/.*"go":\(.*\)}$/\1/; s/["\\]/\\&/g; s/.*/"&"/')" ;;
+  esac
+done"#;
+
+fn told(script: &str, source: &str, case: &Case) -> String {
+    let words = ["sh", "-c", script].map(str::to_owned);
+    let engine = ProtocolEngine::spawn(words.to_vec(), ProtocolLimits::default()).unwrap();
+    let template = Template::from_source("t", Dialect::Go, source);
+    match load(&engine, &template).render(&Conversation::new(case)) {
+        Outcome::Rendered { text } => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// An engine of Go templates is given what Ollama executes the template with: what our engine
+/// prints of it.
+#[test]
+fn engines_of_go_templates_are_given_what_ollama_executes_templates_with() {
+    let mut case = Case::from_messages(vec![
+        json!({"role": "system", "content": "S"}),
+        json!({"role": "user", "content": "a"}),
+        json!({"role": "user", "content": "b\\ \"<é\n"}),
+        json!({"role": "assistant", "tool_calls": [
+            {"function": {"name": "f", "arguments": {"b": 1.5, "a": null}}}]}),
+    ]);
+    case.tools = Some(vec![json!({"type": "function", "function": {
+        "name": "f", "parameters": {"properties": {"x": {"type": ["string", "null"]}}}}})]);
+    let source = "{{ if .Messages }}{{ json . }}{{ end }}";
+    let template = Template::from_source("t", Dialect::Go, source);
+    let program = Gotmpl::new().program(&template).unwrap();
+    let printed = rolecall_model::Program::prompt(&program, &case).unwrap();
+    let given: Value = serde_json::from_str(&told(TELLS_GO, source, &case)).unwrap();
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(given, json!({"data": printed}));
+    assert_eq!(printed["Messages"][1]["Content"], "a\n\nb\\ \"<é\n");
+
+    let turns = "{{ .System }}{{ .Prompt }}";
+    let template = Template::from_source("t", Dialect::Go, turns);
+    let program = Gotmpl::new().program(&template).unwrap();
+    let Ok(Data::Turns(expected)) = program.data(&Conversation::new(&case)) else {
+        panic!("no turns");
+    };
+    let given: Value = serde_json::from_str(&told(TELLS_GO, turns, &case)).unwrap();
+    assert_eq!(given, json!({"turns": expected}));
+
+    let refused = Case::from_messages(vec![json!({"role": 3})]);
+    let given: Value = serde_json::from_str(&told(TELLS_GO, source, &refused)).unwrap();
+    let outcome = program.data(&Conversation::new(&refused)).unwrap_err();
+    let words = Outcome::from(Err(outcome)).text().to_owned();
+    assert_eq!(given, json!({"refused": words}));
+
+    // Applications make it themselves.
+    let application = TELLS_GO.replace("\"fronts\": []", "\"fronts\": [\"ollama\"]");
+    let given = told(&application, source, &case);
+    assert!(given.starts_with("{\"request\":\"render\""), "{given}");
+}
