@@ -36,6 +36,8 @@ mod references;
 mod remote;
 mod sabotage;
 mod seeded;
+#[cfg(all(unix, feature = "fetch"))]
+mod servers;
 mod snapshots;
 mod sources;
 mod tidy;

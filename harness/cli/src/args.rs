@@ -646,8 +646,9 @@ fn named<'t>(text: &'t str, example: &str) -> Result<(String, &'t str), String> 
 #[derive(Debug, Args)]
 pub(crate) struct RenderingArguments {
     /// The engine for templates of its dialect: a name, see `list engines`, that of one which
-    /// `scripts/setup-engines` has set up, or the command line of a program that speaks the
-    /// engine protocol
+    /// `scripts/setup-engines` has set up, the command line of a program that speaks the engine
+    /// protocol, or a server as KIND=URL or KIND:MODEL=URL, of the kinds llama-server, vllm, ollama
+    /// and tgi
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
     #[command(flatten)]

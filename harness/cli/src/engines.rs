@@ -13,6 +13,8 @@ use crate::args::RenderingArguments;
 use crate::failure::Failure;
 use crate::home;
 use crate::limits::ChosenLimits;
+#[cfg(feature = "fetch")]
+use crate::servers::{Named, Server};
 
 /// An engine that was asked for.
 pub(crate) enum Choice<'e> {
@@ -20,6 +22,9 @@ pub(crate) enum Choice<'e> {
     InProcess(&'e dyn Engine),
     /// Another program.
     Program(Box<ProtocolEngine>),
+    /// A server.
+    #[cfg(feature = "fetch")]
+    Server(Server),
 }
 
 impl Choice<'_> {
@@ -28,20 +33,24 @@ impl Choice<'_> {
         match self {
             Choice::InProcess(engine) => *engine,
             Choice::Program(program) => program.as_ref(),
+            #[cfg(feature = "fetch")]
+            Choice::Server(server) => server,
         }
     }
 
-    /// The other program that it is, if it is one: that takes its time.
+    /// The other program that it is, if it is one.
     pub(crate) fn program(&self) -> Option<&ProtocolEngine> {
         match self {
-            Choice::InProcess(_) => None,
             Choice::Program(program) => Some(program),
+            Choice::InProcess(_) => None,
+            #[cfg(feature = "fetch")]
+            Choice::Server(_) => None,
         }
     }
 
-    /// Whether it is another program.
-    pub(crate) fn is_program(&self) -> bool {
-        self.program().is_some()
+    /// Whether it is not of this process: that takes its time.
+    pub(crate) fn is_slow(&self) -> bool {
+        !matches!(self, Choice::InProcess(_))
     }
 }
 
@@ -61,6 +70,11 @@ pub(crate) fn open<'e>(
     if let Some(reference) = Reference::by_name(name) {
         return reference_program(&reference, &limits.program)
             .map(|program| Choice::Program(Box::new(program)));
+    }
+    #[cfg(feature = "fetch")]
+    if let Some(named) = Named::parse(name) {
+        let server = named.open(&limits.program).map_err(Failure::Request)?;
+        return Ok(Choice::Server(server));
     }
     if name.contains(char::is_whitespace) || name.contains(['/', '\\']) {
         let program = ProtocolEngine::start(name, limits.program.clone())?;
@@ -141,7 +155,8 @@ pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
     let listed: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
     Failure::Request(format!(
         "no engine is named `{name}`{help}\n  there are {}; a program is named by its command \
-         line, such as './adapter' or 'node adapter.mjs'",
+         line, such as './adapter' or 'node adapter.mjs', a server as \
+         llama-server=http://127.0.0.1:8080",
         listed.join(", ")
     ))
 }

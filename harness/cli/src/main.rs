@@ -10,6 +10,9 @@ mod limits;
 
 mod cache;
 
+#[cfg(feature = "fetch")]
+mod tls;
+
 mod remote;
 
 mod args;
@@ -23,8 +26,14 @@ mod output;
 mod revision;
 mod side;
 
+#[cfg(feature = "fetch")]
+mod servers;
+
 mod engines;
 mod page;
+
+#[cfg(feature = "fetch")]
+mod served;
 
 mod setup;
 

@@ -7,7 +7,7 @@ mod hub_cache;
 mod hub_trouble;
 mod names;
 mod registry;
-mod server;
+pub(crate) mod server;
 mod set;
 mod weights;
 mod world;

@@ -1,7 +1,7 @@
 //! An HTTP server on this machine that answers as it is told, and remembers what it was asked.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,17 +9,19 @@ use std::time::Duration;
 
 /// What a server was asked.
 #[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub(super) method: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
     /// With the query.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Names in small letters.
-    pub(super) headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
+    /// What was sent.
+    pub(crate) body: Vec<u8>,
 }
 
 /// What a server answers.
 #[derive(Debug, Clone)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
@@ -29,18 +31,18 @@ pub(super) struct Reply {
 }
 
 /// A server, which ends with the tests.
-pub(super) struct Server {
-    pub(super) address: String,
+pub(crate) struct Server {
+    pub(crate) address: String,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Request {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
 
     /// The bytes of a file that are asked for: the first one, and the one behind the last.
-    pub(super) fn range(&self) -> Option<(usize, usize)> {
+    pub(crate) fn range(&self) -> Option<(usize, usize)> {
         let range = self.header("range")?.strip_prefix("bytes=")?;
         let (from, last) = range.split_once('-')?;
         Some((from.parse().ok()?, last.parse::<usize>().ok()? + 1))
@@ -48,7 +50,7 @@ impl Request {
 }
 
 impl Reply {
-    pub(super) fn new(status: u16, body: impl AsRef<[u8]>) -> Reply {
+    pub(crate) fn new(status: u16, body: impl AsRef<[u8]>) -> Reply {
         let body = body.as_ref().to_vec();
         Reply {
             status,
@@ -59,13 +61,13 @@ impl Reply {
         }
     }
 
-    pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Reply {
+    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Reply {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
     /// As much of it as is asked for.
-    pub(super) fn part(mut self, request: &Request) -> Reply {
+    pub(crate) fn part(mut self, request: &Request) -> Reply {
         let Some((from, to)) = request.range() else {
             return self;
         };
@@ -81,12 +83,12 @@ impl Reply {
     }
 
     /// Only so many bytes of it, and then the connection ends.
-    pub(super) fn cut(mut self, sent: usize) -> Reply {
+    pub(crate) fn cut(mut self, sent: usize) -> Reply {
         self.sent = sent;
         self
     }
 
-    pub(super) fn after(mut self, pause: Duration) -> Reply {
+    pub(crate) fn after(mut self, pause: Duration) -> Reply {
         self.pause = pause;
         self
     }
@@ -95,14 +97,22 @@ impl Reply {
 impl Server {
     /// One that answers as a function does, which is given the number of times that the same
     /// was asked before, too.
-    pub(super) fn new(answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Server {
+    pub(crate) fn new(answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Server {
+        Server::that_ends_after(usize::MAX, answer)
+    }
+
+    /// The same, gone after so many requests.
+    pub(crate) fn that_ends_after(
+        most: usize,
+        answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static,
+    ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let asked = Arc::clone(&requests);
         let answer = Arc::new(answer);
         thread::spawn(move || {
-            for stream in listener.incoming() {
+            for stream in listener.incoming().take(most) {
                 let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
                 thread::spawn(move || {
                     let mut stream = stream.unwrap();
@@ -124,18 +134,19 @@ impl Server {
     }
 
     /// What was asked since the last time that this was called.
-    pub(super) fn asked(&self) -> Vec<Request> {
+    pub(crate) fn asked(&self) -> Vec<Request> {
         std::mem::take(&mut *self.requests.lock().unwrap())
     }
 
     /// The paths that were asked for since then.
-    pub(super) fn paths(&self) -> Vec<String> {
+    pub(crate) fn paths(&self) -> Vec<String> {
         self.asked().into_iter().map(|asked| asked.path).collect()
     }
 }
 
 fn read(stream: &TcpStream) -> Option<Request> {
-    let mut lines = BufReader::new(stream).lines();
+    let mut reader = BufReader::new(stream);
+    let mut lines = reader.by_ref().lines();
     let first = lines.next()?.ok()?;
     let mut words = first.split(' ');
     let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
@@ -147,10 +158,15 @@ fn read(stream: &TcpStream) -> Option<Request> {
         };
         headers.insert(name.to_lowercase(), value.trim().to_owned());
     }
+    let length = headers.get("content-length");
+    let length = length.map_or(Some(0), |length| length.parse().ok())?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
     Some(Request {
         method,
         path,
         headers,
+        body,
     })
 }
 

@@ -168,7 +168,7 @@ fn two_templates(
     let sides = sides.map(|[one, other]| Ok([pairs(a, one)?, pairs(b, other)?]));
     let sides: Vec<Sides<'_>> = sides.collect::<Result<_, Failure>>()?;
     let count = sides.iter().flatten().map(Vec::len).sum();
-    let is_slow = chosen.iter().any(Choice::is_program);
+    let is_slow = chosen.iter().any(Choice::is_slow);
     let progress = progress(is_slow, count);
     let runner = runner.with_progress(progress.step());
     for pairs in sides {
@@ -252,7 +252,7 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared,
         comparison.sides = [a, b].map(|name| (*name).to_owned());
     }
     let [one, other] = runners;
-    let is_slow = choices.iter().any(Choice::is_program);
+    let is_slow = choices.iter().any(Choice::is_slow);
     let progress = progress(is_slow, 2 * pairs.len());
     let runners = [one, other].map(|runner| runner.with_progress(progress.step()));
     for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
@@ -285,7 +285,7 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, 
     let sides = [*a, *b];
     let names = sides.map(|front| format!("{front}: {}", front.description()));
     let mut comparison = new(arguments, Subject::Fronts, names);
-    let is_slow = chosen.iter().any(Choice::is_program);
+    let is_slow = chosen.iter().any(Choice::is_slow);
     let progress = progress(is_slow, 2 * pairs.len());
     let runner = runner.with_progress(progress.step());
     for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {

@@ -9,6 +9,8 @@ use rolecall::selection::select;
 use crate::args::{Format, RenderArguments};
 use crate::failure::{Failure, Status};
 use crate::inputs::{self, Inputs};
+#[cfg(feature = "fetch")]
+use crate::served;
 use crate::setup::OneDialect;
 use crate::{engines, setup};
 
@@ -20,11 +22,14 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let one = OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?;
+    let front = arguments.front.name;
     let pairs = setup::behind(
-        arguments.front.name,
+        front,
         one.pairs(select(&suite, &arguments.selection.filters)?)?,
     )?;
-    let is_slow = chosen.iter().any(engines::Choice::is_program);
+    #[cfg(feature = "fetch")]
+    let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
+    let is_slow = chosen.iter().any(engines::Choice::is_slow);
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering", "pairs")
     } else {

@@ -20,6 +20,8 @@ use rolecall_model::{Engine, Template};
 
 use crate::args::{Format, RunArguments};
 use crate::failure::{Failure, Status, report_problems, tell};
+#[cfg(feature = "fetch")]
+use crate::served;
 use crate::setup::OneDialect;
 use crate::{engines, inputs, page, setup};
 
@@ -44,10 +46,12 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         arguments.front.name,
         one.pairs(select(suite, &arguments.selection.filters)?)?,
     )?;
+    #[cfg(feature = "fetch")]
+    let pairs = served::pairs(pairs, &arguments.rendering, &chosen, arguments.front.name)?;
     let pairs = with_dialects(pairs, &others)?;
     let baseline = inputs.baseline(&pairs)?;
 
-    let is_slow = chosen.iter().any(engines::Choice::is_program) || !others.is_empty();
+    let is_slow = chosen.iter().any(engines::Choice::is_slow) || !others.is_empty();
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering", "pairs")
     } else {

@@ -10,10 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use ureq::http::{HeaderMap, Response, Uri, header};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 use super::settings;
+use crate::tls;
 
 /// Times that something is asked, and how long is waited before it is asked again.
 const PAUSES: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis(1200)];
@@ -136,11 +136,8 @@ impl Client {
     /// One that takes the token to one server and to no other.
     pub(super) fn new(token: Option<(&str, String)>) -> Client {
         let waits = settings::waits();
-        let certificates = settings::certificates().map(|pem| certificates(&pem));
-        let certificates = certificates.filter(|known| !known.is_empty());
-        let roots = certificates.map_or(RootCerts::WebPki, RootCerts::from);
         let config = Agent::config_builder()
-            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .tls_config(tls::config())
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -308,17 +305,6 @@ fn failure(at: &Uri, error: ureq::Error) -> HttpError {
         ureq::Error::Protocol(_) => HttpError::CutOff { host, why },
         _ => HttpError::Unreachable { host, why },
     }
-}
-
-/// The certificates in a PEM file.
-fn certificates(pem: &[u8]) -> Vec<Certificate<'static>> {
-    let items = parse_pem(pem).filter_map(Result::ok);
-    items
-        .filter_map(|item| match item {
-            PemItem::Certificate(certificate) => Some(certificate),
-            _ => None,
-        })
-        .collect()
 }
 
 fn address(url: &str) -> Result<Uri, HttpError> {

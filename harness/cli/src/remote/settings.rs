@@ -4,8 +4,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rolecall::file::{MOST_TEXT, read_bytes};
-
 use crate::environment::{home, is_yes, path, text};
 
 const ENDPOINT: &str = "https://huggingface.co";
@@ -33,14 +31,6 @@ fn server(name: &str, usual: &str) -> String {
 pub(super) fn waits() -> Duration {
     let seconds = text("HF_HUB_DOWNLOAD_TIMEOUT").and_then(|seconds| seconds.parse().ok());
     Duration::from_secs(seconds.unwrap_or(WAITS).clamp(1, 600))
-}
-
-/// The certificates that servers are held to, in place of those that come with this program:
-/// `SSL_CERT_FILE`, or the names that Python's tools have for it.
-pub(super) fn certificates() -> Option<Vec<u8>> {
-    let names = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
-    let file = names.into_iter().find_map(path)?;
-    read_bytes(&file, MOST_TEXT).ok()
 }
 
 /// Whether nothing may be asked for: `ROLECALL_OFFLINE`.

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rolecall_go::GoProgram;
 use rolecall_model::{Conversation, Dialect, Engine, Moment, Outcome, Program, Refusal, Template};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 pub use error::ProtocolError;
 pub use limits::ProtocolLimits;
@@ -106,6 +106,15 @@ pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
         Meaning::Outcome(outcome) => Ok(Some(outcome)),
         Meaning::Loaded => Ok(None),
     }
+}
+
+/// What an application is given of a conversation, by the names that `render` has for it:
+/// messages, tools, documents and variables as they are written, and what is asked of it.
+pub fn request(conversation: &Conversation<'_>, template: &Template) -> Map<String, Value> {
+    let input = input::of(conversation, template, true, None);
+    // By way of its text: numbers stay as they are written.
+    let text = serde_json::to_string(&input).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
 impl ProtocolEngine {

@@ -1,0 +1,83 @@
+//! What a server can be asked of what was selected: it has one template.
+
+use rolecall::front::Front;
+use rolecall::report::counted;
+use rolecall::suite::Pair;
+use rolecall_model::Engine as _;
+
+use crate::args::RenderingArguments;
+use crate::engines::Choice;
+use crate::failure::{Failure, tell};
+use crate::servers::Serving;
+
+/// The pairs that a server can be asked, where one was named by `--engine`: those of the template
+/// that it has, behind the front of that template unless another was asked for.
+pub(crate) fn pairs<'s>(
+    all: Vec<Pair<'s>>,
+    arguments: &RenderingArguments,
+    chosen: &[Choice<'_>],
+    front: Option<Front>,
+) -> Result<Vec<Pair<'s>>, Failure> {
+    let named = arguments.engine.as_ref().and(chosen.first());
+    let Some(Choice::Server(server)) = named else {
+        return Ok(all);
+    };
+    let is_own = |pair: &Pair<'_>| front.is_some() || pair.case.front.is_none();
+    let (mut kept, mut unknown, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in all.into_iter().filter(is_own) {
+        match server.serves(pair.template) {
+            Serving::Yes => kept.push(pair),
+            Serving::Unknown => unknown.push(pair),
+            Serving::No => left.push(pair),
+        }
+    }
+    let (unsure, others) = (names(&unknown), names(&left));
+    let who = format!("the server `{}` at {}", server.name(), server.address());
+    match unsure.as_slice() {
+        [] => {}
+        [one] => {
+            tell(&format!(
+                "{who} does not say which template it has: `{one}` is taken for it"
+            ));
+            return Ok(unknown);
+        }
+        many => {
+            return Err(Failure::Request(format!(
+                "{who} does not say which template it has, and {} are asked for\n  name the one \
+                 that it has, as in `run {}`, or its model with --templates",
+                many.len(),
+                many[0]
+            )));
+        }
+    }
+    match others.as_slice() {
+        [] => {}
+        [one] if kept.is_empty() => {
+            return Err(Failure::Request(format!(
+                "{who} has another template than `{one}`\n  name the model that it has with \
+                 --templates, such as its GGUF file or folder"
+            )));
+        }
+        many if kept.is_empty() => {
+            return Err(Failure::Request(format!(
+                "{who} has none of these {} templates\n  name the model that it has with \
+                 --templates, such as its GGUF file or folder",
+                many.len()
+            )));
+        }
+        many => tell(&format!(
+            "{} left out: {who} has {}",
+            counted(many.len(), "template", "templates"),
+            names(&kept).join(", ")
+        )),
+    }
+    Ok(kept)
+}
+
+/// The names of the templates of pairs.
+fn names(pairs: &[Pair<'_>]) -> Vec<String> {
+    let names = pairs.iter().map(|pair| pair.template.name.to_string());
+    let mut names: Vec<String> = names.collect();
+    names.dedup();
+    names
+}

@@ -1,0 +1,600 @@
+//! Servers as engines, against servers on this machine that answer as the real ones are
+//! documented to: what they are asked, what is made of their answers, and what is said where
+//! something is wrong.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::folder::{CACHE, Folder, Ran};
+use crate::remote::server::{Reply, Request, Server};
+
+fn run(folder: &Folder, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_CACHE", CACHE)
+        // A proxy that is not there: nobody on this machine is asked by way of it.
+        .env("HTTP_PROXY", "http://127.0.0.1:9")
+        .env("http_proxy", "http://127.0.0.1:9")
+        .env("COLUMNS", "1000")
+        .env_remove("ROLECALL_API_KEY")
+        .envs(variables.iter().copied())
+        .args(arguments)
+        .current_dir(folder.path("."))
+        .output()
+        .unwrap();
+    Ran(output)
+}
+
+fn reply(status: u16, body: &Value) -> Reply {
+    Reply::new(status, body.to_string()).with("Content-Type", "application/json")
+}
+
+fn error(status: u16, message: &str) -> Reply {
+    reply(
+        status,
+        &json!({"error": {"code": status, "message": message}}),
+    )
+}
+
+fn sent(request: &Request) -> Value {
+    serde_json::from_slice(&request.body).unwrap()
+}
+
+/// What the template `chat` of the folder makes of messages.
+fn chat(messages: &Value) -> String {
+    let turns = messages.as_array().unwrap().iter().map(|message| {
+        let text = |name: &str| message[name].as_str().unwrap().to_owned();
+        format!("<{}>{}\n", text("role"), text("content"))
+    });
+    turns.collect::<String>() + "<assistant>"
+}
+
+fn source(folder: &Folder, name: &str) -> String {
+    let path = folder.path("cases/templates").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// A llama-server with the template `chat`, without the newline at its end, as the real one has
+/// it; `answer` is what it says to `/apply-template`.
+fn llama(
+    folder: &Folder,
+    answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static,
+) -> Server {
+    let template = source(folder, "chat.jinja");
+    let template = template.trim_end().to_owned();
+    Server::new(move |request, before| match request.path.as_str() {
+        "/props" => reply(
+            200,
+            &json!({"chat_template": template, "build_info": "b10434-x"}),
+        ),
+        "/tokenize" => reply(200, &json!({"tokens": []})),
+        "/apply-template" => answer(request, before),
+        other => error(404, &format!("no {other}")),
+    })
+}
+
+fn prompt(request: &Request) -> Reply {
+    reply(200, &json!({"prompt": chat(&sent(request)["messages"])}))
+}
+
+/// A run of one template against the engine of this process, in one line each.
+fn compare(folder: &Folder, engine: &str, more: &[&str]) -> Ran {
+    let arguments = ["run", "--engine", engine, "--against", "minijinja"];
+    run(folder, &[&arguments[..], more].concat(), &[])
+}
+
+#[test]
+fn a_llama_server_is_asked_for_the_prompt_of_its_template() {
+    let folder = Folder::new();
+    let server = llama(&folder, |request, _| prompt(request));
+    let engine = format!("llama-server={}/", server.address);
+    let ran = compare(&folder, &engine, &[]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    assert!(ran.stdout().contains("2 of 2 agree (100 %) with minijinja"));
+    let words = "1 template left out: the server `llama-server` at http://127.0.0.1:";
+    assert!(ran.stderr().contains(words), "{}", ran.stderr());
+    let asked = server.asked();
+    let bodies: Vec<Value> = asked
+        .iter()
+        .filter(|request| request.path == "/apply-template")
+        .map(sent)
+        .collect();
+    let system =
+        json!({"messages": [{"role": "system", "content": "S"}], "add_generation_prompt": true});
+    assert!(bodies.contains(&system), "{bodies:?}");
+    assert_eq!(bodies.len(), 2);
+    assert!(
+        asked
+            .iter()
+            .all(|request| request.header("authorization").is_none())
+    );
+
+    // By name, another template is refused at once.
+    for template in ["strict", "chat"] {
+        let ran = compare(&folder, &engine, &[template]);
+        let is_other = template == "strict";
+        assert_eq!(ran.code(), if is_other { 2 } else { 0 }, "{}", ran.stderr());
+        let says_so = ran.stderr().contains("has another template than `strict`");
+        assert_eq!(says_so, is_other, "{}", ran.stderr());
+    }
+}
+
+/// Where the tokenizer puts BOS before every text, the server takes it off the prompt.
+#[test]
+fn what_the_tokenizer_puts_before_the_prompt_is_part_of_it() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/templates/chat.json",
+        r#"{"special_tokens": {"bos_token": "<s>"}}"#,
+    );
+    let template = "{{ bos_token }}{{ messages[0].content }}";
+    folder.write("cases/templates/chat.jinja", template);
+    let server = Server::new(move |request, _| match request.path.as_str() {
+        "/props" => reply(200, &json!({"chat_template": template})),
+        "/tokenize" => {
+            assert_eq!(sent(request), json!({"content": "", "add_special": true}));
+            reply(200, &json!({"tokens": [1]}))
+        }
+        "/detokenize" => {
+            assert_eq!(sent(request), json!({"tokens": [1]}));
+            reply(200, &json!({"content": "<s>"}))
+        }
+        _ => reply(
+            200,
+            &json!({"prompt": sent(request)["messages"][0]["content"]}),
+        ),
+    });
+    let engine = format!("llama-server={}", server.address);
+    let ran = compare(&folder, &engine, &["chat"]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+}
+
+/// The conversation is sent as it is written, with what a case says beside it.
+#[test]
+fn all_of_a_case_is_sent() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/conversations/plain.json",
+        r#"{"about": "All.", "cases": {
+            "all": {"about": "All.", "messages": [{"role": "user", "content": "a", "n": 1.0, "z": null}],
+                "tools": [{"type": "function", "function": {"name": "f"}}], "documents": [{"title": "t"}],
+                "add_generation_prompt": false, "continue_final_message": true,
+                "variables": {"x": {"b": 1, "a": 12345678901234567890}}},
+            "thoughts": {"about": "Go on.", "messages": [{"role": "assistant", "content": "", "thinking": "t"}],
+                "add_generation_prompt": false, "continue_final_message": "thinking"}}}"#,
+    );
+    let server = llama(&folder, |_, _| error(400, "no"));
+    let engine = format!("llama-server={}", server.address);
+    let ran = run(
+        &folder,
+        &["render", "chat", "--engine", &engine, "--format", "jsonl"],
+        &[],
+    );
+    let lines = ran.json_lines();
+    assert_eq!(lines.len(), 2, "{}", ran.stderr());
+    let of = |case: &str| lines.iter().find(|line| line["case"] == case).unwrap();
+    assert_eq!(of("plain/all")["outcome"], "failed");
+    assert_eq!(of("plain/all")["stage"], "input");
+    assert_eq!(of("plain/thoughts")["outcome"], "not asked");
+    let asked = server.asked();
+    let mut bodies = asked
+        .iter()
+        .filter(|request| request.path == "/apply-template");
+    let body = String::from_utf8(bodies.next().unwrap().body.clone()).unwrap();
+    assert_eq!(
+        body,
+        r#"{"messages":[{"role":"user","content":"a","n":1.0,"z":null}],"add_generation_prompt":false,"tools":[{"type":"function","function":{"name":"f"}}],"continue_final_message":true,"chat_template_kwargs":{"x":{"b":1,"a":12345678901234567890},"documents":[{"title":"t"}]}}"#
+    );
+    assert!(bodies.next().is_none());
+}
+
+/// The template's own refusal is known by its words, whatever the server says around them.
+#[test]
+fn a_refusal_is_the_templates_own_if_it_says_so() {
+    let folder = Folder::new();
+    let template = source(&folder, "strict.jinja");
+    let server = |words: &'static str| {
+        let template = template.clone();
+        Server::new(move |request, _| match request.path.as_str() {
+            "/props" => reply(200, &json!({"chat_template": template})),
+            "/tokenize" => reply(200, &json!({"tokens": []})),
+            _ => match sent(request)["messages"][0]["role"].as_str() {
+                Some("system") => error(400, words),
+                _ => reply(200, &json!({"prompt": "Hi\u{7f}</s>"})),
+            },
+        })
+    };
+    for (words, agree) in [
+        ("Error: Jinja Exception: No system role", 2),
+        ("System role, no", 1),
+    ] {
+        let server = server(words);
+        let engine = format!("llama-server={}", server.address);
+        let ran = compare(&folder, &engine, &["strict"]);
+        let figure = format!("{agree} of 2 agree");
+        assert!(ran.stdout().contains(&figure), "{}", ran.stdout());
+    }
+}
+
+/// A server's clock shows today, and records another day.
+#[test]
+fn todays_date_is_taken_for_the_day_of_the_case() {
+    let folder = Folder::new();
+    let template = "{{ strftime_now('%Y-%m-%d') }}: {{ messages[0].content }}";
+    folder.write("cases/templates/chat.jinja", template);
+    let date = Command::new("date")
+        .args(["-u", "+%Y-%m-%d"])
+        .output()
+        .unwrap();
+    let date = String::from_utf8(date.stdout).unwrap().trim().to_owned();
+    let server = llama(&folder, move |request, _| {
+        let content = sent(request)["messages"][0]["content"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let day = if content == "S" { "1999-01-02" } else { &date };
+        reply(200, &json!({"prompt": format!("{day}: {content}")}))
+    });
+    let engine = format!("llama-server={}", server.address);
+    let out = compare(&folder, &engine, &["chat"]).stdout();
+    assert!(out.contains("1 of 2 agree (50.00 %)"), "{out}");
+    assert!(out.contains("+ 1999-01-02: S"), "{out}");
+}
+
+#[test]
+fn a_server_that_is_not_ready_is_waited_for() {
+    let folder = Folder::new();
+    let template = source(&folder, "chat.jinja");
+    let server = Server::new(
+        move |request, before| match (request.path.as_str(), before) {
+            ("/props", 0..=2) => error(503, "Loading model"),
+            ("/props", _) => reply(200, &json!({"chat_template": template})),
+            ("/tokenize", _) => reply(200, &json!({"tokens": []})),
+            // One that ends early, and one that is refused for now.
+            (_, 0) => prompt(request).cut(5),
+            (_, 1) => error(429, "slow down"),
+            _ => prompt(request),
+        },
+    );
+    let engine = format!("llama-server={}", server.address);
+    let ran = compare(&folder, &engine, &["chat", "--jobs", "1"]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+}
+
+#[test]
+fn a_server_that_is_slow_or_breaks_is_given_up() {
+    let folder = Folder::new();
+    let cases: Vec<String> = (0..6)
+        .map(|index| {
+            format!(r#""c{index}": {{"about": "x", "messages": [{{"role": "user", "content": "{index}"}}]}}"#)
+        })
+        .collect();
+    let file = format!(r#"{{"about": "Many.", "cases": {{{}}}}}"#, cases.join(", "));
+    folder.write("cases/conversations/plain.json", &file);
+    let outcomes = |server: &Server| {
+        let engine = format!("llama-server={}", server.address);
+        let limits = ["--limits", "time=0.3s", "--jobs", "1", "--format", "jsonl"];
+        let render = ["render", "chat", "--engine", &engine];
+        let ran = run(&folder, &[&render[..], &limits].concat(), &[]);
+        let lines = ran.json_lines();
+        let of = |line: &Value| {
+            let message = line["message"].as_str().unwrap_or_default();
+            (
+                line["outcome"].as_str().unwrap().to_owned(),
+                message.to_owned(),
+            )
+        };
+        lines.iter().map(of).collect::<Vec<_>>()
+    };
+    let slow = llama(&folder, |request, _| {
+        prompt(request).after(Duration::from_secs(3))
+    });
+    let found = outcomes(&slow);
+    let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
+    let (crash, gone) = ("crashed", "not asked");
+    assert_eq!(kinds, [crash, crash, crash, gone, gone, gone]);
+    assert_eq!(found[0].1, "no answer within 0.3 s");
+    assert_eq!(
+        found[5].1,
+        "it answers nothing any more: no answer within 0.3 s"
+    );
+
+    let odd = llama(&folder, |_, before| match before {
+        1 => Reply::new(200, "<html>"),
+        _ => reply(200, &json!({"prompt": 3})),
+    });
+    let found = outcomes(&odd);
+    assert_eq!(
+        found[0].1,
+        "it answers /apply-template otherwise than such a server does: it has no `prompt`"
+    );
+    assert!(
+        found[1].1.ends_with("does: status 200: <html>"),
+        "{found:?}"
+    );
+    assert_eq!(found[5].0, gone);
+
+    // It is asked for its template and its tokens first: then two pairs are left to it.
+    let template = source(&folder, "chat.jinja");
+    let dying = Server::that_ends_after(4, move |request, _| match request.path.as_str() {
+        "/props" => reply(200, &json!({"chat_template": template})),
+        "/tokenize" => reply(200, &json!({"tokens": []})),
+        _ => prompt(request),
+    });
+    let found = outcomes(&dying);
+    let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["rendered", "rendered", gone, gone, gone, gone]);
+    assert!(found[2].1.contains("cannot be reached"), "{found:?}");
+}
+
+#[test]
+fn a_server_that_wants_a_key_is_given_it() {
+    let folder = Folder::new();
+    let template = source(&folder, "chat.jinja");
+    let server = Server::new(move |request, _| {
+        if request.header("authorization") != Some("Bearer sesame") {
+            return error(401, "Invalid API Key");
+        }
+        match request.path.as_str() {
+            "/props" => reply(200, &json!({"chat_template": template})),
+            "/tokenize" => reply(200, &json!({"tokens": []})),
+            _ => prompt(request),
+        }
+    });
+    let engine = format!("llama-server={}", server.address);
+    let arguments = ["run", "chat", "--engine", &engine, "--against", "minijinja"];
+    for key in [&[][..], &[("ROLECALL_API_KEY", "wrong")]] {
+        let ran = run(&folder, &arguments, key);
+        assert_eq!(ran.code(), 2);
+        let words =
+            "refuses access with the status 401: Invalid API Key; ROLECALL_API_KEY has the key";
+        assert!(ran.stderr().contains(words), "{}", ran.stderr());
+    }
+    let ran = run(&folder, &arguments, &[("ROLECALL_API_KEY", "sesame")]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+}
+
+#[test]
+fn what_is_no_such_server_is_an_error_that_says_so() {
+    let folder = Folder::new();
+    let other = Server::new(|_, _| Reply::new(200, "<html>It works!</html>"));
+    let empty = Server::new(|_, _| reply(200, &json!({})));
+    let lost = Server::new(|_, _| error(404, "Not Found"));
+    for (engine, words) in [
+        (
+            format!("llama-server={}", other.address),
+            "it answers /props otherwise than such a server does: status 200: <html>It works!</html>",
+        ),
+        (
+            format!("llama-server={}", empty.address),
+            "it has no `chat_template`",
+        ),
+        (format!("vllm={}", empty.address), "it has no model"),
+        (format!("tgi={}", empty.address), "it has no `version`"),
+        (format!("ollama={}", lost.address), "status 404: Not Found"),
+        (
+            "llama-server=http://127.0.0.1:1".to_owned(),
+            "http://127.0.0.1:1 cannot be reached",
+        ),
+        (
+            "llama-server=localhost:8080".to_owned(),
+            "`localhost:8080` is no address of a server",
+        ),
+        (
+            "llama-serve=http://127.0.0.1:1".to_owned(),
+            "did you mean `llama-server`?",
+        ),
+        (
+            "sglang=http://127.0.0.1:1".to_owned(),
+            "there are `llama-server`, `vllm`, `ollama`, `tgi`",
+        ),
+    ] {
+        let ran = run(&folder, &["run", "chat", "--engine", &engine], &[]);
+        assert_eq!((ran.code(), ran.stdout()), (2, String::new()), "{engine}");
+        assert!(ran.stderr().contains(words), "{engine}: {}", ran.stderr());
+    }
+}
+
+/// A server of vLLM whose tokens are characters. `trusts` says whether it takes templates.
+fn vllm(trusts: bool, told: Option<String>) -> Server {
+    Server::new(move |request, _| match request.path.as_str() {
+        "/version" => reply(200, &json!({"version": "0.24.0"})),
+        "/v1/models" => reply(
+            200,
+            &json!({"object": "list", "data": [{"id": "org/model"}]}),
+        ),
+        "/tokenizer_info" => match &told {
+            Some(source) => reply(
+                200,
+                &json!({"tokenizer_class": "T", "chat_template": source}),
+            ),
+            None => error(404, "Not Found"),
+        },
+        "/detokenize" => {
+            let body = sent(request);
+            assert_eq!(body["model"], "org/model");
+            let tokens = body["tokens"].as_array().unwrap();
+            let character = |token: &Value| {
+                let code = u32::try_from(token.as_u64().unwrap()).unwrap();
+                char::from_u32(code).unwrap()
+            };
+            reply(
+                200,
+                &json!({"prompt": tokens.iter().map(character).collect::<String>()}),
+            )
+        }
+        "/v1/chat/completions/render" => {
+            let body = sent(request);
+            if !trusts && !body["chat_template"].is_null() {
+                return error(
+                    400,
+                    "Chat template is passed with request, but --trust-request-chat-template is not set.",
+                );
+            }
+            let text = chat(&body["messages"]);
+            let tokens: Vec<u32> = text.chars().map(u32::from).collect();
+            reply(
+                200,
+                &json!({"request_id": "r", "token_ids": tokens, "sampling_params": {}}),
+            )
+        }
+        other => error(404, other),
+    })
+}
+
+#[test]
+fn a_vllm_is_asked_for_tokens_and_for_their_text() {
+    let folder = Folder::new();
+    let chat = source(&folder, "chat.jinja");
+    // It takes templates: any is sent to it.
+    let server = vllm(true, None);
+    let engine = format!("vllm={}/v1", server.address);
+    let ran = compare(&folder, &engine, &["chat"]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    let asked = server.asked();
+    let last = asked
+        .iter()
+        .rfind(|request| request.path.ends_with("/render"))
+        .unwrap();
+    let body = sent(last);
+    assert_eq!(body["chat_template"], chat.as_str());
+    assert_eq!(body["model"], "org/model");
+    assert_eq!(body["continue_final_message"], false);
+
+    // It has one, and says which.
+    let server = vllm(false, Some(chat));
+    let engine = format!("vllm:org/model={}", server.address);
+    let ran = compare(&folder, &engine, &[]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    assert!(
+        ran.stderr().contains("1 template left out"),
+        "{}",
+        ran.stderr()
+    );
+
+    // It has one, and does not say which.
+    let server = vllm(false, None);
+    let engine = format!("vllm={}", server.address);
+    let ran = compare(&folder, &engine, &["chat"]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    let words = "does not say which template it has: `chat` is taken for it";
+    assert!(ran.stderr().contains(words), "{}", ran.stderr());
+    let ran = compare(&folder, &engine, &[]);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr().contains("and 2 are asked for"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+#[test]
+fn an_ollama_is_asked_for_what_it_would_render() {
+    let folder = Folder::new();
+    let template = "{{ range .Messages }}{{ .Role }}: {{ .Content }}\n{{ end }}";
+    folder.write("cases/templates/port.gotmpl", template);
+    let models = |names: &'static [&'static str]| {
+        Server::new(move |request, _| match request.path.as_str() {
+            "/api/version" => reply(200, &json!({"version": "0.33.0"})),
+            "/api/tags" => {
+                let models: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+                reply(200, &json!({"models": models}))
+            }
+            "/api/show" => {
+                assert_eq!(sent(request)["model"], names[0]);
+                reply(200, &json!({"template": template, "details": {}}))
+            }
+            "/api/chat" | "/v1/chat/completions" => {
+                let body = sent(request);
+                assert_eq!(body["_debug_render_only"], true);
+                assert_eq!(body["stream"], false);
+                let messages = body["messages"].as_array().unwrap();
+                let text = |message: &Value| {
+                    let part = |name: &str| message[name].as_str().unwrap().to_owned();
+                    format!("{}: {}\n", part("role"), part("content"))
+                };
+                let text: String = messages.iter().map(text).collect();
+                reply(
+                    200,
+                    &json!({"model": body["model"], "_debug_info": {"rendered_template": text}}),
+                )
+            }
+            other => error(404, other),
+        })
+    };
+    let against = |engine: &str, more: &[&str]| {
+        let arguments = ["run", "--engine", engine, "--against", "gotmpl"];
+        run(&folder, &[&arguments[..], more].concat(), &[])
+    };
+    let server = models(&["one:latest"]);
+    let engine = format!("ollama={}", server.address);
+    for (front, path) in [
+        ("ollama", "/api/chat"),
+        ("ollama-openai", "/v1/chat/completions"),
+    ] {
+        let ran = against(&engine, &["port", "--front", front]);
+        assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+        let asked = server.paths();
+        assert!(asked.iter().any(|asked| asked == path), "{asked:?}");
+    }
+    let server = models(&["a:1", "b:2"]);
+    let ran = against(&format!("ollama={}", server.address), &[]);
+    assert_eq!(ran.code(), 2);
+    let words = format!(
+        "it has 2 models; name one as `ollama:a:1={}`",
+        server.address
+    );
+    assert!(ran.stderr().contains(&words), "{}", ran.stderr());
+    let ran = against(&format!("ollama:a:1={}", server.address), &[]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+}
+
+#[test]
+fn a_tgi_is_asked_for_the_templated_text() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/conversations/more.json",
+        r#"{"about": "What TGI cannot be asked.", "cases": {
+            "variables": {"about": "x", "messages": [{"role": "user", "content": "a"}], "variables": {"x": 1}},
+            "closed": {"about": "x", "messages": [{"role": "user", "content": "a"}], "add_generation_prompt": false}}}"#,
+    );
+    let server = Server::new(|request, _| match request.path.as_str() {
+        "/info" => reply(200, &json!({"model_id": "org/model", "version": "3.3.6"})),
+        "/chat_tokenize" => reply(
+            200,
+            &json!({"tokenize_response": [], "templated_text": chat(&sent(request)["messages"])}),
+        ),
+        other => error(404, other),
+    });
+    let engine = format!("tgi={}", server.address);
+    let ran = compare(&folder, &engine, &["chat"]);
+    let out = ran.stdout();
+    assert!(
+        out.contains("2 of 4 agree (50.00 %)") && out.contains("2 not asked"),
+        "{out}"
+    );
+    assert!(
+        out.contains("TGI always opens the assistant's turn"),
+        "{out}"
+    );
+}
+
+/// The page says what a program prints.
+#[test]
+fn the_page_names_every_kind() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/servers.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let ran = run(&Folder::new(), &["run", "--engine", "x=http://x"], &[]);
+    let kinds = Regex::new("`([a-z-]+)`").unwrap();
+    let errors = ran.stderr();
+    let (_, listed) = errors.split_once("there are").unwrap();
+    let mut count = 0;
+    for kind in kinds.captures_iter(listed) {
+        assert!(text.contains(&format!("`{}=", &kind[1])), "{}", &kind[1]);
+        count += 1;
+    }
+    assert_eq!(count, 4, "{errors}");
+}
