@@ -130,26 +130,36 @@ fn what_the_tokenizer_puts_before_the_prompt_is_part_of_it() {
         "cases/templates/chat.json",
         r#"{"special_tokens": {"bos_token": "<s>"}}"#,
     );
-    let template = "{{ bos_token }}{{ messages[0].content }}";
-    folder.write("cases/templates/chat.jinja", template);
-    let server = Server::new(move |request, _| match request.path.as_str() {
-        "/props" => reply(200, &json!({"chat_template": template})),
-        "/tokenize" => {
-            assert_eq!(sent(request), json!({"content": "", "add_special": true}));
-            reply(200, &json!({"tokens": [1]}))
-        }
-        "/detokenize" => {
-            assert_eq!(sent(request), json!({"tokens": [1]}));
-            reply(200, &json!({"content": "<s>"}))
-        }
-        _ => reply(
-            200,
-            &json!({"prompt": sent(request)["messages"][0]["content"]}),
-        ),
-    });
-    let engine = format!("llama-server={}", server.address);
-    let ran = compare(&folder, &engine, &["chat"]);
-    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    let server = |template: &'static str| {
+        Server::new(move |request, _| match request.path.as_str() {
+            "/props" => reply(200, &json!({"chat_template": template})),
+            "/tokenize" => {
+                assert_eq!(sent(request), json!({"content": "", "add_special": true}));
+                reply(200, &json!({"tokens": [1]}))
+            }
+            "/detokenize" => {
+                assert_eq!(sent(request), json!({"tokens": [1]}));
+                reply(200, &json!({"content": "<s>"}))
+            }
+            _ => {
+                let content = &sent(request)["messages"][0]["content"];
+                reply(200, &json!({"prompt": content}))
+            }
+        })
+    };
+    // A template that puts it there, too, and one that does not.
+    for template in [
+        "{{ bos_token }}{{ messages[0].content }}",
+        "{{ messages[0].content }}",
+    ] {
+        folder.write("cases/templates/chat.jinja", template);
+        let server = server(template);
+        let engine = format!("llama-server={}", server.address);
+        let ran = compare(&folder, &engine, &["chat"]);
+        assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+        let told = ran.stderr();
+        assert!(told.contains("puts `<s>` before every prompt"), "{told}");
+    }
 }
 
 /// The conversation is sent as it is written, with what a case says beside it.
@@ -326,8 +336,11 @@ fn a_server_that_is_slow_or_breaks_is_given_up() {
     });
     let found = outcomes(&dying);
     let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
-    assert_eq!(kinds, ["rendered", "rendered", gone, gone, gone, gone]);
-    assert!(found[2].1.contains("cannot be reached"), "{found:?}");
+    // What was under way when it ended may have been cut off.
+    assert_eq!(kinds[..2], ["rendered", "rendered"]);
+    assert_eq!(kinds[3..], [gone, gone, gone]);
+    assert_ne!(kinds[2], "rendered");
+    assert!(found[5].1.contains("cannot be reached"), "{found:?}");
 }
 
 #[test]

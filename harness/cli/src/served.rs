@@ -50,6 +50,13 @@ pub(crate) fn pairs<'s>(
             )));
         }
     }
+    if !server.before_prompts().is_empty() {
+        tell(&format!(
+            "{who} puts `{}` before every prompt: templates that do so, too, are given it back, and \
+             the others are compared without it",
+            server.before_prompts()
+        ));
+    }
     match others.as_slice() {
         [] => {}
         [one] if kept.is_empty() => {

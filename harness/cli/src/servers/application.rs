@@ -22,6 +22,12 @@ pub(super) trait Application: Send + Sync {
     /// What it has for a template.
     fn served(&self) -> &Served;
 
+    /// What its tokenizer puts before every prompt, and what it therefore takes off where the
+    /// template has put it there.
+    fn before_prompts(&self) -> &str {
+        ""
+    }
+
     /// The prompt of a conversation.
     fn prompt(&self, asked: &Asked<'_>) -> Result<Said, HttpError>;
 }

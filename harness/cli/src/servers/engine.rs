@@ -3,7 +3,7 @@
 //! A server tells a refusal in its own words, whoever refuses, and has its own clock. What the
 //! template itself does is known here: where it refuses with `raise_exception` and the server says
 //! those words, the outcome is `raised`; and where its prompt shows today's date, as the template
-//! would have it, that becomes the day of the case.
+//! would have it, that becomes the day of the case. BOS that it takes off a prompt is put back.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -84,6 +84,11 @@ impl Server {
         }
     }
 
+    /// What its tokenizer puts before every prompt, whatever the template.
+    pub(crate) fn before_prompts(&self) -> &str {
+        self.shared.application.before_prompts()
+    }
+
     /// Where it is.
     pub(crate) fn address(&self) -> &str {
         &self.shared.address
@@ -161,6 +166,7 @@ impl Remote {
         };
         Ok(match self.shared.application.prompt(&asked)? {
             Said::Prompt(text) => {
+                let text = self.with_what_was_taken_off(conversation.case(), text);
                 let text = self.on_the_day_of(conversation.case(), text);
                 Outcome::Rendered { text }
             }
@@ -182,6 +188,21 @@ impl Remote {
                 message: words,
                 line: None,
             },
+        }
+    }
+
+    /// A prompt with what the template puts at its beginning and the server takes off, for its
+    /// tokenizer puts it there.
+    fn with_what_was_taken_off(&self, case: &Case, text: String) -> String {
+        let before = self.shared.application.before_prompts();
+        if before.is_empty() || text.starts_with(before) {
+            return text;
+        }
+        match self.here(case) {
+            Some(Outcome::Rendered { text: here }) if here.starts_with(before) => {
+                format!("{before}{text}")
+            }
+            _ => text,
         }
     }
 

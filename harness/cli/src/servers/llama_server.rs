@@ -3,7 +3,7 @@
 //! Source: tools/server/README.md (`/apply-template`, `/props`, `/tokenize`, `/detokenize`), and
 //! the program itself, b10434. `/apply-template` takes what `/v1/chat/completions` takes, and
 //! gives the prompt. Where the tokenizer puts BOS before every text, the server takes it off the
-//! prompt: it is put back here, so that the prompt is what the model sees.
+//! prompt, if the template has put it there.
 
 use rolecall_model::Dialect;
 use serde_json::{Value, json};
@@ -81,6 +81,10 @@ impl Application for LlamaServer {
         &self.served
     }
 
+    fn before_prompts(&self) -> &str {
+        &self.bos
+    }
+
     fn prompt(&self, asked: &Asked<'_>) -> Result<Said, HttpError> {
         let Some(continues) = asked.continues() else {
             return Ok(Said::Impossible(ONLY_CONTENT));
@@ -108,7 +112,7 @@ impl Application for LlamaServer {
         match self.client.ask(APPLY, &body)? {
             Answer::Refused(words) => Ok(Said::Refused(words)),
             Answer::Json(answer) => match answer.get("prompt").and_then(Value::as_str) {
-                Some(prompt) => Ok(Said::Prompt(format!("{}{prompt}", self.bos))),
+                Some(prompt) => Ok(Said::Prompt(prompt.to_owned())),
                 None => Err(HttpError::unexpected(APPLY, "it has no `prompt`")),
             },
         }
