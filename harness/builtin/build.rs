@@ -10,10 +10,12 @@ use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
 /// What is packed, as it stands in a checkout.
-const PACKED: [&str; 4] = [
+const PACKED: [&str; 6] = [
     "cases",
     "snapshots",
-    "scripts/engines",
+    "scripts/engines/ollama",
+    "scripts/engines/transformers",
+    "scripts/installing.sh",
     "scripts/setup-references",
 ];
 

@@ -90,7 +90,8 @@ mod tests {
         assert!(folder.ends_with(format!("suite-{FINGERPRINT}")));
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut files = 0;
-        for part in ["cases", "snapshots", "scripts/engines"] {
+        let references = ["scripts/engines/ollama", "scripts/engines/transformers"];
+        for part in ["cases", "snapshots"].into_iter().chain(references) {
             for entry in walk(&checkout.join(part)) {
                 let path = entry.strip_prefix(&checkout).unwrap();
                 assert_eq!(
@@ -101,9 +102,11 @@ mod tests {
             }
         }
         assert!(files > 1000, "{files}");
-        assert!(folder.join("scripts/setup-references").is_file());
+        for script in ["scripts/installing.sh", "scripts/setup-references"] {
+            assert!(folder.join(script).is_file());
+        }
         // Nothing else is there, and the second time nothing is written.
-        assert_eq!(walk(&folder).len(), files + 1);
+        assert_eq!(walk(&folder).len(), files + 2);
         fs::write(folder.join("mark"), "").unwrap();
         assert_eq!(unpacked(cache.path()).unwrap(), folder);
         assert!(folder.join("mark").is_file());
