@@ -1,0 +1,54 @@
+// @huggingface/jinja, the engine of transformers.js and of Hugging Face's site.
+//
+// Set up as transformers.js does it, with `new Template(source).render(variables)`: that trims
+// and strips blocks, takes `{% generation %}` out, and brings `raise_exception` and
+// `strftime_now`. Two things are done here in the engine's `set`, which declares variables: a
+// refusal has a class of its own, so that it can be told from a failure, and what JavaScript's
+// own numbers and objects would lose, 1.0 and the order of keys, is given in the engine's types.
+"use strict";
+
+const { Environment, Template } = require("@huggingface/jinja");
+const { Raised, Written, serve } = require("../protocol.cjs");
+const { dependencies } = require("./package.json");
+
+const set = Environment.prototype.set;
+
+/** A class of the engine, which does not export them, by a value of it. */
+const typeOf = (value) => set.call(new Environment(), "value", value).constructor;
+const [FloatValue, ArrayValue, ObjectValue] = [0.5, [], {}].map(typeOf);
+const plain = (value) => set.call(new Environment(), "value", value);
+
+function valueOf(read) {
+  if (Array.isArray(read)) return new ArrayValue(read.map(valueOf));
+  if (read instanceof Map) {
+    return new ObjectValue(new Map([...read].map(([key, value]) => [key, valueOf(value)])));
+  }
+  if (!(read instanceof Written)) return plain(read);
+  return read.isFloat ? new FloatValue(Number(read.words)) : plain(Number(read.words));
+}
+
+/** What a variable is declared with, beside the engine's own. */
+class Given {
+  constructor(read) {
+    this.read = read;
+  }
+}
+
+Environment.prototype.set = function (name, value) {
+  if (value instanceof Given) return this.setVariable(name, valueOf(value.read));
+  if (name !== "raise_exception") return set.call(this, name, value);
+  return set.call(this, name, (message) => {
+    throw new Raised(message);
+  });
+};
+
+serve({
+  engine: "@huggingface/jinja",
+  version: dependencies["@huggingface/jinja"],
+  components: { node: process.versions.node },
+  load: (source) => new Template(source),
+  render(template, variables) {
+    const given = [...variables].map(([name, read]) => [name, new Given(read)]);
+    return template.render(Object.fromEntries(given));
+  },
+});
