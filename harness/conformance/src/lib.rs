@@ -13,6 +13,7 @@
 //! # struct Mine;
 //! # impl Engine for Mine {
 //! #     fn name(&self) -> &str { "mine" }
+//! #     fn version(&self) -> &str { "1.0" }
 //! #     fn description(&self) -> String { String::new() }
 //! #     fn dialect(&self) -> Dialect { Dialect::Jinja }
 //! #     fn compile(&self, _: &Template) -> Result<Box<dyn Program>, Refusal> { todo!() }

@@ -98,6 +98,11 @@ impl Engine for Replay {
         &self.name
     }
 
+    /// Not known: results do not tell it.
+    fn version(&self) -> &str {
+        ""
+    }
+
     fn description(&self) -> String {
         format!("results of {}", self.name)
     }

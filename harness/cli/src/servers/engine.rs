@@ -131,6 +131,10 @@ impl Engine for Server {
         self.shared.application.name()
     }
 
+    fn version(&self) -> &str {
+        self.shared.application.version()
+    }
+
     fn description(&self) -> String {
         let application = &self.shared.application;
         let text = format!("{} {}", application.name(), application.version());
