@@ -256,7 +256,7 @@ fn the_command_writes_what_is_asked_for_into_its_own_folder_only() {
     let ran = folder.rolecall(&["export", "mine"]);
     assert_eq!(ran.code(), 2, "{}", ran.stdout());
     assert!(
-        ran.stderr().contains("neither empty nor an export"),
+        ran.stderr().contains("was not written by this command"),
         "{}",
         ran.stderr()
     );

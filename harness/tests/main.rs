@@ -38,6 +38,7 @@ mod sabotage;
 mod seeded;
 #[cfg(all(unix, feature = "fetch"))]
 mod servers;
+mod shards;
 mod snapshots;
 mod sources;
 mod tidy;

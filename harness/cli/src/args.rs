@@ -11,6 +11,8 @@ use rolecall::known;
 use rolecall::problem::closest;
 use rolecall::reference::Reference;
 use rolecall::selection::Filter;
+use rolecall::shard::Shard;
+use rolecall::suite::Pair;
 use rolecall_model::Dialect;
 use serde_json::Value;
 
@@ -169,6 +171,12 @@ pub(crate) struct RunArguments {
     /// as `transformers`, or a command line (repeatable, one for each dialect)
     #[arg(long, value_name = "ENGINE")]
     pub(crate) against: Vec<String>,
+    #[command(flatten)]
+    pub(crate) shard: ShardArguments,
+    /// Render nothing, and judge what was rendered elsewhere: a file that `run` or `render` printed
+    /// with `--format jsonl` (repeatable: the parts of a run, each pair in one of them)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "shard"])]
+    pub(crate) results: Vec<PathBuf>,
     /// Write a page with everything to look through, too: one file, without a network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -193,6 +201,8 @@ pub(crate) struct RenderArguments {
     pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
+    #[command(flatten)]
+    pub(crate) shard: ShardArguments,
     /// How to print the outcomes
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub(crate) format: Format,
@@ -664,6 +674,25 @@ pub(crate) struct DialectArguments {
     /// Only templates of this dialect, jinja or go; with --engine without it, that of the engine
     #[arg(long = "dialect", value_name = "DIALECT", value_parser = dialect)]
     pub(crate) only: Option<Dialect>,
+}
+
+/// Which part of the pairs.
+#[derive(Debug, Args)]
+pub(crate) struct ShardArguments {
+    /// Only the K-th of N parts, each about as large, so that several machines can share a run;
+    /// `run --results` puts them together
+    #[arg(long, value_name = "K/N")]
+    pub(crate) shard: Option<Shard>,
+}
+
+impl ShardArguments {
+    /// The pairs of the part that is asked for; all of them without one.
+    pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
+        match self.shard {
+            Some(shard) => shard.of(pairs),
+            None => pairs,
+        }
+    }
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {

@@ -6,6 +6,8 @@ use rolecall::engines::Engines;
 use rolecall::problem::closest;
 use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
 use rolecall::reference::Reference;
+use rolecall::replay::Replay;
+use rolecall::suite::Suite;
 use rolecall_jinja::Minijinja;
 use rolecall_model::Engine;
 
@@ -25,6 +27,8 @@ pub(crate) enum Choice<'e> {
     /// A server.
     #[cfg(feature = "fetch")]
     Server(Server),
+    /// Results that were rendered elsewhere.
+    Replay(Replay),
 }
 
 impl Choice<'_> {
@@ -35,6 +39,7 @@ impl Choice<'_> {
             Choice::Program(program) => program.as_ref(),
             #[cfg(feature = "fetch")]
             Choice::Server(server) => server,
+            Choice::Replay(replay) => replay,
         }
     }
 
@@ -42,7 +47,7 @@ impl Choice<'_> {
     pub(crate) fn program(&self) -> Option<&ProtocolEngine> {
         match self {
             Choice::Program(program) => Some(program),
-            Choice::InProcess(_) => None,
+            Choice::InProcess(_) | Choice::Replay(_) => None,
             #[cfg(feature = "fetch")]
             Choice::Server(_) => None,
         }
@@ -50,7 +55,7 @@ impl Choice<'_> {
 
     /// Whether it is not of this process: that takes its time.
     pub(crate) fn is_slow(&self) -> bool {
-        !matches!(self, Choice::InProcess(_))
+        !matches!(self, Choice::InProcess(_) | Choice::Replay(_))
     }
 }
 
@@ -172,6 +177,12 @@ pub(crate) fn chosen<'e>(
         Some(name) => Ok(vec![open(engines, name, &limits)?]),
         None => configured(engines, &limits),
     }
+}
+
+/// The engines whose results stand in files.
+pub(crate) fn replayed(files: &[PathBuf], suite: &Suite) -> Result<Vec<Choice<'static>>, Failure> {
+    let replays = Replay::read(files, suite).map_err(|problem| Failure::Problems(vec![problem]))?;
+    Ok(replays.into_iter().map(Choice::Replay).collect())
 }
 
 /// The program that `--engine` names, if it names one; `chosen` are the engines that are used.

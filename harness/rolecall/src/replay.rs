@@ -99,7 +99,7 @@ impl Engine for Replay {
     }
 
     /// Not known: results do not tell it.
-    fn version(&self) -> &str {
+    fn version(&self) -> &'static str {
         ""
     }
 

@@ -21,7 +21,7 @@ impl Shard {
     /// Its pairs: as many as the others have, or one more or less. They stand together, so that
     /// few templates are loaded by more than one machine. Of the same pairs all parts together
     /// have each once.
-    pub fn of<'s>(self, mut pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
+    pub fn of(self, mut pairs: Vec<Pair<'_>>) -> Vec<Pair<'_>> {
         let cut = |part: usize| pairs.len() * part / self.of;
         let (start, end) = (cut(self.part - 1), cut(self.part));
         pairs.truncate(end);

@@ -29,6 +29,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     )?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
+    let pairs = arguments.shard.of(pairs);
     let is_slow = chosen.iter().any(engines::Choice::is_slow);
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering", "pairs")

@@ -32,7 +32,10 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let is_elsewhere = !is_recorded && setup::put_behind(arguments.front.name, &mut inputs.suite);
     let suite = &inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let chosen = match &arguments.results[..] {
+        [] => engines::chosen(&engines, &arguments.rendering)?,
+        files => engines::replayed(files, suite)?,
+    };
     let others = arguments
         .against
         .iter()
@@ -49,6 +52,12 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, arguments.front.name)?;
     let pairs = with_dialects(pairs, &others)?;
+    let pairs = if arguments.results.is_empty() {
+        arguments.shard.of(pairs)
+    } else {
+        let replays: Vec<&dyn Engine> = chosen.iter().map(engines::Choice::engine).collect();
+        with_dialects(pairs, &replays)?
+    };
     let baseline = inputs.baseline(&pairs)?;
 
     let is_slow = chosen.iter().any(engines::Choice::is_slow) || !others.is_empty();
@@ -65,9 +74,17 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     }
     // Another engine's results are not what was accepted, and neither are those of another
     // front.
+    let is_ours = |choice: &engines::Choice<'_>| {
+        let ours = engines.for_dialect(choice.engine().dialect());
+        ours.is_some_and(|ours| ours.name() == choice.engine().name())
+    };
+    let is_others = match &arguments.results[..] {
+        [] => arguments.rendering.engine.is_some(),
+        _ => !chosen.iter().all(is_ours),
+    };
     let accepted = baseline
         .as_ref()
-        .filter(|_| arguments.rendering.engine.is_none() && !is_elsewhere)
+        .filter(|_| !is_elsewhere && !is_others)
         .map(|known| Acceptance {
             suite,
             snapshots: &known.snapshots,
@@ -116,7 +133,8 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     } else {
         &mut errors
     };
-    results.write_failures(told, &runner, program.is_some())?;
+    let is_other = program.is_some() || is_others && !arguments.results.is_empty();
+    results.write_failures(told, &runner, is_other)?;
     if let Some(program) = program {
         let pairs = std::mem::take(&mut results.differing);
         let jobs = arguments.rendering.jobs.map(usize::from);
@@ -124,7 +142,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     }
     if arguments.format == Format::Human {
         let law = law(&expected.truth, &pairs);
-        results.write(out, arguments, &ran, law.as_deref(), program.is_some())?;
+        results.write(out, arguments, &ran, law.as_deref(), is_other)?;
     } else {
         report_problems(&ran.problems)?;
     }
@@ -187,9 +205,9 @@ impl<'s> Results<'s> {
         &self,
         out: &mut dyn Write,
         runner: &Runner<'_>,
-        is_program: bool,
+        is_other: bool,
     ) -> Result<(), Failure> {
-        match self.failures.common_refusal().filter(|_| is_program) {
+        match self.failures.common_refusal().filter(|_| is_other) {
             Some(words) => failures::Failures::write_common_refusal(out, words)?,
             None => self.failures.write(out, |dialect| runner.engine(dialect))?,
         }
@@ -203,7 +221,7 @@ impl<'s> Results<'s> {
         arguments: &RunArguments,
         ran: &Ran,
         law: Option<&str>,
-        is_program: bool,
+        is_other: bool,
     ) -> Result<(), Failure> {
         if let Some(grid) = self.grid {
             grid.write(out)?;
@@ -222,7 +240,7 @@ impl<'s> Results<'s> {
         }
         summary::write_table(out, &self.summary)?;
         writeln!(out)?;
-        if is_program {
+        if is_other {
             summary::write_parts(out, &self.summary)?;
         }
         summary::write_close(out, &self.summary, ran.elapsed, law)?;

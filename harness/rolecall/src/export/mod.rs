@@ -11,8 +11,6 @@ mod form;
 
 mod expected;
 
-mod folder;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +20,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use self::flags::Flag;
-use self::folder::MANIFEST;
 use self::form::{
     CasesFile, ConstructsFile, Counts, ExpectedFile, ExportedCase, ExportedConstruct, ExportedFile,
     ExportedReference, ExportedTemplate, Manifest,
@@ -39,6 +36,12 @@ use crate::suite::{Pair, Suite};
 
 /// The version of the format. It changes where a program that reads the files has to.
 pub const FORMAT: u32 = 1;
+
+/// The file that says what there is.
+const MANIFEST: &str = "manifest.json";
+
+/// What its folder is known by.
+const KIND: &str = "rolecall export";
 
 /// For whoever reads the files first.
 const README: &str = include_str!("README.md");
@@ -93,14 +96,14 @@ impl Export {
         files.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Writes the files. A folder that is there has to be empty, or an export before: that is
-    /// replaced as a whole once the new one is complete.
+    /// Writes the files. A folder that is there has to be empty, or an export with nothing else in
+    /// it: that is replaced as a whole once the new one is complete.
     ///
     /// # Errors
     ///
     /// The folder holds something else, or cannot be written. It is as it was then.
     pub fn write(&self, folder: &Path) -> Result<(), Problem> {
-        folder::write(&self.files, folder)
+        crate::folder::replace(folder, &self.files, KIND)
     }
 
     /// How many templates, cases, expected answers and constructs there are, each with the words

@@ -1,0 +1,112 @@
+//! Runs that several machines share: parts, and what they come to together.
+
+use crate::folder::{Folder, Ran};
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.accept_all();
+    folder
+}
+
+/// Saves what a command prints with `--format jsonl`.
+fn save(folder: &Folder, name: &str, arguments: &[&str]) -> Ran {
+    let ran = folder.rolecall(&[arguments, &["--format", "jsonl"]].concat());
+    folder.write(name, &ran.stdout());
+    ran
+}
+
+/// All but how long it took.
+fn figures(ran: &Ran) -> String {
+    let lines = ran.stdout();
+    let lines = lines.lines().filter(|line| !line.contains("pairs/s"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_parts_add_up_to_the_run() {
+    let folder = folder();
+    for (name, part) in [("a.jsonl", "1/3"), ("b.jsonl", "2/3"), ("c.jsonl", "3/3")] {
+        let ran = save(&folder, name, &["run", "--shard", part]);
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    }
+    let parts = [
+        "run",
+        "--results",
+        "a.jsonl",
+        "--results",
+        "b.jsonl",
+        "--results",
+        "c.jsonl",
+    ];
+    let (together, whole) = (folder.rolecall(&parts), folder.rolecall(&["run"]));
+    assert_eq!(together.code(), 0, "{}", together.stdout());
+    assert_eq!(figures(&together), figures(&whole));
+    // What a part has got wrong is wrong in the whole.
+    let text = std::fs::read_to_string(folder.path("a.jsonl")).unwrap();
+    folder.write("a.jsonl", &text.replace("<assistant>", "<asistant>"));
+    let ran = folder.rolecall(&parts);
+    assert_eq!(ran.code(), 1, "{}", ran.stdout());
+    assert!(ran.stdout().contains("asistant"), "{}", ran.stdout());
+}
+
+#[test]
+fn what_is_missing_or_there_twice_is_told() {
+    let folder = folder();
+    save(&folder, "a.jsonl", &["run", "--shard", "1/2"]);
+    save(&folder, "b.jsonl", &["render", "--shard", "2/2"]);
+    let ran = folder.rolecall(&["run", "--results", "a.jsonl"]);
+    assert_eq!(ran.code(), 1, "{}", ran.stdout());
+    assert!(ran.stdout().contains("2 not asked"), "{}", ran.stdout());
+    let both = ["run", "--results", "a.jsonl", "--results", "b.jsonl"];
+    assert_eq!(folder.rolecall(&both).code(), 0);
+    let twice = ["run", "--results", "a.jsonl", "--results", "a.jsonl"];
+    let ran = folder.rolecall(&twice);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr().contains("is in a.jsonl, too"),
+        "{}",
+        ran.stderr()
+    );
+    let ran = folder.rolecall(&["run", "--shard", "3/2"]);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr().contains("names no part") || ran.stderr().contains("no part of a run"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+/// The results of another engine are judged as those of a program that is asked.
+#[test]
+fn the_results_of_another_engine_are_figures_about_it() {
+    let folder = folder();
+    save(
+        &folder,
+        "plain.jsonl",
+        &["run", "--engine", "minijinja-plain"],
+    );
+    let ran = folder.rolecall(&["run", "--results", "plain.jsonl"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    assert!(
+        ran.stdout().contains("templates that load: 2 of 2"),
+        "{}",
+        ran.stdout()
+    );
+    let text = std::fs::read_to_string(folder.path("plain.jsonl")).unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    folder.write("plain.jsonl", first);
+    folder.write("other.jsonl", &rest.replace("minijinja-plain", "other"));
+    let ran = folder.rolecall(&[
+        "run",
+        "--results",
+        "plain.jsonl",
+        "--results",
+        "other.jsonl",
+    ]);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr().contains("results of `other`"),
+        "{}",
+        ran.stderr()
+    );
+}
