@@ -284,25 +284,23 @@ fn a_server_that_is_slow_or_breaks_is_given_up() {
         .collect();
     let file = format!(r#"{{"about": "Many.", "cases": {{{}}}}}"#, cases.join(", "));
     folder.write("cases/conversations/plain.json", &file);
-    let outcomes = |server: &Server| {
+    let outcomes = |server: &Server, limits: &[&str]| {
         let engine = format!("llama-server={}", server.address);
-        let limits = ["--limits", "time=0.3s", "--jobs", "1", "--format", "jsonl"];
-        let render = ["render", "chat", "--engine", &engine];
-        let ran = run(&folder, &[&render[..], &limits].concat(), &[]);
+        let render = ["render", "chat", "--engine", &engine, "--jobs", "1"];
+        let format = ["--format", "jsonl"];
+        let ran = run(&folder, &[&render[..], &format, limits].concat(), &[]);
         let lines = ran.json_lines();
         let of = |line: &Value| {
             let message = line["message"].as_str().unwrap_or_default();
-            (
-                line["outcome"].as_str().unwrap().to_owned(),
-                message.to_owned(),
-            )
+            let outcome = line["outcome"].as_str().unwrap();
+            (outcome.to_owned(), message.to_owned())
         };
         lines.iter().map(of).collect::<Vec<_>>()
     };
     let slow = llama(&folder, |request, _| {
         prompt(request).after(Duration::from_secs(3))
     });
-    let found = outcomes(&slow);
+    let found = outcomes(&slow, &["--limits", "time=0.3s"]);
     let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
     let (crash, gone) = ("crashed", "not asked");
     assert_eq!(kinds, [crash, crash, crash, gone, gone, gone]);
@@ -316,7 +314,7 @@ fn a_server_that_is_slow_or_breaks_is_given_up() {
         1 => Reply::new(200, "<html>"),
         _ => reply(200, &json!({"prompt": 3})),
     });
-    let found = outcomes(&odd);
+    let found = outcomes(&odd, &[]);
     assert_eq!(
         found[0].1,
         "it answers /apply-template otherwise than such a server does: it has no `prompt`"
@@ -334,7 +332,7 @@ fn a_server_that_is_slow_or_breaks_is_given_up() {
         "/tokenize" => reply(200, &json!({"tokens": []})),
         _ => prompt(request),
     });
-    let found = outcomes(&dying);
+    let found = outcomes(&dying, &[]);
     let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
     // What was under way when it ended may have been cut off.
     assert_eq!(kinds[..2], ["rendered", "rendered"]);
