@@ -50,11 +50,10 @@ pub(crate) fn pairs<'s>(
             )));
         }
     }
-    if !server.before_prompts().is_empty() {
+    if let Some(before) = server.before_prompts() {
         tell(&format!(
-            "{who} puts `{}` before every prompt: templates that do so, too, are given it back, and \
-             the others are compared without it",
-            server.before_prompts()
+            "{who} puts `{before}` before every prompt: templates that do so, too, are given it \
+             back, and the others are compared without it"
         ));
     }
     match others.as_slice() {

@@ -24,8 +24,8 @@ pub(super) trait Application: Send + Sync {
 
     /// What its tokenizer puts before every prompt, and what it therefore takes off where the
     /// template has put it there.
-    fn before_prompts(&self) -> &str {
-        ""
+    fn before_prompts(&self) -> Option<&str> {
+        None
     }
 
     /// The prompt of a conversation.

@@ -85,7 +85,7 @@ impl Server {
     }
 
     /// What its tokenizer puts before every prompt, whatever the template.
-    pub(crate) fn before_prompts(&self) -> &str {
+    pub(crate) fn before_prompts(&self) -> Option<&str> {
         self.shared.application.before_prompts()
     }
 
@@ -199,9 +199,9 @@ impl Remote {
     /// tokenizer puts it there.
     fn with_what_was_taken_off(&self, case: &Case, text: String) -> String {
         let before = self.shared.application.before_prompts();
-        if before.is_empty() || text.starts_with(before) {
+        let Some(before) = before.filter(|before| !text.starts_with(before)) else {
             return text;
-        }
+        };
         match self.here(case) {
             Some(Outcome::Rendered { text: here }) if here.starts_with(before) => {
                 format!("{before}{text}")

@@ -18,7 +18,7 @@ pub(super) struct LlamaServer {
     version: String,
     served: Served,
     /// What the tokenizer puts before every prompt.
-    bos: String,
+    bos: Option<String>,
 }
 
 const APPLY: &str = "/apply-template";
@@ -35,7 +35,7 @@ impl LlamaServer {
             version: version.unwrap_or_default().to_owned(),
             served: Served::Source(source.to_owned()),
             model: model.map(str::to_owned),
-            bos: String::new(),
+            bos: None,
             client,
         };
         server.bos = server.added_at_the_beginning()?;
@@ -43,20 +43,20 @@ impl LlamaServer {
     }
 
     /// The token that the tokenizer puts before every text, if it does.
-    fn added_at_the_beginning(&self) -> Result<String, HttpError> {
+    fn added_at_the_beginning(&self) -> Result<Option<String>, HttpError> {
         let empty = json!({"content": "", "add_special": true});
         let Answer::Json(answer) = self.client.ask_first("/tokenize", &empty)? else {
-            return Ok(String::new());
+            return Ok(None);
         };
         let Some(first) = answer.pointer("/tokens/0").cloned() else {
-            return Ok(String::new());
+            return Ok(None);
         };
         let tokens = json!({"tokens": [first]});
         let Answer::Json(answer) = self.client.ask_first("/detokenize", &tokens)? else {
-            return Ok(String::new());
+            return Ok(None);
         };
         let text = answer.get("content").and_then(Value::as_str);
-        Ok(text.unwrap_or_default().to_owned())
+        Ok(text.filter(|text| !text.is_empty()).map(str::to_owned))
     }
 }
 
@@ -81,8 +81,8 @@ impl Application for LlamaServer {
         &self.served
     }
 
-    fn before_prompts(&self) -> &str {
-        &self.bos
+    fn before_prompts(&self) -> Option<&str> {
+        self.bos.as_deref()
     }
 
     fn prompt(&self, asked: &Asked<'_>) -> Result<Said, HttpError> {

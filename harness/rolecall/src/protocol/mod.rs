@@ -11,7 +11,7 @@
 //!
 //! `message` says what the lines mean, `input` makes what a program is given, `process` keeps
 //! one program, and `serve` is the other end: an engine of this process, for any program that
-//! asks. `trial` tries a program as an engine, by what `question` has for its dialect.
+//! asks. `trial` tries a program, a `subject`, by what `question` has for its dialect.
 
 mod error;
 mod limits;
@@ -23,6 +23,8 @@ mod process;
 mod serve;
 
 mod question;
+
+mod subject;
 
 mod trial;
 
