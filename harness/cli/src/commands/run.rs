@@ -32,10 +32,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let is_elsewhere = !is_recorded && setup::put_behind(arguments.front.name, &mut inputs.suite);
     let suite = &inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = match &arguments.results[..] {
-        [] => engines::chosen(&engines, &arguments.rendering)?,
-        files => engines::replayed(files, suite)?,
-    };
+    let chosen = chosen(arguments, &engines, suite)?;
     let others = arguments
         .against
         .iter()
@@ -44,20 +41,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let others: Vec<&dyn Engine> = others.iter().map(engines::Choice::engine).collect();
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, suite)?;
-    let one = OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?;
-    let pairs = setup::behind(
-        arguments.front.name,
-        one.pairs(select(suite, &arguments.selection.filters)?)?,
-    )?;
-    #[cfg(feature = "fetch")]
-    let pairs = served::pairs(pairs, &arguments.rendering, &chosen, arguments.front.name)?;
-    let pairs = with_dialects(pairs, &others)?;
-    let pairs = if arguments.results.is_empty() {
-        arguments.shard.of(pairs)
-    } else {
-        let replays: Vec<&dyn Engine> = chosen.iter().map(engines::Choice::engine).collect();
-        with_dialects(pairs, &replays)?
-    };
+    let pairs = pairs(arguments, suite, &chosen, &others)?;
     let baseline = inputs.baseline(&pairs)?;
 
     let is_slow = chosen.iter().any(engines::Choice::is_slow) || !others.is_empty();
@@ -74,14 +58,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     }
     // Another engine's results are not what was accepted, and neither are those of another
     // front.
-    let is_ours = |choice: &engines::Choice<'_>| {
-        let ours = engines.for_dialect(choice.engine().dialect());
-        ours.is_some_and(|ours| ours.name() == choice.engine().name())
-    };
-    let is_others = match &arguments.results[..] {
-        [] => arguments.rendering.engine.is_some(),
-        _ => !chosen.iter().all(is_ours),
-    };
+    let is_others = is_others(arguments, &engines, &chosen);
     let accepted = baseline
         .as_ref()
         .filter(|_| !is_elsewhere && !is_others)
@@ -147,6 +124,50 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         report_problems(&ran.problems)?;
     }
     Ok(status)
+}
+
+/// The engines that are to be used instead of the usual ones.
+fn chosen<'e>(
+    arguments: &RunArguments,
+    engines: &'e Engines,
+    suite: &Suite,
+) -> Result<Vec<engines::Choice<'e>>, Failure> {
+    match &arguments.results[..] {
+        [] => engines::chosen(engines, &arguments.rendering),
+        files => engines::replayed(files, suite),
+    }
+}
+
+/// The pairs that are asked for.
+fn pairs<'s>(
+    arguments: &RunArguments,
+    suite: &'s Suite,
+    chosen: &[engines::Choice<'_>],
+    others: &[&dyn Engine],
+) -> Result<Vec<Pair<'s>>, Failure> {
+    let one = OneDialect::of(&arguments.dialect, &arguments.rendering, chosen)?;
+    let selected = select(suite, &arguments.selection.filters)?;
+    let pairs = setup::behind(arguments.front.name, one.pairs(selected)?)?;
+    #[cfg(feature = "fetch")]
+    let pairs = served::pairs(pairs, &arguments.rendering, chosen, arguments.front.name)?;
+    let pairs = with_dialects(pairs, others)?;
+    if arguments.results.is_empty() {
+        return Ok(arguments.shard.of(pairs));
+    }
+    let replays: Vec<&dyn Engine> = chosen.iter().map(engines::Choice::engine).collect();
+    with_dialects(pairs, &replays)
+}
+
+/// Whether the results are those of another engine than the usual ones.
+fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[engines::Choice<'_>]) -> bool {
+    let is_ours = |choice: &engines::Choice<'_>| {
+        let ours = engines.for_dialect(choice.engine().dialect());
+        ours.is_some_and(|ours| ours.name() == choice.engine().name())
+    };
+    match &arguments.results[..] {
+        [] => arguments.rendering.engine.is_some(),
+        _ => !chosen.iter().all(is_ours),
+    }
 }
 
 /// What is kept of the results of a run: counts, and what is not as expected.
