@@ -76,7 +76,7 @@ const failed = (stage, error) => ({
  * Answers until there are no more requests. `load(source)` makes a template; `render(template,
  * variables)` its prompt, of a map with all that the template sees.
  */
-async function serve({ engine, version, components, load, render }) {
+async function serve({ engine, version, load, render }) {
   const templates = new Map();
   const answers = {
     load(request) {
@@ -114,7 +114,7 @@ async function serve({ engine, version, components, load, render }) {
       if (kind === "stop") return;
       const answer =
         kind === "start"
-          ? { rolecall: 1, engine, version, dialect: "jinja", components }
+          ? { rolecall: 1, engine, version, dialect: "jinja" }
           : { id: Number(request.get("id").words), ...answers[kind](request) };
       process.stdout.write(`${JSON.stringify(answer)}\n`);
     }

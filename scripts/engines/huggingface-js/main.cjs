@@ -5,6 +5,7 @@
 // `strftime_now`. Two things are done here in the engine's `set`, which declares variables: a
 // refusal has a class of its own, so that it can be told from a failure, and what JavaScript's
 // own numbers and objects would lose, 1.0 and the order of keys, is given in the engine's types.
+// Its integers are numbers of JavaScript, so that those above 2⁵³ are rounded.
 "use strict";
 
 const { Environment, Template } = require("@huggingface/jinja");
@@ -43,9 +44,8 @@ Environment.prototype.set = function (name, value) {
 };
 
 serve({
-  engine: "@huggingface/jinja",
+  engine: "huggingface-js",
   version: dependencies["@huggingface/jinja"],
-  components: { node: process.versions.node },
   load: (source) => new Template(source),
   render(template, variables) {
     const given = [...variables].map(([name, read]) => [name, new Given(read)]);

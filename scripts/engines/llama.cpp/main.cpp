@@ -94,6 +94,7 @@ int main() {
         }
         json answer;
         if (kind == "start") {
+            // The version is that of the package: its llama.cpp has none of its own.
             answer = {{"rolecall", 1}, {"engine", "llama.cpp"}, {"version", VERSION}, {"dialect", "jinja"}};
         } else {
             answer = kind == "load" ? load(templates, request) : render(templates.at(request.at("template")), request);

@@ -2,8 +2,9 @@
 //
 // Set up as well as it can be for chat templates: blocks are trimmed and stripped, Python's
 // methods are there, `tojson` is as transformers has it, and `{% generation %}`, which has no
-// effect on a prompt, is taken out of the source. It has no loop controls. Where a callback
-// throws, as `raise_exception` has to, its WebAssembly breaks, so the next render has another.
+// effect on a prompt, is taken out of the source. It has no loop controls, and takes numbers from
+// JavaScript alone, so that 1.0 is 1. Where a callback throws, as `raise_exception` has to, its
+// WebAssembly breaks, so the next render has another.
 "use strict";
 
 const { Raised, Written, serve } = require("../protocol.cjs");
@@ -104,7 +105,6 @@ function load(source) {
 serve({
   engine: "minijinja-js",
   version: dependencies["minijinja-js"],
-  components: { node: process.versions.node },
   load,
   render,
 });
