@@ -507,6 +507,29 @@ fn the_site_works_in_a_browser() {
     assert_eq!(found["closed"], json!([true, false]));
     assert_eq!(found["papers"], true);
     assert_eq!(found["isWhole"], true);
+    // In a frame, since a window cannot be as narrow as a telephone.
+    for name in [
+        "index.html",
+        "engines/fake@1.2.html",
+        "templates/chat.html",
+        "constructs/jinja-filters.html",
+    ] {
+        let text = json!(page(name)).to_string().replace('<', "\\u003c");
+        let outer = format!("<!doctype html><body><script>const page = {text};</script>");
+        let script = "const widths = [];
+             for (const width of [400, 1400]) {
+                 const frame = document.createElement('iframe');
+                 frame.style = `width: ${width}px; height: 900px; border: 0`;
+                 frame.srcdoc = page;
+                 document.body.append(frame);
+                 await new Promise((done) => { frame.onload = done; });
+                 const root = frame.contentDocument.documentElement;
+                 widths.push(frame.contentWindow.innerWidth, root.scrollWidth - root.clientWidth);
+             }
+             return widths;";
+        let found = crate::page::browse(&folder, &outer, "", script);
+        assert_eq!(found, json!([400, 0, 1400, 0]), "{name}");
+    }
     let found = crate::page::browse(
         &folder,
         &page("engines/fake@1.2.html"),

@@ -100,6 +100,7 @@ impl Page<'_> {
              <header>\n  <a class=\"brand\" href=\"{root}index.html\">Rolecall matrix</a>\n  \
              <nav aria-label=\"Parts\"><a href=\"{root}index.html#engines\">engines</a> \
              <a href=\"{root}index.html#templates\">templates</a> \
+             <a href=\"{root}index.html#families\">families</a> \
              <a href=\"{root}index.html#constructs\">constructs</a></nav>\n  \
              <form class=\"tools\" role=\"search\" action=\"{root}index.html\">\
              <input id=\"search\" name=\"q\" type=\"search\" placeholder=\"search ( / )\" \

@@ -1,5 +1,6 @@
 //! The first page: every engine in one table, and every engine with every template.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rolecall_model::Dialect;
@@ -40,6 +41,13 @@ pub(super) fn page(matrix: &Matrix) -> String {
             anchor("templates")
         );
         main += &by_template(matrix, dialect, &engines);
+        let _ = writeln!(
+            main,
+            "<h2{}>By family of conversations</h2>\n<p class=\"quiet\">All pairs, with whatever \
+             template.</p>",
+            anchor("families")
+        );
+        main += &by_family(&engines);
         let groups = construct::groups(matrix, dialect);
         if !groups.is_empty() {
             let _ = writeln!(
@@ -149,6 +157,22 @@ fn by_template(matrix: &Matrix, dialect: Dialect, engines: &[&Measurement]) -> S
         rows += "</tr>\n";
     }
     table("Every engine with every template", &head, &rows)
+}
+
+fn by_family(engines: &[&Measurement]) -> String {
+    let mut head = String::from("<th scope=\"col\">family</th>");
+    head.extend(engines.iter().map(|engine| heading("", engine)));
+    let families = engines.iter().flat_map(|engine| engine.families.keys());
+    let families: BTreeSet<&String> = families.collect();
+    let mut rows = String::new();
+    for name in families {
+        let _ = write!(rows, "<tr><th scope=\"row\">{}</th>", escaped(name));
+        for engine in engines {
+            rows += &cell(engine.of_family(name));
+        }
+        rows += "</tr>\n";
+    }
+    table("Every engine with every family", &head, &rows)
 }
 
 /// What the engines of a dialect get wrong together, and alone.
