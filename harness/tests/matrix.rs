@@ -250,8 +250,8 @@ fn what_has_changed_since_is_told() {
         &folder.rolecall(&["matrix"]),
         0,
         &[
-            "fake: measured before the template chat changed",
-            "matrix update fake",
+            "fake 1.2: measured before the template chat changed",
+            "matrix update ENGINE",
         ],
     );
     // What nobody knows the right answer of is not measured.

@@ -99,11 +99,13 @@ pub(super) fn write_staleness(
     if staleness.is_none() {
         return Ok(());
     }
-    let update = invocation::command(&format!("matrix update {}", engine.engine.engine));
+    // It may have been set up under another name than it has.
+    let update = invocation::command("matrix update ENGINE");
     let text = format!(
-        "{} {}: measured before {staleness} changed; `{update}`",
+        "{} {} {}: measured before {staleness} changed; `{update}` measures it again",
         Styled(NOTE, "*"),
         engine.engine.engine,
+        engine.engine.version,
     );
     paragraph(out, &text, 2)
 }
