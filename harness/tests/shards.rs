@@ -110,3 +110,39 @@ fn the_results_of_another_engine_are_figures_about_it() {
         ran.stderr()
     );
 }
+
+/// What is kept of an engine may be measured in parts, too.
+#[test]
+fn parts_are_measured_as_a_whole_is() {
+    let folder = folder();
+    let engine = "minijinja-plain";
+    save(
+        &folder,
+        "a.jsonl",
+        &["run", "--engine", engine, "--shard", "1/2"],
+    );
+    save(
+        &folder,
+        "b.jsonl",
+        &["run", "--engine", engine, "--shard", "2/2"],
+    );
+    let ran = folder.rolecall(&["matrix", "update", engine]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let parts = [
+        "matrix",
+        "verify",
+        engine,
+        "--results",
+        "a.jsonl",
+        "--results",
+        "b.jsonl",
+    ];
+    let ran = folder.rolecall(&parts);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    let text = std::fs::read_to_string(folder.path("b.jsonl")).unwrap();
+    folder.write("b.jsonl", &text.replace("\"text\":\"", "\"text\":\"x"));
+    assert_eq!(folder.rolecall(&parts).code(), 1);
+    let ran = folder.rolecall(&["matrix", "verify", engine, "--results", "a.jsonl"]);
+    assert_eq!(ran.code(), 2);
+    assert!(ran.stderr().contains("were not asked"), "{}", ran.stderr());
+}

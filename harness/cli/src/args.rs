@@ -435,6 +435,10 @@ pub(crate) struct MeasuringArguments {
     /// set up, or command lines of programs that speak the engine protocol
     #[arg(value_name = "ENGINE", required = true)]
     pub(crate) engines: Vec<String>,
+    /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed, all
+    /// parts of it, and ask the engine for the constructs alone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) results: Vec<PathBuf>,
     /// Threads to render on; one a core unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 use rolecall::baseline::Baseline;
 use rolecall::construct::Constructs;
@@ -142,6 +143,7 @@ fn measure(
         judged.asked(constructs.as_ref(), dialect),
     );
     let rows = constructs.as_ref().map_or(0, |table| table.rows.len());
+    let replayed = replayed(judged, arguments, engine)?;
     let progress = Progress::new(
         pairs.len() + rows,
         &format!("asking {}", identity.engine),
@@ -159,14 +161,48 @@ fn measure(
         },
         needs_differences_only: true,
     };
-    let ran = runner.compare_each(&pairs, &expected, |compared| measuring.add(&compared));
+    let of_pairs = match &replayed {
+        Some(choice) => Some(self::runner(&engines, choice, arguments, &progress)?),
+        None => None,
+    };
+    let of_pairs = of_pairs.as_ref().unwrap_or(&runner);
+    let ran = of_pairs.compare_each(&pairs, &expected, |compared| measuring.add(&compared));
+    let start = Instant::now();
     if let Some(table) = &constructs {
         measuring.add_constructs(table, &outcomes(&runner, table));
     }
     progress.clear();
+    // How fast an engine is shows in what it is asked now.
+    let (count, elapsed) = match &replayed {
+        Some(_) => (rows, start.elapsed()),
+        None => (pairs.len(), ran.elapsed),
+    };
     measuring
-        .finish(pairs.len(), ran.elapsed)
+        .finish(count, elapsed)
         .map_err(|why| Failure::Request(why.to_string()))
+}
+
+/// The results of an engine that were rendered elsewhere, if files with them are named.
+fn replayed(
+    judged: &Judged,
+    arguments: &MeasuringArguments,
+    engine: &dyn Engine,
+) -> Result<Option<Choice<'static>>, Failure> {
+    if arguments.results.is_empty() {
+        return Ok(None);
+    }
+    let replayed = engines::replayed(&arguments.results, &judged.suite)?;
+    let mut of_engine = replayed.into_iter().filter(|choice| {
+        let of = choice.engine();
+        of.name() == engine.name() && of.dialect() == engine.dialect()
+    });
+    let found = of_engine.next();
+    found.map(Some).ok_or_else(|| {
+        Failure::Request(format!(
+            "the files have no results of `{}`\n  with --results one engine is measured at a time",
+            engine.name()
+        ))
+    })
 }
 
 fn runner<'e>(
