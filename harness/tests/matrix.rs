@@ -178,6 +178,29 @@ fn a_change_of_an_engine_is_told_pair_by_pair() {
     );
 }
 
+/// An engine whose answers are a matter of luck is asked twice before it is said to have changed.
+#[test]
+fn one_answer_by_chance_is_no_change() {
+    let folder = measured();
+    let mark = folder.path("mark");
+    let lucky = format!(
+        "if [ -e {0} ]; then text \"$(content)\"; else touch {0}; text odd; fi",
+        mark.display()
+    );
+    let lucky = command(&folder, &ECHO.replace("text \"$(content)\"", &lucky));
+    let verify = ["matrix", "verify", &lucky, "--jobs", "1"];
+    let words = ["asked a second time", "fake@1.2: as it is kept in 4 pairs"];
+    assert_says(&folder.rolecall(&verify), 0, &words);
+    assert!(mark.exists());
+    let ran = folder.rolecall(&verify);
+    assert_says(&ran, 0, &["as it is kept"]);
+    assert!(
+        !ran.stderr().contains("asked a second time"),
+        "{}",
+        ran.stderr()
+    );
+}
+
 #[test]
 fn the_table_is_made_without_running_anything() {
     let folder = measured();
