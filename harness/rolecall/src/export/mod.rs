@@ -2,7 +2,7 @@
 //! references do with them, and the constructs of the languages.
 //!
 //! An export is made of the inputs and of what was recorded, and of nothing that our engines
-//! give. The same suite gives the same bytes. What its files look like is in [`form`], for
+//! give. The same suite gives the same bytes. What its files look like is in `form.rs`, for
 //! programs in their JSON Schemas and for people in the `README.md` beside them.
 
 mod flags;
