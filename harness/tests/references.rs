@@ -454,6 +454,21 @@ fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
     assert_eq!(lines[2]["reference"]["message"], "KeyError: fail");
 }
 
+/// What a reference is not asked for says nothing against what it gave before.
+#[test]
+fn a_reference_that_is_gone_costs_no_record() {
+    let folder = suite();
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let path = folder.path("snapshots/echo/reference.json");
+    let before = std::fs::read(&path).unwrap();
+    install(&folder, &REFERENCE.replace("*boom*)", "*render*)"));
+    let ran = folder.rolecall(&["reference", "update"]);
+    assert_eq!(ran.code(), 1, "{}", ran.stdout());
+    has(&ran.stdout(), &["not asked words/one: ", "0 files written"]);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
 #[test]
 fn a_filter_updates_only_what_it_names() {
     let folder = suite();

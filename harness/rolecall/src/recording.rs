@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{CaseId, Template, TemplateName};
+use rolecall_model::{CaseId, Outcome, Template, TemplateName};
 
 use crate::divergence::Divergences;
 use crate::file::{hold_below, read_text, write_below};
@@ -31,8 +31,9 @@ pub struct Update<'s> {
     pub removed: Vec<CaseId>,
     /// Records that stay.
     pub same: usize,
-    /// Cases on which the reference crashed: they have no record.
-    pub crashed: Vec<(CaseId, String)>,
+    /// Cases to which the reference gave no answer: those on which it crashed have no record, those
+    /// for which it was not asked keep theirs.
+    pub unanswered: Vec<(CaseId, Outcome)>,
     /// What is wrong with the old record, if it cannot be read: nothing of it is kept.
     pub broken: Option<Problem>,
     /// The folder of snapshots.
@@ -100,7 +101,7 @@ fn update<'s>(layout: &Layout, suite: &Suite, template: &'s Template) -> Update<
         changed: Vec::new(),
         removed: Vec::new(),
         same: 0,
-        crashed: Vec::new(),
+        unanswered: Vec::new(),
         broken,
         root: layout.snapshots(),
         path,
@@ -132,9 +133,10 @@ impl Update<'_> {
     fn note(&mut self, rendered: &Rendered<'_>) {
         let id = &rendered.pair.case.id;
         let Some(answer) = Answer::of(&rendered.outcome) else {
-            self.record.cases.remove(id);
-            let message = rendered.outcome.text().to_owned();
-            self.crashed.push((id.clone(), message));
+            if !matches!(rendered.outcome, Outcome::NotAsked { .. }) {
+                self.record.cases.remove(id);
+            }
+            self.unanswered.push((id.clone(), rendered.outcome.clone()));
             return;
         };
         let entry = Entry {

@@ -160,10 +160,10 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         elapsed.as_secs_f64(),
         counted(written, "file", "files"),
     )?;
-    let crashed = updates.iter().any(|update| !update.crashed.is_empty());
+    let is_whole = updates.iter().all(|update| update.unanswered.is_empty());
     Ok(if !in_the_way.is_empty() {
         Status::BadInput
-    } else if crashed {
+    } else if !is_whole {
         Status::Nonconforming
     } else {
         Status::Fine

@@ -40,8 +40,9 @@ pub fn write_updates(out: &mut dyn Write, updates: &[Update<'_>]) -> io::Result<
         for id in update.changed.iter().take(MOST) {
             writeln!(out, "  {} {id}", Styled(NOTE, "changed"))?;
         }
-        for (id, message) in update.crashed.iter().take(MOST) {
-            let text = format!("  {} {id}: {message}", Styled(BAD, "crashed"));
+        for (id, outcome) in update.unanswered.iter().take(MOST) {
+            let kind = Styled(BAD, outcome.kind());
+            let text = format!("  {kind} {id}: {}", outcome.text());
             writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
         }
     }
