@@ -39,7 +39,7 @@ pub(crate) fn writable_layout() -> Result<Layout, Failure> {
 }
 
 /// The built-in suite, as files.
-fn builtin() -> Result<Layout, Failure> {
+pub(crate) fn builtin() -> Result<Layout, Failure> {
     let unpack = |folder: &Path| rolecall_builtin::unpacked(folder);
     let folder = match unpack(&user_folder()) {
         Ok(folder) => folder,

@@ -276,8 +276,26 @@ fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status,
     })
 }
 
+/// The suite around the current folder; the built-in one where that is somebody's own, over which
+/// no engine was measured.
+fn shown_layout() -> Result<Layout, Failure> {
+    let layout = home::layout()?;
+    let is_empty = || {
+        let (measurements, problems) = measurement::read_all(&layout);
+        measurements.is_empty() && problems.is_empty()
+    };
+    if layout.configuration().is_none() || !is_empty() {
+        return Ok(layout);
+    }
+    tell(&format!(
+        "no engine was measured over this suite, which `{}` does: of the built-in suite",
+        invocation::command("matrix update ENGINE")
+    ));
+    home::builtin()
+}
+
 fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let judged = Judged::load(home::layout()?)?;
+    let judged = Judged::load(shown_layout()?)?;
     let matrix = judged.matrix()?;
     if matrix.measurements().is_empty() {
         return Err(Failure::Request(format!(
