@@ -344,6 +344,11 @@ fn an_engine_is_found_by_the_name_that_it_was_set_up_under() {
         &["fake@1.2"],
     );
     assert_says(
+        &folder.rolecall(&["probe-engine", "echo"]),
+        1,
+        &["fake 1.2", "checks"],
+    );
+    assert_says(
         &folder.rolecall(&["run", "--engine", "ecko"]),
         2,
         &["did you mean `echo`?"],

@@ -65,11 +65,8 @@ pub(crate) fn open<'e>(
     name: &str,
     limits: &ChosenLimits,
 ) -> Result<Choice<'e>, Failure> {
-    // This one does not count all that it takes.
-    if name == Minijinja::PLAIN {
-        return apart(name, limits).map(|program| Choice::Program(Box::new(program)));
-    }
-    if let Some(engine) = engines.by_name(name) {
+    // That one does not count all that it takes.
+    if let Some(engine) = engines.by_name(name).filter(|_| name != Minijinja::PLAIN) {
         return Ok(Choice::InProcess(engine));
     }
     if let Some(reference) = Reference::by_name(name) {
@@ -81,16 +78,8 @@ pub(crate) fn open<'e>(
         let server = named.open(&limits.program).map_err(Failure::Request)?;
         return Ok(Choice::Server(server));
     }
-    if name.contains(char::is_whitespace) || name.contains(['/', '\\']) {
-        let program = ProtocolEngine::start(name, limits.program.clone())?;
-        return Ok(Choice::Program(Box::new(program)));
-    }
-    if let Some(program) = launcher(name)? {
-        let words = vec![program.to_string_lossy().into_owned()];
-        let program = ProtocolEngine::spawn(words, limits.program.clone())?;
-        return Ok(Choice::Program(Box::new(program)));
-    }
-    Err(unknown(engines, name))
+    let program = ProtocolEngine::spawn(words(name, limits)?, limits.program.clone())?;
+    Ok(Choice::Program(Box::new(program)))
 }
 
 /// The program that an engine was set up as, `.engines/NAME` at the root of the suite; that it
@@ -218,33 +207,27 @@ pub(crate) fn configured<'e>(
     Ok(chosen)
 }
 
-/// The command line, in words, of an engine as another program: of one of this program's own or
-/// a reference by its name, else as it is written.
+/// The command line, in words, of an engine as another program: of one of this program's own, a
+/// reference or one that is set up by its name, else as it is written.
 pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     let engines = limits.engines();
     if engines.by_name(text).is_some() {
         return served(text, limits);
     }
-    if let Some(reference) = Reference::by_name(text) {
-        let program = reference.program(&home::references_folder(&home::layout()?))?;
-        return Ok(vec![program.to_string_lossy().into_owned()]);
-    }
     let words = ProtocolEngine::words(text)?;
-    match words.as_slice() {
-        // As `--engine` has it.
-        [one] if !one.contains(['/', '\\']) => Err(unknown(&engines, text)),
-        _ => Ok(words),
+    if text.contains(char::is_whitespace) || text.contains(['/', '\\']) {
+        return Ok(words);
     }
+    let program = match Reference::by_name(text) {
+        Some(reference) => Some(reference.program(&home::references_folder(&home::layout()?))?),
+        None => launcher(text)?,
+    };
+    let program = program.ok_or_else(|| unknown(&engines, text))?;
+    Ok(vec![program.to_string_lossy().into_owned()])
 }
 
-/// An engine of this program, in a process of its own: what it takes too much of ends that
-/// process and not this one.
-fn apart(name: &str, limits: &ChosenLimits) -> Result<ProtocolEngine, Failure> {
-    let words = served(name, limits)?;
-    Ok(ProtocolEngine::spawn(words, limits.program.clone())?)
-}
-
-/// The command line of an engine of this program as one of its own.
+/// The command line of an engine of this program in a process of its own: what it takes too much of
+/// ends that process and not this one.
 fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))?;

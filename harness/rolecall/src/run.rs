@@ -613,12 +613,14 @@ fn key<T>(item: &T) -> Key {
     std::ptr::from_ref(item).addr()
 }
 
-impl<T> Timed<T> {
-    /// Results a second.
-    #[allow(clippy::cast_precision_loss)] // nobody counts that far
-    pub fn per_second(&self) -> f64 {
-        self.results.len() as f64 / self.elapsed.as_secs_f64().max(1e-9)
-    }
+/// How many of something a second.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)] // nobody counts that far
+pub(crate) fn per_second(count: usize, elapsed: Duration) -> usize {
+    (count as f64 / elapsed.as_secs_f64().max(1e-9)).round() as usize
 }
 
 /// The name of a pair of which the list says that an engine differs, where it does not.

@@ -13,11 +13,15 @@ pub(super) trait Application: Send + Sync {
     /// Its version, as it says itself.
     fn version(&self) -> &str;
 
-    /// The dialect of its templates.
-    fn dialect(&self) -> Dialect;
+    /// The dialect of its templates: of most, Jinja.
+    fn dialect(&self) -> Dialect {
+        Dialect::Jinja
+    }
 
-    /// The fronts that it is.
-    fn fronts(&self) -> &'static [&'static str];
+    /// The fronts that it is: of most, what transformers does.
+    fn fronts(&self) -> &'static [&'static str] {
+        &["transformers", "transformers-processor"]
+    }
 
     /// What it has for a template.
     fn served(&self) -> &Served;

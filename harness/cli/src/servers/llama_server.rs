@@ -5,7 +5,6 @@
 //! gives the prompt. Where the tokenizer puts BOS before every text, the server takes it off the
 //! prompt, if the template has put it there.
 
-use rolecall_model::Dialect;
 use serde_json::{Value, json};
 
 use super::application::{Application, Asked, ONLY_CONTENT, Said, Served};
@@ -67,14 +66,6 @@ impl Application for LlamaServer {
 
     fn version(&self) -> &str {
         &self.version
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::Jinja
-    }
-
-    fn fronts(&self) -> &'static [&'static str] {
-        &["transformers", "transformers-processor"]
     }
 
     fn served(&self) -> &Served {

@@ -5,7 +5,6 @@
 //! the prompt beside its tokens. Its requests have neither variables of the template nor
 //! documents, and every prompt opens the assistant's turn. Which template it has it does not say.
 
-use rolecall_model::Dialect;
 use serde_json::{Value, json};
 
 use super::application::{Application, Asked, Said, Served};
@@ -42,14 +41,6 @@ impl Application for Tgi {
 
     fn version(&self) -> &str {
         &self.version
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::Jinja
-    }
-
-    fn fronts(&self) -> &'static [&'static str] {
-        &["transformers", "transformers-processor"]
     }
 
     fn served(&self) -> &Served {

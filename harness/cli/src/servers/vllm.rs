@@ -6,7 +6,6 @@
 //! was started with `--trust-request-chat-template`. `/tokenizer_info`, which has the template, is
 //! there with `--enable-tokenizer-info-endpoint` alone.
 
-use rolecall_model::Dialect;
 use serde_json::{Value, json};
 
 use super::application::{Application, Asked, ONLY_CONTENT, Said, Served};
@@ -82,14 +81,6 @@ impl Application for Vllm {
 
     fn version(&self) -> &str {
         &self.version
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::Jinja
-    }
-
-    fn fronts(&self) -> &'static [&'static str] {
-        &["transformers", "transformers-processor"]
     }
 
     fn served(&self) -> &Served {

@@ -14,7 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::invocation;
 use crate::record::{Answer, Unverified};
 use crate::reference::Identity;
-use crate::run::Compared;
+use crate::run::{Compared, per_second};
 use crate::transcript;
 use crate::verdict::Verdict;
 
@@ -192,7 +192,7 @@ impl Measuring {
                 template.refused = None;
             }
         }
-        self.measurement.pairs_per_second = per_second(pairs, elapsed);
+        self.measurement.pairs_per_second = two_digits(per_second(pairs, elapsed));
         self.measurement.settle();
         Ok(self.measurement)
     }
@@ -253,14 +253,8 @@ fn found(outcome: &Outcome) -> Found {
     }
 }
 
-/// How many of something a second, in two digits: more are different in the next run.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)] // nobody counts that far
-fn per_second(count: usize, elapsed: Duration) -> usize {
-    let figure = (count as f64 / elapsed.as_secs_f64().max(1e-9)).round() as usize;
+/// A figure in its first two digits: more are different in the next run.
+fn two_digits(figure: usize) -> usize {
     let mut unit = 1;
     while figure / unit >= 100 {
         unit *= 10;

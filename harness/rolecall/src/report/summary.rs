@@ -14,7 +14,7 @@ use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
 use crate::invocation;
 use crate::record::Unverified;
-use crate::run::Compared;
+use crate::run::{Compared, per_second};
 use crate::snapshot::Comparison;
 use crate::verdict::Verdict;
 
@@ -341,14 +341,4 @@ pub fn write_close(
 /// A line that breaks between words where the screen ends.
 fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
     writeln!(out, "{}", wrapped(text, screen::width(), 2))
-}
-
-/// How many of something a second.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)] // nobody counts that far
-fn per_second(count: usize, elapsed: Duration) -> usize {
-    (count as f64 / elapsed.as_secs_f64().max(1e-9)).round() as usize
 }
