@@ -149,3 +149,16 @@ fn figures_tell_templates_that_load_and_refusals_apart() {
     }
     assert!(!out.contains("is the engine set up?"), "{out}");
 }
+
+/// Of an engine that answers nothing no figure is told that is about its templates.
+#[test]
+fn nothing_is_told_of_an_engine_that_was_asked_nothing() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let gone = command(&folder, "start; exit 3");
+    let ran = folder.rolecall(&["run", "--engine", &gone]);
+    assert_eq!(ran.code(), 1, "{}", ran.stderr());
+    let out = ran.stdout();
+    assert!(out.contains("4 not asked"), "{out}");
+    assert!(!out.contains("templates that load"), "{out}");
+}

@@ -243,7 +243,8 @@ pub fn write_parts(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
         of_loaded.all += tally.judged();
     }
     let all = summary.by_template.len();
-    if summary.total.judged() == 0 {
+    // Of an engine that was asked nothing there is nothing to tell.
+    if summary.total.judged() == summary.total.not_asked {
         return Ok(());
     }
     let of_loaded = if 0 < loaded && loaded < all {
