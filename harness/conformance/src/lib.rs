@@ -38,10 +38,11 @@ mod judged;
 
 mod expected;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
+use libtest_mimic::{Arguments, Failed, Trial};
 use rolecall::baseline::Baseline;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
@@ -90,8 +91,8 @@ impl<'e> Conformance<'e> {
     }
 
     /// Runs the suite as the `main` of a test without the usual harness: it reads the arguments
-    /// of `cargo test`, prints as that does, a dot for each test unless `--format pretty` is among
-    /// them, and gives its exit code.
+    /// of `cargo test`, prints as that does, and gives its exit code. Unless they choose something,
+    /// the pairs of a template that are as expected share a line.
     pub fn run(&self) -> ExitCode {
         // A panic of the engine is an outcome, and told as one.
         keep_quiet();
@@ -101,9 +102,10 @@ impl<'e> Conformance<'e> {
             let names = self.names();
             names.map(|names| names.into_iter().map(trial).collect())
         } else {
-            arguments.format = arguments.format.or(Some(FormatSetting::Terse));
             let is_chosen = |name: &str| is_chosen(&arguments, name);
             let tests = self.tests(arguments.test_threads, &is_chosen);
+            let is_all = arguments.filter.is_none() && arguments.skip.is_empty();
+            let tests = tests.map(|tests| if is_all { gathered(tests) } else { tests });
             tests.map(|tests| tests.into_iter().map(trial).collect())
         };
         let trials = trials.unwrap_or_else(|error: ConformanceError| {
@@ -200,6 +202,33 @@ fn first(problems: Vec<Problem>) -> ConformanceError {
     ConformanceError::File(problem.unwrap_or_else(|| Problem::new("", "cannot be read")))
 }
 
+/// The tests that fail, and one for all others of each template.
+fn gathered(tests: Vec<Test>) -> Vec<Test> {
+    let mut passing: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    let mut gathered = Vec::new();
+    for test in tests {
+        match test.name.split_once(':') {
+            Some((template, _)) if test.failure.is_none() => {
+                let [right, known] = passing.entry(template.to_owned()).or_default();
+                *(if test.is_known { known } else { right }) += 1;
+            }
+            _ => gathered.push(test),
+        }
+    }
+    let lines = passing.into_iter().map(|(template, [right, known])| {
+        let known = match known {
+            0 => String::new(),
+            known => format!(", {known} known to fail"),
+        };
+        Test {
+            name: format!("{template}: {right} as expected{known}"),
+            is_known: false,
+            failure: None,
+        }
+    });
+    lines.chain(gathered).collect()
+}
+
 /// A test for the command line of `cargo test`.
 fn trial(test: Test) -> Trial {
     let kind = if test.is_known { "known" } else { "" };
@@ -218,4 +247,36 @@ fn is_chosen(arguments: &Arguments, name: &str) -> bool {
         }
     };
     arguments.filter.as_ref().is_none_or(matches) && !arguments.skip.iter().any(matches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_as_expected_shares_a_line_and_what_fails_has_its_own() {
+        let test = |name: &str, is_known: bool, failure: Option<&str>| Test {
+            name: name.to_owned(),
+            is_known,
+            failure: failure.map(str::to_owned),
+        };
+        let tests = vec![
+            test("a:x/1", false, None),
+            test("a:x/2", false, Some("other")),
+            test("b:x/1", true, None),
+            test("a:x/3", false, None),
+            test("b:x/2", true, Some("agrees")),
+            test("the list", false, None),
+        ];
+        let names = gathered(tests).into_iter().map(|test| test.name);
+        let names: Vec<String> = names.collect();
+        let expected = [
+            "a: 2 as expected",
+            "b: 0 as expected, 1 known to fail",
+            "a:x/2",
+            "b:x/2",
+            "the list",
+        ];
+        assert_eq!(names, expected);
+    }
 }
