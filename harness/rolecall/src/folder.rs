@@ -60,7 +60,7 @@ fn draft_in(parent: &Path) -> io::Result<tempfile::TempDir> {
 }
 
 /// Holds that nothing is lost if a folder is replaced.
-fn hold(path: &Path, kind: &str) -> Result<(), Problem> {
+pub(crate) fn hold(path: &Path, kind: &str) -> Result<(), Problem> {
     let refused = |message: String| {
         let help = "name a folder that is not there yet, or remove what is in this one";
         Err(Problem::new(path, message).help(help))

@@ -182,14 +182,19 @@ fn sabotage(extent: Extent) -> All {
     const PIECE: usize = 32;
     let folder = suite::folder();
     suite::write(folder.path());
-    let mut work = Vec::new();
+    let mut by_kind: BTreeMap<Kind, Vec<_>> = BTreeMap::new();
     for (file, kind) in files(folder.path()) {
         let len = std::fs::read(folder.path().join(&file)).unwrap().len();
         for start in (0..len).step_by(PIECE) {
-            work.push((file.clone(), kind, start..len.min(start + PIECE)));
+            let places = start..len.min(start + PIECE);
+            let pieces = by_kind.entry(kind).or_default();
+            pieces.push((file.clone(), kind, places));
         }
     }
-    let work = sample(work, 20);
+    let work: Vec<_> = by_kind
+        .into_values()
+        .flat_map(|pieces| sample(pieces, 60))
+        .collect();
     let next = AtomicUsize::new(0);
     let all: Mutex<All> = Mutex::default();
     std::thread::scope(|scope| {

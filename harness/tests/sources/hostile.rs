@@ -4,6 +4,8 @@
 use proptest::prelude::*;
 use rolecall::source;
 
+use crate::extent::is_everything;
+
 use super::Folder;
 use super::build::{Gguf, text, texts};
 
@@ -67,8 +69,16 @@ fn damaged(mut bytes: Vec<u8>, all: &[Damage]) -> Vec<u8> {
     bytes
 }
 
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: if is_everything() { 400 } else { 80 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn damaged_files_end_in_templates_or_problems(

@@ -11,6 +11,8 @@ use crate::failure::{Failure, Status, report_problems};
 use crate::{home, inputs};
 
 pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let refused = |problem| Failure::Problems(vec![problem]);
+    Export::may_be_written(&arguments.folder).map_err(refused)?;
     let layout = home::layout()?;
     let suite = inputs::load_own(&layout)?;
     report_problems(&suite.problems)?;
@@ -21,9 +23,7 @@ pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Resul
     }
     let pairs = select(&suite, &arguments.filters)?;
     let export = Export::of(&layout, &suite, &pairs).map_err(Failure::Problems)?;
-    export
-        .write(&arguments.folder)
-        .map_err(|problem| Failure::Problems(vec![problem]))?;
+    export.write(&arguments.folder).map_err(refused)?;
     report::export::write(out, &export, &arguments.folder)?;
     Ok(if export.left_out.is_empty() {
         Status::Fine

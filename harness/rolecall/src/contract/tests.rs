@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rolecall_model::{Conversation, Dialect, Engine, Outcome, Program, Refusal, Template};
+use rolecall_model::{Conversation, Dialect, Engine, Limits, Outcome, Program, Refusal, Template};
 
 use super::example_tokenizer::tokenizer;
 use super::{ALL, Judgement, by_id};
@@ -397,12 +397,16 @@ const BROKEN_GO: &[(&str, &str, &str)] = &[
 /// The card of a template that no application stands before: what it is given is what a
 /// contract asks.
 fn card(dialect: Dialect, source: &str) -> Card {
+    card_within(&Limits::default(), dialect, source)
+}
+
+fn card_within(limits: &Limits, dialect: Dialect, source: &str) -> Card {
     let mut template = Template::from_source("t", dialect, source);
     template.front = Some("raw".to_owned());
     for (name, token) in [("bos_token", "<|begin|>"), ("eos_token", "<|end|>")] {
         template.special_tokens.insert(name.into(), token.into());
     }
-    let engines = Engines::default();
+    let engines = Engines::with_limits(limits);
     let tokenizer = (dialect == Dialect::Jinja).then(|| tokenizer(&template, &TOKENS, &[2]));
     let engine = engines.for_dialect(dialect).unwrap();
     examine_with(engine, &template, tokenizer.as_ref())
@@ -503,7 +507,11 @@ fn a_template_that_prints_every_message_twice_is_judged_like_any_other() {
 #[test]
 fn a_template_that_uses_up_its_limits_is_asked_once() {
     let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
-    let card = card(Dialect::Jinja, endless);
+    let few = Limits {
+        fuel: Limits::default().fuel / 100,
+        ..Limits::default()
+    };
+    let card = card_within(&few, Dialect::Jinja, endless);
     let broken: Vec<_> = card.broken().map(|finding| finding.contract.id).collect();
     assert_eq!(broken, ["renders"]);
     assert!(matches!(

@@ -96,6 +96,15 @@ impl Export {
         files.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
+    /// Holds that an export may be written to a folder, before one is made.
+    ///
+    /// # Errors
+    ///
+    /// The folder holds something else, as for [`Export::write`].
+    pub fn may_be_written(folder: &Path) -> Result<(), Problem> {
+        crate::folder::hold(folder, KIND)
+    }
+
     /// Writes the files. A folder that is there has to be empty, or an export with nothing else in
     /// it: that is replaced as a whole once the new one is complete.
     ///

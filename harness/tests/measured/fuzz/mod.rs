@@ -28,7 +28,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 
 /// Inputs for each target, where everything is to be tried, and where it is not.
 const MANY: u32 = 3000;
-const FEW: u32 = 400;
+const FEW: u32 = 80;
 
 /// Inputs between two looks at the clock, where there is a time to fill.
 const ROUND: u32 = 200;
