@@ -97,7 +97,7 @@ pub(crate) fn tell(message: &str) {
     let _ = writeln!(anstream::stderr(), "{message}");
 }
 
-/// Tells on standard error what is wrong with input files.
+/// Tells on standard error what is wrong with input files; what many have in common once.
 pub(crate) fn report_problems(found: &[Problem]) -> io::Result<()> {
-    problems::write(&mut anstream::stderr(), found)
+    problems::write_shared(&mut anstream::stderr(), found)
 }

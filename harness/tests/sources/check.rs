@@ -336,3 +336,30 @@ fn what_is_broken_is_told_and_the_rest_is_checked() {
     assert_eq!(output.status.code(), Some(2));
     has(&text(&output.stderr), &["there is no template to check"]);
 }
+
+/// As a shell names them with `*`.
+#[test]
+fn many_files_that_are_no_templates_are_told_together() {
+    let folder = Folder::new();
+    folder.write("sound.jinja", SOUND);
+    let notes: Vec<String> = (10..30)
+        .map(|number| format!("note-{number}.json"))
+        .collect();
+    for note in &notes {
+        folder.write(note, "{}");
+    }
+    let named = notes.iter().map(String::as_str).chain(["sound.jinja"]);
+    let output = check(&folder, &named.collect::<Vec<_>>());
+    let (card, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    has(&card, &["sound jinja behind", "1 template in "]);
+    has(
+        &told,
+        &[
+            "note-10.json: not a template\n",
+            "\n  the same: note-11.json\n",
+            "\n  … and in 14 more files\n",
+        ],
+    );
+    assert!(!told.contains("note-16.json"), "{told}");
+}
