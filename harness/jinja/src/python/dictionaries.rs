@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::Error;
-use minijinja::value::{Enumerator, Object, ObjectRepr, Tuple, Value, ValueKind};
+use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Tuple, Value, ValueKind};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, nested, produce, work};
 use crate::python::kinds::{is_dictionary, is_list};
@@ -52,14 +52,24 @@ pub(crate) fn dictionary(mut pairs: Vec<(Value, Value)>) -> Value {
     Value::from_pairs(pairs)
 }
 
-/// The keys and values of a dictionary. Each key is looked up, so that its text counts.
+/// The keys and values of a dictionary. The text of each key counts, which may have to be looked
+/// up.
 pub(crate) fn pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
-    let keys = map.try_iter()?;
+    let count = |key: &Value| work(ITEM + key.as_str().map_or(0, str::len).saturating_mul(4));
     let mut pairs = Vec::with_capacity(map.len().unwrap_or(0));
-    for key in keys {
-        work(ITEM + key.as_str().map_or(0, str::len).saturating_mul(4))?;
-        let value = map.get_item(&key)?;
-        pairs.push((key, value));
+    let object = map.as_object().filter(|_| map.kind() == ValueKind::Map);
+    // Most dictionaries hand their values out together with the keys.
+    if let Some(entries) = object.and_then(DynObject::try_iter_pairs) {
+        for (key, value) in entries {
+            count(&key)?;
+            pairs.push((key, value));
+        }
+    } else {
+        for key in map.try_iter()? {
+            count(&key)?;
+            let value = map.get_item(&key)?;
+            pairs.push((key, value));
+        }
     }
     Ok(pairs)
 }
