@@ -37,6 +37,8 @@ struct CaseValues {
 pub(crate) struct Context {
     template: Variables,
     case: Arc<CaseValues>,
+    /// The variable that is not defined, although it always is.
+    without: Option<&'static str>,
     /// The JSON texts of the case's tools that were asked for until now, by indent.
     tools_json: Mutex<Vec<(Option<usize>, Value)>>,
 }
@@ -94,7 +96,16 @@ impl Context {
         Context {
             template: template.clone(),
             case: conversation.form(CaseValues::of),
+            without: None,
             tools_json: Mutex::default(),
+        }
+    }
+
+    /// The same, and a variable is not defined.
+    pub(crate) fn without(self, variable: &'static str) -> Context {
+        Context {
+            without: Some(variable),
+            ..self
         }
     }
 
@@ -148,6 +159,9 @@ impl Object for Context {
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        if self.without == Some(key) {
+            return None;
+        }
         let of_case = self.case.variables.iter().find(|(name, _)| name == key);
         if let Some((_, value)) = of_case {
             return Some(value.clone());
@@ -169,6 +183,7 @@ impl Object for Context {
             .into_iter()
             .chain(self.template.values.iter().map(|(name, _)| name.as_str()))
             .chain(self.case.variables.iter().map(|(name, _)| name.as_str()))
+            .filter(|name| self.without != Some(name))
             .map(Value::from)
             .collect();
         Enumerator::Values(names)

@@ -94,7 +94,7 @@ mod library;
 mod compile;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use minijinja::machinery::ast::Stmt;
 use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output, parse};
@@ -151,6 +151,15 @@ pub struct JinjaProgram {
     variables: context::Variables,
     /// The text of the template, where the code borrows from another.
     text: Option<String>,
+    /// What stands in the template, since it was first asked for.
+    reading: OnceLock<Reading>,
+}
+
+/// What a template says of itself.
+#[derive(Default)]
+struct Reading {
+    variables: BTreeSet<String>,
+    unknown_names: Vec<UnknownName>,
 }
 
 self_cell!(
@@ -250,13 +259,17 @@ impl Minijinja {
         let normalised = normalised(&template.source);
         let (compiled, text) = match self.shared.semantics {
             Semantics::Python => {
-                let compiled =
-                    Compiled::try_new(normalised, |source| generate(source, Writing::Plain))?;
+                let compiled = Compiled::try_new(normalised.into_owned(), |source| {
+                    generate(source, Writing::Plain)
+                })?;
                 (compiled, None)
             }
             Semantics::Own => {
                 let prepared = preparation::prepare(&template.source, &syntax()?)?;
-                (Compiled::try_new(prepared, own_code)?, Some(normalised))
+                (
+                    Compiled::try_new(prepared, own_code)?,
+                    Some(normalised.into_owned()),
+                )
             }
         };
         Ok(JinjaProgram {
@@ -264,6 +277,7 @@ impl Minijinja {
             shared: Arc::clone(&self.shared),
             variables: context::Variables::of(template),
             text,
+            reading: OnceLock::new(),
         })
     }
 }
@@ -326,6 +340,10 @@ impl Engine for Minijinja {
             .map(|program| Box::new(program) as Box<dyn Program>)
     }
 
+    fn reads_alike(&self, one: &str, other: &str) -> bool {
+        self.shared.semantics == Semantics::Python && normalised(one) == normalised(other)
+    }
+
     fn column_of_refusal(&self, template: &Template) -> Option<usize> {
         let source = match self.shared.semantics {
             Semantics::Python => normalised(&template.source),
@@ -341,9 +359,17 @@ impl Engine for Minijinja {
 
 impl Program for JinjaProgram {
     fn render(&self, conversation: &Conversation<'_>) -> Outcome {
-        self.run(self.compiled.borrow_dependent(), conversation, |_| {})
-            .map_err(|error| refusal::refusal(&error, Stage::Render))
-            .into()
+        let root = context::Context::new(&self.variables, conversation);
+        self.outcome(root, conversation)
+    }
+
+    fn render_without(
+        &self,
+        variable: &'static str,
+        conversation: &Conversation<'_>,
+    ) -> Option<Outcome> {
+        let root = context::Context::new(&self.variables, conversation).without(variable);
+        Some(self.outcome(root, conversation))
     }
 
     fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
@@ -353,20 +379,19 @@ impl Program for JinjaProgram {
             return None;
         }
         let code = generate(source, Writing::Tracked).ok()?;
-        generation::track(|begin| self.run(&code, conversation, begin))
+        generation::track(|begin| {
+            let root = context::Context::new(&self.variables, conversation);
+            self.run(&code, root, conversation, begin)
+        })
     }
 
     fn variables(&self) -> BTreeSet<String> {
-        let text = self.text.as_ref();
-        inputs::variables(text.unwrap_or(self.compiled.borrow_owner()))
+        self.reading().variables.clone()
     }
 
     fn unknown_names(&self) -> Option<Vec<UnknownName>> {
         match self.shared.semantics {
-            Semantics::Python => {
-                let source = self.compiled.borrow_owner();
-                Some(unknown::names(source, |name| self.variables.has(name)))
-            }
+            Semantics::Python => Some(self.reading().unknown_names.clone()),
             // It has other filters and tests.
             Semantics::Own => None,
         }
@@ -382,14 +407,34 @@ impl std::fmt::Debug for JinjaProgram {
 }
 
 impl JinjaProgram {
+    /// What stands in the template: it is read once more for that.
+    fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| {
+            let text = self.text.as_ref();
+            let parsed = grammar::parse(text.unwrap_or(self.compiled.borrow_owner()));
+            let reading = parsed.map(|parsed| Reading {
+                variables: inputs::variables(&parsed.template),
+                unknown_names: unknown::names(&parsed.template, |name| self.variables.has(name)),
+            });
+            reading.unwrap_or_default()
+        })
+    }
+
+    /// What the template makes of a conversation, given the variables that it sees.
+    fn outcome(&self, root: context::Context, conversation: &Conversation<'_>) -> Outcome {
+        self.run(self.compiled.borrow_dependent(), root, conversation, |_| {})
+            .map_err(|error| refusal::refusal(&error, Stage::Render))
+            .into()
+    }
+
     /// Runs the code; `begin` gets to see what it writes into.
     fn run(
         &self,
         code: &Code<'_>,
+        root: context::Context,
         conversation: &Conversation<'_>,
         begin: impl FnOnce(&Output<'_>),
     ) -> Result<String, Error> {
-        let root = context::Context::new(&self.variables, conversation);
         let now = conversation.case().now;
         let limits = &self.shared.limits;
         meter::metered(limits, now, || {
@@ -424,6 +469,38 @@ mod tests {
             let pin = format!("{name} = {{ version = \"={MINIJINJA}\"");
             assert!(manifest.contains(&pin), "{name}");
         }
+    }
+
+    #[test]
+    fn sources_that_differ_in_line_endings_are_read_alike() {
+        let engine = Minijinja::new();
+        for (one, other, is_alike) in [
+            ("a\nb", "a\r\nb\r\n", true),
+            ("a\nb\n", "a\rb", true),
+            ("a\n\n", "a\n", false),
+            ("a", "b", false),
+        ] {
+            assert_eq!(
+                engine.reads_alike(one, other),
+                is_alike,
+                "{one:?} {other:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_variable_can_be_left_out() {
+        let source =
+            "{% macro m() %}{{ tools is defined }}{% endmacro %}{{ m() }} {{ tools is none }}";
+        let mut template = Template::from_source("t", Dialect::Jinja, source);
+        template.variables = vec![("tools".into(), Variable::Value(1.into()))];
+        let program = Minijinja::new().program(&template).unwrap();
+        let case = Case::from_messages(vec![]);
+        let conversation = Conversation::new(&case);
+        let outcome = |text: &str| Outcome::Rendered { text: text.into() };
+        assert_eq!(program.render(&conversation), outcome("True False"));
+        let without = program.render_without("tools", &conversation);
+        assert_eq!(without, Some(outcome("False False")));
     }
 
     #[test]

@@ -33,6 +33,12 @@ pub trait Engine: Send + Sync {
         None
     }
 
+    /// Whether two sources are one and the same template to the engine, whatever stands in
+    /// them: they differ in nothing that it reads. False where it cannot tell.
+    fn reads_alike(&self, one: &str, other: &str) -> bool {
+        one == other
+    }
+
     /// Compiles a template for an engine that is an application too: the program is given
     /// conversations as they are written, and does itself what the front of this name does
     /// before and after a template. None of an engine that has no such front, as most.
@@ -60,6 +66,16 @@ pub trait Program: Send + Sync {
     /// model's own text, with `{% generation %}`. None where the template marks nothing,
     /// where it refuses, and where the engine cannot tell.
     fn render_tracked(&self, _conversation: &Conversation<'_>) -> Option<Tracked> {
+        None
+    }
+
+    /// Renders one conversation as for a caller who does not define a variable that is
+    /// always there, such as `tools`. None where the engine always defines it.
+    fn render_without(
+        &self,
+        _variable: &'static str,
+        _conversation: &Conversation<'_>,
+    ) -> Option<Outcome> {
         None
     }
 

@@ -75,6 +75,20 @@ impl Loaded {
         guarded(|| program.render_tracked(conversation)).ok()?
     }
 
+    /// Renders one conversation without a variable, if the engine can leave it out: see
+    /// [`Program::render_without`].
+    pub fn render_without(
+        &self,
+        variable: &'static str,
+        conversation: &Conversation<'_>,
+    ) -> Option<Outcome> {
+        match &self.program {
+            Ok(program) => guarded(|| program.render_without(variable, conversation))
+                .unwrap_or_else(|message| Some(Outcome::Crashed { message })),
+            Err(outcome) => Some(outcome.clone()),
+        }
+    }
+
     /// What every pair gives, if the engine refused the template.
     pub fn refusal(&self) -> Option<&Outcome> {
         self.program.as_ref().err()

@@ -4,25 +4,20 @@ use std::collections::BTreeSet;
 
 use minijinja::machinery::ast::{CallBlock, Expr, Macro, Stmt};
 
-use crate::compile::grammar;
 use crate::compile::nodes::{all_within, given};
 use crate::library::functions;
 
-/// The variables that a template reads and does not set itself, given its text as the
-/// grammar takes it.
+/// The variables that a template reads and does not set itself.
 ///
 /// A name that a branch of a condition sets stays set behind the condition. So a name that the
 /// template sets somewhere counts only if the template also asks whether it is defined:
 /// `{% if date is not defined %}{% set date = … %}`.
-pub(crate) fn variables(source: &str) -> BTreeSet<String> {
-    let Ok(parsed) = grammar::parse(source) else {
-        return BTreeSet::new();
-    };
+pub(crate) fn variables(template: &Stmt<'_>) -> BTreeSet<String> {
     let mut inputs = Inputs {
         scopes: vec![BTreeSet::from(["self"])],
         ..Inputs::default()
     };
-    inputs.statement(&parsed.template);
+    inputs.statement(template);
     let read = inputs.read.iter();
     read.filter(|name| !functions::is_global(name))
         .filter(|name| !inputs.set.contains(*name) || inputs.asked_for.contains(*name))
@@ -198,10 +193,14 @@ impl<'s> Inputs<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::grammar;
 
     #[test]
     fn what_a_template_sets_itself_is_no_input() {
-        let of = |source: &str| -> Vec<String> { variables(source).into_iter().collect() };
+        let of = |source: &str| -> Vec<String> {
+            let parsed = grammar::parse(source).unwrap();
+            variables(&parsed.template).into_iter().collect()
+        };
         assert_eq!(of("{{ a }}{{ b.c }}{% if d %}{% endif %}"), ["a", "b", "d"]);
         let branches = "{% if m is string %}{% set text = m %}{% else %}{% set text = '' %}{% endif %}{{ text }}";
         assert_eq!(of(branches), ["m"]);

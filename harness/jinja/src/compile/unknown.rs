@@ -7,7 +7,6 @@ use minijinja::machinery::ast::{Expr, Stmt};
 use rolecall_model::{NameKind, UnknownName};
 
 use crate::compile::bindings::{Bindings, Kind};
-use crate::compile::grammar;
 use crate::compile::nodes::{all_within, bodies, expressions, given};
 use crate::library::{functions, vocabulary};
 use crate::python::attributes::is_method;
@@ -57,15 +56,12 @@ const CHANGING: [&str; 9] = [
     "update",
 ];
 
-/// The names in a template that nothing gives a meaning, given its text as the grammar takes
-/// it. `is_given` says which variables the template is given by its model.
-pub(crate) fn names(source: &str, is_given: impl Fn(&str) -> bool) -> Vec<UnknownName> {
-    let Ok(parsed) = grammar::parse(source) else {
-        return Vec::new();
-    };
+/// The names in a template that nothing gives a meaning. `is_given` says which variables the
+/// template is given by its model.
+pub(crate) fn names(template: &Stmt<'_>, is_given: impl Fn(&str) -> bool) -> Vec<UnknownName> {
     let mut uses = Uses::default();
-    uses.statement(&parsed.template);
-    let bindings = Bindings::of(&parsed.template);
+    uses.statement(template);
+    let bindings = Bindings::of(template);
     let is_unset = |name: &str| {
         !bindings.has(name)
             && !uses.read.contains(name)
@@ -213,9 +209,14 @@ fn line(span: Span) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::grammar;
+
+    fn names_in(source: &str, is_given: impl Fn(&str) -> bool) -> Vec<UnknownName> {
+        names(&grammar::parse(source).unwrap().template, is_given)
+    }
 
     fn found(source: &str) -> Vec<(NameKind, String)> {
-        let names = names(source, |name| name == "bos_token").into_iter();
+        let names = names_in(source, |name| name == "bos_token").into_iter();
         names.map(|name| (name.kind, name.name)).collect()
     }
 
@@ -236,7 +237,7 @@ mod tests {
             ]
         );
         let lines = "\n\n{% if a %}\n{{ b | strip }}{% endif %}";
-        let [name] = names(lines, |_| false).try_into().unwrap();
+        let [name] = names_in(lines, |_| false).try_into().unwrap();
         assert_eq!(name.line, 4);
     }
 

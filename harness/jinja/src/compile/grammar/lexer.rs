@@ -1,6 +1,8 @@
 //! Takes the text of a template apart into tokens, as the lexer of Jinja2 3.1.6 does
 //! (`lexer.py`) with the settings of transformers: `trim_blocks` and `lstrip_blocks`.
 
+use std::borrow::Cow;
+
 use minijinja::machinery::Span;
 use minijinja::{Error, Value};
 
@@ -12,12 +14,15 @@ use crate::refusal::syntax_error;
 
 /// The text of a template as Jinja2 reads it: every line ends with `\n`, and a line break at
 /// the end of the template is dropped.
-pub(crate) fn normalised(source: &str) -> String {
+pub(crate) fn normalised(source: &str) -> Cow<'_, str> {
+    if !source.contains('\r') {
+        return source.strip_suffix('\n').unwrap_or(source).into();
+    }
     let mut text = source.replace("\r\n", "\n").replace('\r', "\n");
     if text.ends_with('\n') {
         text.pop();
     }
-    text
+    text.into()
 }
 
 /// Reads a template whose lines are [`normalised`].
