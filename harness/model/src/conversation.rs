@@ -17,13 +17,30 @@ const MOST_FORMS: usize = 4;
 ///
 /// [`Program::prompt`]: crate::Program::prompt
 pub struct Conversation<'c> {
-    case: &'c Case,
+    case: Held<'c>,
     forms: [OnceLock<Arc<dyn Any + Send + Sync>>; MOST_FORMS],
+}
+
+/// A case, or a part in one.
+enum Held<'c> {
+    Borrowed(&'c Case),
+    Shared(Arc<Case>),
+}
+
+impl Conversation<'static> {
+    /// Of a case that it keeps as long as it is needed.
+    pub fn of(case: Arc<Case>) -> Conversation<'static> {
+        Conversation::holding(Held::Shared(case))
+    }
 }
 
 impl<'c> Conversation<'c> {
     /// Of a case.
     pub fn new(case: &'c Case) -> Conversation<'c> {
+        Conversation::holding(Held::Borrowed(case))
+    }
+
+    fn holding(case: Held<'c>) -> Conversation<'c> {
         Conversation {
             case,
             forms: [const { OnceLock::new() }; MOST_FORMS],
@@ -31,19 +48,22 @@ impl<'c> Conversation<'c> {
     }
 
     /// The case itself.
-    pub fn case(&self) -> &'c Case {
-        self.case
+    pub fn case(&self) -> &Case {
+        match &self.case {
+            Held::Borrowed(case) => case,
+            Held::Shared(case) => case,
+        }
     }
 
     /// The case in an engine's own type, which is made when it is first asked for.
     pub fn form<T: Send + Sync + 'static>(&self, make: impl Fn(&Case) -> T) -> Arc<T> {
         for slot in &self.forms {
-            let kept = slot.get_or_init(|| Arc::new(make(self.case)));
+            let kept = slot.get_or_init(|| Arc::new(make(self.case())));
             if let Ok(form) = Arc::clone(kept).downcast::<T>() {
                 return form;
             }
         }
-        Arc::new(make(self.case))
+        Arc::new(make(self.case()))
     }
 }
 

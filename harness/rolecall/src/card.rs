@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capability::{self, Capabilities};
-use crate::contract::{self, Finding, Judgement, Render, Severity};
+use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
 use crate::front::Front;
-use crate::probe::{Prober, catalogue};
+use crate::probe::{Inputs, Prober, catalogue};
 use crate::source::unset_tokens;
 use crate::syntax_error::SyntaxError;
 use crate::tokenizer::Tokenizer;
@@ -51,8 +51,7 @@ pub struct Card {
     pub alone: Vec<Finding>,
 }
 
-/// Examines a template. It is compiled a handful of times, and rendered about two hundred
-/// times.
+/// Examines a template. It is compiled once, and rendered about a hundred times.
 pub fn examine(engine: &dyn Engine, template: &Template) -> Card {
     examine_with(engine, template, None)
 }
@@ -63,22 +62,45 @@ pub fn examine_with(
     template: &Template,
     tokenizer: Option<&Tokenizer>,
 ) -> Card {
-    let assumed = assumed(template);
-    let template = &*with_tokens(template, &assumed);
-    let prober = Prober::new(engine, template).with_tokenizer(tokenizer);
-    let capabilities = capability::explore(&prober);
-    let findings = contract::judge(&prober, &capabilities);
-    let alone = broken_alone(&prober, &findings);
-    Card {
-        template: template.name.to_string(),
-        dialect: template.dialect,
-        front: Front::of(template),
-        engine: engine.name().to_owned(),
-        syntax_error: SyntaxError::find(engine, template),
-        assumed,
-        capabilities,
-        findings,
-        alone,
+    Examiner::default().examine(engine, template, tokenizer)
+}
+
+/// Examines one template after the other, and keeps what all of them are asked.
+#[derive(Default)]
+pub struct Examiner {
+    inputs: Inputs,
+}
+
+impl Examiner {
+    /// Examines a template. Where there is a tokenizer, its prompts become tokens that are known.
+    pub fn examine(
+        &self,
+        engine: &dyn Engine,
+        template: &Template,
+        tokenizer: Option<&Tokenizer>,
+    ) -> Card {
+        let assumed = assumed(template);
+        let template = &*with_tokens(template, &assumed);
+        let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
+        let capabilities = capability::explore(&prober);
+        let findings = contract::judge(&prober, &capabilities);
+        let alone = broken_alone(&prober, &findings);
+        let syntax_error = if prober.is_unread() {
+            SyntaxError::find(engine, template)
+        } else {
+            None
+        };
+        Card {
+            template: template.name.to_string(),
+            dialect: template.dialect,
+            front: Front::of(template),
+            engine: engine.name().to_owned(),
+            syntax_error,
+            assumed,
+            capabilities,
+            findings,
+            alone,
+        }
     }
 }
 
@@ -86,7 +108,8 @@ pub fn examine_with(
 /// ask under names of their own. Where evidence shows one, it is as it is there.
 pub fn probes(engine: &dyn Engine, template: &Template) -> BTreeMap<&'static str, Render> {
     let template = &*with_tokens(template, &assumed(template));
-    let prober = Prober::new(engine, template);
+    let inputs = Inputs::default();
+    let prober = Prober::new(engine, template, &inputs);
     let capabilities = capability::explore(&prober);
     let findings = contract::judge(&prober, &capabilities);
     for probe in catalogue::ALL {
@@ -137,14 +160,13 @@ fn broken_alone(prober: &Prober<'_>, findings: &[Finding]) -> Vec<Finding> {
     }
     let prober = prober.alone();
     let capabilities = capability::explore(&prober);
-    let holds = |id| {
+    let holds = |contract: &Contract| {
         let mut known = findings.iter();
-        known.any(|known| known.contract.id == id && known.judgement == Judgement::Holds)
+        known.any(|known| known.contract == contract && known.judgement == Judgement::Holds)
     };
-    contract::judge(&prober, &capabilities)
-        .into_iter()
-        .filter(|finding| finding.is_defect() && holds(finding.contract.id))
-        .collect()
+    let mut alone = contract::judge_by_some(&prober, &capabilities, holds);
+    alone.retain(Finding::is_defect);
+    alone
 }
 
 /// Whether a defect is explained.

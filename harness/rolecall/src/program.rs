@@ -69,6 +69,28 @@ impl<'t> Program<'t> {
         )
     }
 
+    /// What [`Program::outcome`] gives where `seen` lacks a variable that is always there. None
+    /// where the engine always defines it.
+    pub(crate) fn outcome_without(
+        &self,
+        variable: &'static str,
+        front: Front,
+        prepared: &Prepared,
+        seen: &Conversation<'_>,
+    ) -> Option<Outcome> {
+        if self.behind.iter().any(|(known, _)| *known == front) {
+            return None;
+        }
+        let template = match front.choose(self.template, seen.case()) {
+            Ok(template) => template,
+            Err(refusal) => return Some(refusal),
+        };
+        let loaded = self.loaded_of(template);
+        let rendered = loaded.render_without(variable, seen)?;
+        let reads = |variable: &str| loaded.variables().contains(variable);
+        Some(prepared.outcome(template, reads, || rendered))
+    }
+
     /// What [`Program::outcome`] gives, with what the template marks as the model's own text,
     /// where the prompt is what the template gave.
     pub(crate) fn tracked(&self, front: Front, seen: &Conversation<'_>) -> Option<Tracked> {

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use rolecall_model::guard::STACK;
 use rolecall_model::{Case, Conversation, Dialect, Engine, Outcome, Template};
 
-use crate::card::{self, Card};
+use crate::card::{self, Card, Examiner};
 use crate::contract::Render;
 use crate::divergence::{Divergences, pair_name};
 use crate::engines::Engines;
@@ -205,15 +205,16 @@ impl<'r> Runner<'r> {
     /// left out.
     pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> Timed<Card> {
         let start = Instant::now();
+        // At most one for each thread.
+        let idle: Mutex<Vec<Examiner>> = Mutex::default();
         let results = self.pool.install(|| {
             templates
                 .par_iter()
                 .filter_map(|template| {
-                    let card = card::examine_with(
-                        self.engine(template.dialect)?,
-                        template,
-                        tokenizers.of(template),
-                    );
+                    let engine = self.engine(template.dialect)?;
+                    let examiner = lock(&idle).pop().unwrap_or_default();
+                    let card = examiner.examine(engine, template, tokenizers.of(template));
+                    lock(&idle).push(examiner);
                     if let Some(progress) = &self.progress {
                         progress();
                     }
@@ -478,6 +479,11 @@ impl<'c> Input<'c> {
             .fingerprint
             .get_or_init(|| Fingerprint::of_case(self.case))
     }
+}
+
+/// Takes a lock, whoever panicked while it was held.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is handed on one by one, together.

@@ -363,3 +363,24 @@ fn many_files_that_are_no_templates_are_told_together() {
     );
     assert!(!told.contains("note-16.json"), "{told}");
 }
+
+/// A model that has a template of its own for conversations with tools.
+#[test]
+fn a_model_with_a_template_for_tools_gives_the_same_each_time() {
+    let tools = format!("{{{{ tools | tojson }}}}{BROKEN}");
+    let templates = serde_json::json!({"chat_template": [
+        {"name": "default", "template": BROKEN},
+        {"name": "tool_use", "template": format!("{tools}\n\n")},
+    ]});
+    let folder = Folder::new();
+    folder.write("m/tokenizer_config.json", templates.to_string());
+    let output = check(&folder, &["--format", "json", "m"]);
+    let cards: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for card in cards["cards"].as_array().unwrap() {
+        let findings = card["findings"].as_array().unwrap();
+        let about = |id: &str| findings.iter().find(|finding| finding["contract"] == id);
+        for id in ["deterministic", "source-newlines"] {
+            assert_eq!(about(id).unwrap()["verdict"], "holds", "{id}: {card}");
+        }
+    }
+}

@@ -337,7 +337,7 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
                     );
                     // Others take what stands before the tag for thoughts that a client left there.
                     let names = ["reasoning", "reasoning_content", "thinking"];
-                    let has_thoughts = speaks_of(prober.template(), &names);
+                    let has_thoughts = speaks_of(prober, &names);
                     let evidence = Evidence::one(what, &seen);
                     tally.broken(match (begins, has_thoughts) {
                         (true, _) => evidence.with(Severity::Limitation),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
 use rolecall_model::Dialect;
 
 use super::definition::Contract;
@@ -95,8 +96,8 @@ fn occurrences(text: &str, word: &str) -> usize {
 /// Where a word stands in a text, and is no part of another.
 fn places(text: &str, word: &str) -> impl Iterator<Item = Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let places = text.match_indices(word);
-    let places = places.map(|(at, word)| at..at + word.len());
+    let places = memmem::find_iter(text.as_bytes(), word);
+    let places = places.map(|at| at..at + word.len());
     places.filter(move |place| {
         !text[..place.start].ends_with(is_part) && !text[place.end..].starts_with(is_part)
     })

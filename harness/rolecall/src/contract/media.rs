@@ -1,12 +1,13 @@
 //! The contract about parts of a question that are no texts: images, recordings and videos.
 
+use memchr::memmem;
 use rolecall_model::{Dialect, Outcome, Stage};
 
 use super::content::{Taken, taken};
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
-use super::mentions::{speaks_of, without_comments};
+use super::mentions::speaks_of;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
@@ -80,14 +81,15 @@ fn images_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         tally.skip("the template takes texts only");
         return tally.judgement();
     }
-    let source = without_comments(prober.template());
+    let source = prober.source_without_comments();
     for medium in &MEDIA {
         let quoted = [format!("'{}'", medium.name), format!("\"{}\"", medium.name)];
-        if quoted.iter().any(|name| source.contains(name)) {
+        let is_named = |name: &String| memmem::find(source.as_bytes(), name.as_bytes()).is_some();
+        if quoted.iter().any(is_named) {
             named(&mut tally, prober, medium, &text);
         } else if medium.name == "image" {
             // A template that does not name images does nothing about them.
-            let severity = if speaks_of(prober.template(), &["image"]) {
+            let severity = if speaks_of(prober, &["image"]) {
                 Severity::Error
             } else {
                 Severity::Limitation

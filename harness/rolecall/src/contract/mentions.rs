@@ -1,19 +1,24 @@
 //! What the source of a template speaks of, its comments left out.
 
-use rolecall_model::{Dialect, Template};
+use rolecall_model::Dialect;
+
+use crate::probe::Prober;
 
 /// Whether a template names something of tools: then it sets out to support them.
-pub(super) fn speaks_of_tools(template: &Template) -> bool {
-    let names: &[&str] = match template.dialect {
+pub(super) fn speaks_of_tools(prober: &Prober<'_>) -> bool {
+    let names: &[&str] = match prober.dialect() {
         Dialect::Jinja => &["tools", "tool_calls"],
         Dialect::Go => &["Tools", "ToolCalls"],
     };
-    speaks_of(template, names)
+    speaks_of(prober, names)
 }
 
 /// Whether one of these names stands in the source, or ends one, as `tools` ends `xml_tools`.
-pub(super) fn speaks_of(template: &Template, names: &[&str]) -> bool {
-    let source = without_comments(template);
+pub(super) fn speaks_of(prober: &Prober<'_>, names: &[&str]) -> bool {
+    names_one_of(prober.source_without_comments(), names)
+}
+
+fn names_one_of(source: &str, names: &[&str]) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     names.iter().any(|name| {
         let mut places = source.match_indices(name);
@@ -26,28 +31,16 @@ pub(super) fn speaks_of(template: &Template, names: &[&str]) -> bool {
 }
 
 /// Whether a template uses a filter.
-pub(super) fn uses_filter(template: &Template, name: &str) -> bool {
-    let source = without_comments(template);
+pub(super) fn uses_filter(prober: &Prober<'_>, name: &str) -> bool {
+    applies(prober.source_without_comments(), name)
+}
+
+fn applies(source: &str, name: &str) -> bool {
     let mut filters = source.split('|').skip(1).map(str::trim_start);
     filters.any(|text| {
         let rest = text.strip_prefix(name);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     })
-}
-
-/// The source, its comments left out.
-pub(super) fn without_comments(template: &Template) -> String {
-    let (open, close) = match template.dialect {
-        Dialect::Jinja => ("{#", "#}"),
-        Dialect::Go => ("/*", "*/"),
-    };
-    let mut rest = template.source.as_str();
-    let mut kept = String::with_capacity(rest.len());
-    while let Some((before, comment)) = rest.split_once(open) {
-        kept.push_str(before);
-        rest = comment.split_once(close).map_or("", |(_, behind)| behind);
-    }
-    kept + rest
 }
 
 #[cfg(test)]
@@ -56,24 +49,17 @@ mod tests {
 
     #[test]
     fn filters_are_found_behind_their_bar() {
-        let uses = |source: &str| {
-            uses_filter(
-                &Template::from_source("t", Dialect::Jinja, source),
-                "random",
-            )
-        };
+        let uses = |source: &str| applies(source, "random");
         assert!(uses("{{ a|random }}") && uses("{{ a | b |\nrandom}}"));
-        assert!(!uses("{{ random }} {{ a | randomly }}{# | random #}"));
+        assert!(!uses("{{ random }} {{ a | randomly }}"));
     }
 
     #[test]
-    fn names_count_where_they_are_no_part_of_another_and_no_comment() {
-        let speaks =
-            |source: &str| speaks_of_tools(&Template::from_source("t", Dialect::Jinja, source));
+    fn names_count_where_they_are_no_part_of_another() {
+        let speaks = |source: &str| names_one_of(source, &["tools", "tool_calls"]);
         assert!(speaks("{% if tools %}"));
         assert!(speaks("{{ xml_tools }}"));
         assert!(speaks("{{ m['tool_calls'] }}"));
-        assert!(!speaks("{# tools #}{{ stools }}{{ toolset }}"));
-        assert!(!speaks("{{ a }}{# tools"));
+        assert!(!speaks("{{ stools }}{{ toolset }}"));
     }
 }

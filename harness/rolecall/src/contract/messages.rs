@@ -195,7 +195,7 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
         if tally.text(&seen).is_none() {
             return tally.judgement();
         }
-        let is_known = speaks_of(prober.template(), &["developer"]);
+        let is_known = speaks_of(prober, &["developer"]);
         let unknown = prober.see(UNKNOWN_ROLE);
         if !is_known && unknown.text().is_some() && !unknown.has(words::NARRATOR) {
             tally.skip("the template drops every role that it does not know");

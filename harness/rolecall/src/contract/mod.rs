@@ -114,8 +114,18 @@ pub fn by_id(id: &str) -> Option<&'static Contract> {
 
 /// Judges a template by every contract.
 pub fn judge(prober: &Prober<'_>, capabilities: &Capabilities) -> Vec<Finding> {
+    judge_by_some(prober, capabilities, |_| true)
+}
+
+/// Judges a template by those contracts that are chosen.
+pub fn judge_by_some(
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+    is_chosen: impl Fn(&Contract) -> bool,
+) -> Vec<Finding> {
     let explained = &prober.template().broken;
     ALL.iter()
+        .filter(|contract| is_chosen(contract))
         .map(|contract| Finding {
             contract,
             judgement: worst_first(contract, judge_by(contract, prober, capabilities)),

@@ -1,6 +1,6 @@
 //! Contracts about prompts that continue each other: what was written stays written.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rolecall_model::{Dialect, Outcome};
 
@@ -132,7 +132,7 @@ fn goes_on(
     match (before.text(), before.behind(last)) {
         (Some(text), Some(behind)) if always_opens => {
             let text = text[..text.len() - behind.len()].to_owned();
-            let asked = Rc::clone(&before.asked);
+            let asked = Arc::clone(&before.asked);
             let outcome = Outcome::Rendered { text };
             let cut = Seen::new(before.probe, before.about, asked, outcome);
             continues(tally, prober, [&cut, &after], what, str::trim);

@@ -102,15 +102,13 @@ pub(super) static DETERMINISTIC: Contract = Contract {
     judge: |prober, _| {
         let mut tally = Tally::default();
         // The engine here takes the last item, Python any.
-        let is_random =
-            prober.dialect() == Dialect::Jinja && uses_filter(prober.template(), "random");
+        let is_random = prober.dialect() == Dialect::Jinja && uses_filter(prober, "random");
         tally.demand(!is_random, || {
             let what = "the filter `random` may give something else each time";
             Evidence::one(what, &prober.see(USER))
         });
-        let again = prober.with_source(&prober.template().source, &USUAL);
-        for (probe, again) in USUAL.into_iter().zip(again) {
-            let first = prober.see(probe);
+        for probe in USUAL {
+            let (first, again) = (prober.see(probe), prober.see_again(probe));
             tally.demand(first.outcome == again.outcome, || {
                 Evidence::differ("two renders of one conversation differ", &first, &again)
             });

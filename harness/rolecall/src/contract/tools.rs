@@ -1,5 +1,7 @@
 //! Contracts about tools, calls and results: nothing of them vanishes.
 
+use std::rc::Rc;
+
 use rolecall_model::{Dialect, Outcome, Stage};
 
 use super::definition::Contract;
@@ -14,7 +16,7 @@ use crate::probe::catalogue::{
     NO_TOOLS, NULL_CALLS, PARALLEL, QUOTED_RESULT, RESULT_ALONE, RICH_TOOL, SYSTEM_TOOLS, TOOLS,
     USER, USER_ASSISTANT_USER, quoted_result,
 };
-use crate::probe::{Prober, Requirement, words};
+use crate::probe::{Prober, Requirement, Seen, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
     id: "tools-kept",
@@ -75,7 +77,7 @@ const NO_TOOLS_HERE: &str = "the template does nothing about tools";
 /// Whether a template sets out to support tools: it names them, or some of what was tried is in
 /// the prompt.
 fn supports_tools(prober: &Prober<'_>, capabilities: &Capabilities) -> bool {
-    speaks_of_tools(prober.template())
+    speaks_of_tools(prober)
         || capabilities.tools.is_kept()
         || capabilities.tool_calls.single.is_kept()
 }
@@ -106,18 +108,8 @@ fn no_tools_alike(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         Evidence::differ(what, &without, &empty)
     });
     if prober.dialect() == Dialect::Jinja {
-        // transformers always defines `tools`; other servers leave it out. What a template
-        // sets to an undefined variable is undefined, too. A tag at the beginning may
-        // change the white space: then it cannot be told.
-        let source = &prober.template().source;
-        let with = |value: &str| {
-            let source = format!("{{% set {value} = rolecall_absent +%}}{source}");
-            prober.with_source(&source, &[USER])
-        };
-        let (other, absent) = (with("rolecall_other"), with("tools"));
-        if let ([other], [absent]) = (other.as_slice(), absent.as_slice())
-            && other.outcome == without.outcome
-        {
+        // transformers always defines `tools`; other servers leave it out.
+        if let Some(absent) = without_tools(prober, &without) {
             tally.demand(absent.outcome == without.outcome, || {
                 let what = match absent.text() {
                     Some(_) => {
@@ -125,11 +117,27 @@ fn no_tools_alike(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                     }
                     None => format!("tools that are not defined: {}", absent.refusal()),
                 };
-                Evidence::differ(what, &without, absent)
+                Evidence::differ(what, &without, &absent)
             });
         }
     }
     tally.judgement()
+}
+
+/// What the template makes of a question where `tools` is not defined. An engine that always
+/// defines it is given a template that sets it to an undefined variable: then it is undefined, too.
+/// A tag at the beginning may change the white space: then it cannot be told.
+fn without_tools(prober: &Prober<'_>, usual: &Seen) -> Option<Rc<Seen>> {
+    if let Some(seen) = prober.see_without(USER, "tools") {
+        return Some(seen);
+    }
+    let source = &prober.template().source;
+    let with = |variable: &str| {
+        let source = format!("{{% set {variable} = rolecall_absent +%}}{source}");
+        prober.with_source(&source, &[USER]).into_iter().next()
+    };
+    let other = with("rolecall_other")?;
+    (other.outcome == usual.outcome).then(|| with("tools"))?
 }
 
 pub(super) static NO_CALLS_ALIKE: Contract = Contract {

@@ -8,7 +8,6 @@ use rolecall_model::Dialect;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
-use super::mentions::without_comments;
 use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::{control_tokens, special_token};
@@ -81,7 +80,7 @@ fn written<'s>(prober: &Prober<'_>, seen: &'s [Rc<Seen>]) -> Vec<Written<'s>> {
         }
     }
     let template = prober.template();
-    for token in control_tokens(&without_comments(template)) {
+    for token in control_tokens(prober.source_without_comments()) {
         if !found.iter().any(|known| known.token == token) {
             let at = template.source.find(&token);
             let line = at.map(|at| template.source[..at].matches('\n').count() + 1);

@@ -1,6 +1,6 @@
 //! The contract that what a template sets out to do works at all.
 
-use rolecall_model::{Dialect, Outcome, Stage, Template};
+use rolecall_model::{Dialect, Outcome, Stage};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -29,7 +29,7 @@ pub(super) static CAPABILITIES_WORK: Contract = Contract {
 struct Capability {
     name: &'static str,
     /// Whether a template sets out to do it.
-    is_meant: fn(&Template) -> bool,
+    is_meant: fn(&Prober<'_>) -> bool,
     /// The probes that ask for it.
     probes: &'static [Probe],
 }
@@ -42,7 +42,7 @@ const CAPABILITIES: [Capability; 5] = [
     },
     Capability {
         name: "a system message",
-        is_meant: |template| speaks_of(template, &["system", "System"]),
+        is_meant: |prober| speaks_of(prober, &["system", "System"]),
         probes: &[SYSTEM_USER, SYSTEM_TURNS],
     },
     Capability {
@@ -63,7 +63,7 @@ const CAPABILITIES: [Capability; 5] = [
     },
     Capability {
         name: "documents",
-        is_meant: |template| speaks_of(template, &["documents"]),
+        is_meant: |prober| speaks_of(prober, &["documents"]),
         probes: &[DOCUMENT],
     },
 ];
@@ -101,7 +101,7 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 names.join(", ")
             );
             let evidence = Evidence::one(what, seen);
-            tally.broken(if (capability.is_meant)(prober.template()) {
+            tally.broken(if (capability.is_meant)(prober) {
                 evidence
             } else {
                 evidence.with(Severity::Limitation)

@@ -1,6 +1,8 @@
 //! What tokenizers and processors of transformers 5.23 have in common: both drop what is null
 //! and call `render_jinja_template` (`utils/chat_template_utils.py`).
 
+use std::sync::Arc;
+
 use rolecall_model::{CONTENT, Case};
 use serde_json::{Map, Value};
 
@@ -52,19 +54,19 @@ impl Method {
             return Prepared::refused(why);
         }
         let mut prepared = Prepared::unchanged();
-        let mut changed = self.is_changed(case).then(|| Box::new(self.changed(case)));
+        let mut changed = self.is_changed(case).then(|| self.changed(case));
         if let Some(field) = &case.continue_final_message {
             let aliases = Aliases {
                 names: &REASONING,
                 shared: case.messages.last().map(shared).unwrap_or_default(),
             };
-            let case = changed.get_or_insert_with(|| Box::new(case.clone()));
+            let case = changed.get_or_insert_with(|| case.clone());
             match Continuation::mark(case, field, &aliases) {
                 Ok(continuation) => prepared.continuation = Some(continuation),
                 Err(why) => return Prepared::refused(why),
             }
         }
-        prepared.case = Ok(changed);
+        prepared.case = Ok(changed.map(Arc::new));
         prepared
     }
 

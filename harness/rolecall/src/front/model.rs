@@ -57,6 +57,11 @@ impl<'t> Model<'t> {
         self
     }
 
+    /// Its traits, where nothing else of it counts.
+    pub(crate) fn traits_alone(&self) -> Option<Traits> {
+        self.own.is_none().then_some(self.traits)
+    }
+
     /// The template's own variables.
     pub(super) fn variables(&self) -> &[(String, Variable)] {
         self.own.map_or(&[], |template| &template.variables)

@@ -1,6 +1,8 @@
 //! Ollama 0.33: what its chat endpoints do before they execute a template, with requests as
 //! their clients write them. The endpoints themselves are in [`rolecall_go::endpoint`].
 
+use std::sync::Arc;
+
 use rolecall_go::endpoint::{self, Endpoint, Handed};
 use rolecall_model::{Case, Variable};
 
@@ -13,8 +15,8 @@ pub(super) fn prepare(case: &Case, endpoint: Endpoint, model: &Model<'_>) -> Pre
     let written = written(case, endpoint, model);
     let handed = endpoint::answer(&written, endpoint, model.traits, model.setup());
     Prepared {
-        case: handed.map(|handed| Some(Box::new(handed.to_case(&written)))),
-        written: Some(Box::new(written)),
+        case: handed.map(|handed| Some(Arc::new(handed.to_case(&written)))),
+        written: Some(Arc::new(written)),
         condition: None,
         continuation: None,
     }

@@ -1,5 +1,7 @@
 //! What became of a conversation before a template sees it, and becomes of the prompt after.
 
+use std::sync::Arc;
+
 use rolecall_model::{Case, Outcome, Stage, Template};
 
 use super::continuation::Continuation;
@@ -9,9 +11,9 @@ use super::continuation::Continuation;
 pub struct Prepared {
     /// What the template sees, where that is another case than the written one; or why the
     /// application refuses the conversation.
-    pub(super) case: Result<Option<Box<Case>>, String>,
+    pub(super) case: Result<Option<Arc<Case>>, String>,
     /// What clients of the application send it, where they write it in another way.
-    pub(super) written: Option<Box<Case>>,
+    pub(super) written: Option<Arc<Case>>,
     /// What the application refuses by what a template reads.
     pub(super) condition: Option<Condition>,
     /// What is done to the prompt.
@@ -56,6 +58,11 @@ impl Prepared {
         matches!(self.case, Ok(None)) && self.condition.is_none() && self.continuation.is_none()
     }
 
+    /// Whether users get what the template makes of [`Prepared::case`], whatever the template.
+    pub fn is_rendering(&self) -> bool {
+        self.case.is_ok() && self.condition.is_none() && self.continuation.is_none()
+    }
+
     /// The case as the template sees it.
     pub fn case<'c>(&'c self, written: &'c Case) -> &'c Case {
         match &self.case {
@@ -64,9 +71,22 @@ impl Prepared {
         }
     }
 
+    /// What [`Prepared::case`] is, for those who keep it.
+    pub fn shared_case(&self, written: &Arc<Case>) -> Arc<Case> {
+        match &self.case {
+            Ok(Some(case)) => Arc::clone(case),
+            Ok(None) | Err(_) => Arc::clone(written),
+        }
+    }
+
     /// The case as the application is given it.
     pub fn written<'c>(&'c self, case: &'c Case) -> &'c Case {
         self.written.as_deref().unwrap_or(case)
+    }
+
+    /// What [`Prepared::written`] is, for those who keep it.
+    pub fn shared_written(&self, case: &Arc<Case>) -> Arc<Case> {
+        Arc::clone(self.written.as_ref().unwrap_or(case))
     }
 
     /// What users get, where `render` gives what the template makes of [`Prepared::case`],

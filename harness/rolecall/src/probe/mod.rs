@@ -10,10 +10,16 @@ pub mod manner;
 
 mod definition;
 
+mod comments;
+mod input;
+mod seen;
+
 pub mod catalogue;
 
 mod prober;
 
 pub use definition::Probe;
+pub use input::Inputs;
 pub use manner::{Arguments, Content, Manner, Requirement, spaced};
-pub use prober::{Prober, Seen};
+pub use prober::Prober;
+pub use seen::Seen;

@@ -1,18 +1,18 @@
 //! Asking a template.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use rolecall_model::{
-    Case, Conversation, Dialect, Engine, Limit, Moment, Outcome, Stage, Template, Tracked,
-    UnknownName,
-};
+use rolecall_model::{Case, Dialect, Engine, Limit, Outcome, Template, Tracked, UnknownName};
 
 use super::catalogue::{CALL_RESULT, USER};
+use super::comments::without_comments;
 use super::definition::Probe;
+use super::input::{Input, Inputs, Put};
 use super::manner::{Arguments, Content, Manner, Requirement};
+use super::seen::Seen;
 use super::words;
 use crate::front::Front;
 use crate::program::Program;
@@ -21,15 +21,18 @@ use crate::tokenizer::Tokenizer;
 /// A template under examination, behind a front.
 pub struct Prober<'t> {
     program: Rc<Program<'t>>,
-    /// The same template behind another front, which was asked before: what this front does not
-    /// change is not asked again.
-    before: Option<&'t Prober<'t>>,
+    /// What it and others are asked.
+    inputs: &'t Inputs,
+    /// What the template made of conversations, behind this front or another.
+    renders: Rc<RefCell<Renders>>,
     tokenizer: Option<&'t Tokenizer>,
     front: Front,
     manner: Manner,
-    seen: RefCell<HashMap<Key, Rc<Seen>>>,
+    seen: RefCell<HashMap<Put, Rc<Seen>>>,
     /// What it made of conversations that are no probes of the catalogue.
     asked: RefCell<Vec<Rc<Seen>>>,
+    /// The template's source without its comments, since it was first asked for.
+    source: OnceCell<String>,
     /// Probes that went beyond the limits, and the limit that the last of them met.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
@@ -41,137 +44,34 @@ const MOST_EXCEEDED: usize = 5;
 /// prompts are kept.
 const LARGEST_PROMPT: usize = 256 << 10;
 
-/// What makes a render: the probe, and how it is put.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    probe: &'static str,
-    manner: Manner,
-    is_later: bool,
-}
+/// What came of renders, and as what each was put first.
+type Renders = HashMap<Render, (Put, Rc<Seen>)>;
 
-/// What a template made of a probe.
-#[derive(Debug, Clone)]
-pub struct Seen {
-    /// The probe's name.
-    pub probe: &'static str,
-    /// What the probe is.
-    pub about: &'static str,
-    /// What was asked.
-    pub asked: Rc<Case>,
-    /// What the template made of it.
-    pub outcome: Outcome,
-    /// The prompt in lower case, where there is one: offsets are those of the prompt.
-    lower: String,
-}
-
-impl Seen {
-    /// What a template made of a probe.
-    pub fn new(
-        probe: &'static str,
-        about: &'static str,
-        asked: impl Into<Rc<Case>>,
-        outcome: Outcome,
-    ) -> Seen {
-        let lower = match &outcome {
-            Outcome::Rendered { text } => text.to_ascii_lowercase(),
-            _ => String::new(),
-        };
-        Seen {
-            probe,
-            about,
-            asked: asked.into(),
-            outcome,
-            lower,
-        }
-    }
-
-    /// The prompt, if there is one.
-    pub fn text(&self) -> Option<&str> {
-        match &self.outcome {
-            Outcome::Rendered { text } => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Whether the probe gave no prompt.
-    pub fn is_refused(&self) -> bool {
-        self.text().is_none()
-    }
-
-    /// Whether the render used up its limits: each more would take as long.
-    pub fn is_out_of_limits(&self) -> bool {
-        matches!(self.outcome, Outcome::Exceeded { .. })
-    }
-
-    /// How often a word stands in the prompt.
-    pub fn count(&self, word: &str) -> usize {
-        self.lower.matches(word).count()
-    }
-
-    /// Whether a word stands in the prompt.
-    pub fn has(&self, word: &str) -> bool {
-        self.lower.contains(word)
-    }
-
-    /// Where a word first stands in the prompt.
-    pub fn find(&self, word: &str) -> Option<Range<usize>> {
-        let start = self.lower.find(word)?;
-        Some(start..start + word.len())
-    }
-
-    /// Where a word stands in the prompt for the second time.
-    pub fn find_again(&self, word: &str) -> Option<Range<usize>> {
-        let first = self.find(word)?;
-        let start = first.end + self.lower[first.end..].find(word)?;
-        Some(start..start + word.len())
-    }
-
-    /// What stands behind the last of a word.
-    pub fn behind(&self, word: &str) -> Option<&str> {
-        let end = self.lower.rfind(word)? + word.len();
-        self.text().map(|text| &text[end..])
-    }
-
-    /// What stands before the first of a word.
-    pub fn before(&self, word: &str) -> Option<&str> {
-        let start = self.lower.find(word)?;
-        self.text().map(|text| &text[..start])
-    }
-
-    /// The refusal in a few words: what the template said, or what the engine said.
-    pub fn refusal(&self) -> String {
-        let words = self.outcome.text().trim();
-        match &self.outcome {
-            Outcome::Rendered { .. } => String::new(),
-            Outcome::Raised { .. } => format!("the template refuses: {words}"),
-            Outcome::Failed {
-                stage: Stage::Input,
-                ..
-            } => format!("refused before the template sees it: {words}"),
-            Outcome::Failed { .. } => format!("the engine fails: {words}"),
-            Outcome::Exceeded { limit } => format!("the limit on {limit} runs out"),
-            Outcome::Crashed { .. } => format!("the engine crashes: {words}"),
-            Outcome::NotAsked { .. } => format!("the engine was not asked: {words}"),
-        }
-    }
+/// What decides over a render: templates are asked for each once, however many probes are the
+/// same to them.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Render {
+    /// The number of the conversation.
+    number: usize,
+    /// Whether the front takes another of the model's templates.
+    is_of_other: bool,
+    /// Whether it is there once more, to be compared with the first.
+    is_again: bool,
 }
 
 impl<'t> Prober<'t> {
     /// Loads a template and finds out how it wants to be asked by users of its front.
-    pub fn new(engine: &'t dyn Engine, template: &'t Template) -> Prober<'t> {
-        Prober::behind(Front::of(template), engine, template)
-    }
-
-    /// Loads a template and finds out how it wants to be asked by users of a front.
-    pub fn behind(front: Front, engine: &'t dyn Engine, template: &'t Template) -> Prober<'t> {
+    pub fn new(engine: &'t dyn Engine, template: &'t Template, inputs: &'t Inputs) -> Prober<'t> {
         Prober {
             program: Rc::new(Program::load(engine, template)),
-            before: None,
+            inputs,
+            renders: Rc::default(),
             tokenizer: None,
-            front,
+            front: Front::of(template),
             manner: Manner::PLAIN,
             seen: RefCell::default(),
             asked: RefCell::default(),
+            source: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -182,12 +82,14 @@ impl<'t> Prober<'t> {
     pub fn alone(&'t self) -> Prober<'t> {
         Prober {
             program: Rc::clone(&self.program),
-            before: Some(self),
+            inputs: self.inputs,
+            renders: Rc::clone(&self.renders),
             tokenizer: None,
             front: Front::Raw,
             manner: Manner::PLAIN,
             seen: RefCell::default(),
             asked: RefCell::default(),
+            source: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -247,6 +149,12 @@ impl<'t> Prober<'t> {
         self.program.template
     }
 
+    /// Its source, the comments left out.
+    pub fn source_without_comments(&self) -> &str {
+        self.source
+            .get_or_init(|| without_comments(self.template()))
+    }
+
     /// Its dialect.
     pub fn dialect(&self) -> Dialect {
         self.program.template.dialect
@@ -273,45 +181,96 @@ impl<'t> Prober<'t> {
     }
 
     fn seen(&self, probe: Probe, manner: Manner, is_later: bool) -> Rc<Seen> {
-        let key = Key {
+        let put = Put {
             probe: probe.name,
             manner,
             is_later,
         };
-        if let Some(seen) = self.seen.borrow().get(&key) {
+        if let Some(seen) = self.seen.borrow().get(&put) {
             return Rc::clone(seen);
         }
-        if let Some(seen) = self.seen_before(&key) {
-            self.seen.borrow_mut().insert(key, Rc::clone(&seen));
-            return seen;
-        }
-        let mut case = probe.case(manner);
-        if is_later {
-            case.now = later();
-        }
-        let outcome = self.render(&self.program, &case);
-        let seen = Rc::new(Seen::new(probe.name, probe.about, case, outcome));
-        self.seen.borrow_mut().insert(key, Rc::clone(&seen));
+        let seen = self.look(probe, put, false);
+        self.seen.borrow_mut().insert(put, Rc::clone(&seen));
         seen
     }
 
-    /// What the template made of a probe behind the other front, where it was given the same there.
-    fn seen_before(&self, key: &Key) -> Option<Rc<Seen>> {
-        let before = self.before?;
-        let seen = Rc::clone(before.seen.borrow().get(key)?);
-        let is_same = !before.program.has_fronts()
-            && !before
-                .front
-                .differs(self.front, &seen.asked, &self.program.model)
-            && !before.front.chooses_other(self.template(), &seen.asked);
-        is_same.then_some(seen)
+    /// What the template makes of a probe, as it was rendered before if it was, or once more.
+    fn look(&self, probe: Probe, put: Put, is_again: bool) -> Rc<Seen> {
+        let input = self.inputs.of(put, probe, self.front, &self.program.model);
+        let Some(render) = self.render_of(&input, is_again) else {
+            return self.look_with(&self.program, probe, &input);
+        };
+        let known = self.renders.borrow().get(&render).cloned();
+        match known {
+            Some((as_what, known)) if as_what == put => known,
+            Some((_, known)) => {
+                let (asked, outcome) = (Arc::clone(&input.asked), known.outcome.clone());
+                Rc::new(Seen::new(probe.name, probe.about, asked, outcome))
+            }
+            None => {
+                let seen = self.look_with(&self.program, probe, &input);
+                let mut renders = self.renders.borrow_mut();
+                renders.insert(render, (put, Rc::clone(&seen)));
+                seen
+            }
+        }
+    }
+
+    /// What a program makes of a probe now.
+    fn look_with(&self, program: &Program<'_>, probe: Probe, input: &Input) -> Rc<Seen> {
+        let outcome = self.render(program, input);
+        let asked = Arc::clone(&input.asked);
+        Rc::new(Seen::new(probe.name, probe.about, asked, outcome))
+    }
+
+    /// What decides over the render of an input. An engine that is an application itself is given
+    /// something else than templates see.
+    fn render_of(&self, input: &Input, is_again: bool) -> Option<Render> {
+        let number = input.number.filter(|_| !self.program.has_fronts())?;
+        Some(Render {
+            number,
+            is_of_other: self.front.chooses_other(self.template(), &input.asked),
+            is_again,
+        })
+    }
+
+    /// How a probe is put to the template, if nothing else is said.
+    fn usual(&self, probe: Probe) -> Put {
+        Put {
+            probe: probe.name,
+            manner: self.manner,
+            is_later: false,
+        }
+    }
+
+    /// What the template makes of a probe if it is asked once more.
+    pub fn see_again(&self, probe: Probe) -> Rc<Seen> {
+        self.look(probe, self.usual(probe), true)
+    }
+
+    /// What the template makes of a probe for a caller who does not define a variable, such as
+    /// `tools`. None where the engine always defines it.
+    pub fn see_without(&self, probe: Probe, variable: &'static str) -> Option<Rc<Seen>> {
+        let (put, model) = (self.usual(probe), &self.program.model);
+        let input = self.inputs.of(put, probe, self.front, model);
+        let rendered = || {
+            let (prepared, seen) = (&input.prepared, &input.seen);
+            let program = &self.program;
+            let outcome = program.outcome_without(variable, self.front, prepared, seen)?;
+            Some(self.counted(outcome))
+        };
+        let outcome = self.spent().or_else(rendered)?;
+        let asked = Arc::clone(&input.asked);
+        let seen = Seen::new(probe.name, probe.about, asked, outcome);
+        Some(Rc::new(seen))
     }
 
     /// What the template makes of a conversation of one's own.
     pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Rc<Seen> {
         let case = self.manner.complete(case);
-        let outcome = self.render(&self.program, &case);
-        let seen = Rc::new(Seen::new(name, about, case, outcome));
+        let input = Input::new(case, self.front, &self.program.model);
+        let outcome = self.render(&self.program, &input);
+        let seen = Rc::new(Seen::new(name, about, input.asked, outcome));
         self.asked.borrow_mut().push(Rc::clone(&seen));
         seen
     }
@@ -321,7 +280,7 @@ impl<'t> Prober<'t> {
         let seen = self.seen.borrow();
         let usual = seen
             .iter()
-            .filter(|(key, _)| key.manner == self.manner && !key.is_later)
+            .filter(|(put, _)| put.manner == self.manner && !put.is_later)
             .map(|(_, seen)| Rc::clone(seen));
         usual.chain(self.asked.borrow().iter().cloned()).collect()
     }
@@ -331,41 +290,51 @@ impl<'t> Prober<'t> {
         if self.see(probe).is_out_of_limits() {
             return None;
         }
-        let case = probe.case(self.manner);
-        let prepared = self.front.prepare(&case, &self.program.model);
-        let seen = Conversation::new(prepared.case(&case));
-        self.program.tracked(self.front, &seen)
+        let (put, model) = (self.usual(probe), &self.program.model);
+        let input = self.inputs.of(put, probe, self.front, model);
+        self.program.tracked(self.front, &input.seen)
     }
 
     /// What a template with another source, but the same tokens and variables, makes of
-    /// probes.
-    pub fn with_source(&self, source: &str, probes: &[Probe]) -> Vec<Seen> {
+    /// probes. A source that is the same to the engine is not asked again.
+    pub fn with_source(&self, source: &str, probes: &[Probe]) -> Vec<Rc<Seen>> {
+        let own = self.template();
+        if self.program.engine.reads_alike(source, &own.source) {
+            return probes.iter().map(|probe| self.see(*probe)).collect();
+        }
         let template = Template {
             source: source.to_owned(),
-            named: Vec::new(),
-            ..self.template().clone()
+            ..own.clone()
         };
         let program = Program::load(self.program.engine, &template);
-        probes
-            .iter()
-            .map(|probe| {
-                let case = probe.case(self.manner);
-                let outcome = self.render(&program, &case);
-                Seen::new(probe.name, probe.about, case, outcome)
-            })
-            .collect()
+        let look = |probe: &Probe| {
+            let (put, model) = (self.usual(*probe), &program.model);
+            let input = self.inputs.of(put, *probe, self.front, model);
+            self.look_with(&program, *probe, &input)
+        };
+        probes.iter().map(look).collect()
     }
 
-    /// Renders a probe, unless too many before it went beyond the limits: each more would
-    /// take as long.
-    fn render(&self, program: &Program<'_>, case: &Case) -> Outcome {
-        if let (MOST_EXCEEDED.., Some(limit)) = self.exceeded.get() {
-            return Outcome::Exceeded { limit };
+    /// What a program makes of an input.
+    fn render(&self, program: &Program<'_>, input: &Input) -> Outcome {
+        self.spent().unwrap_or_else(|| {
+            let (prepared, written, seen) = (&input.prepared, &input.written, &input.seen);
+            self.counted(program.outcome(self.front, prepared, written, seen))
+        })
+    }
+
+    /// What every probe gives after too many went beyond the limits: each more would take as
+    /// long.
+    fn spent(&self) -> Option<Outcome> {
+        match self.exceeded.get() {
+            (MOST_EXCEEDED.., Some(limit)) => Some(Outcome::Exceeded { limit }),
+            _ => None,
         }
-        let prepared = self.front.prepare(case, &program.model);
-        let written = Conversation::new(prepared.written(case));
-        let seen = Conversation::new(prepared.case(case));
-        let outcome = match program.outcome(self.front, &prepared, &written, &seen) {
+    }
+
+    /// An outcome within the limits of probes, or that it is not; those are counted.
+    fn counted(&self, outcome: Outcome) -> Outcome {
+        let outcome = match outcome {
             Outcome::Rendered { text } if text.len() > LARGEST_PROMPT => Outcome::Exceeded {
                 limit: Limit::Output,
             },
@@ -386,18 +355,22 @@ impl<'t> Prober<'t> {
     pub fn unknown_names(&self) -> Option<Vec<UnknownName>> {
         self.program.alone().unknown_names()
     }
-}
 
-/// Another year, month, day, hour, minute and second than a case's usual moment.
-fn later() -> Moment {
-    "2027-11-23T16:45:56Z".parse().unwrap_or_default()
+    /// Whether the engine cannot read the template.
+    pub fn is_unread(&self) -> bool {
+        self.program.alone().refusal().is_some()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use rolecall_model::{Conversation, Refusal};
+
     use super::*;
     use crate::engines::Engines;
-    use crate::probe::catalogue::{SYSTEM_USER, TOOLS, TWO_USERS};
+    use crate::probe::catalogue::{MISSING_ANSWER, NULL_ANSWER, SYSTEM_USER, TOOLS, TWO_USERS};
 
     #[test]
     fn a_template_without_measure_is_not_asked_for_long() {
@@ -405,7 +378,8 @@ mod tests {
         let engine = engines.for_dialect(Dialect::Jinja).unwrap();
         let limit = |source: &str, probes: &[Probe]| {
             let template = Template::from_source("t", Dialect::Jinja, source);
-            let prober = Prober::new(engine, &template);
+            let inputs = Inputs::default();
+            let prober = Prober::new(engine, &template, &inputs);
             let outcomes: Vec<_> = probes
                 .iter()
                 .map(|probe| prober.see(*probe).outcome.clone())
@@ -425,5 +399,85 @@ mod tests {
         assert!(count < MOST_EXCEEDED, "{outcomes:?}");
         assert_eq!(outcomes[1], output);
         assert_eq!(outcomes[0].kind(), rolecall_model::OutcomeKind::Rendered);
+    }
+
+    /// An engine that counts its renders.
+    #[derive(Debug, Default)]
+    struct Counts(Arc<AtomicUsize>);
+
+    impl Engine for Counts {
+        fn name(&self) -> &'static str {
+            "counts"
+        }
+        fn version(&self) -> &'static str {
+            ""
+        }
+        fn description(&self) -> String {
+            "an engine that counts".into()
+        }
+        fn dialect(&self) -> Dialect {
+            Dialect::Jinja
+        }
+        fn compile(&self, _: &Template) -> Result<Box<dyn rolecall_model::Program>, Refusal> {
+            Ok(Box::new(Counts(Arc::clone(&self.0))))
+        }
+    }
+
+    impl rolecall_model::Program for Counts {
+        fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let text = format!("{:?}", conversation.case().messages);
+            Outcome::Rendered { text }
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_rendered_once_whatever_it_is_called() {
+        let template = Template::from_source("t", Dialect::Jinja, "");
+        let (engine, inputs) = (Counts::default(), Inputs::default());
+        let prober = Prober::new(&engine, &template, &inputs);
+        let begun = engine.0.load(Ordering::Relaxed);
+        let since = || engine.0.load(Ordering::Relaxed) - begun;
+        // transformers drops what is null.
+        let (null, missing) = (prober.see(NULL_ANSWER), prober.see(MISSING_ANSWER));
+        assert_eq!(
+            (null.probe, missing.probe),
+            (NULL_ANSWER.name, MISSING_ANSWER.name)
+        );
+        assert_eq!((&null.outcome, since()), (&missing.outcome, 1));
+        assert_ne!(null.asked.messages, missing.asked.messages);
+        // Alone a template is given it.
+        let alone = prober.alone();
+        assert_eq!(
+            (
+                alone.see(MISSING_ANSWER).outcome == missing.outcome,
+                since()
+            ),
+            (true, 1)
+        );
+        assert_eq!(
+            (alone.see(NULL_ANSWER).outcome == null.outcome, since()),
+            (false, 2)
+        );
+        // Once more is once more, and another day another day.
+        assert_eq!(
+            (
+                prober.see_again(MISSING_ANSWER).outcome == missing.outcome,
+                since()
+            ),
+            (true, 3)
+        );
+        prober.see_later(MISSING_ANSWER);
+        assert_eq!(since(), 4);
+    }
+
+    #[test]
+    fn what_is_asked_is_written_down_once_for_all_templates() {
+        let (engine, inputs) = (Counts::default(), Inputs::default());
+        let asked = ["one", "other"].map(|source| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            Arc::clone(&Prober::new(&engine, &template, &inputs).see(TOOLS).asked)
+        });
+        assert!(Arc::ptr_eq(&asked[0], &asked[1]));
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn go_program(template: &Template) -> Option<GoProgram> {
 /// object here; those of the case win. An application has the special tokens already, and goes on
 /// with messages itself.
 pub(super) fn of<'c>(
-    conversation: &Conversation<'c>,
+    conversation: &'c Conversation<'_>,
     template: &Template,
     is_for_application: bool,
     go: Option<&GoProgram>,
