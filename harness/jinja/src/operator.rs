@@ -102,16 +102,17 @@ pub(crate) enum Operator {
 
 impl Operator {
     /// The name of the operator's filter. minijinja looks it up in an ordered map, once in
-    /// every call of a macro: the names of those that are used most come first.
+    /// every render and call of a macro: those that are used most come first, by the letter
+    /// that their name begins with.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Operator::Add => "+",
-            Operator::Add3 => "!+3",
+            Operator::Add => "!!e",
+            Operator::Add3 => "!!i",
             Operator::Add4 => "!+4",
             Operator::Add5 => "!+5",
             Operator::Subtract => "-",
-            Operator::Concat => "~",
-            Operator::Concat3 => "~3",
+            Operator::Concat => "!!j",
+            Operator::Concat3 => "!!h",
             Operator::Concat4 => "~4",
             Operator::Concat5 => "~5",
             Operator::Multiply => "*",
@@ -120,7 +121,7 @@ impl Operator {
             Operator::Modulo => "%",
             Operator::Power => "**",
             Operator::Negate => "-a",
-            Operator::In => "!<-",
+            Operator::In => "!!k",
             Operator::NotIn => "!</",
             Operator::Equal => "==",
             Operator::NotEqual => "!=",
@@ -131,11 +132,11 @@ impl Operator {
             Operator::Chain => "<==",
             Operator::Slice => "![:]",
             Operator::SliceConstant => "1[:]",
-            Operator::Item => "![]",
-            Operator::Iterate => "!for",
+            Operator::Item => "!!d",
+            Operator::Iterate => "!!a",
             Operator::IteratePairs => "!for,",
             Operator::Attribute => "!.",
-            Operator::SetAttribute => "!.=",
+            Operator::SetAttribute => "!!l",
             Operator::List => "![",
             Operator::Tuple => "!(",
             Operator::Map => "!{",
@@ -147,9 +148,9 @@ impl Operator {
             Operator::Tick => "!tick",
             Operator::Recurse => "!recurse",
             Operator::Departure => "!departure",
-            Operator::IsMissing => "!?",
-            Operator::TextOnly => "!t",
-            Operator::Bind => "!m",
+            Operator::IsMissing => "!!f",
+            Operator::TextOnly => "!!g",
+            Operator::Bind => "!!b",
             Operator::Capture => "!{}",
         }
     }

@@ -139,20 +139,18 @@ impl Expressions {
                 };
                 let args = self.adapt_arguments(&node.args)?;
                 let span = node.span();
-                if !vocabulary::is_filter(node.name) {
+                let Some(name) = vocabulary::filter(node.name) else {
                     return self.unknown("filter", node.name, expr, args, span);
-                }
-                let name = node.name;
+                };
                 Expr::Filter(Spanned::new(Filter { name, expr, args }, span))
             }
             Expr::Test(node) => {
                 let expr = self.adapt(&node.expr)?;
                 let args = self.adapt_arguments(&node.args)?;
                 let span = node.span();
-                if !vocabulary::is_test(node.name) {
+                let Some(name) = vocabulary::test(node.name) else {
                     return self.unknown("test", node.name, Some(expr), args, span);
-                }
-                let name = node.name;
+                };
                 Expr::Test(Spanned::new(Test { name, expr, args }, span))
             }
             // `self` has nothing but the template's blocks.

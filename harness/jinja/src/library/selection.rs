@@ -60,7 +60,7 @@ fn map(
             // A name that there is not matters where there is an item.
             let name = name
                 .as_str()
-                .filter(|name| vocabulary::is_filter(name))
+                .and_then(vocabulary::filter)
                 .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, text::repr(name)))?;
             work(ITEM + ITEM / 4 * rest.len())?;
             let args: Vec<Value> = std::iter::once(item).chain(rest.iter().cloned()).collect();
@@ -123,9 +123,9 @@ fn choose(
         rest => {
             let (name, rest) = named(rest)?;
             // A name that there is not matters where there is an item.
-            let known = name.as_str().filter(|name| vocabulary::is_test(name));
+            let comparison = name.as_str().and_then(tests::comparison);
+            let known = name.as_str().and_then(vocabulary::test);
             let known = known.ok_or_else(|| text::repr(name));
-            let comparison = known.as_ref().ok().and_then(|name| tests::comparison(name));
             let args: Vec<Value> = std::iter::once(Value::UNDEFINED)
                 .chain(with_kwargs(rest, kwargs)?)
                 .collect();

@@ -113,6 +113,33 @@ const TESTS: [(&str, Cost); 39] = [
     ("upper", Cost::KNOWS),
 ];
 
+/// Other names of the filters and tests that templates use most. minijinja looks names up in
+/// ordered maps, where these come first. No template can spell them. The filters stand among the
+/// [operators](crate::operator), each with a letter that none of those has.
+const USUAL_FILTERS: [(&str, &str); 3] = [("trim", "!!c"), ("default", "!!m"), ("tojson", "!!n")];
+const USUAL_TESTS: [(&str, &str); 4] = [
+    ("string", "!!a"),
+    ("defined", "!!b"),
+    ("mapping", "!!c"),
+    ("none", "!!d"),
+];
+
+/// The name under which minijinja knows a filter, if Jinja2 has one of this name.
+pub(crate) fn filter(name: &str) -> Option<&str> {
+    is_filter(name).then(|| first(&USUAL_FILTERS, name))
+}
+
+/// The name under which minijinja knows a test, if Jinja2 has one of this name.
+pub(crate) fn test(name: &str) -> Option<&str> {
+    is_test(name).then(|| first(&USUAL_TESTS, name))
+}
+
+/// The name that comes first in minijinja's map, for those that are used most.
+fn first<'n>(usual: &[(&str, &'static str)], name: &'n str) -> &'n str {
+    let found = usual.iter().find(|(known, _)| *known == name);
+    found.map_or(name, |(_, first)| first)
+}
+
 /// Whether Jinja2 has a filter of this name.
 pub(crate) fn is_filter(name: &str) -> bool {
     FILTERS.iter().any(|(known, _)| *known == name)
@@ -133,9 +160,10 @@ pub(super) fn add_filter<F, Rv, Args>(
     Rv: FunctionResult,
     Args: for<'a> FunctionArgs<'a>,
 {
+    let first = first(&USUAL_FILTERS, name);
     match cost(&FILTERS, name) {
-        Cost::NOTHING => environment.add_filter(name, filter),
-        cost => environment.add_filter(name, counted(cost, Value::from_function(filter))),
+        Cost::NOTHING => environment.add_filter(first, filter),
+        cost => environment.add_filter(first, counted(cost, Value::from_function(filter))),
     }
 }
 
@@ -146,9 +174,10 @@ where
     Rv: FunctionResult,
     Args: for<'a> FunctionArgs<'a>,
 {
+    let first = first(&USUAL_TESTS, name);
     match cost(&TESTS, name) {
-        Cost::NOTHING => environment.add_test(name, test),
-        cost => environment.add_test(name, counted(cost, Value::from_function(test))),
+        Cost::NOTHING => environment.add_test(first, test),
+        cost => environment.add_test(first, counted(cost, Value::from_function(test))),
     }
 }
 

@@ -67,6 +67,9 @@ pub(crate) fn equal_or_failed(a: &Value, b: &Value) -> Result<bool, Error> {
 /// (`PyObject_RichCompareBool`).
 pub(crate) fn is_item(a: &Value, b: &Value) -> Result<bool, Error> {
     work(ITEM)?;
+    if a.as_str().is_some() {
+        return equal_or_failed(a, b);
+    }
     let is_same = a.as_object().is_some() && b.as_object().is_some() && tests::is_sameas(a, b);
     if is_same {
         return Ok(true);

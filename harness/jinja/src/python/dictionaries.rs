@@ -1,16 +1,68 @@
 //! Python's dictionaries: their keys, their entries, and the views that `keys()`, `values()`
 //! and `items()` give.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use minijinja::Error;
-use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Tuple, Value, ValueKind};
+use minijinja::value::{
+    DynObject, Enumerator, Object, ObjectExt, ObjectRepr, Tuple, Value, ValueKind,
+};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, nested, produce, work};
 use crate::python::kinds::{is_dictionary, is_list};
 use crate::python::numbers::{Number, number};
 use crate::refusal::invalid;
+
+/// The most entries of a [`SmallDictionary`].
+const FEW: usize = 12;
+
+/// A dictionary of few entries, whose keys are texts that differ: a message, a tool. To compare
+/// the keys with the one that is looked for takes less time than to hash that.
+struct SmallDictionary {
+    entries: Vec<(Value, Value)>,
+}
+
+impl fmt::Debug for SmallDictionary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries = self.entries.iter().map(|(key, value)| (key, value));
+        f.debug_map().entries(entries).finish()
+    }
+}
+
+impl Object for SmallDictionary {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let mut entries = self.entries.iter();
+        let (_, value) = entries.find(|(known, _)| known.as_str() == Some(key))?;
+        Some(value.clone())
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        self.mapped_rev_key_value_enumerator(|this| Box::new(this.entries.iter().cloned()))
+    }
+
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        Some(self.entries.len())
+    }
+}
+
+/// A dictionary with these entries, whose keys are texts that differ.
+pub(crate) fn by_text(entries: impl ExactSizeIterator<Item = (Value, Value)>) -> Value {
+    if entries.len() > FEW {
+        return Value::from_pairs(entries);
+    }
+    let entries = entries.collect();
+    Value::from_object(SmallDictionary { entries })
+}
 
 /// The value of a key, if a dictionary has the key.
 #[inline]
@@ -52,26 +104,36 @@ pub(crate) fn dictionary(mut pairs: Vec<(Value, Value)>) -> Value {
     Value::from_pairs(pairs)
 }
 
-/// The keys and values of a dictionary. The text of each key counts, which may have to be looked
-/// up.
+/// The keys and values of a dictionary, to be kept. Each key counts as one that is looked up.
 pub(crate) fn pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
-    let count = |key: &Value| work(ITEM + key.as_str().map_or(0, str::len).saturating_mul(4));
+    entries(map).map(Cow::into_owned)
+}
+
+/// The keys and values of a dictionary. Each key counts as one that is looked up.
+pub(crate) fn entries(map: &Value) -> Result<Cow<'_, [(Value, Value)]>, Error> {
+    let look_up = |key: &Value| work(ITEM + key.as_str().map_or(0, str::len).saturating_mul(4));
+    if let Some(small) = map.downcast_object_ref::<SmallDictionary>() {
+        for (key, _) in &small.entries {
+            look_up(key)?;
+        }
+        return Ok(Cow::Borrowed(&small.entries));
+    }
     let mut pairs = Vec::with_capacity(map.len().unwrap_or(0));
     let object = map.as_object().filter(|_| map.kind() == ValueKind::Map);
     // Most dictionaries hand their values out together with the keys.
     if let Some(entries) = object.and_then(DynObject::try_iter_pairs) {
         for (key, value) in entries {
-            count(&key)?;
+            look_up(&key)?;
             pairs.push((key, value));
         }
     } else {
         for key in map.try_iter()? {
-            count(&key)?;
+            look_up(&key)?;
             let value = map.get_item(&key)?;
             pairs.push((key, value));
         }
     }
-    Ok(pairs)
+    Ok(Cow::Owned(pairs))
 }
 
 /// The error of a key that has no hash: a list, a dictionary, or a tuple with one of them.

@@ -8,7 +8,7 @@ use minijinja::value::{Value, ValueKind};
 use serde_json::{Map, Value as Json};
 
 use crate::meter::{CHARACTER, ITEM, nested, produce, work};
-use crate::python::dictionaries::pairs;
+use crate::python::dictionaries::{by_text, entries};
 use crate::python::kinds::is_dictionary;
 use crate::python::numbers::{big_digits, big_integer, number as number_of, write_float};
 use crate::python::sorting::sorted;
@@ -28,10 +28,8 @@ pub(crate) fn value(json: &Json) -> Value {
 }
 
 fn object(map: &Map<String, Json>) -> Value {
-    Value::from_pairs(
-        map.iter()
-            .map(|(key, json)| (Value::from(key.as_str()), value(json))),
-    )
+    let entries = map.iter();
+    by_text(entries.map(|(key, json)| (Value::from(key.as_str()), value(json))))
 }
 
 fn number(digits: &str) -> Value {
@@ -154,7 +152,7 @@ impl Writer<'_> {
     }
 
     fn map(&mut self, value: &Value) -> Result<(), Error> {
-        let mut pairs = pairs(value)?;
+        let mut pairs = entries(value)?;
         if pairs.is_empty() {
             self.out.push_str("{}");
             return Ok(());
@@ -167,16 +165,17 @@ impl Writer<'_> {
             }
             // Sorting compares each key with some of the others.
             let steps = 2 * pairs.len().checked_ilog2().unwrap_or(0) as usize;
-            for (key, _) in &pairs {
+            for (key, _) in pairs.iter() {
                 work(steps * (ITEM + key.as_str().map_or(0, str::len)))?;
             }
-            pairs = sorted(pairs, false, |(a, _), (b, _)| {
+            let in_order = sorted(pairs.into_owned(), false, |(a, _), (b, _)| {
                 let order = match (number_of(a), number_of(b)) {
                     (Some(a), Some(b)) => a.compare(b),
                     _ => Some(a.cmp(b)),
                 };
                 Ok(order == Some(Ordering::Less))
             })?;
+            pairs = in_order.into();
         }
         self.out.push('{');
         self.within('}', |writer| {
