@@ -474,6 +474,13 @@ fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
             {
                 return Err(Error::new(format!("integer overflow: {number:?}")));
             }
+            // Of the other bases only the hexadecimal one has floats.
+            let has_other_base = digits
+                .strip_prefix('0')
+                .is_some_and(|digits| digits.starts_with(['b', 'B', 'o', 'O']));
+            if has_other_base && digits.contains('.') {
+                return Err(Error::new(format!("illegal number syntax: {number:?}")));
+            }
             // With a point a number of another base is a float, which needs digits and a power.
             if let Some(digits) = digits
                 .strip_prefix("0x")
@@ -643,6 +650,7 @@ mod tests {
             ("{{(1}}", "1: unclosed left paren"),
             ("{{1nil}}", "1: bad number syntax: \"1n\""),
             ("{{0b1.e}}", "1: bad number syntax: \"0b1.e\""),
+            ("{{0b1.}}", "1: illegal number syntax: \"0b1.\""),
             ("{{2..5}}", "1: unexpected \".5\" in operand"),
             ("{{\"a\nb\"}}", "1: unterminated quoted string"),
             (r#"{{"\xz0"}}"#, "1: invalid syntax"),

@@ -41,6 +41,12 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         reason: ADDRESS,
+        template: r"\bindex\b.*\bprint",
+        expected: r"^rendered",
+        found: r"index out of range",
+    },
+    Row {
+        reason: ADDRESS,
         template: r"%[^a-zA-Z]*[xX]",
         expected: r"^rendered",
         found: r"^rendered: (?s).*3\s*0\s*7\s*8\s*6\s*3(\s*3\s*0)+",

@@ -14,7 +14,8 @@ const NO_DIGITS: &str = "Jinja2 writes a constant that it calculated as the name
                          written only";
 
 /// Matches templates that need another look: whether they set a name after they use it.
-pub(super) const SET_AFTER: &str = r"(for|macro|call|with|filter) .*\{%-?\s*set |set [^=%]*%\}";
+pub(super) const SET_AFTER: &str =
+    r"(for|macro|call|with|filter|generation)\b.*\{%-?\s*set |set [^=%]*%\}";
 
 /// The differences.
 pub(super) const ROWS: &[Row] = &[
@@ -51,7 +52,7 @@ pub(super) const ROWS: &[Row] = &[
         "a block sees all variables around it: minijinja has no scope that it could be kept from",
     ),
     template(
-        r"loop\.(cycle|changed)\s*([^\s(]|$)",
+        r"loop\s*\.\s*(cycle|changed)\s*([^\s(]|$)",
         "a method of `loop` is only known where it is called",
     ),
     template(
@@ -202,7 +203,7 @@ pub(super) const ROWS: &[Row] = &[
     // Character by character.
     Row {
         reason: ADDRESS,
-        template: r"\bfor\b[^%]*~[^%]*\|\s*(map|select|reject|slice|batch|items|unique|reverse)",
+        template: r"\bfor\b[^%]*(~|pprint)[^%]*\|\s*(map|select|reject|slice|batch|items|unique|reverse)|\bfor\b[^%]*\|\s*(map|select|reject|slice|batch|items|unique|reverse)\b[^%]*pprint",
         expected: "^rendered",
         found: "^rendered",
     },
@@ -212,6 +213,13 @@ pub(super) const ROWS: &[Row] = &[
         template: "raise_exception",
         expected: r"^raised: (?s).*\bat 0x[0-9a-f]{6,}",
         found: r"^raised: (?s).*(<|&lt;)",
+    },
+    // As part of a URL.
+    Row {
+        reason: ADDRESS,
+        template: "urlencode",
+        expected: r"^rendered: (?s).*%20at%200x[0-9a-f]{6,}",
+        found: r"^rendered: (?s).*%3C",
     },
     // As a list of its characters.
     Row {

@@ -9,7 +9,8 @@ use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 
 use crate::compile::grammar::Rarities;
-use crate::compile::nodes::{constant, operation, variable};
+use crate::compile::grammar::expressions::is_keyword;
+use crate::compile::nodes::{constant, given, operation, variable};
 use crate::compile::properties::{
     is_constant, is_loop_variable, is_plain, is_plain_key, is_repeatable, is_self, is_short_list,
     is_silent, literal_truth, unknown_number,
@@ -51,9 +52,12 @@ impl Expressions {
     }
 
     /// The arguments of a call, with Python's operators.
+    /// The arguments of a call, of which those by name must not be in a dictionary that it is
+    /// given, too.
     pub(super) fn adapt_arguments<'s>(
         &mut self,
         arguments: &[CallArg<'s>],
+        named: &[&'s str],
     ) -> Result<Vec<CallArg<'s>>, Error> {
         arguments
             .iter()
@@ -68,8 +72,9 @@ impl Expressions {
                     }
                     CallArg::KwargSplat(value) => {
                         let span = value.span();
-                        let value = self.adapt(value)?;
-                        CallArg::KwargSplat(operation(Operator::KwargSplat, vec![value], span))
+                        let mut operands = vec![self.adapt(value)?];
+                        operands.extend(named.iter().map(|name| constant(*name, span)));
+                        CallArg::KwargSplat(operation(Operator::KwargSplat, operands, span))
                     }
                 })
             })
@@ -91,8 +96,12 @@ impl Expressions {
     /// An expression with Python's operators.
     pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         if self.rarities.has_infinity && !self.is_constant && is_constant(expression) {
-            // What cannot be sliced is no constant by itself.
-            self.is_constant = !matches!(expression, Expr::Slice(_));
+            // What cannot be sliced is no constant, by itself or in a list: then Jinja2 looks at
+            // each of the items.
+            self.is_constant = !matches!(
+                expression,
+                Expr::Slice(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)
+            );
             let adapted = self.with_operators(expression);
             self.is_constant = false;
             let adapted = adapted?;
@@ -137,7 +146,8 @@ impl Expressions {
                         expr
                     }
                 };
-                let args = self.adapt_arguments(&node.args)?;
+                let named = named_beside(node.expr.as_ref(), &node.args);
+                let args = self.adapt_arguments(&node.args, &named)?;
                 let span = node.span();
                 let Some(name) = vocabulary::filter(node.name) else {
                     return self.unknown("filter", node.name, expr, args, span);
@@ -146,7 +156,8 @@ impl Expressions {
             }
             Expr::Test(node) => {
                 let expr = self.adapt(&node.expr)?;
-                let args = self.adapt_arguments(&node.args)?;
+                let named = named_beside(Some(&node.expr), &node.args);
+                let args = self.adapt_arguments(&node.args, &named)?;
                 let span = node.span();
                 let Some(name) = vocabulary::test(node.name) else {
                     return self.unknown("test", node.name, Some(expr), args, span);
@@ -290,7 +301,7 @@ impl Expressions {
     /// A call, which stays minijinja's own. The value that a loop is called with is prepared
     /// like that of any loop.
     fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Expr<'s>, Error> {
-        let mut args = self.adapt_arguments(&node.args)?;
+        let mut args = self.adapt_arguments(&node.args, &named(&node.args, &[]))?;
         if let (true, [CallArg::Pos(value)]) = (is_loop_variable(&node.expr), node.args.as_slice())
         {
             let value = self.adapt(value)?;
@@ -465,6 +476,31 @@ impl Expressions {
         }
         Ok(chain.unwrap_or_else(|| constant((), span)))
     }
+}
+
+/// The names of a call's arguments and of others beside them, which a dictionary that it is
+/// given must not have. One that
+/// is a word of Python's makes a dictionary of them all, in which the last one of a name counts
+/// (Jinja2's compiler.py, `signature`).
+pub(super) fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'s str> {
+    let names = arguments.iter().filter_map(|argument| match argument {
+        CallArg::Kwarg(name, _) => Some(*name),
+        _ => None,
+    });
+    let names: Vec<&str> = names.chain(others.iter().copied()).collect();
+    if names.iter().any(|name| is_keyword(name)) {
+        return Vec::new();
+    }
+    names
+}
+
+/// The names of the arguments of a filter or a test. Where all that it is given is constant
+/// Jinja2 calls it when it compiles, and the last one of a name counts (`args_as_const`).
+fn named_beside<'s>(of: Option<&Expr<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
+    if of.is_some_and(is_constant) && arguments.iter().map(given).all(is_constant) {
+        return Vec::new();
+    }
+    named(arguments, &[])
 }
 
 /// The operator of a comparison.

@@ -17,7 +17,7 @@ use minijinja::{Error, ErrorKind, Value};
 use rolecall_model::Limit;
 
 use crate::compile::departures::{self, leave, leave_scope};
-use crate::compile::expressions::Expressions;
+use crate::compile::expressions::{Expressions, named};
 use crate::compile::grammar::Parsed;
 use crate::compile::names::{Names, parameters, signature};
 use crate::compile::nodes::{block, constant, emit, evaluate, operation, variable};
@@ -34,6 +34,9 @@ const COUNTED_TEXT: usize = 24;
 
 /// The name of the macro that a call block makes. No template can spell it.
 const CALL_BLOCK: &str = "call block";
+
+/// The name under which a call is given its block.
+const CALLER: &str = "caller";
 
 /// How a template writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -604,8 +607,10 @@ impl Adapter {
         let span = node.span();
         let mut body = Vec::new();
         self.macro_declaration(&node.macro_decl, CALL_BLOCK, &mut body)?;
-        let mut args = self.expressions.adapt_arguments(&node.call.args)?;
-        args.push(CallArg::Kwarg("caller", variable(CALL_BLOCK, span)));
+        let args = &node.call.args;
+        let named = named(args, &[CALLER]);
+        let mut args = self.expressions.adapt_arguments(args, &named)?;
+        args.push(CallArg::Kwarg(CALLER, variable(CALL_BLOCK, span)));
         let call = Call {
             expr: self.expressions.adapt(&node.call.expr)?,
             args,

@@ -6,7 +6,7 @@ use minijinja::{Environment, Error};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
-use crate::python::dictionaries::{dictionary, hashed, pairs};
+use crate::python::dictionaries::{dictionary, entry, hashed, pairs};
 use crate::python::iteration::iterate;
 use crate::refusal::invalid;
 
@@ -48,8 +48,8 @@ fn splat(items: Value) -> Result<Value, Error> {
     Ok(items)
 }
 
-/// The entries that `f(**mapping)` hands over.
-fn kwarg_splat(mapping: Value) -> Result<Value, Error> {
+/// The entries that `f(**mapping)` hands over, beside arguments of some names.
+fn kwarg_splat(mapping: Value, taken: Rest<Value>) -> Result<Value, Error> {
     if mapping.kind() != ValueKind::Map {
         return Err(invalid(format!(
             "argument after ** must be a mapping, not {}",
@@ -59,6 +59,13 @@ fn kwarg_splat(mapping: Value) -> Result<Value, Error> {
     let pairs = pairs(&mapping)?;
     if pairs.iter().any(|(name, _)| name.as_str().is_none()) {
         return Err(invalid("keywords must be strings"));
+    }
+    work(ITEM * taken.len())?;
+    for name in taken.iter() {
+        if entry(&mapping, name).is_some() {
+            let message = format!("got multiple values for keyword argument {name:?}");
+            return Err(invalid(message));
+        }
     }
     let names: usize = pairs
         .iter()

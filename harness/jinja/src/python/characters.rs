@@ -36,6 +36,52 @@ pub(crate) fn is_name(c: char) -> bool {
     is_name_start(c) || is_decimal(c)
 }
 
+/// Whether an identifier of Python's may begin with a character: Unicode's `XID_Start` and `_`.
+pub(super) fn begins_identifier(c: char) -> bool {
+    let is_listed = matches!(c, '\u{1885}' | '\u{1886}' | '\u{2118}' | '\u{212E}');
+    let is_compatible = matches!(
+        c,
+        '\u{E33}' | '\u{EB3}' | '\u{2E2F}' | '\u{FF9E}' | '\u{FF9F}'
+    );
+    (is_name_start(c) || is_listed) && !is_compatible && !is_split(c)
+}
+
+/// Whether an identifier of Python's may go on with a character: Unicode's `XID_Continue`.
+pub(super) fn continues_identifier(c: char) -> bool {
+    let is_listed = matches!(
+        c,
+        '\u{B7}' | '\u{387}' | '\u{1369}'..='\u{1371}' | '\u{19DA}' | '\u{2118}' | '\u{212E}'
+    );
+    let is_mark = || {
+        matches!(
+            c.general_category(),
+            GeneralCategory::NonspacingMark
+                | GeneralCategory::SpacingMark
+                | GeneralCategory::ConnectorPunctuation
+        )
+    };
+    (is_name(c) || is_listed || is_mark()) && c != '\u{2E2F}' && !is_split(c)
+}
+
+/// Whether a letter is part of no identifier, for normalised it is no letter any more (`NFKC`).
+fn is_split(c: char) -> bool {
+    matches!(
+        c,
+        '\u{37A}' | '\u{FC5E}'
+            ..='\u{FC63}'
+                | '\u{FDFA}'
+                | '\u{FDFB}'
+                | '\u{FE70}'
+                | '\u{FE72}'
+                | '\u{FE74}'
+                | '\u{FE76}'
+                | '\u{FE78}'
+                | '\u{FE7A}'
+                | '\u{FE7C}'
+                | '\u{FE7E}'
+    )
+}
+
 /// `str.isdecimal()` of one character.
 #[inline]
 pub(super) fn is_decimal(c: char) -> bool {

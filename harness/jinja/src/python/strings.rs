@@ -6,7 +6,10 @@ use minijinja::{Error, ErrorKind};
 use crate::meter::{CHARACTER, Cost, ENTRY, ITEM, LETTER, SLOT, produce, work};
 use crate::python::arguments::{Arguments, count_of, positional};
 use crate::python::casing::{capitalize, casefold, is_title, swapcase, title};
-use crate::python::characters::{is_decimal, is_digit, is_letter, is_printable, is_space, trim};
+use crate::python::characters::{
+    begins_identifier, continues_identifier, is_decimal, is_digit, is_letter, is_printable,
+    is_space, trim,
+};
 use crate::python::dictionaries::{dictionary, entry, pairs};
 use crate::python::formats::{format_map, str_format};
 use crate::python::items::item;
@@ -273,12 +276,10 @@ fn expand_tabs(text: &str, args: &[Value]) -> Result<Value, Error> {
     Ok(Value::from(out))
 }
 
-/// `str.isidentifier()`, as far as it can be told without Unicode's tables.
+/// `str.isidentifier()`
 fn is_identifier(text: &str) -> bool {
-    text.chars()
-        .enumerate()
-        .all(|(at, c)| c == '_' || c.is_alphabetic() || (at > 0 && c.is_alphanumeric()))
-        && !text.is_empty()
+    let mut chars = text.chars();
+    chars.next().is_some_and(begins_identifier) && chars.all(continues_identifier)
 }
 
 /// Whether there are characters, and all of them are of a kind.

@@ -411,12 +411,17 @@ pub(super) fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n s
     let mut seen = BTreeSet::new();
     let (mut repeated, mut has_keyword) = (None, false);
     for name in names {
-        has_keyword |= KEYWORDS.contains(&name);
+        has_keyword |= is_keyword(name);
         if !seen.insert(name) {
             repeated.get_or_insert(name);
         }
     }
     repeated.filter(|_| !has_keyword)
+}
+
+/// Whether a name is a word of Python's, so that it cannot name the argument of a call there.
+pub(in crate::compile) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name)
 }
 
 /// Python's words that are no names (`keyword.kwlist` of CPython 3.11).
@@ -520,6 +525,7 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
         Token::Name(_) | Token::Integer(_) | Token::Float(_) => match stream.take()? {
             Token::Name("true" | "True") => constant(true, span),
             Token::Name("false" | "False") => constant(false, span),
+            Token::Name("none" | "None") => constant((), span),
             Token::Name(name) if with_namespace && stream.is_sign(".") => {
                 stream.take()?;
                 let attribute = GetAttr {
@@ -528,7 +534,7 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
                 };
                 Expr::GetAttr(Spanned::new(attribute, stream.until_here(span)))
             }
-            Token::Name(name) if name != "none" && name != "None" => variable(name, span),
+            Token::Name(name) => variable(name, span),
             Token::Integer(integer) => constant(integer, span),
             Token::Float(float) => constant(float, span),
             _ => constant((), span),

@@ -10,7 +10,7 @@ pub(crate) mod lexer;
 
 mod stream;
 
-mod expressions;
+pub(super) mod expressions;
 
 mod statements;
 
