@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -45,7 +46,7 @@ pub struct Programs<'s> {
 }
 
 /// A case behind a front, for all models that the front does not tell apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Asked<'s> {
     case: Key,
     front: Front,
@@ -59,6 +60,46 @@ impl<'s> Asked<'s> {
             front: pair.front(),
             model: program.model.with(pair.case),
         }
+    }
+}
+
+impl Hash for Asked<'_> {
+    /// Of the case alone: few are behind several fronts.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.case.hash(state);
+    }
+}
+
+/// Pairs with what is needed to render them.
+struct Asking<'p, 's> {
+    /// What is rendered, each once.
+    cases: Vec<(Asked<'s>, &'s Case)>,
+    /// For each pair its program and the number of its case; nothing where its dialect has no
+    /// engine.
+    of_pairs: Vec<Option<(&'p Program<'s>, usize)>>,
+}
+
+impl<'p, 's> Asking<'p, 's> {
+    fn of(
+        pairs: &[Pair<'s>],
+        program: impl Fn(&Template) -> Option<&'p Program<'s>>,
+    ) -> Asking<'p, 's> {
+        let mut cases = Vec::new();
+        let mut numbers = HashMap::new();
+        let mut of_pairs = Vec::with_capacity(pairs.len());
+        for of_template in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
+            let program = of_template.first().and_then(|pair| program(pair.template));
+            of_pairs.extend(of_template.iter().map(|pair| {
+                let program = program?;
+                let asked = Asked::of(pair, program);
+                let number = *numbers.entry(asked).or_insert_with(|| {
+                    cases.push((asked, pair.case));
+                    cases.len() - 1
+                });
+                Some((program, number))
+            }));
+        }
+        Asking { cases, of_pairs }
     }
 }
 
@@ -297,10 +338,9 @@ impl<'r> Runner<'r> {
                 engine,
                 outcome,
             } = &rendered;
-            let comparison = opened.as_ref().map(|opened| {
-                let accepted = opened.take(number, pair);
-                accepted.compare(pair.case.id.name(), outcome)
-            });
+            let comparison = opened
+                .as_ref()
+                .map(|opened| opened.compare(number, pair, outcome));
             let verdict = match expected.truth {
                 Truth::Unknown => Verdict::Unverified(Unverified::Outside),
                 Truth::Records {
@@ -356,8 +396,7 @@ impl<'r> Runner<'r> {
             let pair = reference.pair;
             let program = ours.of(pair.template)?;
             let outcome = input.outcome(program);
-            let accepted = opened.take(number, &pair);
-            let comparison = accepted.compare(pair.case.id.name(), &outcome);
+            let comparison = opened.compare(number, &pair, &outcome);
             let expected = &reference.outcome;
             let verdict = by_outcome(
                 divergences,
@@ -390,26 +429,6 @@ impl<'r> Runner<'r> {
         }
     }
 
-    /// What the fronts make of the cases of pairs, each once.
-    fn prepare<'p, 's: 'p>(
-        &self,
-        pairs: &[Pair<'s>],
-        program: impl Fn(&Template) -> Option<&'p Program<'s>>,
-    ) -> HashMap<Asked<'s>, (&'s Case, Prepared)> {
-        let mut cases = HashMap::new();
-        for pair in pairs {
-            if let Some(program) = program(pair.template) {
-                cases.insert(Asked::of(pair, program), pair.case);
-            }
-        }
-        let prepare = |(asked, case): (Asked<'s>, &'s Case)| {
-            let prepared = asked.front.prepare(case, &asked.model);
-            (asked, (case, prepared))
-        };
-        self.pool
-            .install(|| cases.into_par_iter().map(prepare).collect())
-    }
-
     fn render_with<'s, T: Send>(
         &self,
         pairs: &[Pair<'s>],
@@ -430,17 +449,24 @@ impl<'r> Runner<'r> {
             let loaded = self.loaded.and_then(|loaded| loaded.of(template));
             loaded.or_else(|| others.of(template))
         };
-        let prepared = self.prepare(pairs, program);
-        let inputs: HashMap<Asked<'_>, Input<'_>> = prepared
+        let asking = Asking::of(pairs, program);
+        let prepared: Vec<Prepared> = self.pool.install(|| {
+            let cases = asking.cases.par_iter();
+            cases
+                .map(|(asked, case)| asked.front.prepare(case, &asked.model))
+                .collect()
+        });
+        let inputs: Vec<Input<'_>> = asking
+            .cases
             .iter()
-            .map(|(asked, (case, prepared))| (*asked, Input::new(asked.front, case, prepared)))
+            .zip(&prepared)
+            .map(|((asked, case), prepared)| Input::new(asked.front, case, prepared))
             .collect();
         let work = |index: usize| {
-            let pair = pairs.get(index)?;
-            let program = program(pair.template)?;
-            let input = inputs.get(&Asked::of(pair, program))?;
+            let (program, number) = asking.of_pairs[index]?;
+            let input = &inputs[number];
             let rendered = Rendered {
-                pair: *pair,
+                pair: pairs[index],
                 engine: program.engine.name(),
                 outcome: input.outcome(program),
             };
@@ -453,6 +479,8 @@ impl<'r> Runner<'r> {
         stream::ordered(&self.pool, pairs.len(), work, weigh, take);
         // To give back what was made of the cases takes as long as a few hundred pairs.
         self.pool.install(|| inputs.into_par_iter().for_each(drop));
+        self.pool
+            .install(|| prepared.into_par_iter().for_each(drop));
         start.elapsed()
     }
 }

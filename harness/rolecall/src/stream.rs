@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Bytes of results that may wait for those before them.
 const MOST_WAITING: usize = 64 << 20;
@@ -15,6 +16,10 @@ const MOST_GATHERED: usize = 1 << 20;
 /// Pieces of work that a worker takes at a time, at most: each time costs a little.
 const MOST_TAKEN: usize = 64;
 
+/// How long results wait until they are looked for. To be woken for each batch would take a
+/// core from the workers as often as they finish one.
+const PAUSE: Duration = Duration::from_millis(4);
+
 /// Results on their way.
 struct Waiting<T> {
     /// By the number of the first piece of work that they came from.
@@ -23,6 +28,10 @@ struct Waiting<T> {
     bytes: usize,
     /// Pieces of work whose results were handed on.
     done: usize,
+    /// Pieces of work whose results are still to come.
+    left: usize,
+    /// Workers that wait for room.
+    blocked: usize,
     /// Whether a worker ended by a panic.
     is_broken: bool,
 }
@@ -37,7 +46,10 @@ struct Batch<T> {
 /// What the workers and the thread that takes their results share.
 struct Shared<T> {
     waiting: Mutex<Waiting<T>>,
-    changed: Condvar,
+    /// Results cannot wait any longer.
+    is_urgent: Condvar,
+    /// There is room for more results.
+    has_room: Condvar,
 }
 
 /// Says that its worker ended by a panic, unless it was told otherwise.
@@ -64,9 +76,12 @@ pub(crate) fn ordered<T: Send>(
             results: BTreeMap::new(),
             bytes: 0,
             done: 0,
+            left: count,
+            blocked: 0,
             is_broken: false,
         }),
-        changed: Condvar::new(),
+        is_urgent: Condvar::new(),
+        has_room: Condvar::new(),
     };
     pool.in_place_scope(|scope| {
         for _ in 0..pool.current_num_threads() {
@@ -93,12 +108,6 @@ pub(crate) fn ordered<T: Send>(
 impl<T> Shared<T> {
     fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'s>(&self, guard: MutexGuard<'s, Waiting<T>>) -> MutexGuard<'s, Waiting<T>> {
-        self.changed
-            .wait(guard)
-            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn do_range(
@@ -135,12 +144,22 @@ impl<T> Shared<T> {
             && begin != waiting.done
             && waiting.bytes + batch.bytes > MOST_WAITING
         {
-            waiting = self.wait(waiting);
+            waiting.blocked += 1;
+            self.is_urgent.notify_one();
+            waiting = self
+                .has_room
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+            waiting.blocked -= 1;
         }
         waiting.bytes += batch.bytes;
+        waiting.left -= batch.pieces;
         waiting.results.insert(begin, batch);
+        let is_urgent = waiting.left == 0 || waiting.blocked > 0;
         drop(waiting);
-        self.changed.notify_all();
+        if is_urgent {
+            self.is_urgent.notify_one();
+        }
     }
 
     fn take_all(&self, count: usize, take: &mut impl FnMut(T)) {
@@ -154,13 +173,19 @@ impl<T> Shared<T> {
                 if waiting.is_broken {
                     return;
                 }
-                waiting = self.wait(waiting);
+                (waiting, _) = self
+                    .is_urgent
+                    .wait_timeout(waiting, PAUSE)
+                    .unwrap_or_else(PoisonError::into_inner);
             };
             done += batch.pieces;
             waiting.done = done;
             waiting.bytes -= batch.bytes;
+            let is_awaited = waiting.blocked > 0;
             drop(waiting);
-            self.changed.notify_all();
+            if is_awaited {
+                self.has_room.notify_all();
+            }
             batch.results.into_iter().for_each(&mut *take);
         }
     }
@@ -170,7 +195,8 @@ impl<T> Drop for Alarm<'_, T> {
     fn drop(&mut self) {
         if !self.is_off {
             self.shared.lock().is_broken = true;
-            self.shared.changed.notify_all();
+            self.shared.is_urgent.notify_one();
+            self.shared.has_room.notify_all();
         }
     }
 }

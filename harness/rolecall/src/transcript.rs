@@ -14,6 +14,7 @@
 //! A plain space is itself: the mark at the end shows those that would trail, and a
 //! `␊` follows those at the end of a line. A line break without a mark never occurs.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use rolecall_model::{Limit, Outcome, Stage};
@@ -106,10 +107,16 @@ fn encode_head(outcome: &Outcome, out: &mut String) {
 /// Whether a transcript is that of an outcome: as comparing it with what [`encode`] gives,
 /// without writing that down.
 pub fn is_of(transcript: &str, outcome: &Outcome) -> bool {
-    let mut head = String::new();
-    encode_head(outcome, &mut head);
+    let head = match outcome {
+        Outcome::Failed { .. } | Outcome::Exceeded { .. } => {
+            let mut head = String::new();
+            encode_head(outcome, &mut head);
+            Cow::Owned(head)
+        }
+        _ => Cow::Borrowed(outcome.kind().name()),
+    };
     let body = transcript
-        .strip_prefix(&head)
+        .strip_prefix(&*head)
         .and_then(|rest| rest.strip_prefix('\n'));
     body.is_some_and(|body| is_text(body, body_of(outcome)))
 }
@@ -145,18 +152,20 @@ fn is_text(mut body: &str, text: &str) -> bool {
 
 /// How many bytes a text begins with that are printable ASCII: most of a prompt is.
 fn printable_run(text: &str) -> usize {
-    let is_printable = |byte: &u8| (b' '..=b'~').contains(byte);
     let bytes = text.as_bytes();
+    let many = 32 * printable_chunks::<32>(bytes);
+    let some = many + 8 * printable_chunks::<8>(&bytes[many..]);
+    let is_printable = |byte: &&u8| (b' '..=b'~').contains(*byte);
+    some + bytes[some..].iter().take_while(is_printable).count()
+}
+
+/// How many chunks bytes begin with that are printable ASCII.
+fn printable_chunks<const LENGTH: usize>(bytes: &[u8]) -> usize {
     // Without a way out of the middle of a chunk, its bytes are looked at together.
-    let is_all = |chunk: &&[u8; 32]| {
-        chunk
-            .iter()
-            .fold(true, |all, byte| all & is_printable(byte))
-    };
+    let is_printable = |all: bool, byte: &u8| all & (b' '..=b'~').contains(byte);
+    let is_all = |chunk: &&[u8; LENGTH]| chunk.iter().fold(true, is_printable);
     let (chunks, _) = bytes.as_chunks();
-    let begin = 32 * chunks.iter().take_while(is_all).count();
-    let rest = &bytes[begin..];
-    begin + rest.iter().take_while(|byte| is_printable(byte)).count()
+    chunks.iter().take_while(is_all).count()
 }
 
 /// Appends a text in the transcript's encoding, the mark for its end included.

@@ -101,9 +101,22 @@ impl Accepted {
         if let Some(problem) = &self.unreadable {
             return Comparison::Unreadable(problem.clone());
         }
-        let Some(section) = self.section(case) else {
-            return Comparison::New;
-        };
+        match self.section(case) {
+            Some(section) => self.compare_with(section, outcome),
+            None => Comparison::New,
+        }
+    }
+
+    /// Compares as [`Accepted::compare`] does, where the section of the case is likely to have
+    /// this place among the others, and no case has two.
+    pub(crate) fn compare_at(&self, place: usize, case: &str, outcome: &Outcome) -> Comparison {
+        match self.sections.get(place) {
+            Some(section) if section.name == case => self.compare_with(section, outcome),
+            _ => self.compare(case, outcome),
+        }
+    }
+
+    fn compare_with(&self, section: &Section, outcome: &Outcome) -> Comparison {
         let Some(accepted) = self.text(section) else {
             let is_here = |damage: &&Damage| damage.line == section.line;
             let damage = self.damage.iter().find(is_here);
@@ -166,6 +179,22 @@ impl Accepted {
             .into_iter()
             .map(|problem| problem.help(mend()))
             .collect()
+    }
+
+    /// Whether its sections are those of these cases in their order, and nothing else is in the
+    /// file than what insta writes: [`Accepted::problems`] finds none then.
+    pub(crate) fn has_exactly<'n>(
+        &self,
+        mut names: impl Iterator<Item = &'n str>,
+        header: &str,
+    ) -> bool {
+        let mut sections = self.sections.iter();
+        !self.is_missing()
+            && self.unreadable.is_none()
+            && self.damage.is_empty()
+            && sections.all(|section| names.next() == Some(section.name.as_str()))
+            && names.next().is_none()
+            && self.is_as_written(header)
     }
 
     /// The sections that are of no case, stand twice or out of place.

@@ -100,6 +100,17 @@ impl Snapshots {
         accepted.problems(&cases, &self.header(family))
     }
 
+    /// Whether nothing is wrong with the file of a family besides the transcripts in it, and its
+    /// sections are those of these cases: [`Snapshots::problems`] finds none then.
+    pub(crate) fn has_exactly<'n>(
+        &self,
+        accepted: &Accepted,
+        family: &str,
+        names: impl Iterator<Item = &'n str>,
+    ) -> bool {
+        accepted.has_exactly(names, &self.header(family))
+    }
+
     /// The file of a template and a family with these sections: names of cases with their
     /// transcripts.
     pub fn written<'s>(
