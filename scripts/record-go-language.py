@@ -301,6 +301,8 @@ TEMPLATES = [
     PLAIN % "{{ if | }}{{ end }}",
     PLAIN % "{{ 1nil }}",
     PLAIN % "{{ 0b1.e }}",
+    PLAIN % "{{ 0b1. }}",
+    PLAIN % "{{ -0O1.5 }}",
     PLAIN % "{{ 2..5 }}",
     PLAIN % "{{ 1e2.A }}",
     PLAIN % "{{ 0x1p4 }} {{ 0x_1 }} {{ 1_000.5 }} {{ 0o17 }} {{ 1.e2 }} {{ +1 }}",
