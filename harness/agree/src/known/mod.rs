@@ -77,7 +77,7 @@ fn is_set_after_use(source: &str) -> bool {
     let opens = |word: &str| {
         matches!(
             word,
-            "for" | "macro" | "call" | "with" | "filter" | "set" | "block"
+            "for" | "macro" | "call" | "with" | "filter" | "set" | "block" | "generation"
         )
     };
     let Some(first) = tokens.iter().position(|word| opens(word)) else {
