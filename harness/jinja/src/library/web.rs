@@ -9,7 +9,6 @@ use minijinja::{Environment, Error, ErrorKind};
 use crate::library::vocabulary;
 use crate::meter::{CHARACTER, ITEM, SLOT, produce, work};
 use crate::python::arguments::Arguments;
-use crate::python::characters::is_space;
 use crate::python::dictionaries::pairs;
 use crate::python::kinds::is_dictionary;
 use crate::python::markup::escaped;
@@ -83,7 +82,8 @@ fn attributes(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String
             continue;
         }
         let name = key.as_str().unwrap_or(" ");
-        if name.contains(|c: char| is_space(c) || "/>=".contains(c)) {
+        // Jinja2 looks for the white space of ASCII alone (`_attr_key_re`).
+        if name.contains([' ', '\t', '\n', '\r', '\u{B}', '\u{C}', '/', '>', '=']) {
             return Err(invalid("a character that no attribute's name may have"));
         }
         let text = text::str(&item);
