@@ -1,6 +1,6 @@
 //! The suite as plain data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
 use rolecall::suite::{Pair, Suite};
 use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
+use rolecall_model::{Case, Conversation, Dialect, Outcome, Template, TemplateName};
 use serde_json::{Map, Value};
 
 use crate::extent::{is_everything, sample};
@@ -27,8 +27,18 @@ fn export(is_in: impl Fn(&Pair<'_>) -> bool) -> Export {
     Export::of(&root(), &suite, &pairs).unwrap()
 }
 
-/// The export of the whole suite.
-static EXPORT: LazyLock<Export> = LazyLock::new(|| export(|_| true));
+/// Whether a pair is looked at: those of every template, or of one in four.
+fn is_looked_at(pair: &Pair<'_>) -> bool {
+    static NAMES: LazyLock<BTreeSet<TemplateName>> = LazyLock::new(|| {
+        let suite = Suite::load_layout(&root());
+        let names = suite.templates.iter().map(|template| template.name.clone());
+        sample(names.collect(), 4).into_iter().collect()
+    });
+    NAMES.contains(&pair.template.name)
+}
+
+/// The export of the suite.
+static EXPORT: LazyLock<Export> = LazyLock::new(|| export(is_looked_at));
 
 /// Its files.
 static FILES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| EXPORT.files().collect());
@@ -85,7 +95,7 @@ fn an_engine_is_judged_by_the_files_alone() {
     let raw = FILES
         .keys()
         .filter(|path| path.starts_with("expected/transformers/raw/"));
-    let raw = sample(raw.collect(), 5);
+    let raw = sample(raw.collect(), 2);
     let templates = raw.len();
     for path in raw {
         let file = json(path);
@@ -115,7 +125,7 @@ fn an_engine_is_judged_by_the_files_alone() {
         }
     }
     assert!(
-        templates >= 4 && count > 500 * templates,
+        templates >= 3 && count > 500 * templates,
         "{count} pairs of {templates} templates"
     );
 }
@@ -141,7 +151,9 @@ fn every_answer_has_the_fingerprint_of_its_text() {
             *fronts.entry(file["front"].to_string()).or_insert(0) += 1;
         }
     }
-    assert_eq!(fronts.len(), 5, "{fronts:?}");
+    // One of the five is that of few templates.
+    let least = if is_everything() { 5 } else { 4 };
+    assert!(fronts.len() >= least, "{fronts:?}");
 }
 
 /// Nothing that the suite has is missing: every pair has its answer in one of the files.
@@ -150,7 +162,7 @@ fn every_pair_is_in_the_files() {
     assert_eq!(EXPORT.left_out, Vec::<String>::new());
     let suite = Suite::load_layout(&root());
     let manifest = json("manifest.json");
-    for pair in suite.pairs() {
+    for pair in suite.pairs().filter(is_looked_at) {
         let template = &manifest["templates"][pair.template.name.as_str()];
         let front = pair.front().name();
         let name = format!("{}/{}", pair.case.id.family(), pair.case.id.written_name());

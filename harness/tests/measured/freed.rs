@@ -10,6 +10,9 @@ use crate::meter::alone;
 /// What tables that are filled once may keep.
 const MOST: usize = 64 << 10;
 
+/// How often it is tried.
+const TRIES: usize = 3;
+
 #[test]
 fn templates_that_are_dropped_leave_nothing_behind() {
     let _alone = alone();
@@ -36,11 +39,16 @@ fn templates_that_are_dropped_leave_nothing_behind() {
             assert!(program.prompt(&case).is_ok());
         };
         compile_and_render(0);
-        let ((), taken) = measured(|| (1..500).for_each(compile_and_render));
-        let (kept, dialect) = (taken.kept, engine.dialect());
+        // What other threads of the program allocate meanwhile counts, too: what is really kept
+        // is kept every time.
+        let taken: Vec<_> = (0..TRIES)
+            .map(|_| measured(|| (1..500).for_each(compile_and_render)).1)
+            .collect();
+        let kept = taken.iter().map(|taken| taken.kept).min().unwrap();
+        let dialect = engine.dialect();
         assert!(kept < MOST, "{dialect}: {kept} bytes are kept");
         assert!(
-            taken.peak > source.len(),
+            taken.iter().all(|taken| taken.peak > source.len()),
             "the templates of {dialect} are in memory while they are there"
         );
     }

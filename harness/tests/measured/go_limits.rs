@@ -25,7 +25,7 @@ fn outcome(engine: &Gotmpl, source: &str) -> Outcome {
 fn wrong<S>(templates: Vec<(&str, &str, S)>, written: impl Fn(S) -> String) -> Vec<String> {
     let engine = Gotmpl::new();
     let mut wrong = Vec::new();
-    for (name, expected, source) in sample(templates, 12) {
+    for (name, expected, source) in sample(templates, 20) {
         let template = Template::from_source(name, Dialect::Go, &written(source));
         let (outcome, taken, complaint) = measure::pair(&engine, &template, &case());
         println!(

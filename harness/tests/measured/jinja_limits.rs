@@ -99,7 +99,7 @@ fn large_templates_are_loaded_in_time_or_refused() {
     let _alone = alone();
     let case = Case::from_messages(vec![]);
     let engine = Minijinja::new();
-    for (name, expected, source) in sample(large(), 7) {
+    for (name, expected, source) in sample(large(), 11) {
         let template = Template::from_source(name, Dialect::Jinja, &source);
         let (outcome, _, complaint) = measure::pair(&engine, &template, &case);
         assert_eq!(outcome, measure::word(&expected), "{name}");
@@ -146,7 +146,7 @@ fn a_namespace_that_holds_itself_is_dropped() {
     let template = Template::from_source("t", Dialect::Jinja, source);
     let program = load(engines.by_name("minijinja").unwrap(), &template);
     let ((), taken) = measure::measured(|| {
-        for _ in 0..100 {
+        for _ in 0..30 {
             let outcome = program.render(&Conversation::new(&case));
             assert!(
                 matches!(outcome, Outcome::Rendered { .. }),

@@ -131,3 +131,34 @@ fn what_runs_upwards_is_named_with_the_way_round() {
         assert_eq!(small_crate(file, line), expected, "{line}");
     }
 }
+
+/// The library has no examples in its documentation, and to look for them takes a second: its
+/// manifest says `doctest = false`. An example of Rust code that nothing runs is not let in.
+#[test]
+fn the_library_has_no_example_that_is_not_run() {
+    let folder = harness().join("rolecall");
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    assert!(manifest.contains("doctest = false"));
+    let mut blocks = 0;
+    for entry in walkdir::WalkDir::new(folder.join("src")) {
+        let path = entry.expect("an entry").into_path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a file");
+        let fences = text.lines().map(str::trim_start).filter_map(|line| {
+            let words = line.strip_prefix("//!").or(line.strip_prefix("///"))?;
+            words.trim_start().strip_prefix("```")
+        });
+        // Every other fence ends a block.
+        for language in fences.step_by(2) {
+            assert!(
+                ["console", "jinja", "json", "text", "toml"].contains(&language),
+                "{}: an example in {language:?} would not be run",
+                path.display()
+            );
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 0);
+}
