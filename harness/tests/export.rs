@@ -45,7 +45,8 @@ static FILES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| EXPORT.files().c
 
 /// Those of them that are JSON.
 static JSON: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
-    let files = FILES.iter().filter(|(path, _)| path.ends_with(".json"));
+    let is_json = |path: &str| Path::new(path).extension().is_some_and(|end| end == "json");
+    let files = FILES.iter().filter(|(path, _)| is_json(path));
     files
         .map(|(path, text)| (*path, serde_json::from_str(text).unwrap()))
         .collect()
