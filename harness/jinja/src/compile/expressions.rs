@@ -51,9 +51,8 @@ impl Expressions {
         expressions.iter().map(|inner| self.adapt(inner)).collect()
     }
 
-    /// The arguments of a call, with Python's operators.
-    /// The arguments of a call, of which those by name must not be in a dictionary that it is
-    /// given, too.
+    /// The arguments of a call, with Python's operators. A dictionary that it is given must not
+    /// have those of these names, too.
     pub(super) fn adapt_arguments<'s>(
         &mut self,
         arguments: &[CallArg<'s>],
@@ -479,9 +478,8 @@ impl Expressions {
 }
 
 /// The names of a call's arguments and of others beside them, which a dictionary that it is
-/// given must not have. One that
-/// is a word of Python's makes a dictionary of them all, in which the last one of a name counts
-/// (Jinja2's compiler.py, `signature`).
+/// given must not have. None where one is a word of Python's: then Jinja2 makes a dictionary of
+/// all of them, in which the last one of a name counts (compiler.py, `signature`).
 pub(super) fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'s str> {
     let names = arguments.iter().filter_map(|argument| match argument {
         CallArg::Kwarg(name, _) => Some(*name),

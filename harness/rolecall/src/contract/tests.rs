@@ -1,15 +1,13 @@
 //! Every contract, on a template that keeps all of them, and with one thing in it changed
 //! so that it breaks this one.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rolecall_model::{Conversation, Dialect, Engine, Limits, Outcome, Program, Refusal, Template};
+use rolecall_model::{Dialect, Limits, Template};
 
 use super::example_tokenizer::tokenizer;
 use super::{ALL, Judgement, by_id};
 use crate::card::{Card, examine, examine_with};
 use crate::engines::Engines;
+use crate::probe::counting::Counting;
 
 /// A template that keeps every contract.
 const SOUND: &str = r"
@@ -528,43 +526,10 @@ fn names_are_unique() {
     assert_eq!(ids.len(), ALL.len());
 }
 
-/// An engine that counts its renders, and writes the number into the prompt.
-#[derive(Debug, Default)]
-struct Counts(Arc<AtomicUsize>);
-
-impl Engine for Counts {
-    fn name(&self) -> &'static str {
-        "counts"
-    }
-    fn version(&self) -> &'static str {
-        ""
-    }
-    fn description(&self) -> String {
-        "an engine that counts".into()
-    }
-    fn dialect(&self) -> Dialect {
-        Dialect::Jinja
-    }
-    fn compile(&self, _: &Template) -> Result<Box<dyn Program>, Refusal> {
-        Ok(Box::new(Counter(Arc::clone(&self.0))))
-    }
-}
-
-struct Counter(Arc<AtomicUsize>);
-
-impl Program for Counter {
-    fn render(&self, conversation: &Conversation<'_>) -> Outcome {
-        let count = self.0.fetch_add(1, Ordering::Relaxed);
-        Outcome::Rendered {
-            text: format!("{count} {:?}", conversation.case().messages),
-        }
-    }
-}
-
 #[test]
 fn what_changes_from_one_render_to_the_next_is_not_deterministic() {
     let template = Template::from_source("t", Dialect::Jinja, "");
-    let card = examine(&Counts::default(), &template);
+    let card = examine(&Counting::aloud(), &template);
     assert!(matches!(
         verdict(&card, "deterministic"),
         Judgement::Broken(_)

@@ -16,6 +16,9 @@ mod seen;
 
 pub mod catalogue;
 
+#[cfg(test)]
+pub(crate) mod counting;
+
 mod prober;
 
 pub use definition::Probe;

@@ -364,13 +364,10 @@ impl<'t> Prober<'t> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use rolecall_model::{Conversation, Refusal};
-
     use super::*;
     use crate::engines::Engines;
     use crate::probe::catalogue::{MISSING_ANSWER, NULL_ANSWER, SYSTEM_USER, TOOLS, TWO_USERS};
+    use crate::probe::counting::Counting;
 
     #[test]
     fn a_template_without_measure_is_not_asked_for_long() {
@@ -401,43 +398,13 @@ mod tests {
         assert_eq!(outcomes[0].kind(), rolecall_model::OutcomeKind::Rendered);
     }
 
-    /// An engine that counts its renders.
-    #[derive(Debug, Default)]
-    struct Counts(Arc<AtomicUsize>);
-
-    impl Engine for Counts {
-        fn name(&self) -> &'static str {
-            "counts"
-        }
-        fn version(&self) -> &'static str {
-            ""
-        }
-        fn description(&self) -> String {
-            "an engine that counts".into()
-        }
-        fn dialect(&self) -> Dialect {
-            Dialect::Jinja
-        }
-        fn compile(&self, _: &Template) -> Result<Box<dyn rolecall_model::Program>, Refusal> {
-            Ok(Box::new(Counts(Arc::clone(&self.0))))
-        }
-    }
-
-    impl rolecall_model::Program for Counts {
-        fn render(&self, conversation: &Conversation<'_>) -> Outcome {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            let text = format!("{:?}", conversation.case().messages);
-            Outcome::Rendered { text }
-        }
-    }
-
     #[test]
     fn a_conversation_is_rendered_once_whatever_it_is_called() {
         let template = Template::from_source("t", Dialect::Jinja, "");
-        let (engine, inputs) = (Counts::default(), Inputs::default());
+        let (engine, inputs) = (Counting::default(), Inputs::default());
         let prober = Prober::new(&engine, &template, &inputs);
-        let begun = engine.0.load(Ordering::Relaxed);
-        let since = || engine.0.load(Ordering::Relaxed) - begun;
+        let begun = engine.renders();
+        let since = || engine.renders() - begun;
         // transformers drops what is null.
         let (null, missing) = (prober.see(NULL_ANSWER), prober.see(MISSING_ANSWER));
         assert_eq!(
@@ -473,7 +440,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_is_written_down_once_for_all_templates() {
-        let (engine, inputs) = (Counts::default(), Inputs::default());
+        let (engine, inputs) = (Counting::default(), Inputs::default());
         let asked = ["one", "other"].map(|source| {
             let template = Template::from_source("t", Dialect::Jinja, source);
             Arc::clone(&Prober::new(&engine, &template, &inputs).see(TOOLS).asked)
