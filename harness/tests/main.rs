@@ -8,6 +8,7 @@
 
 mod extent;
 mod folder;
+mod scratch;
 
 mod cli;
 mod constructs;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rolecall_builtin::FINGERPRINT;
 
 use crate::folder::{CACHE, Folder, REFERENCE, Ran};
+use crate::scratch;
 
 /// A suite whose cases are its own, with the user's folder for what can be made again.
 struct Own {
@@ -17,7 +18,7 @@ impl Own {
     fn new() -> Own {
         let own = Own {
             folder: Folder::empty(),
-            home: tempfile::tempdir().unwrap(),
+            home: scratch::folder(),
         };
         // The references are each test's own. The built-in suite has a thousand files, and is
         // unpacked for all of them.

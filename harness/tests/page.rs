@@ -6,6 +6,7 @@
 use std::process::Command;
 
 use crate::folder::Folder;
+use crate::scratch;
 use serde_json::Value;
 
 /// A suite with a template that would like to be markup, and one that is not as accepted.
@@ -50,7 +51,7 @@ pub(crate) fn browse(folder: &Folder, html: &str, address: &str, script: &str) -
         }}, 300));</script>"
     );
     let path = folder.write("test.html", &format!("{html}{test}"));
-    let profile = tempfile::tempdir().unwrap();
+    let profile = scratch::folder();
     let output = Command::new(std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into()))
         .args([
             "--headless",

@@ -16,6 +16,7 @@ use rolecall::case_file::read_family;
 use rolecall::template_file::read_template;
 
 use crate::folder::CACHE;
+use crate::scratch;
 
 /// As in a page for people whose terminal is narrow.
 const COLUMNS: &str = "100";
@@ -73,7 +74,7 @@ impl Page {
 
     /// Runs its commands, and says how many there were.
     fn run(&self) -> usize {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch::folder();
         let mut commands = 0;
         for block in self.blocks() {
             if let Some(file) = &block.file {
@@ -211,7 +212,7 @@ fn the_example_files_can_be_read() {
     let [case, sidecar] = examples.as_slice() else {
         panic!("{} JSON examples", examples.len());
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::folder();
     let path = folder.path().join("bad-roles.json");
     std::fs::write(&path, case).unwrap();
     let family = read_family(&path, &[root().join("cases/tools")]);

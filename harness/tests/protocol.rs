@@ -14,6 +14,7 @@ use rolecall_model::{
 use serde_json::json;
 
 use crate::folder::Folder;
+use crate::scratch;
 
 /// What all scripts have in common: `start` greets, `ask` reads a request into `line` and
 /// its number into `id`, `ok` answers it, `text` renders something, `content` is what the
@@ -218,7 +219,7 @@ done"#;
 
 /// What is asked, and how often a program is started for it, a line each.
 fn counted(script: &str, contents: &[&str]) -> (Vec<Outcome>, usize) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::folder();
     let count = folder.path().join("starts");
     let script = format!("starts={0}; echo >> $starts\n{script}", count.display());
     let outcomes = outcomes(&script, contents);
@@ -609,7 +610,7 @@ done"#
 
 #[test]
 fn no_program_outlives_the_engine() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::folder();
     let pids = folder.path().join("pids");
     let script = format!("echo $$ >> {}; serve", pids.display());
     let engine = start(&script).unwrap();
@@ -629,7 +630,7 @@ fn no_program_outlives_the_engine() {
 /// takes: a crash is that pair's, and costs nothing else.
 #[test]
 fn an_engine_that_is_not_ours_crashes_alone() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::folder();
     for (name, source) in [
         ("deep", "{% set n = namespace() %}{% set n.x = n %}{{ n }}"),
         ("fine", "{{ messages[0].content }}"),

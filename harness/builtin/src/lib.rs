@@ -36,6 +36,10 @@ pub const SIZE: usize = ARCHIVE.len();
 ///
 /// The folder cannot be made or written.
 pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
+    unpacked_by(unpack, cache)
+}
+
+fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io::Result<PathBuf> {
     let folder = cache.join(format!("suite-{FINGERPRINT}"));
     if folder.is_dir() {
         return Ok(folder);
@@ -116,9 +120,19 @@ mod tests {
     #[test]
     fn threads_that_unpack_at_once_do_not_disturb_each_other() {
         let cache = tempfile::tempdir().unwrap();
+        let all_begun = std::sync::Barrier::new(8);
+        let small = |folder: &Path| {
+            fs::create_dir(folder)?;
+            // None is ready before all have begun.
+            all_begun.wait();
+            fs::write(folder.join("file"), "of a suite")
+        };
         std::thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| unpacked(cache.path()).unwrap());
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let folder = unpacked_by(small, cache.path()).unwrap();
+                    assert_eq!(fs::read(folder.join("file")).unwrap(), b"of a suite");
+                });
             }
         });
         // The suite, and nothing of the others.

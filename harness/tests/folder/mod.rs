@@ -19,6 +19,8 @@ use rolecall::transcript;
 use rolecall_model::Outcome;
 use serde_json::Value;
 
+use crate::scratch;
+
 /// Where the command line keeps what it may make again: not among the user's own things.
 pub const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
 
@@ -47,7 +49,7 @@ impl Folder {
     /// Nothing.
     pub fn empty() -> Folder {
         Folder {
-            root: tempfile::tempdir().unwrap(),
+            root: scratch::folder(),
         }
     }
 

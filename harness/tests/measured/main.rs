@@ -10,6 +10,8 @@
 mod extent;
 mod measure;
 mod meter;
+#[path = "../scratch.rs"]
+mod scratch;
 
 mod freed;
 mod fuzz;

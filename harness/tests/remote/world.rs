@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::server::{Reply, Request, Server};
 use crate::folder::CACHE;
+use crate::scratch;
 
 /// The commit of the model, and that of its revision `v2`.
 pub(super) const COMMIT: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
@@ -31,7 +32,7 @@ pub(super) struct Ran {
 impl World {
     /// One with a case, `cases/hi`, and empty caches.
     pub(super) fn new() -> World {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch::folder();
         let at = |name: &str| folder.path().join(name).display().to_string();
         let variables = [
             ("HOME", at("home")),

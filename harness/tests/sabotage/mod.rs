@@ -24,6 +24,7 @@ use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
 
 use crate::extent::sample;
+use crate::scratch;
 
 use self::changes::{Change, Extent};
 use self::checks::{Check, Checks};
@@ -72,7 +73,7 @@ struct Victim<'e> {
 
 impl<'e> Victim<'e> {
     fn new(engines: &'e Engines) -> Victim<'e> {
-        let folder = suite::folder();
+        let folder = scratch::folder();
         suite::write(folder.path());
         let layout = Layout::new(folder.path());
         let suite = Suite::load_layout(&layout);
@@ -180,7 +181,7 @@ fn sabotage_text(
 fn sabotage(extent: Extent) -> All {
     /// Bytes at a time.
     const PIECE: usize = 32;
-    let folder = suite::folder();
+    let folder = scratch::folder();
     suite::write(folder.path());
     let mut by_kind: BTreeMap<Kind, Vec<_>> = BTreeMap::new();
     for (file, kind) in files(folder.path()) {

@@ -36,12 +36,6 @@ const CASES: [(&str, &[&str]); 8] = [
     ("unicode", &["separator-controls"]),
 ];
 
-/// A folder for a suite; in memory where there is a place for that, since it is written
-/// thousands of times.
-pub(crate) fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
-}
-
 /// Writes the sample below a folder.
 pub(crate) fn write(root: &Path) {
     let (from, to) = (original(), Layout::new(root));

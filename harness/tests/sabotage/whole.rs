@@ -26,7 +26,8 @@ use serde_json::{Value, json};
 use super::changes::Extent;
 use super::checks::Check;
 use super::files::Kind;
-use super::{All, Figures, sabotage_text, suite};
+use super::{All, Figures, sabotage_text};
+use crate::scratch;
 
 /// Changes every file of a suite.
 pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
@@ -252,7 +253,7 @@ impl Whole<'_> {
 
     fn template(&self, template: &Template) -> Figures {
         let record = self.record_of(template);
-        let folder = suite::folder();
+        let folder = scratch::folder();
         let path = folder.path().join(template.path.file_name().unwrap());
         let bytes = std::fs::read(&template.path).unwrap();
         self.sabotage(Kind::Template, &template.path, &bytes, |changed| {
@@ -266,7 +267,7 @@ impl Whole<'_> {
 
     fn sidecar(&self, template: &Template) -> Figures {
         let record = self.record_of(template);
-        let folder = suite::folder();
+        let folder = scratch::folder();
         let path = folder.path().join(template.path.file_name().unwrap());
         std::fs::copy(&template.path, &path).unwrap();
         let original = template.path.with_extension("json");
@@ -305,7 +306,7 @@ impl Whole<'_> {
         let cases = file["cases"].as_object_mut().unwrap();
         cases.retain(|name, _| name == case.id.name());
         let bytes = serde_json::to_string_pretty(&file).unwrap() + "\n";
-        let folder = suite::folder();
+        let folder = scratch::folder();
         let path = folder.path().join(case.path.file_name().unwrap());
         let input = self.inputs[&case.id];
         self.sabotage(Kind::Case, &path, bytes.as_bytes(), |changed| {
@@ -331,7 +332,7 @@ impl Whole<'_> {
 
     fn tool(&self, original: &Path) -> Figures {
         let tool = read_tool(original).unwrap();
-        let folder = suite::folder();
+        let folder = scratch::folder();
         let path = folder.path().join(original.file_name().unwrap());
         let bytes = std::fs::read(original).unwrap();
         // The tool is part of its cases' input.
@@ -364,7 +365,7 @@ impl Whole<'_> {
         let starts: Vec<usize> = (0..bytes.len()).step_by(PIECE).collect();
         let piece = |start: &usize| {
             let places = *start..bytes.len().min(start + PIECE);
-            let folder = suite::folder();
+            let folder = scratch::folder();
             let path = folder.path().join("parity.json");
             let noticed = |changed: &[u8]| {
                 std::fs::write(&path, changed).unwrap();

@@ -17,6 +17,8 @@ use std::process::{Command, Output};
 
 use rolecall::source::{self, Found};
 
+use crate::scratch;
+
 /// A file of one case.
 const CASES: &str = r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#;
 
@@ -25,7 +27,7 @@ struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Folder {
-        Folder(tempfile::tempdir().unwrap())
+        Folder(scratch::folder())
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use self::modules::Modules;
 use self::order::{circle, upwards};
+use crate::scratch;
 
 /// The crates, from the ground up: the folders below `harness/`.
 const CRATES: [&str; 7] = [
@@ -58,7 +59,7 @@ fn imports_run_downwards() {
 
 /// A crate of three files and a folder, with one line that an import is put into.
 fn small_crate(changed: &str, line: &str) -> Vec<String> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = scratch::folder();
     for (name, text) in [
         (
             "lib.rs",

@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use self::seeds::{fuzz_data, package};
 use self::targets::{CASE_KINDS, MODEL_KINDS, TARGETS, Target};
 use crate::extent::is_everything;
+use crate::scratch;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -190,7 +191,7 @@ fn inputs_are_changed_seeds() {
 
 #[test]
 fn seeds_are_written_as_a_fuzzer_reads_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::folder();
     let one_of = if is_everything() { 1 } else { 16 };
     export::write(folder.path(), one_of);
     export::check(folder.path(), one_of);
