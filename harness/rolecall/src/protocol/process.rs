@@ -48,7 +48,8 @@ impl Process {
         Process::spawn_with(command, &[], longest)
     }
 
-    /// Starts a program with variables in its environment.
+    /// Starts a program with variables in its environment. A program in Rust prints no
+    /// backtrace: what it says comes before that, and the end of it is kept.
     pub(super) fn spawn_with(
         command: &[String],
         environment: &[(&str, &str)],
@@ -57,6 +58,7 @@ impl Process {
         let (program, arguments) = command.split_first().ok_or("no program is named")?;
         let mut child = Command::new(program)
             .args(arguments)
+            .env("RUST_BACKTRACE", "0")
             .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
