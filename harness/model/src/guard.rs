@@ -129,7 +129,14 @@ thread_local! {
 /// Runs a closure on a large stack; a panic in it is returned as what it said, and where if
 /// the hook of [`keep_quiet`] is there to see that.
 fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    stacker::maybe_grow(NEEDED, STACK, || catch(run))
+    on_large_stack(|| catch(run))
+}
+
+/// Runs a closure on a stack of [`STACK`] bytes, unless the thread has one already. What loads
+/// and renders many templates one after the other does it in here, for a stack that is taken for
+/// each of them costs more than most renders do.
+pub fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(NEEDED, STACK, run)
 }
 
 /// Runs a closure; a panic in it is returned as what it said, and where if the hook of

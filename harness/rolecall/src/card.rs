@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use rolecall_model::guard::on_large_stack;
 use rolecall_model::{Dialect, Engine, Template};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,6 +75,15 @@ pub struct Examiner {
 impl Examiner {
     /// Examines a template. Where there is a tokenizer, its prompts become tokens that are known.
     pub fn examine(
+        &self,
+        engine: &dyn Engine,
+        template: &Template,
+        tokenizer: Option<&Tokenizer>,
+    ) -> Card {
+        on_large_stack(|| self.card(engine, template, tokenizer))
+    }
+
+    fn card(
         &self,
         engine: &dyn Engine,
         template: &Template,

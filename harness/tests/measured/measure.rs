@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rolecall_model::guard::load;
+use rolecall_model::guard::{STACK, load};
 use rolecall_model::{Case, Conversation, Engine, Outcome, Template};
 
 use crate::meter::{Taken, taken};
@@ -20,9 +20,6 @@ const KEPT: usize = 1 << 20;
 /// What looks wrong is tried again: a busy machine takes longer at times, and a table is
 /// filled once, but what a pair really takes it takes every time.
 const TRIES: usize = 4;
-
-/// The stack of the threads that render.
-const STACK: usize = 64 << 20;
 
 /// Does something on a thread like those that render, and measures it. The caller is alone:
 /// see [`alone`](crate::meter::alone).

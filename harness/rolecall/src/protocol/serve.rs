@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
-use rolecall_model::guard::{Loaded, load};
+use rolecall_model::guard::{Loaded, load, on_large_stack};
 use rolecall_model::{Case, Conversation, Engine, Outcome, Template};
 use serde::Serialize;
 
@@ -39,6 +39,14 @@ struct Introduction<'e> {
 /// What a program at the other end does wrong ends it with an error: an engine is not to
 /// guess what was asked.
 pub fn serve(
+    engine: &dyn Engine,
+    requests: impl BufRead,
+    answers: impl Write,
+) -> Result<(), ServeError> {
+    on_large_stack(|| answer_all(engine, requests, answers))
+}
+
+fn answer_all(
     engine: &dyn Engine,
     requests: impl BufRead,
     mut answers: impl Write,

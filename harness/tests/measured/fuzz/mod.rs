@@ -26,6 +26,7 @@ use crate::extent::is_everything;
 use crate::scratch;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use rolecall_model::guard::on_large_stack;
 
 /// Inputs for each target, where everything is to be tried, and where it is not.
 const MANY: u32 = 3000;
@@ -123,7 +124,7 @@ macro_rules! tests {
     ($($test:ident: $target:literal,)*) => {
         $(#[test]
         fn $test() {
-            fuzz($target);
+            on_large_stack(|| fuzz($target));
         })*
 
         const TESTED: &[&str] = &[$($target),*];
