@@ -376,19 +376,21 @@ fn init_makes_a_suite_that_can_be_run() {
 #[test]
 fn outside_of_every_suite_the_built_in_one_is_there() {
     let empty = Folder::empty();
-    let ran = empty.rolecall(&["run", "chatml"]);
+    let cache = scratch::folder();
+    let rolecall = |arguments: &[&str]| empty.rolecall_with_cache(cache.path(), arguments);
+    let ran = rolecall(&["run", "chatml"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     has(
         &ran.stdout(),
         &["agree (100 %) with transformers 5.23.0, as recorded"],
     );
-    assert_eq!(empty.rolecall(&["lint"]).code(), 0);
+    assert_eq!(rolecall(&["lint"]).code(), 0);
     for arguments in [
         ["accept", "chatml"],
         ["reference", "update"],
         ["lint", "--fix"],
     ] {
-        let ran = empty.rolecall(&arguments);
+        let ran = rolecall(&arguments);
         assert_eq!(ran.code(), 2, "{arguments:?}");
         has(
             &ran.stderr(),

@@ -85,35 +85,55 @@ fn unpack(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Read;
+
     use super::*;
 
     #[test]
-    fn the_suite_comes_out_as_it_is_on_disk() {
-        let cache = tempfile::tempdir().unwrap();
-        let folder = unpacked(cache.path()).unwrap();
-        assert!(folder.ends_with(format!("suite-{FINGERPRINT}")));
+    fn the_archive_has_the_suite_as_it_is_on_disk() {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut files = 0;
-        let references = ["scripts/engines/ollama", "scripts/engines/transformers"];
-        for part in ["cases", "snapshots"].into_iter().chain(references) {
-            for entry in walk(&checkout.join(part)) {
-                let path = entry.strip_prefix(&checkout).unwrap();
-                assert_eq!(
-                    fs::read(folder.join(path)).unwrap(),
-                    fs::read(&entry).unwrap()
-                );
-                files += 1;
+        let mut archive = tar::Archive::new(StreamingDecoder::new(ARCHIVE).unwrap());
+        let mut packed = BTreeMap::new();
+        for entry in archive.entries().unwrap() {
+            let mut entry = entry.unwrap();
+            if entry.header().entry_type().is_file() {
+                let path = entry.path().unwrap().into_owned();
+                let mut content = Vec::new();
+                entry.read_to_end(&mut content).unwrap();
+                assert!(packed.insert(path, content).is_none());
             }
         }
-        assert!(files > 1000, "{files}");
+        let references = ["scripts/engines/ollama", "scripts/engines/transformers"];
+        let parts = ["cases", "snapshots"].into_iter().chain(references);
+        let mut files: Vec<PathBuf> = parts.flat_map(|part| walk(&checkout.join(part))).collect();
+        assert!(files.len() > 1000, "{}", files.len());
         for script in ["scripts/installing.sh", "scripts/setup-references"] {
-            assert!(folder.join(script).is_file());
+            files.push(checkout.join(script));
         }
-        // Nothing else is there, and the second time nothing is written.
-        assert_eq!(walk(&folder).len(), files + 2);
-        fs::write(folder.join("mark"), "").unwrap();
-        assert_eq!(unpacked(cache.path()).unwrap(), folder);
-        assert!(folder.join("mark").is_file());
+        for file in files {
+            let content = packed.remove(file.strip_prefix(&checkout).unwrap());
+            assert_eq!(content.unwrap(), fs::read(&file).unwrap(), "{file:?}");
+        }
+        // Nothing else is there.
+        assert_eq!(
+            packed.into_keys().collect::<Vec<_>>(),
+            Vec::<PathBuf>::new()
+        );
+    }
+
+    #[test]
+    fn the_archive_is_unpacked_once() {
+        let cache = tempfile::tempdir().unwrap();
+        let small = |folder: &Path| {
+            fs::create_dir(folder)?;
+            fs::write(folder.join("file"), "of a suite")
+        };
+        let folder = unpacked_by(small, cache.path()).unwrap();
+        assert!(folder.ends_with(format!("suite-{FINGERPRINT}")));
+        let again = unpacked_by(|_| unreachable!("it is there"), cache.path());
+        assert_eq!(again.unwrap(), folder);
+        assert_eq!(fs::read(folder.join("file")).unwrap(), b"of a suite");
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 
