@@ -352,7 +352,11 @@ impl Records {
                 record,
             }))
         };
-        let read: Vec<_> = templates.par_iter().map(read).collect();
+        // For one, threads take longer to start than its file to be read.
+        let read: Vec<_> = match templates.as_slice() {
+            [template] => vec![read(template)],
+            several => several.par_iter().map(read).collect(),
+        };
         let mut records = Records::default();
         for (template, known) in templates.iter().zip(read) {
             let name = template.name.clone();
