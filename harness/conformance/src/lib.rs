@@ -4,28 +4,12 @@
 //! test of its own: `cargo test -- --list` names them, and filters, `--skip` and `--exact` choose.
 //! What is expected was recorded from transformers and Ollama, and comes with this crate.
 //!
-//! ```no_run
-//! // tests/chat_templates.rs, with `harness = false` for it in Cargo.toml
-//! use std::process::ExitCode;
+//! This is such a test, with `harness = false` for it in `Cargo.toml`. It is one of this crate's
+//! own, so that it runs:
 //!
-//! use rolecall_conformance::Conformance;
-//! # use rolecall_conformance::{Dialect, Engine, Program, Refusal, Template};
-//! # struct Mine;
-//! # impl Engine for Mine {
-//! #     fn name(&self) -> &str { "mine" }
-//! #     fn version(&self) -> &str { "1.0" }
-//! #     fn description(&self) -> String { String::new() }
-//! #     fn dialect(&self) -> Dialect { Dialect::Jinja }
-//! #     fn compile(&self, _: &Template) -> Result<Box<dyn Program>, Refusal> { todo!() }
-//! # }
+#![doc = concat!("```no_run\n", include_str!("../tests/plain.rs"), "```")]
 //!
-//! fn main() -> ExitCode {
-//!     Conformance::of(&Mine)
-//!         .only("qwen*")
-//!         .expecting_failures("tests/known.txt")
-//!         .run()
-//! }
-//! ```
+//! [`Conformance::only`] chooses templates and cases for good.
 //!
 //! The list of expected failures has a `TEMPLATE_GLOB` or `TEMPLATE_GLOB:CASE_GLOB` a line, and
 //! comments that begin with `#`. It goes stale loudly: a pair that is in it and passes fails, and a

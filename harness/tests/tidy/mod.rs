@@ -31,10 +31,9 @@ fn harness() -> PathBuf {
 }
 
 /// What is wrong with a crate, in words.
-fn examine(source: &Path) -> Vec<String> {
-    let modules = Modules::read(source);
-    let mut wrong: Vec<String> = upwards(&modules).iter().map(ToString::to_string).collect();
-    if let Some(way) = circle(&modules) {
+fn examine(modules: &Modules) -> Vec<String> {
+    let mut wrong: Vec<String> = upwards(modules).iter().map(ToString::to_string).collect();
+    if let Some(way) = circle(modules) {
         wrong.push(format!("a circle: {way}"));
     }
     wrong
@@ -45,9 +44,10 @@ fn imports_run_downwards() {
     let mut wrong = Vec::new();
     for name in CRATES {
         let source = harness().join(name).join("src");
-        let count = Modules::read(&source).len();
+        let modules = Modules::read(&source);
+        let count = modules.len();
         assert!(count > 3, "{count} modules were found in {name}");
-        let found = examine(&source);
+        let found = examine(&modules);
         wrong.extend(
             found
                 .into_iter()
@@ -88,7 +88,7 @@ fn small_crate(changed: &str, line: &str) -> Vec<String> {
         let added = if name == changed { line } else { "" };
         std::fs::write(path, format!("{added}\n{text}")).expect("a file");
     }
-    examine(folder.path())
+    examine(&Modules::read(folder.path()))
 }
 
 #[test]
@@ -133,33 +133,39 @@ fn what_runs_upwards_is_named_with_the_way_round() {
     }
 }
 
-/// The library has no examples in its documentation, and to look for them takes a second: its
-/// manifest says `doctest = false`. An example of Rust code that nothing runs is not let in.
+/// Crates without examples in their documentation say `doctest = false` in their manifests, for
+/// to look for them takes a while. An example of Rust code that nothing runs is not let in.
 #[test]
-fn the_library_has_no_example_that_is_not_run() {
-    let folder = harness().join("rolecall");
-    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
-    assert!(manifest.contains("doctest = false"));
+fn no_crate_has_an_example_that_is_not_run() {
     let mut blocks = 0;
-    for entry in walkdir::WalkDir::new(folder.join("src")) {
-        let path = entry.expect("an entry").into_path();
-        if path.extension().is_none_or(|extension| extension != "rs") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("a file");
-        let fences = text.lines().map(str::trim_start).filter_map(|line| {
-            let words = line.strip_prefix("//!").or(line.strip_prefix("///"))?;
-            words.trim_start().strip_prefix("```")
-        });
-        // Every other fence ends a block.
-        for language in fences.step_by(2) {
-            assert!(
-                ["console", "jinja", "json", "text", "toml"].contains(&language),
-                "{}: an example in {language:?} would not be run",
-                path.display()
-            );
-            blocks += 1;
+    for name in ["builtin", "conformance", "model", "rolecall"] {
+        let folder = harness().join(name);
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        assert!(manifest.contains("doctest = false"), "{name}");
+        for entry in walkdir::WalkDir::new(folder.join("src")) {
+            let path = entry.expect("an entry").into_path();
+            if path.extension().is_some_and(|extension| extension == "rs") {
+                blocks += examples(&path);
+            }
         }
     }
     assert!(blocks > 0);
+}
+
+/// How many examples are in the documentation of a file, none of them in Rust.
+fn examples(path: &Path) -> usize {
+    let text = std::fs::read_to_string(path).expect("a file");
+    let fences = text.lines().map(str::trim_start).filter_map(|line| {
+        let words = line.strip_prefix("//!").or(line.strip_prefix("///"))?;
+        words.trim_start().strip_prefix("```")
+    });
+    // Every other fence ends a block.
+    let languages = fences.step_by(2).inspect(|language| {
+        assert!(
+            ["console", "jinja", "json", "text", "toml"].contains(language),
+            "{}: an example in {language:?} would not be run",
+            path.display()
+        );
+    });
+    languages.count()
 }
