@@ -27,12 +27,12 @@ fn export(is_in: impl Fn(&Pair<'_>) -> bool) -> Export {
     Export::of(&root(), &suite, &pairs).unwrap()
 }
 
-/// Whether a pair is looked at: those of every template, or of one in four.
+/// Whether a pair is looked at: those of every template, or of one in eight.
 fn is_looked_at(pair: &Pair<'_>) -> bool {
     static NAMES: LazyLock<BTreeSet<TemplateName>> = LazyLock::new(|| {
         let suite = Suite::load_layout(&root());
         let names = suite.templates.iter().map(|template| template.name.clone());
-        sample(names.collect(), 4).into_iter().collect()
+        sample(names.collect(), 8).into_iter().collect()
     });
     NAMES.contains(&pair.template.name)
 }
@@ -126,7 +126,7 @@ fn an_engine_is_judged_by_the_files_alone() {
         }
     }
     assert!(
-        templates >= 3 && count > 500 * templates,
+        templates >= 2 && count > 500 * templates,
         "{count} pairs of {templates} templates"
     );
 }
@@ -258,11 +258,9 @@ fn the_manifest_tells_every_file_and_every_flag() {
 
 #[test]
 fn the_same_suite_gives_the_same_bytes() {
-    let is_in =
-        |pair: &Pair<'_>| is_everything() || pair.template.name.as_str().starts_with("command-");
-    let [one, other] = [export(is_in), export(is_in)];
-    assert!(one.files().count() > 5);
-    assert!(one.files().eq(other.files()));
+    let again = export(is_looked_at);
+    assert!(again.files().count() > 5);
+    assert!(again.files().eq(EXPORT.files()));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use rolecall::report::schemas;
 use serde_json::Value;
 
+use crate::extent::sample;
 use crate::folder::{Folder, Ran};
 
 /// The command in a folder, on a screen of some columns.
@@ -91,7 +92,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
             ran.stdout() + &ran.stderr()
         };
         let whole = said(&wide);
-        for columns in [60, 80] {
+        for columns in sample(vec![60, 80], 2) {
             let text = said(&on_screen(&folder, &columns.to_string(), arguments));
             let is_empty = arguments == ["list", "divergences"];
             assert_eq!(text.is_empty(), is_empty, "{arguments:?}");

@@ -55,7 +55,7 @@ fn faults_are_noticed_for_what_they_are() {
     let mut cards = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for fault in sample(FAULTS.iter().collect(), 4) {
+    for fault in sample(FAULTS.iter().collect(), 6) {
         let mut templates = suite.templates.iter();
         let template = templates
             .find(|template| template.name.as_str() == fault.template)

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rolecall::case_file::read_family;
 
-use crate::extent::is_everything;
+use crate::extent::{is_everything, sample};
 
 use super::{Folder, ended, has, link, pipe};
 
@@ -21,19 +21,22 @@ fn devices_and_pipes_are_not_read() {
     link("/dev/zero", &folder.path("zero.json"));
     link("/dev/zero", &folder.path("zero.gguf"));
     link("/dev/zero", &folder.path("zero.modelfile"));
-    for name in [
-        "pipe.jinja",
-        "pipe.json",
-        "pipe.gguf",
-        "Modelfile",
-        "zero.jinja",
-        "zero.json",
-        "zero.gguf",
-        "zero.modelfile",
-        "/dev/zero",
-        "/dev/full",
-        "/dev/null",
-    ] {
+    for name in sample(
+        vec![
+            "pipe.jinja",
+            "pipe.json",
+            "pipe.gguf",
+            "Modelfile",
+            "zero.jinja",
+            "zero.json",
+            "zero.gguf",
+            "zero.modelfile",
+            "/dev/zero",
+            "/dev/full",
+            "/dev/null",
+        ],
+        2,
+    ) {
         let path = folder.path(name);
         let path = path.to_str().unwrap();
         for command in [
@@ -80,7 +83,7 @@ fn many_cases_are_read_as_fast_as_few() {
     let (many, most) = if is_everything() {
         (300_000, Duration::from_mins(5))
     } else {
-        (15_000, Duration::from_secs(10))
+        (5_000, Duration::from_secs(10))
     };
     let folder = Folder::empty();
     folder.write("tools/t.json", "{}");
