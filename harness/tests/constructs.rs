@@ -6,16 +6,15 @@
 //! template of the suite uses fails.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Number, Parser, PipeNode, SmolStr};
 use minijinja::machinery::{Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 use regex::Regex;
-use rolecall::layout::Layout;
-use rolecall::suite::Suite;
 use rolecall_model::Dialect;
+
+use crate::project::SUITE;
 
 /// Patterns over the tokens of a Jinja template, written one after the other with a space
 /// between: strings in single quotes, whatever quotes the template uses, and an `else` with
@@ -218,12 +217,10 @@ fn tokens(source: &str) -> String {
 
 /// The sources of the suite's templates.
 fn sources(dialect: Dialect) -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let suite = Suite::load_layout(&Layout::new(root));
-    let templates = suite.templates.into_iter();
+    let templates = SUITE.templates.iter();
     templates
         .filter(|template| template.dialect == dialect)
-        .map(|template| template.source)
+        .map(|template| template.source.clone())
         .collect()
 }
 

@@ -8,7 +8,6 @@ use rolecall::construct::ConstructId;
 use rolecall::engines::Engines;
 use rolecall::export::{Export, Flag};
 use rolecall::fingerprint::Fingerprint;
-use rolecall::layout::Layout;
 use rolecall::suite::{Pair, Suite};
 use rolecall_model::guard::load;
 use rolecall_model::{Case, Conversation, Dialect, Outcome, Template, TemplateName};
@@ -16,29 +15,25 @@ use serde_json::{Map, Value};
 
 use crate::extent::{is_everything, sample};
 use crate::folder::Folder;
+use crate::project::{LAYOUT, SUITE};
 
-fn root() -> Layout {
-    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-}
-
-fn export(is_in: impl Fn(&Pair<'_>) -> bool) -> Export {
-    let suite = Suite::load_layout(&root());
-    let pairs: Vec<Pair<'_>> = suite.pairs().filter(is_in).collect();
-    Export::of(&root(), &suite, &pairs).unwrap()
+/// The export of what is looked at of a suite.
+fn export(suite: &Suite) -> Export {
+    let pairs: Vec<Pair<'_>> = suite.pairs().filter(is_looked_at).collect();
+    Export::of(&LAYOUT, suite, &pairs).unwrap()
 }
 
 /// Whether a pair is looked at: those of every template, or of one in eight.
 fn is_looked_at(pair: &Pair<'_>) -> bool {
     static NAMES: LazyLock<BTreeSet<TemplateName>> = LazyLock::new(|| {
-        let suite = Suite::load_layout(&root());
-        let names = suite.templates.iter().map(|template| template.name.clone());
+        let names = SUITE.templates.iter().map(|template| template.name.clone());
         sample(names.collect(), 8).into_iter().collect()
     });
     NAMES.contains(&pair.template.name)
 }
 
 /// The export of the suite.
-static EXPORT: LazyLock<Export> = LazyLock::new(|| export(is_looked_at));
+static EXPORT: LazyLock<Export> = LazyLock::new(|| export(&SUITE));
 
 /// Its files.
 static FILES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| EXPORT.files().collect());
@@ -161,9 +156,8 @@ fn every_answer_has_the_fingerprint_of_its_text() {
 #[test]
 fn every_pair_is_in_the_files() {
     assert_eq!(EXPORT.left_out, Vec::<String>::new());
-    let suite = Suite::load_layout(&root());
     let manifest = json("manifest.json");
-    for pair in suite.pairs().filter(is_looked_at) {
+    for pair in SUITE.pairs().filter(is_looked_at) {
         let template = &manifest["templates"][pair.template.name.as_str()];
         let front = pair.front().name();
         let name = format!("{}/{}", pair.case.id.family(), pair.case.id.written_name());
@@ -189,7 +183,7 @@ fn every_pair_is_in_the_files() {
     }
     assert_eq!(
         fields(json("cases.json"), "cases").len(),
-        suite.written_cases().count()
+        SUITE.written_cases().count()
     );
 }
 
@@ -258,7 +252,7 @@ fn the_manifest_tells_every_file_and_every_flag() {
 
 #[test]
 fn the_same_suite_gives_the_same_bytes() {
-    let again = export(is_looked_at);
+    let again = export(&Suite::load_layout(&LAYOUT));
     assert!(again.files().count() > 5);
     assert!(again.files().eq(EXPORT.files()));
 }

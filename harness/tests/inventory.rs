@@ -5,32 +5,27 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rolecall::layout::Layout;
 use rolecall::lint;
 use rolecall::record::{Record, Records};
 use rolecall::reference::Reference;
-use rolecall::suite::Suite;
 use rolecall_model::Dialect;
 use sha2::{Digest, Sha256};
 
-fn layout() -> Layout {
-    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-}
+use crate::project::{LAYOUT, SUITE};
 
 /// Whoever has the exported suite finds cases and templates by their names: a name that is gone
 /// does not come back.
 #[test]
 fn no_retired_name_comes_back() {
-    let suite = Suite::load_layout(&layout());
-    let text = std::fs::read_to_string(layout().cases().join("retired.json")).unwrap();
+    let text = std::fs::read_to_string(LAYOUT.cases().join("retired.json")).unwrap();
     let retired: serde_json::Value = serde_json::from_str(&text).unwrap();
     let names = |list: &str| {
         let names = retired[list].as_array().unwrap().iter();
         let names = names.map(|name| name.as_str().unwrap().to_owned());
         names.collect::<BTreeSet<_>>()
     };
-    let cases = suite.written_cases().map(|case| case.id.to_string());
-    let templates = suite
+    let cases = SUITE.written_cases().map(|case| case.id.to_string());
+    let templates = SUITE
         .templates
         .iter()
         .map(|template| template.name.to_string());
@@ -81,7 +76,7 @@ fn the_seeds_are_kept_byte_for_byte() {
         ),
     ];
     for (name, size, hash) in seeds {
-        let bytes = std::fs::read(layout().templates().join(name)).unwrap();
+        let bytes = std::fs::read(LAYOUT.templates().join(name)).unwrap();
         assert_eq!(bytes.len(), size, "{name}");
         let found = Sha256::digest(&bytes)
             .iter()
@@ -95,12 +90,10 @@ fn the_seeds_are_kept_byte_for_byte() {
 
 #[test]
 fn the_suite_has_no_problems_and_nothing_to_mend() {
-    let layout = layout();
-    let suite = Suite::load_layout(&layout);
-    let findings: Vec<String> = suite
+    let findings: Vec<String> = SUITE
         .problems
         .iter()
-        .chain(&lint::lint(&layout, &suite))
+        .chain(&lint::lint(&LAYOUT, &SUITE))
         .map(ToString::to_string)
         .collect();
     assert!(findings.is_empty(), "{}", findings.join("\n"));
@@ -136,14 +129,12 @@ fn stems(folder: &Path, extensions: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn every_file_of_the_suite_is_loaded() {
-    let layout = layout();
-    let suite = Suite::load_layout(&layout);
-    let families = suite.cases.iter().map(|case| case.id.family().to_owned());
-    let files = stems(&layout.conversations(), &["json"]);
+    let families = SUITE.cases.iter().map(|case| case.id.family().to_owned());
+    let files = stems(&LAYOUT.conversations(), &["json"]);
     assert_same("families", &families.collect(), &files);
-    let templates = suite.templates.iter();
+    let templates = SUITE.templates.iter();
     let templates = templates.map(|template| template.name.to_string());
-    let files = stems(&layout.templates(), &["jinja", "gotmpl"]);
+    let files = stems(&LAYOUT.templates(), &["jinja", "gotmpl"]);
     assert_same("templates", &templates.collect(), &files);
 }
 
@@ -151,22 +142,20 @@ fn every_file_of_the_suite_is_loaded() {
 /// the loader has lost since then is missing here.
 #[test]
 fn every_record_is_of_every_case() {
-    let layout = layout();
-    let suite = Suite::load_layout(&layout);
-    let files = walkdir::WalkDir::new(layout.snapshots()).into_iter();
+    let files = walkdir::WalkDir::new(LAYOUT.snapshots()).into_iter();
     let records = files
         .map(|file| file.unwrap().into_path())
         .filter(|path| path.ends_with("reference.json"))
         .map(|path| path.display().to_string());
-    let templates = suite.templates.iter();
+    let templates = SUITE.templates.iter();
     let expected = templates
-        .map(|template| Records::file(&layout.snapshots(), &template.name))
+        .map(|template| Records::file(&LAYOUT.snapshots(), &template.name))
         .map(|path| path.display().to_string());
     assert_same("records", &records.collect(), &expected.collect());
-    for template in &suite.templates {
-        let record = Record::of(&layout, &template.name).unwrap().unwrap();
-        let cases = suite.cases.iter();
-        let cases = cases.filter(|case| suite.has_pair(template, case));
+    for template in &SUITE.templates {
+        let record = Record::of(&LAYOUT, &template.name).unwrap().unwrap();
+        let cases = SUITE.cases.iter();
+        let cases = cases.filter(|case| SUITE.has_pair(template, case));
         let cases = cases.map(|case| case.id.clone()).collect();
         let recorded = record.cases.into_keys().collect();
         let what = format!("cases of {}, beside its record", template.name);
@@ -176,9 +165,8 @@ fn every_record_is_of_every_case() {
 
 #[test]
 fn every_case_says_something_of_its_own() {
-    let suite = Suite::load_layout(&layout());
     let mut seen = BTreeMap::new();
-    for case in suite.written_cases() {
+    for case in SUITE.written_cases() {
         let about = case.about.as_ref();
         let about = about.unwrap_or_else(|| panic!("{} says nothing", case.id));
         if let Some(other) = seen.insert(about, &case.id) {
@@ -190,7 +178,7 @@ fn every_case_says_something_of_its_own() {
 /// What is installed is what the harness expects, and what every record names.
 #[test]
 fn the_references_are_pinned() {
-    let root = layout().root().to_path_buf();
+    let root = LAYOUT.root().to_path_buf();
     for reference in Reference::ALL {
         let path = format!("scripts/engines/{}/requirements.txt", reference.name);
         let pins = std::fs::read_to_string(root.join(path)).unwrap();
@@ -209,16 +197,14 @@ fn the_references_are_pinned() {
 /// normalises those: each case gives the same with both.
 #[test]
 fn line_endings_of_a_template_change_nothing() {
-    let layout = layout();
-    let suite = Suite::load_layout(&layout);
     let [crlf, lf] = ["firefunction-v2", "firefunction-v2-lf"];
     let records = [crlf, lf].map(|name| {
-        let path = layout.snapshots().join(name).join("reference.json");
+        let path = LAYOUT.snapshots().join(name).join("reference.json");
         Record::read(&path).unwrap().cases
     });
     assert!(records[0] == records[1], "the reference tells them apart");
-    let folders = [crlf, lf].map(|name| layout.snapshots().join(name));
-    let families: BTreeSet<_> = suite
+    let folders = [crlf, lf].map(|name| LAYOUT.snapshots().join(name));
+    let families: BTreeSet<_> = SUITE
         .cases
         .iter()
         .filter(|case| case.is_for(Dialect::Jinja))

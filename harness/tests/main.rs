@@ -8,6 +8,7 @@
 
 mod extent;
 mod folder;
+mod project;
 mod scratch;
 
 mod cli;

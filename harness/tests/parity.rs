@@ -1,24 +1,21 @@
 //! The suite's twins give the same prompts, or `snapshots/parity.json` says why not.
 
-use std::path::Path;
-
 use rolecall::engines::Engines;
-use rolecall::layout::Layout;
 use rolecall::parity::{self, Explanations};
 use rolecall::report;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
 
 use crate::folder::Folder;
+use crate::project::LAYOUT;
 
 #[test]
 fn twins_agree_or_their_differences_are_explained() {
-    let layout = Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
-    let mut suite = Suite::load_layout(&layout);
+    let mut suite = Suite::load_layout(&LAYOUT);
     parity::prepare(&mut suite);
     let families = parity::families(&suite);
     assert!(!families.is_empty());
-    let explanations = Explanations::read(&layout.parity()).unwrap();
+    let explanations = Explanations::read(&LAYOUT.parity()).unwrap();
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[], None).unwrap();
     let run = runner.render(&parity::pairs(&suite, &families));

@@ -4,16 +4,14 @@
 mod faults;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use rolecall::card::{Card, examine};
 use rolecall::contract::Severity;
 use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::suite::Suite;
 use rolecall_model::Template;
 
 use crate::extent::sample;
+use crate::project::SUITE;
 
 use self::faults::{FAULTS, Fault, Noticed};
 
@@ -49,14 +47,12 @@ fn seeded(template: &Template, fault: &Fault) -> Template {
 
 #[test]
 fn faults_are_noticed_for_what_they_are() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let suite = Suite::load_layout(&Layout::new(&root));
     let engines = Engines::default();
     let mut cards = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for fault in sample(FAULTS.iter().collect(), 6) {
-        let mut templates = suite.templates.iter();
+        let mut templates = SUITE.templates.iter();
         let template = templates
             .find(|template| template.name.as_str() == fault.template)
             .unwrap_or_else(|| panic!("no template is named {}", fault.template));

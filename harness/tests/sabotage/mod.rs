@@ -24,6 +24,7 @@ use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
 
 use crate::extent::sample;
+use crate::project::LAYOUT;
 use crate::scratch;
 
 use self::changes::{Change, Extent};
@@ -279,7 +280,7 @@ fn whatever_matters_is_noticed_in_every_way() {
 #[test]
 #[ignore = "takes minutes"]
 fn whatever_matters_in_the_whole_suite_is_noticed() {
-    judge(&whole::sabotage(&suite::original(), Extent::Little));
+    judge(&whole::sabotage(&LAYOUT, Extent::Little));
 }
 
 /// Prints the figures; nothing may have passed that is not on the list, and every check has

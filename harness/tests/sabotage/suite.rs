@@ -15,10 +15,7 @@ use rolecall::wildcard::Wildcard;
 use rolecall_model::{Outcome, Stage};
 use serde_json::{Value, json};
 
-/// The suite that is sampled.
-pub(crate) fn original() -> Layout {
-    Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-}
+use crate::project::LAYOUT;
 
 /// Twins of both dialects.
 const TEMPLATES: [&str; 2] = ["phi3.jinja", "phi3-go.gotmpl"];
@@ -38,7 +35,7 @@ const CASES: [(&str, &[&str]); 8] = [
 
 /// Writes the sample below a folder.
 pub(crate) fn write(root: &Path) {
-    let (from, to) = (original(), Layout::new(root));
+    let (from, to) = (&*LAYOUT, Layout::new(root));
     let copy = |path: PathBuf| {
         let below = path.strip_prefix(from.root()).unwrap().to_path_buf();
         let into = root.join(below);
