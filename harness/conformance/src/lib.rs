@@ -234,33 +234,4 @@ fn is_chosen(arguments: &Arguments, name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_as_expected_shares_a_line_and_what_fails_has_its_own() {
-        let test = |name: &str, is_known: bool, failure: Option<&str>| Test {
-            name: name.to_owned(),
-            is_known,
-            failure: failure.map(str::to_owned),
-        };
-        let tests = vec![
-            test("a:x/1", false, None),
-            test("a:x/2", false, Some("other")),
-            test("b:x/1", true, None),
-            test("a:x/3", false, None),
-            test("b:x/2", true, Some("agrees")),
-            test("the list", false, None),
-        ];
-        let names = gathered(tests).into_iter().map(|test| test.name);
-        let names: Vec<String> = names.collect();
-        let expected = [
-            "a: 2 as expected",
-            "b: 0 as expected, 1 known to fail",
-            "a:x/2",
-            "b:x/2",
-            "the list",
-        ];
-        assert_eq!(names, expected);
-    }
-}
+mod tests;

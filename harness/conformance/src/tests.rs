@@ -3,10 +3,9 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
-
-use rolecall_conformance::Conformance;
 use rolecall_jinja::{Limits, Minijinja};
+
+use super::*;
 
 /// A list of expected failures, and the folder that it is in.
 struct List {
@@ -97,4 +96,31 @@ fn what_cannot_be_run_is_told() {
     let list = List::of("# a comment\na[\n");
     let listed = error(Conformance::of(&engine).expecting_failures(list.path()));
     assert!(listed.contains("known.txt:2"), "{listed}");
+}
+
+#[test]
+fn what_is_as_expected_shares_a_line_and_what_fails_has_its_own() {
+    let test = |name: &str, is_known: bool, failure: Option<&str>| Test {
+        name: name.to_owned(),
+        is_known,
+        failure: failure.map(str::to_owned),
+    };
+    let tests = vec![
+        test("a:x/1", false, None),
+        test("a:x/2", false, Some("other")),
+        test("b:x/1", true, None),
+        test("a:x/3", false, None),
+        test("b:x/2", true, Some("agrees")),
+        test("the list", false, None),
+    ];
+    let names = gathered(tests).into_iter().map(|test| test.name);
+    let names: Vec<String> = names.collect();
+    let expected = [
+        "a: 2 as expected",
+        "b: 0 as expected, 1 known to fail",
+        "a:x/2",
+        "b:x/2",
+        "the list",
+    ];
+    assert_eq!(names, expected);
 }
