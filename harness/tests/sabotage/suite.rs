@@ -76,7 +76,7 @@ pub(crate) fn write(root: &Path) {
     let suite = Suite::load_layout(&to);
     assert_eq!(suite.problems, []);
     for template in &suite.templates {
-        copy(Snapshots::of(&from).card(&template.name));
+        copy(Snapshots::of(from).card(&template.name));
         let mut record = Record::read(&Records::file(&from.snapshots(), &template.name)).unwrap();
         record.settings = Fingerprint::of_settings(template);
         let cases: BTreeSet<_> = suite
@@ -89,8 +89,8 @@ pub(crate) fn write(root: &Path) {
             .write(&Records::file(&to.snapshots(), &template.name))
             .unwrap();
     }
-    accept(&from, &to, &suite);
-    explanations(&from, &to, &suite);
+    accept(from, &to, &suite);
+    explanations(from, &to, &suite);
     diverge(&to, &suite);
 }
 
