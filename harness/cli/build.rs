@@ -4,7 +4,7 @@ use std::env::var;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // The tests start the program some nine hundred times. At an address that is chosen when it
+    // The tests start the program some eight hundred times. At an address that is chosen when it
     // starts, 70,000 of its words have to be written first: with a fixed one a start takes a
     // quarter less. The program that is released keeps to the system's usual way.
     let is_for_tests = var("PROFILE").is_ok_and(|profile| profile == "debug");
