@@ -23,13 +23,9 @@ use crate::scratch;
 /// As in a page for people whose terminal is narrow.
 const COLUMNS: &str = "100";
 
-/// What takes longer than all other examples together is run where everything is tried: the
-/// tests of the export look at parts of it.
+/// The example that takes longest is run where everything is tried: the tests of the export look
+/// at parts of it.
 const LONG: &str = "export target/data";
-
-fn root() -> PathBuf {
-    LAYOUT.root().to_path_buf()
-}
 
 /// A page: where it is, and its text.
 struct Page {
@@ -45,9 +41,9 @@ struct Block {
 }
 
 fn pages() -> Vec<Page> {
-    let docs = std::fs::read_dir(root().join("harness/docs")).unwrap();
+    let docs = std::fs::read_dir(LAYOUT.root().join("harness/docs")).unwrap();
     let docs = docs.map(|entry| entry.unwrap().path());
-    let mut paths: Vec<PathBuf> = docs.chain([root().join("README.md")]).collect();
+    let mut paths: Vec<PathBuf> = docs.chain([LAYOUT.root().join("README.md")]).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     paths.sort();
     let read = |path: PathBuf| Page {
@@ -93,7 +89,7 @@ impl Page {
                 let example = example.trim_start_matches("$ ");
                 let (line, expected) = example.split_once('\n').unwrap_or((example, ""));
                 let (arguments, place) = match line.strip_prefix("cargo run --release -- ") {
-                    Some(arguments) => (arguments, root()),
+                    Some(arguments) => (arguments, LAYOUT.root().to_path_buf()),
                     None => (
                         line.strip_prefix("rolecall ").unwrap(),
                         folder.path().to_path_buf(),
@@ -168,7 +164,7 @@ fn commands_print_what_the_pages_say() {
 
 #[test]
 fn the_readme_is_read_in_one_sitting() {
-    let lines = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let lines = std::fs::read_to_string(LAYOUT.root().join("README.md")).unwrap();
     assert!(lines.lines().count() <= 200);
 }
 
@@ -212,7 +208,7 @@ fn links_lead_somewhere() {
 
 #[test]
 fn the_example_files_can_be_read() {
-    let page = root().join("harness/docs/suite.md");
+    let page = LAYOUT.root().join("harness/docs/suite.md");
     let page = Page {
         text: std::fs::read_to_string(&page).unwrap(),
         path: page,
@@ -224,7 +220,7 @@ fn the_example_files_can_be_read() {
     let folder = scratch::folder();
     let path = folder.path().join("bad-roles.json");
     std::fs::write(&path, case).unwrap();
-    let family = read_family(&path, &[root().join("cases/tools")]);
+    let family = read_family(&path, &[LAYOUT.tools()]);
     assert_eq!(family.problems, []);
     assert_eq!(family.cases.len(), 1);
 

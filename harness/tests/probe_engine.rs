@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::extent::sample;
 use crate::folder::Folder;
+use crate::project::LAYOUT;
 
 /// A program that works; what stands around it in a pipe makes it misbehave.
 const GOOD: &str = concat!("'", env!("CARGO_BIN_EXE_rolecall"), "' serve minijinja");
@@ -294,9 +295,10 @@ fn results_are_for_people_and_for_programs() {
 
 /// A Python that has jinja2: that of the reference, or the user's.
 fn python() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let candidates = [
-        root.join(".references/python-transformers/bin/python"),
+        LAYOUT
+            .root()
+            .join(".references/python-transformers/bin/python"),
         PathBuf::from("python3"),
     ];
     candidates.into_iter().find(|python| {

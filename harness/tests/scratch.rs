@@ -5,7 +5,7 @@ use tempfile::TempDir;
 /// A new, empty folder.
 ///
 /// It is in memory where the machine has a place for that: the tests make some ten thousand
-/// files and delete them again, and a file system on a disk looks longer for a free entry the
+/// files and folders and delete them again, and a file system on a disk looks longer for a free entry the
 /// more it has just deleted (ext4 of Linux 6.18: a fifth of the computing time of all tests).
 pub(crate) fn folder() -> TempDir {
     in_memory().unwrap_or_else(|| tempfile::tempdir().unwrap())

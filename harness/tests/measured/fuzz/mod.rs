@@ -47,7 +47,9 @@ fn fuzz(target: &str) {
     if seconds.is_ok() {
         seeds.extend(seeds::hostile(target));
     }
-    for seed in sample(seeds.iter().collect(), 4) {
+    // Whoever gives it time wants all of them.
+    let one_of = if seconds.is_ok() { 1 } else { 4 };
+    for seed in sample(seeds.iter().collect(), one_of) {
         run(seed);
     }
     let inputs = mutations::inputs(seeds, seeds::words(target));
