@@ -1,5 +1,5 @@
-# What setup-references and setup-engines share; they read it with `.`, from the top of the
-# repository. INTO is the folder that they install into.
+# The parts that setup-references and setup-engines share. They read it with `.`, from the top of
+# the repository. INTO is the folder that they install into.
 
 PYTHON=${PYTHON:-python3}
 

@@ -4,10 +4,10 @@
     scripts/setup-references
     .references/python-transformers/bin/python scripts/record-generation.py
 
-Rewrites harness/tests/data/generation.json, a list of [template, prompt, spans] rows: the
-templates stay, prompt and spans are what `return_assistant_tokens_mask` goes by, for one
-user message "hey" and one assistant message "yé". Spans are ranges of bytes. To add a
-row, add ["the template", "", []] and run this.
+Rewrites harness/tests/data/generation.json, a list of [template, prompt, spans] rows. The templates
+stay. Prompt and spans are the ones that `return_assistant_tokens_mask` uses, for one user message
+"hey" and one assistant message "yé". Spans are ranges of bytes. To add a row, add
+["the template", "", []] and run this.
 """
 
 import json

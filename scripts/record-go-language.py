@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Records what Go's text/template gives as Ollama uses it, for harness/go/tests/language.rs.
+"""Records the results of Go's text/template as Ollama uses it, for harness/go/tests/language.rs.
 
     scripts/setup-references
     python3 scripts/record-go-language.py .references/ollama > cases/constructs/go.json
 
-The recorded table is of Go 1.26. With it come the names of the functions that a template
-can call: Go's from its own source, Ollama's from the reference. A row has to call each.
+The recorded table is from Go 1.26. It also has the names of the functions that a template can call:
+Go's from its own source, Ollama's from the reference. Some row has to call each function.
 """
 
 import json

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Records what small Jinja templates give in the real transformers environment.
+"""Records the results of small Jinja templates in the real transformers environment.
 
     scripts/setup-references
     .references/python-transformers/bin/python scripts/record-language.py
 
-Rewrites cases/constructs/jinja.json: one conversation, and rows with a template each. The
-templates stay; the rest is what transformers gives for the conversation. To add a row, add
-{"template": "…"} and run this. The message of `failed` is Python's own; only that it fails is
-compared. A row has to give the same every time: no address in memory, no random choice. The
-clock stands still.
+Rewrites cases/constructs/jinja.json: one conversation, and rows with a template each. The templates
+stay; the rest is the result of transformers for the conversation. To add a row, add
+{"template": "…"} and run this. The message of `failed` is Python's own; tests compare only that the
+template fails. A row has to give the same result every time: no address in memory, no random
+choice. The clock stands still.
 
 Rewrites harness/tests/data/language-names.json too: every filter, test and global function
 that a template has there, and the attributes of `loop` and of Python's types. A row has to
@@ -40,7 +40,8 @@ CONTEXT = {
 }
 VALUES = ["", {}, [], (), 0, 0.0]
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
-# A random choice between two gives the same so many times in a row once in a million runs.
+# Only once in a million runs, a random choice between two gives the same result so many times in a
+# row.
 TIMES = 20
 
 
@@ -59,7 +60,7 @@ def outcome(source):
         stage = "render"
         return {"outcome": "rendered", "text": template.render(**CONTEXT)}
     except Exception as error:
-        # raise_exception raises exactly this class, everything else a subclass or another.
+        # raise_exception raises exactly this class; other errors have a subclass or another class.
         if type(error) is jinja2.exceptions.TemplateError:
             return {"outcome": "raised", "message": str(error)}
         return {"outcome": "failed", "stage": stage, "message": str(error)}

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Records what transformers reads from model folders, for harness/tests/sources.rs.
+"""Records what transformers reads from model folders, for harness/tests/sources.
 
     python3 scripts/record-sources.py > harness/tests/data/sources.json
 
-Each row is a folder: its files, and which template and special tokens a tokenizer and a
-processor loaded from it end up with. Recorded with transformers 5.23.0; nothing is
-downloaded, `tokenizer.json` is the smallest that loads.
+Each row is a folder: its files, and the template and the special tokens of a tokenizer and a
+processor that are loaded from it. Recorded with transformers 5.23.0. Nothing is downloaded;
+`tokenizer.json` is the smallest that loads.
 """
 
 import json

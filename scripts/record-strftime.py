@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Records what CPython's strftime gives, for harness/model/src/clock.rs.
+"""Records the results of CPython's strftime, for harness/model/src/clock.rs.
 
     TZ=UTC python3 scripts/record-strftime.py > harness/tests/data/strftime.json
 
-The recorded table is of CPython 3.11 on Linux with glibc in the C locale.
+The recorded table is from CPython 3.11 on Linux with glibc in the C locale.
 """
 
 import datetime

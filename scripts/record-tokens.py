@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Records the tokens that transformers makes of prompts, for harness/tests/tokens.rs.
+"""Records the tokens that transformers makes of prompts, for harness/tests/sources/tokens.rs.
 
     python3 scripts/record-tokens.py > harness/tests/data/tokens.json
 
-Each row is a model folder with a tokenizer that is made here of a few sentences, a conversation,
-the prompt of it and the tokens of `apply_chat_template(tokenize=True)`, and the tokens of the prompt
-alone where the tokenizer may add what it adds to every text. Recorded with transformers 5.23.0 and
-tokenizers 0.23; nothing is downloaded.
+Each row has a model folder, a conversation, its prompt, and the tokens of
+`apply_chat_template(tokenize=True)`. It also has the tokens of the prompt alone, with the tokens
+that the tokenizer adds to every text. This script makes each tokenizer from a few sentences.
+Recorded with transformers 5.23.0 and tokenizers 0.23; nothing is downloaded.
 """
 
 import json
@@ -81,7 +81,7 @@ def sentence_piece():
     tokenizer.train_from_iterator(
         TEXT, trainers.BpeTrainer(vocab_size=360, special_tokens=special, show_progress=False)
     )
-    # Bytes are pieces of the vocabulary, and no special tokens.
+    # Bytes are pieces of the vocabulary, but not special tokens.
     made = json.loads(tokenizer.to_str())
     made["added_tokens"] = [token for token in made["added_tokens"] if token["id"] < 3]
     tokenizer = Tokenizer.from_str(json.dumps(made))
@@ -116,7 +116,7 @@ def decoder(tokenizer, *tokens):
 
 
 def configurations(tokenizer):
-    """What may stand in tokenizer_config.json, by name."""
+    """Possible contents of tokenizer_config.json, by name."""
     plain = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": BOS, "eos_token": EOS}
     yield "as it is", plain
     yield "BOS asked for", {**plain, "add_bos_token": True, "add_eos_token": True}

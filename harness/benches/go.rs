@@ -18,7 +18,7 @@ use gotmpl::{MissingKey, Template, Value};
 use rolecall::engines::Engines;
 use rolecall::layout::Layout;
 use rolecall::suite::Suite;
-use rolecall_model::guard::{Loaded, load};
+use rolecall_model::guard::{LoadedTemplate, load};
 use rolecall_model::{CaseId, Conversation, Dialect, Outcome};
 
 use measure::{in_turns, row};
@@ -41,7 +41,7 @@ fn main() {
             )
         })
         .collect();
-    let templates: Vec<(Loaded, Template)> = suite
+    let templates: Vec<(LoadedTemplate, Template)> = suite
         .templates
         .iter()
         .filter(|template| template.dialect == Dialect::Go)

@@ -1,15 +1,19 @@
-//! Packs the suite of the checkout that this is built in. A published package has no checkout
-//! around it, and brings the suite packed.
+//! Packs the suite of the checkout around this crate. A published package has no checkout around it
+//! and contains the packed suite.
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
-/// What is packed, as it stands in a checkout.
+/// The packed folders, as a checkout has them.
 const PACKED: [&str; 6] = [
     "cases",
     "snapshots",
@@ -19,15 +23,8 @@ const PACKED: [&str; 6] = [
     "scripts/setup-references",
 ];
 
-/// The suite as `scripts/package` packs it for a published package.
-const BROUGHT: &str = "suite.tar.zst";
-
-/// How hard the compressor tries. More makes the archive a fifth smaller, and takes as long as
-/// everything else that is built.
-const LEVEL: i32 = 9;
-
-/// Matches are looked for this far back, as a power of two: the whole suite.
-const WINDOW: u32 = 25;
+/// The suite that `scripts/package` packed for a published package.
+const BROUGHT: &str = "suite.tar.gz";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let package = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
@@ -52,7 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             )
         })?;
         fs::write(&target, &packed)?;
-        zstd::decode_all(packed.as_slice())?
+        let mut tar = Vec::new();
+        GzDecoder::new(packed.as_slice()).read_to_end(&mut tar)?;
+        tar
     };
     let mut fingerprint = String::new();
     for byte in &Sha256::digest(&tar)[..6] {
@@ -62,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The files in an archive that is the same wherever and whenever it is made.
+/// The files in an archive whose bytes do not depend on the machine or the time.
 fn pack(checkout: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut archive = tar::Builder::new(Vec::new());
     for part in PACKED {
@@ -91,18 +90,20 @@ fn pack(checkout: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(archive.into_inner()?)
 }
 
-/// Whether a file or folder is of the suite: not what waits for review, or is hidden, or was
+/// Whether a file or folder belongs to the suite: not if it waits for review, is hidden, or was
 /// made by running something.
 fn is_kept(name: &str) -> bool {
     !name.starts_with('.') && !name.ends_with(".snap.new") && name != "__pycache__"
 }
 
+/// The archive in the program's form: compressed as well as possible in a program that people
+/// install, and not at all in one that a developer builds, which is ready sooner.
 fn compressed(tar: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
-    encoder.long_distance_matching(true)?;
-    encoder.window_log(WINDOW)?;
-    encoder.set_pledged_src_size(Some(tar.len() as u64))?;
-    encoder.include_checksum(true)?;
-    std::io::copy(&mut &*tar, &mut encoder)?;
+    let level = match std::env::var("PROFILE").as_deref() {
+        Ok("release") => Compression::best(),
+        _ => Compression::none(),
+    };
+    let mut encoder = GzEncoder::new(Vec::new(), level);
+    encoder.write_all(tar)?;
     encoder.finish()
 }

@@ -1,9 +1,7 @@
-//! The command line, as its users meet it: results, exit codes, and what is said about
-//! bad input.
+//! The command line as users see it: results, exit codes, and messages about bad input.
 
 use rolecall::contract;
 
-use crate::extent::sample;
 use crate::folder::Folder;
 
 #[test]
@@ -16,7 +14,7 @@ fn render_gives_one_exact_line_a_pair() {
     assert_eq!(
         lines[0],
         serde_json::json!({
-            "template": "chat", "case": "plain/user", "engine": "minijinja",
+            "template": "chat", "case": "plain/user", "engine": "rolecall-jinja",
             "outcome": "rendered", "text": "<user>Hi\u{7f}\n<assistant>"
         })
     );
@@ -43,7 +41,7 @@ fn a_probe_of_the_report_card_is_shown_by_its_name() {
         "user: one question\n  {\"role\": \"user\", \"content\": \"askquill\"}\n\n\
          rendered\n<user>askquill␊\n<assistant>␃\n"
     );
-    // A path will do, and the prompt alone is exact.
+    // A path works, too, and the output is exactly the prompt.
     let path = "cases/templates/chat.jinja";
     let ran = folder.rolecall(&["show", path, "probe/user-closed", "--raw"]);
     assert_eq!(ran.0.stdout, b"<user>askquill\n<assistant>");
@@ -107,8 +105,8 @@ fn run_tells_what_is_new_same_and_changed() {
     assert_eq!(snapshots, ["changed", "changed", "same", "same"]);
 }
 
-/// A template's own front is what counts, until another one is asked for; that has neither
-/// snapshots nor records.
+/// A template's own front counts unless the user asks for another one, which has neither snapshots
+/// nor records.
 #[test]
 fn a_front_that_is_asked_for_counts_more_than_that_of_a_template() {
     let folder = Folder::new();
@@ -137,16 +135,17 @@ fn a_front_that_is_asked_for_counts_more_than_that_of_a_template() {
     let ran = shown(&["chat", "image/url@raw"]);
     assert_eq!(ran.code(), 2);
     assert!(
-        ran.stderr().contains("it is there as `image/url` only"),
+        ran.stderr()
+            .contains("so it has no version of its own; use `image/url`"),
         "{}",
         ran.stderr()
     );
 
     folder.accept_all();
     let processor = "transformers-processor";
-    let elsewhere = ["--against", "minijinja"];
+    let elsewhere = ["--against", "rolecall-jinja"];
     for (front, others, code, found) in [
-        // Where both fronts make the same of a case, what was recorded of one is of the other.
+        // If both fronts make the same of a case, its record holds for both.
         ("transformers", &[][..], 0, "2 pairs in "),
         (processor, &[], 0, "3 pairs in "),
         ("transformers", &elsewhere, 0, "3 of 3 agree"),
@@ -165,6 +164,7 @@ fn a_front_that_is_asked_for_counts_more_than_that_of_a_template() {
 }
 
 #[test]
+#[ignore = "tries every byte; .ci/run runs it"]
 fn every_byte_of_a_snapshot_counts() {
     let folder = Folder::new();
     folder.accept_all();
@@ -172,7 +172,7 @@ fn every_byte_of_a_snapshot_counts() {
     let accepted = std::fs::read_to_string(&path).unwrap();
     let body = accepted.find("rendered").unwrap();
     let counted = accepted.char_indices().filter(|(at, _)| *at >= body);
-    for (at, c) in sample(counted.collect(), 5) {
+    for (at, c) in counted {
         if at + c.len_utf8() == accepted.len() {
             // insta ends the file with a line break of its own.
             continue;
@@ -227,7 +227,7 @@ fn a_typo_in_a_case_makes_no_orphan_of_its_snapshot() {
             .contains("unknown key `mesages` in case `user`")
     );
     assert!(!ran.stdout().contains("orphan"), "{}", ran.stdout());
-    // A case that is gone for good leaves one.
+    // A case that was removed leaves a section behind.
     let gone = text.replacen("\"user\": {", "\"other\": {", 1);
     std::fs::write(&file, gone).unwrap();
     assert!(folder.rolecall(&["run"]).stdout().contains("an orphan"));
@@ -286,11 +286,19 @@ fn requests_that_make_no_sense_are_refused() {
         ),
         (
             &["run", "--engine", "jinja3"],
-            "no engine is named `jinja3`\n  there are `minijinja`, `minijinja-plain`, `gotmpl`, `transformers`, `ollama`;",
+            "no engine is named `jinja3`\n  there are `rolecall-jinja`, `minijinja`, `rolecall-go`, `transformers`, `ollama`;",
         ),
         (
             &["run", "--engine", "minijina"],
             "no engine is named `minijina`; did you mean `minijinja`?",
+        ),
+        (
+            &["run", "--engine", "minijinja-plain"],
+            "no engine is named `minijinja-plain`; did you mean `minijinja`?",
+        ),
+        (
+            &["run", "--engine", "gotmpl"],
+            "no engine is named `gotmpl`; did you mean `rolecall-go`?",
         ),
         (
             &["run", "--engine", "./no-such-program"],
@@ -391,7 +399,7 @@ fn every_contract_is_explained() {
     for contract in contract::ALL {
         let title = format!("{} {} ", contract.id, contract.severity);
         assert!(said.contains(&title), "{title}");
-        // Examples are as they are, and nothing of the page's own form is left.
+        // Examples stay as they are, without any of the page's Markdown.
         let example = contract.page.split("```").nth(1).unwrap();
         let (_, example) = example.split_once('\n').unwrap();
         assert!(said.contains(example), "{title}");
@@ -401,7 +409,7 @@ fn every_contract_is_explained() {
     assert_eq!(headings.count(), names.len());
 }
 
-/// Who is told of a defect is told where there is more about it.
+/// A message about a defect says where to read more about it.
 #[test]
 fn a_card_with_defects_says_where_more_is_told() {
     let folder = Folder::empty();

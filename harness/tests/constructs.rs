@@ -1,269 +1,100 @@
 //! The suite's templates use every construct that real templates use.
 //!
-//! An engine can only be tested on what the templates ask of it. The tables list the
-//! constructs by name: those of Jinja with a pattern over a template's tokens or its source,
-//! those of Go as they are found in a template's tree or its source. A construct that no
-//! template of the suite uses fails.
+//! A suite can only test those parts of an engine that its templates use. The lists name the
+//! constructs: the engine finds those of Jinja in a template's tokens; this module finds those of
+//! Go in a template's tree or its source. A construct that no template of the suite uses fails the
+//! test.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Number, Parser, PipeNode, SmolStr};
-use minijinja::machinery::{Token, tokenize};
-use minijinja::syntax::SyntaxConfig;
 use regex::Regex;
+use rolecall_jinja::Constructs;
 use rolecall_model::Dialect;
 
 use crate::project::SUITE;
 
-/// Patterns over the tokens of a Jinja template, written one after the other with a space
-/// between: strings in single quotes, whatever quotes the template uses, and an `else` with
-/// the block that it belongs to.
-const TOKENS: &[(&str, &str)] = &[
-    (
-        "namespace with several attributes",
-        r"namespace \( \w+ = [^)]*, \w+ =",
-    ),
-    ("assignment to a namespace", r"<% set \w+ \. \w+ ="),
-    ("macro", r"<% macro \w+ \("),
-    ("macro with a default", r"<% macro \w+ \( [^%]*\w+ = "),
-    (
-        "call with a keyword argument",
-        r"<(\{|% (if|elif|for|set)) [^%}]*\b[a-z_]+ \( [^)]*\b\w+ = ",
-    ),
-    ("generation block", r"<% generation %>"),
-    ("break", r"<% break %>"),
-    ("continue", r"<% continue %>"),
-    ("strftime_now", r"strftime_now \( '[^']*%"),
-    ("tojson", r"\| tojson"),
-    ("tojson with indent", r"\| tojson \( [^)]*indent = "),
-    (
-        "tojson with ensure_ascii",
-        r"\| tojson \( [^)]*ensure_ascii = ",
-    ),
-    ("tojson with sort_keys", r"\| tojson \( [^)]*sort_keys = "),
-    ("tojson with separators", r"\| tojson \( [^)]*separators = "),
-    ("str.strip", r"\. strip \("),
-    ("str.lstrip", r"\. lstrip \("),
-    ("str.rstrip", r"\. rstrip \("),
-    ("str.split", r"\. split \("),
-    ("str.startswith", r"\. startswith \("),
-    ("str.endswith", r"\. endswith \("),
-    ("str.upper", r"\. upper \("),
-    ("str.lower", r"\. lower \("),
-    ("str.title", r"\. title \("),
-    ("str.replace", r"\. replace \("),
-    ("str.find", r"\. find \("),
-    ("str.join", r"' \. join \("),
-    ("dict.items", r"\. items \("),
-    ("dict.get", r"\. get \("),
-    ("dict.keys", r"\. keys \("),
-    ("dict.values", r"\. values \("),
-    ("slice from", r"\[ \d+ : \]"),
-    ("slice to the last", r"\[ : - 1 \]"),
-    ("reversed slice", r"\[ : : - 1 \]"),
-    (
-        "slice with a negative step and a bound",
-        r"\[ (: \d+|\S+ : \S*) : - 1 \]",
-    ),
-    ("last item", r"\[ - 1 \]"),
-    ("index with a dot", r"\. \d+ \."),
-    ("selectattr", r"\| selectattr \("),
-    ("rejectattr", r"\| rejectattr \("),
-    ("select", r"\| select \("),
-    ("reject", r"\| reject \("),
-    ("map with an attribute", r"\| map \( attribute ="),
-    ("map with a filter", r"\| map \( '"),
-    ("list", r"\| list"),
-    ("join", r"\| join"),
-    ("length", r"\| length"),
-    ("first", r"\| first"),
-    ("last", r"\| last"),
-    ("unique", r"\| unique"),
-    ("sort", r"\| sort"),
-    ("dictsort", r"\| dictsort"),
-    ("reverse", r"\| reverse"),
-    ("items", r"\| items"),
-    ("default", r"\| default \("),
-    (
-        "default with a boolean",
-        r"\| default \( [^)]*(, true|boolean = true)",
-    ),
-    ("trim", r"\| trim"),
-    ("indent", r"\| indent"),
-    ("safe", r"\| safe"),
-    ("string", r"\| string"),
-    ("int", r"\| int"),
-    ("float", r"\| float"),
-    ("round", r"\| round"),
-    ("abs", r"\| abs"),
-    ("set block", r"<% set \w+ (\| [^%]*)?%>"),
-    ("set block with a filter", r"<% set \w+ \| \w+"),
-    ("filter block", r"<% filter \w+"),
-    ("call block", r"<% call [^%]*%>"),
-    ("caller", r"\bcaller \("),
-    ("loop.first", r"loop \. first"),
-    ("loop.last", r"loop \. last"),
-    ("loop.index", r"loop \. index "),
-    ("loop.index0", r"loop \. index0"),
-    ("loop.length", r"loop \. length"),
-    ("loop.revindex", r"loop \. revindex"),
-    ("loop.cycle", r"loop \. cycle \("),
-    ("loop.previtem", r"loop \. previtem"),
-    ("loop.nextitem", r"loop \. nextitem"),
-    ("recursive loop", r"<% for [^%]* recursive %>"),
-    ("loop with a filter", r"<% for [^%]* in [^%()]* if [^%]*%>"),
-    ("loop with else", r"<% else of for %>"),
-    ("unpacking in a loop", r"<% for \w+ , \w+ in"),
-    ("unpacking in set", r"<% set \w+ , \w+ ="),
-    (
-        "inline if without else",
-        r"<\{ [^{}]* if (?:[^{}e]|e[^l]|el[^s]|els[^e])*\}>",
-    ),
-    (
-        "inline if with else",
-        r"<\{ [^{}]* if [^{}]* else [^{}]*\}>",
-    ),
-    ("is string", r"\bis string"),
-    ("is mapping", r"\bis mapping"),
-    ("is iterable", r"\bis (not )?iterable"),
-    ("is sequence", r"\bis (not )?sequence"),
-    ("is number", r"\bis (not )?number"),
-    ("is integer", r"\bis (not )?integer"),
-    ("is boolean", r"\bis (not )?boolean"),
-    ("is none", r"\bis (not )?none"),
-    ("is defined", r"\bis (not )?defined"),
-    ("is undefined", r"\bis (not )?undefined"),
-    ("is true", r"\bis (not )?true"),
-    ("is false", r"\bis (not )?false"),
-    ("is in", r"\bis (not )?in\b"),
-    ("is odd or even", r"\bis (not )?(odd|even)"),
-    ("is divisibleby", r"\bis (not )?divisibleby"),
-    ("concatenation with a tilde", r" ~ "),
-    ("concatenation with a plus", r"' \+ "),
-    ("arithmetic", r"\w+ [-*/%] \d+"),
-    ("in", r"<(\{|% (if|elif)) [^%}]*\w+ in \["),
-    ("not in", r"\bnot in\b"),
-    ("raise_exception", r"raise_exception \("),
-];
+/// The constructs of Jinja templates, under the names that [`Constructs`] gives them.
+const JINJA: &str = "
+function namespace with several names, assignment to a namespace, {% macro %},
+call of caller, {% call %}, {% filter %}, {% generation %}, {% break %}, {% continue %},
+function strftime_now of a text, function raise_exception,
+keyword argument,
 
-/// Patterns over the source of a Jinja template, for what leaves no token.
-const SOURCE: &[(&str, &str)] = &[
-    ("raw block", r"\{%-?\s*raw\s*-?%\}"),
-    (
-        "generation block with whitespace control",
-        r"\{%-\s*generation\s*-%\}",
-    ),
-    ("lstrip_blocks switched off", r"\{%\+"),
-    ("statement with whitespace control", r"\{%-[^%]*-%\}"),
-    ("expression with whitespace control", r"\{\{-[^}]*-\}\}"),
-    ("comment", r"\{#[^-]"),
-    ("comment with whitespace control", r"\{#-(?s:.)*?-#\}"),
-    (
-        "string over several lines",
-        r#"\{\{-?\s*['"][^'"{}]*\n[^'"{}]*['"]"#,
-    ),
-    ("source with CRLF line endings", r"\r\n"),
-    ("source without a final newline", r"[^\n]\z"),
-];
+filter tojson, filter tojson with indent, filter tojson with ensure_ascii,
+filter tojson with sort_keys, filter tojson with separators, filter selectattr,
+filter rejectattr, filter select, filter reject, filter map with attribute,
+filter map of a text, filter list, filter join, filter length, filter first, filter last,
+filter unique, filter sort, filter dictsort, filter reverse, filter items, filter default,
+filter default with true, filter default with boolean, filter trim, filter indent, filter safe,
+filter string, filter int, filter float, filter round, filter abs,
 
-/// Uses no construct of the table, though what it uses looks like some of them. A pattern
-/// that matches it would find its construct anywhere.
+method strip, method lstrip, method rstrip, method split, method startswith, method endswith,
+method upper, method lower, method title, method replace, method find, method join on a text,
+method items, method get, method keys, method values,
+
+subscript [1:], subscript [:-1], subscript [::-1], subscript [:0:-1], subscript [-1],
+index with a point,
+
+{% macro %} with a default, set block, set block with a filter,
+loop.first, loop.last, loop.index, loop.index0, loop.length, loop.revindex, loop.cycle,
+loop.previtem, loop.nextitem, recursive for, for with a condition, {% for %} with else,
+unpacking in {% for %}, unpacking in {% set %}, inline if without else, inline if with else,
+
+test string, test mapping, test iterable, test sequence, test number, test integer,
+test boolean, test none, test defined, test undefined, test true, test false, test in, test odd,
+test even, test divisibleby,
+
+concatenation with ~, + behind a text, arithmetic with a number, in a list, not in,
+
+raw block, generation with whitespace control, whitespace kept before a block,
+if with whitespace control, {{ }} with whitespace control, comment,
+comment with whitespace control, text over several lines, CRLF, no line break at the end
+";
+
+/// Uses no construct of the list, but resembles some of them.
 const JINJA_PLAIN: &str = "Hello {{ name }}, how are you?\n\
     {% for x in ([1] if name else []) %}{% if x == 1 %}{{ x }}{% else %}no{% endif %}{% endfor %}\n\
     {% for x in [1] %}{% set y = x[0] %}{{ f(x, y) }}{{ x.items }}{{ default }}{% endfor %}\n";
 
-fn tokens(source: &str) -> String {
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()
-        .expect("these settings are valid");
-    let mut words = Vec::new();
-    // Loops and conditions that are open, innermost last.
-    let mut open = Vec::new();
-    for token in tokenize(source, false, syntax) {
-        let (token, _) = token.expect("every template of the suite can be read");
-        let is_keyword = words.last().is_some_and(|word| word == "<%");
-        words.push(match token {
-            Token::TemplateData(_) => continue,
-            Token::VariableStart => "<{".to_owned(),
-            Token::VariableEnd => "}>".to_owned(),
-            Token::BlockStart => "<%".to_owned(),
-            Token::BlockEnd => "%>".to_owned(),
-            Token::Ident("else") if is_keyword => {
-                format!("else of {}", open.last().expect("a block is open"))
-            }
-            Token::Ident(name) => {
-                match name {
-                    "for" | "if" if is_keyword => open.push(name),
-                    "endfor" | "endif" if is_keyword => {
-                        open.pop();
-                    }
-                    _ => {}
-                }
-                name.to_owned()
-            }
-            Token::Str(text) => format!("'{text}'"),
-            Token::String(text) => format!("'{text}'"),
-            Token::Int(number) => number.to_string(),
-            // `.0.` after a name is read as a number.
-            Token::Float(number) => number.to_string(),
-            other => other.to_string().trim_matches('`').to_owned(),
-        });
-    }
-    words.join(" ")
-}
-
-/// The sources of the suite's templates.
-fn sources(dialect: Dialect) -> Vec<String> {
+/// The constructs that the suite's templates use.
+fn used(dialect: Dialect, constructs: fn(&str) -> BTreeSet<String>) -> BTreeSet<String> {
     let templates = SUITE.templates.iter();
     templates
         .filter(|template| template.dialect == dialect)
-        .map(|template| template.source.clone())
+        .flat_map(|template| constructs(&template.source))
         .collect()
 }
 
-/// The constructs of the table that a Jinja template uses.
-fn jinja_constructs(source: &str) -> BTreeSet<&'static str> {
-    static PATTERNS: LazyLock<Vec<(&str, Regex, bool)>> = LazyLock::new(|| {
-        let rows = TOKENS.iter().map(|row| (row, true));
-        rows.chain(SOURCE.iter().map(|row| (row, false)))
-            .map(|((name, pattern), over_tokens)| {
-                let pattern = Regex::new(pattern).expect("the table's patterns are valid");
-                (*name, pattern, over_tokens)
-            })
-            .collect()
-    });
-    let tokens = tokens(source);
-    PATTERNS
-        .iter()
-        .filter(|(_, pattern, over_tokens)| {
-            pattern.is_match(if *over_tokens { &tokens } else { source })
-        })
-        .map(|(name, ..)| *name)
-        .collect()
+/// The names of a list, separated by commas and line breaks.
+fn names(list: &str) -> impl Iterator<Item = &str> {
+    let names = list.split([',', '\n']).map(str::trim);
+    names.filter(|name| !name.is_empty())
+}
+
+/// The names of a list that no template of the suite uses.
+fn missing<'l>(list: &'l str, used: &BTreeSet<String>) -> Vec<&'l str> {
+    names(list).filter(|name| !used.contains(*name)).collect()
+}
+
+/// The constructs that a Jinja template uses.
+fn jinja_constructs(source: &str) -> BTreeSet<String> {
+    let Constructs { names, details } = Constructs::of(source);
+    names.into_iter().chain(details).collect()
 }
 
 #[test]
 fn every_construct_of_jinja_is_used() {
-    let sources = sources(Dialect::Jinja);
-    let used: BTreeSet<_> = sources
-        .iter()
-        .flat_map(|source| jinja_constructs(source))
-        .collect();
-    let table = TOKENS.iter().chain(SOURCE).map(|(name, _)| *name);
-    let missing: Vec<_> = table.filter(|name| !used.contains(name)).collect();
-    assert!(
-        missing.is_empty(),
-        "no template of the suite uses: {}",
-        missing.join(", ")
-    );
-    assert_eq!(jinja_constructs(JINJA_PLAIN), BTreeSet::new());
+    let used = used(Dialect::Jinja, jinja_constructs);
+    assert_eq!(missing(JINJA, &used), [""; 0]);
+    let plain = jinja_constructs(JINJA_PLAIN);
+    let found: Vec<_> = names(JINJA).filter(|name| plain.contains(*name)).collect();
+    assert_eq!(found, [""; 0]);
 }
 
-/// The constructs of Go templates, under the names that [`GoConstructs`] and [`GO_SOURCE`]
-/// give them. Functions are among them, and fields of what Ollama hands to a template.
+/// The constructs of Go templates, under the names from [`GoConstructs`] and [`GO_SOURCE`]. They
+/// include functions, and the fields that Ollama gives to a template.
 const GO: &str = "
 if with else, else if, if with a field, if with a variable, if with a call, range,
 range with two variables, range with an ignored variable, range in a range, range with else,
@@ -305,7 +136,7 @@ space trimmed nowhere, comment, comment over several lines, brace behind an acti
 source with a final newline, source without a final newline
 ";
 
-/// Patterns over the source of a Go template, for what leaves nothing in its tree.
+/// Patterns over a Go template's source, for constructs that leave nothing in its tree.
 const GO_SOURCE: &[(&str, &str)] = &[
     ("else if", r"\{\{(- )?\s*else\s+if\s"),
     ("block", r"\{\{(- )?\s*block\s"),
@@ -320,12 +151,6 @@ const GO_SOURCE: &[(&str, &str)] = &[
     ("source with a final newline", r"\n\z"),
     ("source without a final newline", r"[^\n]\z"),
 ];
-
-/// The names of a list, in which commas and line breaks part them.
-fn names(list: &str) -> impl Iterator<Item = &str> {
-    let names = list.split([',', '\n']).map(str::trim);
-    names.filter(|name| !name.is_empty())
-}
 
 /// The constructs that a Go template uses.
 fn go_constructs(source: &str) -> BTreeSet<String> {
@@ -356,21 +181,10 @@ fn go_constructs(source: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_construct_of_go_is_used() {
-    let sources = sources(Dialect::Go);
-    let used: BTreeSet<_> = sources
-        .iter()
-        .flat_map(|source| go_constructs(source))
-        .collect();
-    let mut missing: Vec<_> = names(GO).collect();
-    missing.retain(|name| !used.contains(*name));
-    assert!(
-        missing.is_empty(),
-        "no template of the suite uses: {}",
-        missing.join(", ")
-    );
+    assert_eq!(missing(GO, &used(Dialect::Go, go_constructs)), [""; 0]);
 }
 
-/// A construct is found where it is used, and only there.
+/// A construct is found where a template uses it, and only there.
 #[test]
 fn a_go_template_uses_what_it_shows() {
     for (source, expected) in [
@@ -400,13 +214,13 @@ fn a_go_template_uses_what_it_shows() {
     }
 }
 
-/// What is found in the tree of a template.
+/// The constructs in a template's tree.
 #[derive(Default)]
 struct GoConstructs {
     found: BTreeSet<String>,
-    /// Loops that are open.
+    /// The number of open loops.
     loops: usize,
-    /// Parentheses that are open.
+    /// The number of open parentheses.
     parentheses: usize,
 }
 
@@ -478,7 +292,7 @@ impl GoConstructs {
         }
     }
 
-    /// What a node does with its pipeline: prints it, tests it, goes over it.
+    /// What a node does with its pipeline: prints it, tests it, or loops over it.
     fn about(&mut self, what: &str, pipe: &PipeNode) {
         match &pipe.commands[..] {
             [command] if command.args.len() == 1 => self.operand(what, &command.args[0]),

@@ -1,4 +1,4 @@
-//! `rolecall diff`: two sides of which neither is what the other should be.
+//! `rolecall diff`: two sides; neither counts as correct.
 
 use std::process::Command;
 
@@ -11,9 +11,9 @@ const OLD: &str = "{% if tools %}{{ tools | tojson }}{% endif %}{% for m in mess
                    <|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
                    {% if add_generation_prompt %}<|im_start|>assistant{{ '\\n' }}{% endif %}";
 
-/// Runs the command in a terminal of a width.
+/// Runs the command in a terminal of a given width.
 fn at_width(folder: &Folder, width: &str, arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+    let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .args(arguments)
         .current_dir(folder.path(""))
         .env("ROLECALL_CACHE", CACHE)
@@ -27,7 +27,7 @@ fn diff(folder: &Folder, arguments: &[&str]) -> Ran {
     at_width(folder, "80", &[&["diff"], arguments].concat())
 }
 
-/// Whether a message is told, in however many lines.
+/// Whether a message is in the output, wrapped or not.
 fn says(ran: &Ran, expected: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     words(&ran.stderr()).contains(&words(expected))
@@ -37,7 +37,7 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_slice(&ran.0.stdout).unwrap()
 }
 
-/// Two templates outside of the suite, which differ in three ways.
+/// Two templates outside of the suite with three differences.
 fn two_templates() -> Folder {
     let folder = Folder::new();
     folder.write("old.jinja", OLD);
@@ -148,7 +148,7 @@ A system turn.
 </details>
 ";
 
-/// Nothing that a template prints ends the block that it stands in.
+/// No text of a template can end the block that contains it.
 #[test]
 fn backticks_of_a_prompt_stay_in_their_block() {
     let folder = Folder::new();
@@ -220,7 +220,7 @@ fn two_failures_are_not_the_same_prompt() {
     ] {
         assert!(ran.stdout().contains(expected), "{}", ran.stdout());
     }
-    // One that does without the token says nothing about the other.
+    // A template that does not need the token says nothing about the other.
     folder.write("c.jinja", "{{ messages[0].content }}");
     let ran = diff(&folder, &["a.jinja", "c.jinja"]);
     assert_eq!(ran.code(), 1);
@@ -276,7 +276,7 @@ fn engines_are_compared_with_the_same_templates() {
     folder.write("cases/templates/turned.jinja", "{{ [][::-1] }}");
     let ran = diff(
         &folder,
-        &["--engines", "minijinja,minijinja-plain", "turned"],
+        &["--engines", "rolecall-jinja,minijinja", "turned"],
     );
     assert_eq!(ran.code(), 1, "{}", ran.stderr());
     let out = ran.stdout();
@@ -286,20 +286,20 @@ fn engines_are_compared_with_the_same_templates() {
     );
     let ran = diff(
         &folder,
-        &["--engines", "minijinja,minijinja-plain", "chat:plain/user"],
+        &["--engines", "rolecall-jinja,minijinja", "chat:plain/user"],
     );
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     for (engines, expected) in [
         (
-            "minijinja,gotmpl",
-            "no template is rendered by both: `minijinja` is for jinja, `gotmpl` for go",
+            "rolecall-jinja,rolecall-go",
+            "no template is rendered by both: `rolecall-jinja` is for jinja, `rolecall-go` for go",
         ),
         (
-            "minijinja",
-            "--engines takes two engines, parted by a comma, and there is one",
+            "rolecall-jinja",
+            "--engines takes two engines, separated by a comma, but there is one",
         ),
         (
-            "minijinja,minijinia",
+            "rolecall-jinja,minijinia",
             "no engine is named `minijinia`; did you mean `minijinja`?",
         ),
     ] {
@@ -364,7 +364,7 @@ fn saved_runs_are_compared_by_template_and_case() {
     ] {
         assert!(out.contains(expected), "missing {expected:?} in\n{out}");
     }
-    // What is gone is a difference, too.
+    // A removed template is a difference, too.
     let less: Vec<&str> = before.lines().skip(1).collect();
     folder.write("less.jsonl", &less.join("\n"));
     let ran = diff(&folder, &["before.jsonl", "less.jsonl"]);
@@ -456,7 +456,7 @@ fn a_bad_request_says_what_is_meant() {
     }
 }
 
-/// Runs Git in a folder, whatever its user has set.
+/// Runs Git in a folder, without the user's settings.
 fn git(folder: &Folder, arguments: &[&str]) {
     let output = Command::new("git")
         .args([
@@ -514,7 +514,7 @@ fn a_revision_is_read_with_all_that_belongs_to_a_template() {
     }
     let ran = diff(&folder, &["HEAD:model", "HEAD:model"]);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
-    // What is wrong in a revision is named by it.
+    // Errors in a revision name the revision.
     folder.write("one.json", "{");
     git(&folder, &["commit", "--quiet", "-am", "Second"]);
     let ran = diff(&folder, &["HEAD~1:one.jinja", "HEAD:one.jinja"]);
@@ -546,7 +546,7 @@ fn what_a_repository_does_not_have_is_told() {
     }
     let elsewhere = Folder::new();
     elsewhere.write("one.jinja", "x");
-    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+    let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .args(["diff", "HEAD:one.jinja", "one.jinja"])
         .current_dir(elsewhere.path(""))
         .env(

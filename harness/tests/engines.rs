@@ -1,5 +1,5 @@
-//! Programs as engines, as `run` judges them: by their own dialect, alike with any luck, in figures
-//! that can be read.
+//! Programs as engines for `run`: limited to their own dialect, the same on every run, in figures
+//! that people can read.
 
 use crate::folder::Folder;
 use crate::protocol::command;
@@ -79,20 +79,20 @@ while ask; do
 done"#;
     let run = |script: &str| {
         let engine = command(&folder, script);
-        let against = ["--against", "minijinja", "--jobs", "1"];
+        let against = ["--against", "rolecall-jinja", "--jobs", "1"];
         let ran = folder.rolecall(&[&["run", "--engine", &engine][..], &against].concat());
         assert_eq!(ran.code(), 1);
         ran.stdout().replace("\n  ", " ")
     };
     let out = run(spoilt);
-    let words = "3 pairs answered otherwise in a fresh process: chat:plain/system, strict:plain/user, \
-                 strict:plain/system; of 4 pairs that differ 4 were asked again";
+    let words = "3 pairs answered differently in a fresh process: chat:plain/system, strict:plain/user, \
+                 strict:plain/system; of 4 pairs that differ, 4 were asked again";
     assert!(out.contains(words), "{out}");
     let out = run("serve");
     assert!(!out.contains("in a fresh process"), "{out}");
 }
 
-/// Refuses templates in words of its own, except for one.
+/// Refuses templates in its own words, except for one.
 const REFUSES: &str = r#"start
 while ask; do
   case $line in
@@ -110,11 +110,11 @@ fn disagreements_are_grouped_by_the_engines_own_error() {
         r#"{"about": "Little.", "cases": {"none": {"about": "Nothing.", "messages": []}}}"#,
     );
     let engine = command(&folder, REFUSES);
-    let run = ["run", "--engine", &engine, "--against", "minijinja"];
+    let run = ["run", "--engine", &engine, "--against", "rolecall-jinja"];
     let ran = folder.rolecall(&run);
     let out = ran.stdout();
     let first = out.replace("\n  ", " ");
-    let words = "error every template fails to load with the same words: unknown sign 'a' at 3:14 — \
+    let words = "error every template fails to load with the same message: unknown sign 'a' at 3:14 — \
                  is the engine set up?\n";
     assert!(first.starts_with(words), "{out}");
     let groups: Vec<&str> = out
@@ -137,20 +137,20 @@ fn figures_tell_templates_that_load_and_refusals_apart() {
         "*'\"request\":\"render\"'*) text x ;;\n    *'\"template\":\"fine'*) ",
     );
     let engine = command(&folder, &fine);
-    let run = ["run", "--engine", &engine, "--against", "minijinja"];
+    let run = ["run", "--engine", &engine, "--against", "rolecall-jinja"];
     let out = folder.rolecall(&run).stdout();
     for words in [
         "templates that load: 1 of 3; of their pairs 2 of 2 agree (100 %)\n",
         "prompts: 2 of 5 agree (40.00 %)\n",
         "refusals: 0 of 1 agree (0.00 %)\n",
-        "2 of 6 agree (33.33 %) with minijinja",
+        "2 of 6 agree (33.33 %) with rolecall-jinja",
     ] {
         assert!(out.contains(words), "missing {words:?} in\n{out}");
     }
     assert!(!out.contains("is the engine set up?"), "{out}");
 }
 
-/// Of an engine that answers nothing no figure is told that is about its templates.
+/// If an engine answers nothing, the summary has no figure about its templates.
 #[test]
 fn nothing_is_told_of_an_engine_that_was_asked_nothing() {
     let folder = Folder::new();

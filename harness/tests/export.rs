@@ -17,13 +17,13 @@ use crate::extent::{is_everything, sample};
 use crate::folder::Folder;
 use crate::project::{LAYOUT, SUITE};
 
-/// The export of what is looked at of a suite.
+/// The export of the part of the suite that the tests read.
 fn export(suite: &Suite) -> Export {
     let pairs: Vec<Pair<'_>> = suite.pairs().filter(is_looked_at).collect();
     Export::of(&LAYOUT, suite, &pairs).unwrap()
 }
 
-/// Whether a pair is looked at: those of every template, or of one in eight.
+/// Whether the tests read a pair: pairs of every template, or of one in eight.
 fn is_looked_at(pair: &Pair<'_>) -> bool {
     static NAMES: LazyLock<BTreeSet<TemplateName>> = LazyLock::new(|| {
         let names = SUITE.templates.iter().map(|template| template.name.clone());
@@ -38,7 +38,7 @@ static EXPORT: LazyLock<Export> = LazyLock::new(|| export(&SUITE));
 /// Its files.
 static FILES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| EXPORT.files().collect());
 
-/// Those of them that are JSON.
+/// The files that are JSON.
 static JSON: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
     let is_json = |path: &str| Path::new(path).extension().is_some_and(|end| end == "json");
     let files = FILES.iter().filter(|(path, _)| is_json(path));
@@ -55,7 +55,7 @@ fn fields<'v>(value: &'v Value, key: &str) -> &'v Map<String, Value> {
     value[key].as_object().unwrap()
 }
 
-/// A case, from nothing but what is in a file.
+/// A case, made only from a file's contents.
 fn case(exported: &Value) -> Case {
     let list = |key: &str| exported[key].as_array().cloned();
     Case {
@@ -71,7 +71,7 @@ fn case(exported: &Value) -> Case {
     }
 }
 
-/// Whether an outcome agrees with what is expected, by the rule that the page tells.
+/// Whether an outcome agrees with the expected one, by the rule on the page.
 fn agrees(expected: &Value, outcome: &Outcome) -> bool {
     let said = expected["text"]
         .as_str()
@@ -80,13 +80,13 @@ fn agrees(expected: &Value, outcome: &Outcome) -> bool {
     expected["outcome"] == outcome.kind().name() && (!has_words || said == Some(outcome.text()))
 }
 
-/// A reader who knows nothing but the files comes to what was recorded.
+/// A reader who knows only the files gets the recorded results.
 #[test]
 fn an_engine_is_judged_by_the_files_alone() {
     let cases = json("cases.json");
     let cases = fields(cases, "cases");
     let engines = Engines::default();
-    let engine = engines.by_name("minijinja").unwrap();
+    let engine = engines.by_name("rolecall-jinja").unwrap();
     let mut count = 0;
     let raw = FILES
         .keys()
@@ -152,7 +152,7 @@ fn every_answer_has_the_fingerprint_of_its_text() {
     assert!(fronts.len() >= least, "{fronts:?}");
 }
 
-/// Nothing that the suite has is missing: every pair has its answer in one of the files.
+/// Nothing of the suite is missing: every pair has its answer in one of the files.
 #[test]
 fn every_pair_is_in_the_files() {
     assert_eq!(EXPORT.left_out, Vec::<String>::new());

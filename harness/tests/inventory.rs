@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 use crate::project::{LAYOUT, SUITE};
 
-/// Whoever has the exported suite finds cases and templates by their names: a name that is gone
-/// does not come back.
+/// Users of the exported suite find cases and templates by their names, so a name must not
+/// disappear.
 #[test]
 fn no_retired_name_comes_back() {
     let text = std::fs::read_to_string(LAYOUT.cases().join("retired.json")).unwrap();
@@ -99,7 +99,7 @@ fn the_suite_has_no_problems_and_nothing_to_mend() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-/// Asserts that two sets are the same, and otherwise says in what they differ.
+/// Asserts that two sets are equal, or says how they differ.
 fn assert_same<T: Ord + ToString>(what: &str, found: &BTreeSet<T>, expected: &BTreeSet<T>) {
     let only_in = |one: &BTreeSet<T>, other| -> Vec<String> {
         one.difference(other).map(ToString::to_string).collect()
@@ -113,7 +113,7 @@ fn assert_same<T: Ord + ToString>(what: &str, found: &BTreeSet<T>, expected: &BT
     );
 }
 
-/// The names of a folder's files that have one of the extensions, without it.
+/// The names, without their extension, of the files in a folder that have one of the extensions.
 fn stems(folder: &Path, extensions: &[&str]) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -138,8 +138,8 @@ fn every_file_of_the_suite_is_loaded() {
     assert_same("templates", &templates.collect(), &files);
 }
 
-/// The records are as large as the suite was when the references were asked: what a file or
-/// the loader has lost since then is missing here.
+/// The records are as large as the suite was when the references ran. If a file has been lost
+/// since, or the loader skips one, something is missing here.
 #[test]
 fn every_record_is_of_every_case() {
     let files = walkdir::WalkDir::new(LAYOUT.snapshots()).into_iter();
@@ -175,7 +175,7 @@ fn every_case_says_something_of_its_own() {
     }
 }
 
-/// What is installed is what the harness expects, and what every record names.
+/// The installed versions are the expected ones, and every record names them.
 #[test]
 fn the_references_are_pinned() {
     let root = LAYOUT.root().to_path_buf();
@@ -193,8 +193,8 @@ fn the_references_are_pinned() {
     }
 }
 
-/// The two versions of firefunction differ in their line endings only, and Jinja2
-/// normalises those: each case gives the same with both.
+/// The two versions of firefunction differ only in their line endings, which Jinja2 normalises. So
+/// every case gives the same result with both.
 #[test]
 fn line_endings_of_a_template_change_nothing() {
     let [crlf, lf] = ["firefunction-v2", "firefunction-v2-lf"];

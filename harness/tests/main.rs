@@ -1,7 +1,7 @@
-//! The harness as its users have it: the library's public interface, the command line, and
-//! the project itself.
+//! The harness as users see it: the library's public interface, the command line, and the project
+//! itself.
 //!
-//! What takes long is tried on a sample, unless the variable `ROLECALL_EVERYTHING` is set.
+//! Slow tests try a sample, unless the variable `ROLECALL_EVERYTHING` is set.
 
 // The helpers of a test may panic as the test itself does, and some print figures.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -13,6 +13,7 @@ mod scratch;
 
 mod cli;
 mod constructs;
+mod contracts;
 mod diff;
 #[cfg(unix)]
 mod engines;
@@ -34,11 +35,8 @@ mod probe_engine;
 mod protocol;
 #[cfg(unix)]
 mod references;
-#[cfg(all(unix, feature = "fetch"))]
 mod remote;
 mod sabotage;
-mod seeded;
-#[cfg(all(unix, feature = "fetch"))]
 mod servers;
 mod shards;
 mod snapshots;

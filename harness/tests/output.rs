@@ -1,17 +1,17 @@
-//! How results look and where they go: on narrow screens, in files, in colour, for programs.
+//! The form of results and where they go: narrow screens, files, colours, and output for programs.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-use rolecall::report::schemas;
+use rolecall::schemas;
 use serde_json::Value;
 
 use crate::extent::sample;
 use crate::folder::{Folder, Ran};
 
-/// The command in a folder, on a screen of some columns.
+/// The command in a folder, on a screen with a number of columns.
 fn on_screen(folder: &Folder, columns: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rolecall"))
+    Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .args(arguments)
         .current_dir(folder.path("."))
         .env("COLUMNS", columns)
@@ -19,7 +19,7 @@ fn on_screen(folder: &Folder, columns: &str, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A suite in which much is to be said: long names, long lines, words of all lengths.
+/// A suite with much to report: long names, long lines, words of all lengths.
 fn wordy() -> Folder {
     let folder = Folder::new();
     let long = "word ".repeat(60);
@@ -50,7 +50,7 @@ fn wordy() -> Folder {
     folder
 }
 
-/// What has to be one: a path, a name, a hash, or a prompt.
+/// Texts that have to stay on one line: a path, a name, a hash, or a prompt.
 fn is_unbreakable(line: &str) -> bool {
     line.split_whitespace().count() <= 1
 }
@@ -68,7 +68,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
             "--templates",
             "elsewhere/torn.jinja",
             "--against",
-            "minijinja",
+            "rolecall-jinja",
         ],
         &["check"],
         &["check", name],
@@ -102,8 +102,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
                     "{arguments:?} at {columns}: {line}"
                 );
             }
-            // Every word is one that is there on a wide screen, too. Times differ, and windows
-            // cut prompts.
+            // Every word is also there on a wide screen. Times differ, and windows cut prompts.
             for word in text.split_whitespace() {
                 let is_exempt =
                     word.contains(['…', '\\']) || word.contains(|c: char| c.is_ascii_digit());
@@ -133,7 +132,7 @@ fn help_fits_narrow_screens() {
     }
 }
 
-/// Of long lines the part is shown that differs, unless everything is asked for.
+/// Of a long line, only the part that differs is shown, unless the user asks for everything.
 #[test]
 fn long_lines_are_shown_around_what_differs() {
     let folder = wordy();
@@ -167,7 +166,7 @@ fn quiet_gives_the_last_line_and_errors_only() {
             &["check", "-q", "cases/templates/chat.jinja"],
             "1 template in ",
         ),
-        (&["--quiet", "lint"], " findings: see above"),
+        (&["--quiet", "lint"], " findings: see the help above"),
     ] {
         let ran = folder.rolecall(arguments);
         assert_eq!(
@@ -183,7 +182,7 @@ fn quiet_gives_the_last_line_and_errors_only() {
         );
         assert_eq!(ran.stderr(), "", "{arguments:?}");
     }
-    // What was asked for is no less of it, and a page is written without a word.
+    // The result stays complete, and a page is written without a message.
     let shown = folder.rolecall(&["show", "chat", "plain/user", "--quiet"]);
     assert_eq!(shown.stdout(), "rendered\n<user>Hi␡␊\n<assistant>␃\n");
     let ran = folder.rolecall(&["run", "--quiet", "--html", "page.html"]);
@@ -208,15 +207,15 @@ fn a_result_goes_into_a_file_whole_or_not_at_all() {
     );
     let read = || std::fs::read_to_string(folder.path("out/cases.txt")).unwrap();
     assert_eq!(read(), printed.stdout());
-    // Where the command cannot be carried out the old file stays.
+    // If the command fails, the old file stays.
     let ran = folder.rolecall(&["run", "chta", "-o", "out/cases.txt"]);
     assert_eq!(ran.code(), 2);
     assert_eq!(read(), printed.stdout());
-    // A result that does not conform is one.
+    // A result that does not conform is still a result.
     let ran = folder.rolecall(&["render", "--format", "jsonl", "-o", "out/cases.txt"]);
     assert_eq!(ran.code(), 0);
     assert_eq!(read().lines().count(), 4);
-    let ran = folder.rolecall(&["serve", "minijinja", "-o", "x"]);
+    let ran = folder.rolecall(&["serve", "rolecall-jinja", "-o", "x"]);
     assert_eq!(ran.code(), 2);
     assert!(!folder.path("x").exists());
 }
@@ -225,7 +224,7 @@ fn a_result_goes_into_a_file_whole_or_not_at_all() {
 fn colour_is_as_one_says() {
     let folder = Folder::new();
     let colour = |arguments: &[&str], variables: &[(&str, &str)]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
             .args(["show", "chat", "plain/user"])
             .args(arguments)
             .current_dir(folder.path("."))
@@ -278,7 +277,7 @@ fn a_syntax_error_is_said_once_with_its_place() {
     folder.write("bad.jinja", "a\n{% if x %}\n  {{ y }");
     let ran = folder.rolecall(&["check", "bad.jinja"]);
     assert_eq!(ran.code(), 1);
-    let expected = "bad jinja behind transformers, minijinja\n\
+    let expected = "bad jinja behind transformers, rolecall-jinja\n\
         error bad.jinja:3:8: syntax error: unexpected '}'\n    {{ y }\n\n1 template in ";
     assert!(ran.stdout().starts_with(expected), "{}", ran.stdout());
     let ran = folder.rolecall(&["check", "bad.jinja", "--format", "github"]);
@@ -288,7 +287,7 @@ fn a_syntax_error_is_said_once_with_its_place() {
     );
 }
 
-/// What is wrong with a value by a schema, as far as the schemas here go.
+/// The errors of a value by a schema, as far as the project's schemas need them.
 fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     if let Some(name) = schema["$ref"].as_str() {
         let schema = root.pointer(name.trim_start_matches('#')).unwrap();
@@ -299,7 +298,7 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
             let fits = |choice: &Value| {
                 let mut found = Vec::new();
                 wrong(root, choice, value, at, &mut found);
-                // The other keys stand beside the choices.
+                // The other keys are beside the choices.
                 found.retain(|what| !what.ends_with("is not in the schema"));
                 found.is_empty()
             };
@@ -355,7 +354,7 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
 
 #[test]
 fn json_results_are_as_their_published_schemas_say() {
-    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
     for file in schemas::files() {
         let text = std::fs::read_to_string(published.join(&file.path)).unwrap_or_default();
         assert_eq!(text, file.text, "{}: run lint --fix", file.path.display());
@@ -370,7 +369,7 @@ fn json_results_are_as_their_published_schemas_say() {
         let mut found = Vec::new();
         wrong(&schema, &schema, value, "", &mut found);
         assert!(found.is_empty(), "{name}: {found:#?}");
-        // It can fail.
+        // The check itself can fail.
         wrong(
             &schema,
             &schema,
@@ -397,10 +396,18 @@ fn json_results_are_as_their_published_schemas_say() {
     );
     assert_eq!(cards["cards"][0]["syntax_error"]["line"], 1);
     holds("cards.schema.json", &cards);
+    folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");
+    folder.write("worse.jinja", "{{ messages[0].content }}{{ y.z }}!");
+    for others in [[chat, "worse.jinja"], ["bad.jinja", "other.jinja"]] {
+        let arguments = [&["diff"], &others[..], &["--format", "json"]].concat();
+        let diff = document(&arguments);
+        assert_eq!(diff["rolecall"], 1);
+        holds("diff.schema.json", &diff);
+    }
     for arguments in [
         &["render"][..],
         &["run"],
-        &["run", "--against", "minijinja"],
+        &["run", "--against", "rolecall-jinja"],
     ] {
         let ran = folder.rolecall(&[arguments, &["--format", "jsonl"]].concat());
         let lines = ran.json_lines();

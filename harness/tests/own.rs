@@ -1,14 +1,14 @@
-//! A suite of one's own: `rolecall.toml`, `init`, `accept`, and the suite in the binary.
+//! The user's own suite: `rolecall.toml`, `init`, `accept`, and the suite in the binary.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use rolecall_builtin::FINGERPRINT;
 
-use crate::folder::{CACHE, Folder, REFERENCE, Ran};
+use crate::folder::{CACHE, Folder, REFERENCE, Ran, has};
 use crate::scratch;
 
-/// A suite whose cases are its own, with the user's folder for what can be made again.
+/// A suite with cases of its own, and with its own cache folder.
 struct Own {
     folder: Folder,
     home: tempfile::TempDir,
@@ -20,8 +20,8 @@ impl Own {
             folder: Folder::empty(),
             home: scratch::folder(),
         };
-        // The references are each test's own. The built-in suite has a thousand files, and is
-        // unpacked for all of them.
+        // Each test has its own references. All tests share the unpacked built-in suite, because it
+        // has a thousand files.
         let suite = rolecall_builtin::unpacked(Path::new(CACHE)).unwrap();
         symlink(suite, own.home.path().join(format!("suite-{FINGERPRINT}"))).unwrap();
         own.write(
@@ -58,31 +58,31 @@ impl Own {
     }
 }
 
-fn has(text: &str, expected: &[&str]) {
-    for part in expected {
-        assert!(text.contains(part), "{part:?} is not in\n{text}");
-    }
-}
-
 #[test]
 fn a_suite_of_ones_own_is_accepted_held_and_changed() {
     let own = Own::new();
-    // Nothing was accepted, and nobody confirms anything.
+    // Nothing was accepted, because nothing confirms the results.
     let ran = own.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
-    has(&ran.stdout(), &["2 new", "the reference was never asked"]);
+    has(
+        &ran.stdout(),
+        &["2 new", "the reference's results are not recorded yet"],
+    );
     let ran = own.rolecall(&["accept", "--verified"]);
     assert_eq!(ran.code(), 1);
     has(
         &ran.stdout(),
-        &["nothing to accept", "2 pairs left: nobody knows"],
+        &[
+            "nothing to accept",
+            "2 pairs left: the reference's result is not known",
+        ],
     );
     has(
         &ran.stderr(),
         &["the reference transformers is not installed"],
     );
     assert!(!own.folder.path("snapshots").exists());
-    // Without a name and without a reference there is nothing to accept by.
+    // Without a name and without a reference, no result can be accepted.
     assert_eq!(own.rolecall(&["accept"]).code(), 2);
 
     own.install_reference();
@@ -110,7 +110,7 @@ fn a_suite_of_ones_own_is_accepted_held_and_changed() {
     let ran = own.rolecall(&["lint"]);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
 
-    // One newline more: every prompt is another, and the reference does not do the same.
+    // One newline more changes every prompt, and the reference gives another result.
     own.write("model/echo.jinja", "{{ messages[0].content }}\n\n");
     let ran = own.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
@@ -121,10 +121,10 @@ fn a_suite_of_ones_own_is_accepted_held_and_changed() {
         &ran.stdout(),
         &[
             "nothing to accept",
-            "2 pairs left: the reference does not do the same",
+            "2 pairs left: the reference gives another result",
         ],
     );
-    // By name one takes it in spite of that; the others stay as they are.
+    // A named pair is accepted nevertheless; the others stay as they are.
     let ran = own.rolecall(&["accept", "echo:words/two"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     has(
@@ -157,7 +157,7 @@ fn what_cannot_be_read_is_not_written_over() {
     assert_eq!(ran.code(), 2, "{}", ran.stdout());
     has(
         &ran.stderr(),
-        &["words.snap: what was accepted for `one` cannot be read"],
+        &["words.snap: the accepted snapshot of `one` cannot be read"],
     );
     assert_eq!(own.read("snapshots/echo/words.snap"), damaged);
     // All of it is another matter.
@@ -227,23 +227,23 @@ fn everything_wrong_with_the_file_has_its_place() {
     );
     wrong(
         "[templates.a]\nsource = \"model/echo.jinja\"\nvariables = { x = nan }\n",
-        &["rolecall.toml:3:19: the variable `x` is a number that JSON does not have"],
+        &["rolecall.toml:3:19: the variable `x` is a number that JSON cannot express"],
     );
     wrong(
         "[templates]\na = \"model/echo.jinja\"\n[cases]\nbuiltin = [\"[\"]\nown = [\"nowhere\"]\n",
         &[
-            "rolecall.toml:4:12: `[` is no pattern",
+            "rolecall.toml:4:12: `[` is not a pattern",
             ":5:8: no such file or folder: nowhere",
         ],
     );
     wrong(
         "snapshots = \"../elsewhere\"\n[templates]\na = \"model/echo.jinja\"\n",
-        &["rolecall.toml:1:13: `../elsewhere` is no folder below this one"],
+        &["rolecall.toml:1:13: `../elsewhere` is not a folder below this one"],
     );
     own.write("cases/plain.json", &own.read("cases/words.json"));
     wrong(
         "[templates]\na = \"model/echo.jinja\"\n",
-        &["plain.json: a built-in family is named `plain`, too\n  rename the file"],
+        &["plain.json: a built-in family is also named `plain`\n  rename the file"],
     );
 }
 
@@ -302,7 +302,7 @@ fn templates_have_what_the_file_gives_them() {
         "--format",
         "jsonl",
     ]);
-    // What its front makes of one of them stands beside it.
+    // The front's version of one of them is beside it.
     let others = ran.json_lines();
     let written = others
         .iter()
@@ -319,29 +319,26 @@ fn the_file_names_the_engine_of_a_dialect() {
         own.write("rolecall.toml", &format!("{file}[engines]\n{engine}\n"));
         own.rolecall(&["show", "echo", "words/one"])
     };
-    has(&shown("jinja = \"minijinja\"").stdout(), &["1e-07"]);
-    has(
-        &shown("jinja = \"minijinja-plain\"").stdout(),
-        &["0.0000001"],
-    );
-    let ran = shown("jinja = \"gotmpl\"");
+    has(&shown("jinja = \"rolecall-jinja\"").stdout(), &["1e-07"]);
+    has(&shown("jinja = \"minijinja\"").stdout(), &["0.0000001"]);
+    let ran = shown("jinja = \"rolecall-go\"");
     assert_eq!(ran.code(), 2);
     has(
         &ran.stderr(),
-        &["the engine `gotmpl` is for go templates, not for jinja"],
+        &["the engine `rolecall-go` is for go templates, not for jinja"],
     );
     let ran = shown("jinja = \"minijinia\"");
     assert_eq!(ran.code(), 2);
     has(&ran.stderr(), &["did you mean `minijinja`?"]);
-    // What was asked for counts more, and is not what is accepted.
-    shown("jinja = \"minijinja-plain\"");
+    // The chosen front overrides the template's, and its results are not the accepted ones.
+    shown("jinja = \"minijinja\"");
     assert_eq!(own.rolecall(&["accept", "echo"]).code(), 0);
     has(
         &own.read("snapshots/echo/words.snap"),
         &["=== one: rendered\n0.0000001␃"],
     );
     assert_eq!(own.rolecall(&["run"]).code(), 0);
-    let ran = own.rolecall(&["show", "echo", "words/one", "--engine", "minijinja"]);
+    let ran = own.rolecall(&["show", "echo", "words/one", "--engine", "rolecall-jinja"]);
     has(&ran.stdout(), &["1e-07"]);
 }
 
@@ -354,12 +351,12 @@ fn init_makes_a_suite_that_can_be_run() {
         &ran.stdout(),
         &["wrote new/rolecall.toml\n", "No template was found"],
     );
-    // A second time nothing is touched.
+    // A second run changes nothing.
     let ran = own.rolecall(&["init", "new"]);
     assert_eq!(ran.code(), 2);
     has(
         &ran.stderr(),
-        &["new/rolecall.toml: is there already, and stays as it is"],
+        &["new/rolecall.toml: exists already, and is not overwritten"],
     );
     let ran = own.rolecall(&["init", "model"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());

@@ -1,7 +1,7 @@
 //! The page of `--html`, in a headless Chromium.
 //!
-//! Ignored unless asked for, since a browser has to be there: `.ci/run` installs one and
-//! runs `cargo test --test harness page -- --include-ignored`. `CHROMIUM` names another program.
+//! These tests are ignored by default, because they need a browser: `.ci/run` installs one and runs
+//! `cargo test --test harness page -- --include-ignored`. `CHROMIUM` names another program.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::folder::Folder;
 use crate::scratch;
 use serde_json::Value;
 
-/// A suite with a template that would like to be markup, and one that is not as accepted.
+/// A suite with a template that tries to become markup, and one that differs from its snapshot.
 fn page() -> (Folder, String) {
     let folder = Folder::new();
     folder.write(
@@ -32,7 +32,7 @@ fn page() -> (Folder, String) {
     (folder, html)
 }
 
-/// The document after a script of the test has run in it; what that returns is given back.
+/// The document after a script of the test has run in it, with the script's result.
 pub(crate) fn browse(folder: &Folder, html: &str, address: &str, script: &str) -> Value {
     let test = format!(
         "<script>addEventListener('load', () => setTimeout(async () => {{
@@ -98,7 +98,7 @@ fn the_page_needs_nothing_but_itself() {
     let (_folder, html) = page();
     assert!(html.contains("default-src 'none'"));
     for outside in ["http://", "https://", "src=\"", "<link", "@import", "url("] {
-        // What templates say is compressed; what is left is the page's own.
+        // The templates' texts are compressed; the rest is the page's own.
         assert!(!html.contains(outside), "{outside}");
     }
     assert!(
@@ -139,7 +139,7 @@ fn templates_and_cases_can_be_found() {
     assert_eq!(found["cases"], serde_json::json!(["1", "1", "1"]));
     assert_eq!(found["none"], serde_json::json!([0, false]));
     assert_eq!(found["address"], "#q=zzz");
-    // The filters, by the address that a button makes.
+    // The filters in the address that a button makes.
     let found = browse(
         &folder,
         &html,
@@ -179,7 +179,7 @@ fn a_pair_is_shown_with_every_byte_and_its_difference() {
         "{diff}"
     );
 
-    // Its report card: what is broken, with the prompts that show it, and what it can do.
+    // The template's report card: broken contracts, with the prompts that prove it, and abilities.
     let found = browse(
         &folder,
         &html,
@@ -205,7 +205,7 @@ fn a_pair_is_shown_with_every_byte_and_its_difference() {
         "{capabilities}"
     );
 
-    // What a template prints is text and nothing else.
+    // A template's output is text and nothing else.
     let found = browse(
         &folder,
         &html,
@@ -262,7 +262,6 @@ fn the_keyboard_reaches_everything() {
     assert_eq!(found["themes"], serde_json::json!(["light", "dark"]));
 }
 
-/// The files that a test leaves nowhere.
 #[test]
 fn a_page_that_cannot_be_written_is_a_clear_error() {
     let folder = Folder::new();
@@ -299,7 +298,7 @@ fn nothing_of_the_overview_is_cut_off() {
     assert!(found["strips"].as_u64().unwrap() > 0);
 }
 
-/// The page of `check`, for a template with a defect and one of which a defect is known.
+/// The page of `check`, for a template with a defect and one with a known defect.
 fn card_page() -> (Folder, String) {
     let folder = Folder::new();
     let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\
@@ -348,7 +347,7 @@ fn what_is_broken_is_counted_and_leads_to_its_evidence() {
     assert_eq!(found["hidden"], true);
 }
 
-/// A page of two templates, one of which gives another prompt and refuses one case.
+/// A page of two templates. One of them gives another prompt and refuses one case.
 fn two_sides() -> (Folder, String) {
     let folder = Folder::new();
     folder.write("old.jinja", "{{ messages[0].content }}");
@@ -412,7 +411,7 @@ fn two_sides_are_shown_with_what_they_differ_in() {
     assert!(!found["changes"].as_str().unwrap().is_empty(), "{found}");
 }
 
-/// Of a model whose vocabulary is known, each token of a prompt has its colour and its number.
+/// If a model's vocabulary is known, each token of a prompt has its colour and its number.
 #[test]
 #[ignore = "needs Chromium; .ci/run runs it"]
 fn prompts_are_shown_token_by_token() {

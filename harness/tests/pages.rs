@@ -1,11 +1,11 @@
-//! The examples of the README and of the pages in `harness/docs` do what they say.
+//! The examples in the README and in `harness/docs` do what the pages say.
 //!
-//! In a `console` block, each `$ cargo run --release -- …` is run in the repository, and each
-//! `$ rolecall …` in a folder of the page's own, where nothing is but what the page put there: a
-//! block whose language is followed by the name of a file, such as `jinja chat.jinja`, is that
-//! file. What stands below a command is what it prints; a line `…` stands for any lines, and
-//! counts and times in summaries may be others, for the suite grows. `json` blocks are read as
-//! what they are examples of. `ROLECALL_PAGES=print` prints what the commands print now.
+//! In a `console` block, each `$ cargo run -- …` runs in the repository, and each
+//! `$ rolecall …` runs in a folder of the page's own, which has only the page's files. A block
+//! whose language is followed by the name of a file, such as `jinja chat.jinja`, is that file. The
+//! lines below a command are its output. A line `…` stands for any lines. Counts and times in
+//! summaries may differ, because the suite grows. `json` blocks are examples of the project's own
+//! files, and are read as such. `ROLECALL_PAGES=print` prints the commands' current output.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,20 +20,20 @@ use crate::folder::CACHE;
 use crate::project::LAYOUT;
 use crate::scratch;
 
-/// As in a page for people whose terminal is narrow.
+/// The width of a page for people with narrow terminals.
 const COLUMNS: &str = "100";
 
-/// The example that takes longest is run where everything is tried: the tests of the export look
-/// at parts of it.
+/// The example that takes longest runs only if the tests try everything: the export's own tests
+/// read parts of it.
 const LONG: &str = "export target/data";
 
-/// A page: where it is, and its text.
+/// A page: its path and its text.
 struct Page {
     path: PathBuf,
     text: String,
 }
 
-/// A block of code: its language, the file that it is, and its text.
+/// A block of code: its language, its file's name, and its text.
 struct Block {
     language: String,
     file: Option<String>,
@@ -74,7 +74,7 @@ impl Page {
             .collect()
     }
 
-    /// Runs its commands, and says how many there were.
+    /// Runs the page's commands, and returns how many there were.
     fn run(&self) -> usize {
         let folder = scratch::folder();
         let mut commands = 0;
@@ -88,7 +88,7 @@ impl Page {
             for example in block.text.split("\n$ ") {
                 let example = example.trim_start_matches("$ ");
                 let (line, expected) = example.split_once('\n').unwrap_or((example, ""));
-                let (arguments, place) = match line.strip_prefix("cargo run --release -- ") {
+                let (arguments, place) = match line.strip_prefix("cargo run -- ") {
                     Some(arguments) => (arguments, LAYOUT.root().to_path_buf()),
                     None => (
                         line.strip_prefix("rolecall ").unwrap(),
@@ -99,7 +99,7 @@ impl Page {
                 if arguments == LONG && !is_everything() {
                     continue;
                 }
-                let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+                let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
                     .env("ROLECALL_CACHE", CACHE)
                     .env("COLUMNS", COLUMNS)
                     .args(words(arguments))
@@ -133,7 +133,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 fn pattern(command: &str, expected: &str) -> Regex {
-    let number = Regex::new(r"\d[\d,.\\]*").unwrap();
+    let number = Regex::new(r"\d(?:[\d,]|\\\.)*").unwrap();
     let spaces = Regex::new(" +").unwrap();
     let has_counts = ["run", "parity", "accept", "check", "matrix"]
         .iter()
@@ -195,7 +195,7 @@ fn links_lead_somewhere() {
             named.insert(path.canonicalize().unwrap());
         }
     }
-    // No page is one that nobody finds.
+    // Every page is linked from another one.
     for page in &pages {
         let path = page.path.canonicalize().unwrap();
         assert!(

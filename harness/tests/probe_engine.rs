@@ -1,22 +1,25 @@
-//! `probe-engine`: good engines pass, and every way to be a bad one is told.
+//! `probe-engine`: good engines pass, and every mistake of a bad one is reported.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
-use rolecall::protocol::{Finding, ProtocolEngine, ProtocolLimits};
+use rolecall::protocol::{CheckResult, ProtocolEngine, ProtocolLimits};
 use rolecall::protocol::{ProtocolError, Trial};
-use rolecall_go::{Data, Gotmpl};
+use rolecall_go::{GoEngine, TemplateData};
 use rolecall_model::guard::load;
 use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
 use serde_json::{Value, json};
 
-use crate::extent::sample;
 use crate::folder::Folder;
 use crate::project::LAYOUT;
 
-/// A program that works; what stands around it in a pipe makes it misbehave.
-const GOOD: &str = concat!("'", env!("CARGO_BIN_EXE_rolecall"), "' serve minijinja");
+/// A program that works. Other programs around it in a pipe make it misbehave.
+const GOOD: &str = concat!(
+    "'",
+    env!("CARGO_BIN_EXE_rolecall-checkout"),
+    "' serve rolecall-jinja"
+);
 
 fn limits() -> ProtocolLimits {
     ProtocolLimits {
@@ -30,13 +33,13 @@ fn tried(script: &str) -> Trial {
     Trial::of(&words, &limits()).unwrap()
 }
 
-/// The checks that are not fine, with what was seen.
+/// The checks that fail, with what the program did.
 fn wrong(trial: &Trial) -> Vec<(&'static str, String)> {
-    let seen = |finding: &Finding| match finding {
-        Finding::Fine => None,
-        Finding::Wrong { seen, .. } => Some(seen.clone()),
-        Finding::Noted { seen, .. } => Some(format!("note: {seen}")),
-        Finding::NotTried => Some("not tried".to_owned()),
+    let seen = |finding: &CheckResult| match finding {
+        CheckResult::Fine => None,
+        CheckResult::Wrong { seen, .. } => Some(seen.clone()),
+        CheckResult::Noted { seen, .. } => Some(format!("note: {seen}")),
+        CheckResult::NotTried => Some("not tried".to_owned()),
     };
     let checks = trial.checks.iter();
     checks
@@ -47,7 +50,7 @@ fn wrong(trial: &Trial) -> Vec<(&'static str, String)> {
 #[test]
 fn engines_of_this_program_have_nothing_wrong() {
     let folder = Folder::empty();
-    for name in ["minijinja", "gotmpl"] {
+    for name in ["rolecall-jinja", "rolecall-go"] {
         let ran = folder.rolecall(&["probe-engine", name]);
         assert_eq!(ran.code(), 0, "{}", ran.stdout());
         assert!(!ran.stdout().contains("wrong"), "{}", ran.stdout());
@@ -55,12 +58,12 @@ fn engines_of_this_program_have_nothing_wrong() {
     }
 }
 
-/// A program with one fault, and the checks by which it is told, with the words.
+/// A program with one mistake, and the checks that report it, with their words.
 type Fault<'f> = (String, &'f [(&'f str, &'f str)]);
 
 fn assert_told(faults: &[Fault<'_>]) {
     std::thread::scope(|scope| {
-        for (script, expected) in sample(faults.iter().collect(), 2) {
+        for (script, expected) in faults {
             scope.spawn(move || {
                 let trial = tried(script);
                 let found = wrong(&trial);
@@ -68,7 +71,7 @@ fn assert_told(faults: &[Fault<'_>]) {
                     .iter()
                     .filter(|(_, seen)| seen != "not tried")
                     .collect();
-                // Of one that answers nothing the next checks say so, too, before it is given up.
+                // If it answers nothing, the next checks say so, too, before the trial gives it up.
                 for (name, words) in *expected {
                     let told = told.iter().find(|(found, _)| found == name);
                     let is_told = told.is_some_and(|(_, seen)| seen.contains(words));
@@ -93,7 +96,7 @@ fn what_is_read_wrongly_is_told_by_its_check() {
             &[
                 (
                     "numbers",
-                    r#"it gave the prompt "1 1", where the prompt "1.0 1" is right"#,
+                    r#"it gave the prompt "1 1"; expected the prompt "1.0 1""#,
                 ),
                 ("integers", "it gave the prompt \"9007199254740992 "),
                 ("tojson", ""),
@@ -132,7 +135,7 @@ fn what_is_answered_wrongly_is_told_by_its_check() {
     assert_told(&[
         (
             answered(r#"sed -u 's/\\n"}$/"}/; s/\\n]"}$/]"}/'"#),
-            &[("text", r#"\r\nend ]", where"#)],
+            &[("text", r#"\r\nend ]"; expected"#)],
         ),
         (
             answered(r#"sed -u 's/"outcome":"failed".*"parse".*/"ok":true}/'"#),
@@ -144,7 +147,7 @@ fn what_is_answered_wrongly_is_told_by_its_check() {
             ),
             &[(
                 "raise",
-                "it `failed` at the stage `render`: No, user., where `raised`",
+                "it `failed` at the stage `render`: No, user.; expected `raised`",
             )],
         ),
         (
@@ -157,28 +160,28 @@ fn what_is_answered_wrongly_is_told_by_its_check() {
         ),
         (
             answered(r#"sed -u 's/"dialect":"jinja"/&,"fronts":["vllm"]/'"#),
-            &[("start", "note: its front `vllm` is none that is asked for")],
+            &[("start", "note: its front `vllm` is unknown")],
         ),
-        // It says that it is an application, and is none.
+        // It claims to be an application and is none.
         (
             answered(r#"sed -u 's/"dialect":"jinja"/&,"fronts":["transformers"]/'"#),
             &[(
                 "fronts",
-                "front `transformers`: it gave the prompt \"Hi\", where the prompt \"Hi</s>\"",
+                "front `transformers`: it gave the prompt \"Hi\"; expected the prompt \"Hi</s>\"",
             )],
         ),
         (
             format!("{GOOD}; exec sleep 60"),
             &[
-                ("stop", "it still ran a second later"),
-                ("end-of-input", "note: it still ran"),
+                ("stop", "it was still running a second later"),
+                ("end-of-input", "note: it was still running"),
             ],
         ),
         (
             answered(r#"sed -u 's/{"id":4/{"id":5/'"#),
             &[(
                 "prompt",
-                "it answered request 5000000010 when 4000000010 was asked",
+                "it answered request 5000000010 instead of 4000000010",
             )],
         ),
         (
@@ -193,7 +196,7 @@ fn what_is_answered_wrongly_is_told_by_its_check() {
 
 #[test]
 fn lines_that_nobody_asked_for_are_told() {
-    // What is said behind the last answer of a check is read by the next.
+    // Output after the last answer of a check is read by the next one.
     let trial = tried(&format!("{GOOD} | {}", chatter("bHi")));
     let found = wrong(&trial);
     assert!(
@@ -208,7 +211,7 @@ fn lines_that_nobody_asked_for_are_told() {
     );
 }
 
-/// A filter that says `done` behind the second answer with a text.
+/// A filter that says `done` after the second answer with a text.
 fn chatter(text: &str) -> String {
     format!(
         "while IFS= read -r line; do printf '%s\\n' \"$line\"; \
@@ -242,7 +245,7 @@ fn a_program_that_answers_nothing_is_not_asked_on() {
     assert!(!trial.is_fine());
 }
 
-/// Exit codes and the form of the results.
+/// The exit codes and the formats of the results.
 #[test]
 fn results_are_for_people_and_for_programs() {
     let folder = Folder::empty();
@@ -293,7 +296,7 @@ fn results_are_for_people_and_for_programs() {
     assert!(matches!(missing, ProtocolError::Start { .. }));
 }
 
-/// A Python that has jinja2: that of the reference, or the user's.
+/// A Python with jinja2: the reference's, or the user's.
 fn python() -> Option<PathBuf> {
     let candidates = [
         LAYOUT
@@ -307,11 +310,11 @@ fn python() -> Option<PathBuf> {
     })
 }
 
-/// The adapter in the page on the protocol has nothing wrong, and gives what transformers gives
-/// for templates of the suite.
+/// The adapter on the protocol's page makes no mistake, and agrees with transformers on templates
+/// of the suite.
 #[test]
 fn the_adapter_of_the_page_has_nothing_wrong() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/protocol.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness/docs/protocol.md");
     let text = std::fs::read_to_string(page).unwrap();
     let (_, block) = text.split_once("```python adapter.py\n").unwrap();
     let (adapter, _) = block.split_once("```").unwrap();
@@ -330,7 +333,7 @@ fn the_adapter_of_the_page_has_nothing_wrong() {
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
 }
 
-/// Answers `render` with what it was given under `go`, as a text.
+/// Answers `render` with the value of `go`, as a text.
 const TELLS_GO: &str = r#"
 id() { id=${line%%,\"template*}; id=${id##*\"id\":}; }
 while read -r line; do
@@ -353,8 +356,8 @@ fn told(script: &str, source: &str, case: &Case) -> String {
     }
 }
 
-/// An engine of Go templates is given what Ollama executes the template with: what our engine
-/// prints of it.
+/// An engine for Go templates gets the data with which Ollama executes the template: our engine
+/// prints the same.
 #[test]
 fn engines_of_go_templates_are_given_what_ollama_executes_templates_with() {
     let mut case = Case::from_messages(vec![
@@ -368,7 +371,7 @@ fn engines_of_go_templates_are_given_what_ollama_executes_templates_with() {
         "name": "f", "parameters": {"properties": {"x": {"type": ["string", "null"]}}}}})]);
     let source = "{{ if .Messages }}{{ json . }}{{ end }}";
     let template = Template::from_source("t", Dialect::Go, source);
-    let program = Gotmpl::new().program(&template).unwrap();
+    let program = GoEngine::new().program(&template).unwrap();
     let printed = rolecall_model::Program::prompt(&program, &case).unwrap();
     let given: Value = serde_json::from_str(&told(TELLS_GO, source, &case)).unwrap();
     let printed: Value = serde_json::from_str(&printed).unwrap();
@@ -377,8 +380,8 @@ fn engines_of_go_templates_are_given_what_ollama_executes_templates_with() {
 
     let turns = "{{ .System }}{{ .Prompt }}";
     let template = Template::from_source("t", Dialect::Go, turns);
-    let program = Gotmpl::new().program(&template).unwrap();
-    let Ok(Data::Turns(expected)) = program.data(&Conversation::new(&case)) else {
+    let program = GoEngine::new().program(&template).unwrap();
+    let Ok(TemplateData::Turns(expected)) = program.data(&Conversation::new(&case)) else {
         panic!("no turns");
     };
     let given: Value = serde_json::from_str(&told(TELLS_GO, turns, &case)).unwrap();

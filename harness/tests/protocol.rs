@@ -16,10 +16,10 @@ use serde_json::json;
 use crate::folder::Folder;
 use crate::scratch;
 
-/// What all scripts have in common: `start` greets, `ask` reads a request into `line` and
-/// its number into `id`, `ok` answers it, `text` renders something, `content` is what the
-/// request's first message says, `serve` does everything as it should be, and `but` so, too,
-/// except for a message that says `a`, with which it calls `misbehave`.
+/// The beginning of all scripts. `start` greets, `ask` reads a request into `line` and its number
+/// into `id`, `ok` answers it, `text` renders a text, `content` is the content of the request's
+/// first message, and `serve` does everything right. `but` does the same, but calls `misbehave` for
+/// a message that says `a`.
 const PRELUDE: &str = r#"
 ask() { read -r line || exit 0; id=${line%%,\"template*}; id=${id##*\"id\":}; }
 start() { ask; echo '{"rolecall": 1, "engine": "fake", "version": "1.2", "dialect": "jinja", "components": {"sh": "0"}}'; }
@@ -75,7 +75,7 @@ fn template() -> Template {
     Template::from_source("t", Dialect::Jinja, "{{ messages[0].content }}")
 }
 
-/// What comes of rendering messages, one after the other.
+/// The outcomes of several messages, one after the other.
 fn outcomes(script: &str, contents: &[&str]) -> Vec<Outcome> {
     let engine = start(script).unwrap();
     let loaded = load(&engine, &template());
@@ -129,12 +129,12 @@ ask; text later"#;
     assert_eq!(outcomes(script, &["a", "b"]), [refused.clone(), refused]);
 }
 
-/// Whatever a program does with one pair, the pair has crashed, with words that say what
-/// was seen, and within the time limit.
+/// Whatever a program does wrong with one pair, the pair has crashed, with words that say what
+/// happened, and within the time limit.
 #[test]
 fn misbehaviour_is_a_crash_that_says_what_was_seen() {
     let misbehaviours = [
-        ("id=7; text x", "it answered request 7 when 2 was asked"),
+        ("id=7; text x", "it answered request 7 instead of 2"),
         (
             "echo hello",
             "not an answer (expected value at character 1): `hello`",
@@ -180,7 +180,7 @@ fn misbehaviour_is_a_crash_that_says_what_was_seen() {
             "it answered `load` with `rendered`",
         ),
     ];
-    // Side by side: most of them is waiting.
+    // Side by side, because most of them wait.
     std::thread::scope(|scope| {
         for (script, words) in misbehaviours {
             scope.spawn(move || {
@@ -211,13 +211,13 @@ done"#;
     let found = outcomes(script, &["a", "boom", "b", "extra", "c", "d"]);
     let kinds: Vec<_> = found.iter().map(Outcome::kind).collect();
     let (fine, crash) = (OutcomeKind::Rendered, OutcomeKind::Crashed);
-    // A line that nobody asked for is read where the next answer should be: that pair is
-    // asked of a new process.
+    // A line that nobody asked for comes where the next answer should be. That pair goes to a new
+    // process.
     assert_eq!(kinds, [fine, crash, fine, fine, fine, fine]);
     assert_eq!(found[5], rendered("d"));
 }
 
-/// What is asked, and how often a program is started for it, a line each.
+/// The requests and the starts of programs, one on a line.
 fn counted(script: &str, contents: &[&str]) -> (Vec<Outcome>, usize) {
     let folder = scratch::folder();
     let count = folder.path().join("starts");
@@ -234,8 +234,8 @@ fn a_program_may_end_after_its_answer() {
     assert_eq!(starts, 3);
 }
 
-/// What a pair gives depends on nothing but the pair: not on those before it, and not on
-/// those that are asked beside it.
+/// A pair's result depends only on the pair: not on earlier pairs, and not on pairs that run beside
+/// it.
 #[test]
 fn crashes_are_counted_alike_with_any_number_of_jobs() {
     let script = r#"start
@@ -298,7 +298,7 @@ done"#;
     let (found, starts) = counted(script, &["1", "2", "3"]);
     let kinds: Vec<_> = found.iter().map(Outcome::kind).collect();
     assert_eq!(kinds, [OutcomeKind::Crashed; 3]);
-    // The second was asked whether it answers anything.
+    // The second process was only asked whether it answers anything.
     assert_eq!(starts, 2);
 }
 
@@ -315,8 +315,7 @@ fn a_program_that_does_not_start_any_more_is_given_up() {
     let script = "[ $(wc -l < $starts) -gt 1 ] && exit 7; misbehave() { exit 1; }; but";
     let (found, starts) = counted(script, &["b", "c", "a", "d", "e"]);
     let gone = Outcome::NotAsked {
-        message: "it does not start any more: it ended instead of answering (exit status: 7)"
-            .to_owned(),
+        message: "it no longer starts: it ended instead of answering (exit status: 7)".to_owned(),
     };
     assert_eq!(
         found,
@@ -331,13 +330,13 @@ fn a_program_that_does_not_start_any_more_is_given_up() {
     assert_eq!(starts, 4);
 }
 
-/// In every form of the results a pair that was not asked is no crash.
+/// In no format of the results is a pair that was not asked a crash.
 #[test]
 fn what_was_not_asked_is_told_so() {
     let folder = Folder::new();
     let engine = command(&folder, "start; ok; ask; exit 1");
     let run = |format: &str| {
-        let against = "minijinja";
+        let against = "rolecall-jinja";
         let format = [
             "run",
             "--engine",
@@ -365,13 +364,13 @@ fn what_was_not_asked_is_told_so() {
     assert!(text.contains("agree (0.00 %)"), "{text}");
     let why = "not asked chat plain/user\n  One user turn.\n  it answers nothing: it ended";
     assert!(text.contains(why), "{text}");
-    // An engine that was to give the verdicts is told as well.
+    // An engine for the verdicts is reported as well.
     let against = folder.rolecall(&["run", "--against", &engine]);
     let words = "the reference was not asked: it answers nothing";
     assert!(against.stdout().contains(words), "{}", against.stdout());
 }
 
-/// A request that is larger than a pipe, to a program that reads nothing.
+/// A request that is larger than a pipe's buffer, to a program that reads nothing.
 #[test]
 fn a_program_that_does_not_read_blocks_nobody() {
     let begin = Instant::now();
@@ -424,7 +423,7 @@ fn what_is_no_engine_is_refused_at_the_start() {
     );
 }
 
-/// Many pairs on many threads, each with a program of its own.
+/// Many pairs on many threads, each thread with a program of its own.
 #[test]
 fn threads_do_not_get_each_others_answers() {
     let cases = (0..100).map(|index| {
@@ -450,8 +449,8 @@ fn threads_do_not_get_each_others_answers() {
     }
 }
 
-/// What a template sees arrives in one object: special tokens, the template's variables,
-/// the case's.
+/// One object has everything that a template sees: special tokens, the template's variables, the
+/// case's variables.
 #[test]
 fn variables_arrive_as_the_template_would_see_them() {
     let script = r#"start; ok
@@ -477,8 +476,8 @@ ask; printf '{"id": 2, "outcome": "raised", "message": %s}\n' "$(printf '%s' "$l
     );
 }
 
-/// A program that has the front itself is told which one and given the case as it is written,
-/// any other is given what a template sees.
+/// A program that has the front itself gets the front's name and the case as it is written. Any
+/// other program gets what the template sees.
 #[test]
 fn an_application_is_given_what_is_written() {
     let greets = |fronts: &str| {
@@ -540,7 +539,7 @@ done"#
                 "{alone}"
             );
         }
-        // Without a front all are engines alone.
+        // Without a front, all programs are engines only.
         for fronts in ["", &format!(r#""{front}""#)] {
             let found = asked(front, fronts, &raw);
             assert!(
@@ -551,8 +550,8 @@ done"#
     }
 }
 
-/// Of a model with several templates an application is given all of them and chooses itself;
-/// any other program is given the one that is chosen here.
+/// If a model has several templates, an application gets all of them and chooses itself. Any other
+/// program gets the chosen one.
 #[test]
 fn several_templates_of_a_model_are_one() {
     let script = |fronts: &str| {
@@ -626,8 +625,8 @@ fn no_program_outlives_the_engine() {
     }
 }
 
-/// What the command line does with templates over an engine that does not count what it
-/// takes: a crash is that pair's, and costs nothing else.
+/// The command line runs an engine without its own memory limit in processes of its own: a crash
+/// belongs to its pair and costs nothing else.
 #[test]
 fn an_engine_that_is_not_ours_crashes_alone() {
     let folder = scratch::folder();
@@ -644,11 +643,11 @@ fn an_engine_that_is_not_ours_crashes_alone() {
         "one": {"messages": [{"role": "user", "content": "1"}]}
     }}"#;
     std::fs::write(&cases, text).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .env("ROLECALL_CACHE", crate::folder::CACHE)
-        // What a program says at its end is told in spite of the backtrace that follows it.
+        // The last message of a program is reported even if a backtrace follows it.
         .env("RUST_BACKTRACE", "1")
-        .args(["render", "--engine", "minijinja-plain", "--format", "jsonl"])
+        .args(["render", "--engine", "minijinja", "--format", "jsonl"])
         .arg("--templates")
         .arg(folder.path())
         .arg("--cases")
@@ -676,7 +675,7 @@ fn an_engine_that_is_not_ours_crashes_alone() {
         ],
         "{text}"
     );
-    // How an overflow of the stack looks is the system's matter.
+    // Each system reports a stack overflow in its own way.
     assert!(
         outcomes[0].1.contains("instead of answering"),
         "{}",

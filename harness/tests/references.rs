@@ -1,11 +1,11 @@
 //! The references at the command line: recording, verifying, verdicts, divergences.
 //!
-//! The real references need Python and Go; here a shell script stands in for
-//! transformers. What it gives is what the first message says.
+//! The real references need Python and Go. Here a shell script stands in for transformers and gives
+//! back the first message's content.
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::folder::{Folder, REFERENCE};
+use crate::folder::{Folder, REFERENCE, has};
 use serde_json::Value;
 
 /// Two templates and two cases; `echo` agrees with the reference, `polite` does not.
@@ -25,16 +25,9 @@ fn install(folder: &Folder, script: &str) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
-/// What `run` gives for each pair.
+/// The verdicts that `run` gives, one for each pair.
 fn verdicts(folder: &Folder) -> Vec<Value> {
     folder.rolecall(&["run", "--format", "jsonl"]).json_lines()
-}
-
-#[track_caller]
-fn has(text: &str, expected: &[&str]) {
-    for expected in expected {
-        assert!(text.contains(expected), "missing {expected:?} in\n{text}");
-    }
 }
 
 #[test]
@@ -80,7 +73,7 @@ fn records_are_written_once_and_then_verified() {
         "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
     );
     let again = folder.rolecall(&["reference", "update"]).stdout();
-    has(&again, &["2 records are as they were\n", "0 files written"]);
+    has(&again, &["2 records are unchanged\n", "0 files written"]);
 
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
     let ran = folder.rolecall(&["reference", "verify"]);
@@ -97,7 +90,7 @@ fn records_are_written_once_and_then_verified() {
     }
 }
 
-/// The seed of all trust: a change of one byte on either side is noticed, and named.
+/// All trust rests on this: a change of one byte on either side is noticed and named.
 #[test]
 fn one_changed_byte_is_noticed_and_named() {
     let folder = suite();
@@ -128,7 +121,7 @@ fn one_changed_byte_is_noticed_and_named() {
         )
     };
 
-    // A template: a blank that changes no prompt.
+    // A template with one more space, which changes no prompt.
     let (ran, verify, lint) = run(
         "cases/templates/echo.jinja",
         &template.replace("{{ m", "{{  m"),
@@ -157,7 +150,7 @@ fn one_changed_byte_is_noticed_and_named() {
     has(&verify, &["no record echo:words/one: ", why]);
     has(&lint, &["without a record, or changed since: words/one\n"]);
 
-    // What is recorded of the case: another prompt, in the reference's name.
+    // The case's record: another prompt, in the reference's name.
     let at = record.find("7692c3ad").unwrap();
     let changed = format!("{}8{}", &record[..at], &record[at + 1..]);
     folder.write("snapshots/echo/reference.json", &changed);
@@ -167,8 +160,8 @@ fn one_changed_byte_is_noticed_and_named() {
         &ran.stdout(),
         &[
             "differs echo words/one\n",
-            "the reference rendered something else, of which only the SHA-256 is recorded",
-            "{\"engine\": \"minijinja\", \"template\": \"echo\", \"case\": \"words/one\", \"reason\": \"…\", \"observed\": ",
+            "the reference rendered something else; only its SHA-256 is recorded",
+            "{\"engine\": \"rolecall-jinja\", \"template\": \"echo\", \"case\": \"words/one\", \"reason\": \"…\", \"observed\": ",
         ],
     );
     let verify = folder.rolecall(&["reference", "verify"]);
@@ -181,7 +174,7 @@ fn one_changed_byte_is_noticed_and_named() {
             "1 of 2 records are current",
         ],
     );
-    // And a byte that means nothing.
+    // A byte without a meaning.
     folder.write(
         "snapshots/echo/reference.json",
         &record.replacen("  ", " ", 1),
@@ -189,9 +182,9 @@ fn one_changed_byte_is_noticed_and_named() {
     let lint = folder.rolecall(&["lint"]).stdout();
     has(
         &lint,
-        &["snapshots/echo/reference.json: not as it was written"],
+        &["snapshots/echo/reference.json: edited after it was written"],
     );
-    // And one that breaks it.
+    // A byte that breaks the file.
     folder.write(
         "snapshots/echo/reference.json",
         &record.replacen("cases", "casts", 1),
@@ -225,8 +218,8 @@ fn accepting_a_wrong_snapshot_makes_it_no_better() {
     );
 }
 
-/// A suite whose template is not as the reference, and the entries that would list that,
-/// as `run` prints them.
+/// A suite whose template differs from the reference, and the entries for the list of divergences
+/// that `run` prints.
 fn diverging() -> (Folder, Vec<String>) {
     let folder = suite();
     folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}!");
@@ -242,7 +235,7 @@ fn diverging() -> (Folder, Vec<String>) {
     (folder, drafts)
 }
 
-/// Lists entries, with a reason.
+/// Lists divergences, with a reason.
 fn list(folder: &Folder, entries: &[&str]) {
     let text = format!("[{}]", entries.join(",\n")).replace('…', "It is polite.");
     folder.write("snapshots/divergences.json", &text);
@@ -269,7 +262,7 @@ fn a_divergence_is_explained_and_may_not_go_stale() {
     assert_eq!(lines[0]["divergence"], "It is polite.");
     has(
         &folder.rolecall(&["list", "divergences"]).stdout(),
-        &["minijinja echo:words/one  It is polite.\n"],
+        &["rolecall-jinja echo:words/one  It is polite.\n"],
     );
 
     // The reference's own transcript is kept, so that the difference can be read.
@@ -310,12 +303,12 @@ fn a_list_of_divergences_is_held_to_what_is_so() {
     let (folder, drafts) = diverging();
     let drafts: Vec<&str> = drafts.iter().map(String::as_str).collect();
     let list = |entries: &[&str]| list(&folder, entries);
-    // One that is not listed.
+    // A divergence that is not listed.
     list(&drafts[..1]);
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
     has(&ran.stdout(), &["1 differ, 1 diverge"]);
-    // One that has become another.
+    // A divergence whose output has changed.
     list(&drafts);
     folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}?");
     folder.accept_snapshots();
@@ -326,10 +319,10 @@ fn a_list_of_divergences_is_held_to_what_is_so() {
         &ran.stdout(),
         &[
             "diverges otherwise echo words/",
-            "listed, but the engine gave something else then: It is polite.",
+            "listed, but the output has changed since review; the reason then: It is polite.",
         ],
     );
-    // One that is gone.
+    // A divergence that is gone.
     folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}");
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);
@@ -338,10 +331,10 @@ fn a_list_of_divergences_is_held_to_what_is_so() {
     has(
         &ran.stdout(),
         &[
-            "no divergence minijinja echo:words/one\n  the reference agrees now: remove it from snapshots/divergences.json\n",
+            "no divergence rolecall-jinja echo:words/one\n  the reference agrees now: remove it from snapshots/divergences.json\n",
         ],
     );
-    // With the list, the transcripts go.
+    // When the list goes, the transcripts go too.
     list(&[]);
     folder.rolecall(&["reference", "update"]);
     assert!(!folder.path("snapshots/echo/words.reference.snap").exists());
@@ -350,7 +343,9 @@ fn a_list_of_divergences_is_held_to_what_is_so() {
     list(&[&drafts[0].replace("words/one", "words/gone")]);
     has(
         &folder.rolecall(&["lint"]).stdout(),
-        &["snapshots/divergences.json:1:2: no pair is a `echo` with a `words/gone`"],
+        &[
+            "snapshots/divergences.json:1:2: no template matching `echo` has a case matching `words/gone`",
+        ],
     );
     // An entry without a reason.
     folder.write("snapshots/divergences.json", &format!("[{}]", drafts[0]));
@@ -358,7 +353,7 @@ fn a_list_of_divergences_is_held_to_what_is_so() {
     assert_eq!(ran.code(), 2);
     has(
         &ran.stderr(),
-        &["snapshots/divergences.json:1:", "`reason` says nothing"],
+        &["snapshots/divergences.json:1:", "`reason` is not filled in"],
     );
 }
 
@@ -438,13 +433,13 @@ fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
     let record = std::fs::read_to_string(folder.path("snapshots/echo/reference.json")).unwrap();
     has(&record, &["\"message\": \"KeyError: fail\", \"line\": 1}"]);
     assert!(!record.contains("crash"));
-    // Beside a prompt of ours, the words of the failure and no more.
+    // Only the words of the failure are beside our prompt.
     let out = folder.rolecall(&["run", "echo:words/fail"]).stdout();
     has(
         &out,
         &["  - failed at render, line 1\n  - KeyError: fail␃\n  + rendered\n  + fail␃\n"],
     );
-    // The words of a failure are kept; that ours rendered where it failed differs.
+    // The failure's words are kept. Our engine rendered there, which differs.
     let lines = verdicts(&folder);
     let verdict = |index: usize| lines[index]["verdict"].as_str().unwrap().to_owned();
     assert_eq!(
@@ -454,7 +449,7 @@ fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
     assert_eq!(lines[2]["reference"]["message"], "KeyError: fail");
 }
 
-/// What a reference is not asked for says nothing against what it gave before.
+/// If the reference stops answering, its earlier records stay.
 #[test]
 fn a_reference_that_is_gone_costs_no_record() {
     let folder = suite();
@@ -484,7 +479,7 @@ fn a_filter_updates_only_what_it_names() {
     assert_eq!(verdicts(&folder), ["agrees", "unverified"]);
     folder.rolecall(&["reference", "update", "echo:words/two"]);
     assert_eq!(verdicts(&folder), ["agrees", "agrees"]);
-    // What is known of a template that has changed since is not taken over.
+    // The update does not take over the earlier records of a template that has changed since.
     folder.write("cases/templates/echo.jinja", "{{ messages[0]['content'] }}");
     folder.rolecall(&["reference", "update", "echo:words/two"]);
     assert_eq!(verdicts(&folder), ["unverified", "agrees"]);
@@ -496,7 +491,7 @@ fn a_filter_updates_only_what_it_names() {
         &ran.stderr(),
         &[
             "broken.json:1:",
-            "nothing was asked of the references, and nothing written",
+            "no reference was asked and nothing was written",
         ],
     );
 }
@@ -508,7 +503,7 @@ fn an_update_that_is_interrupted_leaves_the_records_whole() {
     folder.rolecall(&["reference", "update"]);
     let path = folder.path("snapshots/echo/reference.json");
     let before = std::fs::read(&path).unwrap();
-    // The reference hangs on the second case, and someone stops the update there.
+    // The reference hangs on the second case; somebody stops the update there.
     install(
         &folder,
         &REFERENCE.replace("*boom*)", "*two*) sleep 60 ;;\n    *boom*)"),
@@ -517,7 +512,7 @@ fn an_update_that_is_interrupted_leaves_the_records_whole() {
         "cases/templates/echo.jinja",
         "{{ messages[0].content }}{# new #}",
     );
-    let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+    let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .env("ROLECALL_CACHE", crate::folder::CACHE)
         .args(["reference", "update"])
         .current_dir(folder.path(""))
@@ -567,7 +562,7 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
             other,
         ])
     };
-    let ran = against("minijinja-plain", "transformers");
+    let ran = against("minijinja", "transformers");
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     has(
         &ran.stdout(),
@@ -575,16 +570,20 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
     );
     has(
         &ran.stderr(),
-        &["2 pairs of go templates left out: minijinja-plain does not render them\n"],
+        &["2 pairs of go templates left out: minijinja does not render them\n"],
     );
-    let ran = against(&command, "minijinja");
+    let ran = against(&command, "rolecall-jinja");
     assert_eq!(ran.code(), 1);
     has(
         &ran.stdout(),
         &[
             "differs echo words/one",
             "- one␃\n  + one.␃\n",
-            "0 of 2 agree (0.00 %) with minijinja 3.0.5",
+            concat!(
+                "0 of 2 agree (0.00 %) with rolecall-jinja ",
+                env!("CARGO_PKG_VERSION"),
+                " (minijinja 3.0.5)"
+            ),
         ],
     );
     let ran = against(&command, &command);

@@ -1,12 +1,12 @@
-//! Folders that a test writes into and that go away with it.
+//! Temporary folders for tests.
 
 use tempfile::TempDir;
 
 /// A new, empty folder.
 ///
-/// It is in memory where the machine has a place for that: the tests make some ten thousand
-/// files and folders and delete them again, and a file system on a disk looks longer for a free entry the
-/// more it has just deleted (ext4 of Linux 6.18: a fifth of the computing time of all tests).
+/// It is in memory if the machine has a place for that. The tests make some ten thousand files and
+/// folders and delete them again. A file system on a disk searches longer for a free entry the more
+/// it has just deleted (ext4 of Linux 6.18: a fifth of all tests' computing time).
 pub(crate) fn folder() -> TempDir {
     in_memory().unwrap_or_else(|| tempfile::tempdir().unwrap())
 }
@@ -15,7 +15,7 @@ pub(crate) fn folder() -> TempDir {
 fn in_memory() -> Option<TempDir> {
     use rustix::fs::{StatVfsMountFlags, statvfs};
 
-    /// The tests that run at the same time write less than this; containers often have 64 MiB.
+    /// Tests that run at the same time write less than this; containers often have 64 MiB.
     const ENOUGH: u64 = 1 << 30;
     let place = "/dev/shm";
     let memory = statvfs(place).ok()?;

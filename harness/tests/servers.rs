@@ -1,6 +1,5 @@
-//! Servers as engines, against servers on this machine that answer as the real ones are
-//! documented to: what they are asked, what is made of their answers, and what is said where
-//! something is wrong.
+//! Servers as engines. Servers on this machine answer as the documentation of the real ones says.
+//! The tests check the requests, the outcomes, and the messages about errors.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,9 +12,9 @@ use crate::folder::{CACHE, Folder, Ran};
 use crate::remote::server::{Reply, Request, Server};
 
 fn run(folder: &Folder, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+    let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .env("ROLECALL_CACHE", CACHE)
-        // A proxy that is not there: nobody on this machine is asked by way of it.
+        // A proxy that does not exist: requests to this machine do not use it.
         .env("HTTP_PROXY", "http://127.0.0.1:9")
         .env("http_proxy", "http://127.0.0.1:9")
         .env("COLUMNS", "1000")
@@ -43,7 +42,7 @@ fn sent(request: &Request) -> Value {
     serde_json::from_slice(&request.body).unwrap()
 }
 
-/// What the template `chat` of the folder makes of messages.
+/// The result of the folder's template `chat` for some messages.
 fn chat(messages: &Value) -> String {
     let turns = messages.as_array().unwrap().iter().map(|message| {
         let text = |name: &str| message[name].as_str().unwrap().to_owned();
@@ -57,8 +56,8 @@ fn source(folder: &Folder, name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// A llama-server with the template `chat`, without the newline at its end, as the real one has
-/// it; `answer` is what it says to `/apply-template`.
+/// A llama-server with the template `chat`, without the newline at its end, as the real one has it.
+/// `answer` is its answer to `/apply-template`.
 fn llama(
     folder: &Folder,
     answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static,
@@ -80,9 +79,9 @@ fn prompt(request: &Request) -> Reply {
     reply(200, &json!({"prompt": chat(&sent(request)["messages"])}))
 }
 
-/// A run of one template against the engine of this process, in one line each.
+/// A run of one template against the engine of this process; the result has one line for each.
 fn compare(folder: &Folder, engine: &str, more: &[&str]) -> Ran {
-    let arguments = ["run", "--engine", engine, "--against", "minijinja"];
+    let arguments = ["run", "--engine", engine, "--against", "rolecall-jinja"];
     run(folder, &[&arguments[..], more].concat(), &[])
 }
 
@@ -93,7 +92,10 @@ fn a_llama_server_is_asked_for_the_prompt_of_its_template() {
     let engine = format!("llama-server={}/", server.address);
     let ran = compare(&folder, &engine, &[]);
     assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
-    assert!(ran.stdout().contains("2 of 2 agree (100 %) with minijinja"));
+    assert!(
+        ran.stdout()
+            .contains("2 of 2 agree (100 %) with rolecall-jinja")
+    );
     let words = "1 template left out: the server `llama-server` at http://127.0.0.1:";
     assert!(ran.stderr().contains(words), "{}", ran.stderr());
     let asked = server.asked();
@@ -122,7 +124,7 @@ fn a_llama_server_is_asked_for_the_prompt_of_its_template() {
     }
 }
 
-/// Where the tokenizer puts BOS before every text, the server takes it off the prompt.
+/// If the tokenizer puts BOS before every text, the server removes it from the prompt.
 #[test]
 fn what_the_tokenizer_puts_before_the_prompt_is_part_of_it() {
     let folder = Folder::new();
@@ -147,7 +149,7 @@ fn what_the_tokenizer_puts_before_the_prompt_is_part_of_it() {
             }
         })
     };
-    // A template that puts it there, too, and one that does not.
+    // A template that also writes it there, and one that does not.
     for template in [
         "{{ bos_token }}{{ messages[0].content }}",
         "{{ messages[0].content }}",
@@ -162,7 +164,7 @@ fn what_the_tokenizer_puts_before_the_prompt_is_part_of_it() {
     }
 }
 
-/// The conversation is sent as it is written, with what a case says beside it.
+/// The request holds the conversation as it is written, with the case's other settings.
 #[test]
 fn all_of_a_case_is_sent() {
     let folder = Folder::new();
@@ -201,7 +203,7 @@ fn all_of_a_case_is_sent() {
     assert!(bodies.next().is_none());
 }
 
-/// The template's own refusal is known by its words, whatever the server says around them.
+/// The template's own refusal is recognised by its words, even if the server adds others.
 #[test]
 fn a_refusal_is_the_templates_own_if_it_says_so() {
     let folder = Folder::new();
@@ -229,7 +231,7 @@ fn a_refusal_is_the_templates_own_if_it_says_so() {
     }
 }
 
-/// A server's clock shows today, and records another day.
+/// A server's clock shows today; the records have another day.
 #[test]
 fn todays_date_is_taken_for_the_day_of_the_case() {
     let folder = Folder::new();
@@ -263,7 +265,7 @@ fn a_server_that_is_not_ready_is_waited_for() {
             ("/props", 0) => error(503, "Loading model"),
             ("/props", _) => reply(200, &json!({"chat_template": template})),
             ("/tokenize", _) => reply(200, &json!({"tokens": []})),
-            // One that ends early, and one that is refused for now.
+            // A server that ends early, and one that refuses for now.
             (_, 0) => prompt(request).cut(5),
             (_, 1) => error(429, "slow down"),
             _ => prompt(request),
@@ -305,10 +307,7 @@ fn a_server_that_is_slow_or_breaks_is_given_up() {
     let (crash, gone) = ("crashed", "not asked");
     assert_eq!(kinds, [crash, crash, crash, gone, gone, gone]);
     assert_eq!(found[0].1, "no answer within 0.1 s");
-    assert_eq!(
-        found[5].1,
-        "it answers nothing any more: no answer within 0.1 s"
-    );
+    assert_eq!(found[5].1, "it no longer answers: no answer within 0.1 s");
 
     let odd = llama(&folder, |_, before| match before {
         1 => Reply::new(200, "<html>"),
@@ -317,15 +316,15 @@ fn a_server_that_is_slow_or_breaks_is_given_up() {
     let found = outcomes(&odd, &[]);
     assert_eq!(
         found[0].1,
-        "it answers /apply-template otherwise than such a server does: it has no `prompt`"
+        "its answer to /apply-template is not that of such a server: it has no `prompt`"
     );
     assert!(
-        found[1].1.ends_with("does: status 200: <html>"),
+        found[1].1.ends_with("of such a server: status 200: <html>"),
         "{found:?}"
     );
     assert_eq!(found[5].0, gone);
 
-    // It is asked for its template and its tokens first: then two pairs are left to it.
+    // The first requests are for the template and the tokens; then two pairs are left.
     let template = source(&folder, "chat.jinja");
     let dying = Server::that_ends_after(4, move |request, _| match request.path.as_str() {
         "/props" => reply(200, &json!({"chat_template": template})),
@@ -334,7 +333,7 @@ fn a_server_that_is_slow_or_breaks_is_given_up() {
     });
     let found = outcomes(&dying, &[]);
     let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
-    // What was under way when it ended may have been cut off.
+    // The requests that were under way when it ended may have been cut off.
     assert_eq!(kinds[..2], ["rendered", "rendered"]);
     assert_eq!(kinds[3..], [gone, gone, gone]);
     assert_ne!(kinds[2], "rendered");
@@ -356,7 +355,14 @@ fn a_server_that_wants_a_key_is_given_it() {
         }
     });
     let engine = format!("llama-server={}", server.address);
-    let arguments = ["run", "chat", "--engine", &engine, "--against", "minijinja"];
+    let arguments = [
+        "run",
+        "chat",
+        "--engine",
+        &engine,
+        "--against",
+        "rolecall-jinja",
+    ];
     for key in [&[][..], &[("ROLECALL_API_KEY", "wrong")]] {
         let ran = run(&folder, &arguments, key);
         assert_eq!(ran.code(), 2);
@@ -377,7 +383,7 @@ fn what_is_no_such_server_is_an_error_that_says_so() {
     for (engine, words) in [
         (
             format!("llama-server={}", other.address),
-            "it answers /props otherwise than such a server does: status 200: <html>It works!</html>",
+            "its answer to /props is not that of such a server: status 200: <html>It works!</html>",
         ),
         (
             format!("llama-server={}", empty.address),
@@ -392,7 +398,7 @@ fn what_is_no_such_server_is_an_error_that_says_so() {
         ),
         (
             "llama-server=localhost:8080".to_owned(),
-            "`localhost:8080` is no address of a server",
+            "`localhost:8080` is not the address of a server",
         ),
         (
             "llama-serve=http://127.0.0.1:1".to_owned(),
@@ -409,7 +415,7 @@ fn what_is_no_such_server_is_an_error_that_says_so() {
     }
 }
 
-/// A server of vLLM whose tokens are characters. `trusts` says whether it takes templates.
+/// A vLLM server whose tokens are characters. `trusts` says whether it accepts templates.
 fn vllm(trusts: bool, told: Option<String>) -> Server {
     Server::new(move |request, _| match request.path.as_str() {
         "/version" => reply(200, &json!({"version": "0.24.0"})),
@@ -460,7 +466,7 @@ fn vllm(trusts: bool, told: Option<String>) -> Server {
 fn a_vllm_is_asked_for_tokens_and_for_their_text() {
     let folder = Folder::new();
     let chat = source(&folder, "chat.jinja");
-    // It takes templates: any is sent to it.
+    // It accepts templates, so any template is sent to it.
     let server = vllm(true, None);
     let engine = format!("vllm={}/v1", server.address);
     let ran = compare(&folder, &engine, &["chat"]);
@@ -475,7 +481,7 @@ fn a_vllm_is_asked_for_tokens_and_for_their_text() {
     assert_eq!(body["model"], "org/model");
     assert_eq!(body["continue_final_message"], false);
 
-    // It has one, and says which.
+    // It has a template and reports which.
     let server = vllm(false, Some(chat));
     let engine = format!("vllm:org/model={}", server.address);
     let ran = compare(&folder, &engine, &[]);
@@ -486,20 +492,16 @@ fn a_vllm_is_asked_for_tokens_and_for_their_text() {
         ran.stderr()
     );
 
-    // It has one, and does not say which.
+    // It has a template and does not report which.
     let server = vllm(false, None);
     let engine = format!("vllm={}", server.address);
     let ran = compare(&folder, &engine, &["chat"]);
     assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
-    let words = "does not say which template it has: `chat` is taken for it";
+    let words = "does not report its template: assuming `chat`";
     assert!(ran.stderr().contains(words), "{}", ran.stderr());
     let ran = compare(&folder, &engine, &[]);
     assert_eq!(ran.code(), 2);
-    assert!(
-        ran.stderr().contains("and 2 are asked for"),
-        "{}",
-        ran.stderr()
-    );
+    assert!(ran.stderr().contains("and you chose 2"), "{}", ran.stderr());
 }
 
 #[test]
@@ -537,7 +539,7 @@ fn an_ollama_is_asked_for_what_it_would_render() {
         })
     };
     let against = |engine: &str, more: &[&str]| {
-        let arguments = ["run", "--engine", engine, "--against", "gotmpl"];
+        let arguments = ["run", "--engine", engine, "--against", "rolecall-go"];
         run(&folder, &[&arguments[..], more].concat(), &[])
     };
     let server = models(&["one:latest"]);
@@ -593,10 +595,10 @@ fn a_tgi_is_asked_for_the_templated_text() {
     );
 }
 
-/// The page says what a program prints.
+/// The page names the same kinds of servers as the error message.
 #[test]
 fn the_page_names_every_kind() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/servers.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness/docs/servers.md");
     let text = std::fs::read_to_string(page).unwrap();
     let ran = run(&Folder::new(), &["run", "--engine", "x=http://x"], &[]);
     let kinds = Regex::new("`([a-z-]+)`").unwrap();

@@ -1,4 +1,4 @@
-//! Runs that several machines share: parts, and what they come to together.
+//! Runs that several machines share: their parts, and the combined results.
 
 use crate::folder::{Folder, Ran};
 
@@ -15,7 +15,7 @@ fn save(folder: &Folder, name: &str, arguments: &[&str]) -> Ran {
     ran
 }
 
-/// All but how long it took.
+/// Everything but the time.
 fn figures(ran: &Ran) -> String {
     let lines = ran.stdout();
     let lines = lines.lines().filter(|line| !line.contains("pairs/s"));
@@ -41,7 +41,7 @@ fn the_parts_add_up_to_the_run() {
     let (together, whole) = (folder.rolecall(&parts), folder.rolecall(&["run"]));
     assert_eq!(together.code(), 0, "{}", together.stdout());
     assert_eq!(figures(&together), figures(&whole));
-    // What a part has got wrong is wrong in the whole.
+    // A wrong result in a part is wrong in the whole.
     let text = std::fs::read_to_string(folder.path("a.jsonl")).unwrap();
     folder.write("a.jsonl", &text.replace("<assistant>", "<asistant>"));
     let ran = folder.rolecall(&parts);
@@ -70,21 +70,17 @@ fn what_is_missing_or_there_twice_is_told() {
     let ran = folder.rolecall(&["run", "--shard", "3/2"]);
     assert_eq!(ran.code(), 2);
     assert!(
-        ran.stderr().contains("names no part") || ran.stderr().contains("no part of a run"),
+        ran.stderr().contains("names no part") || ran.stderr().contains("not a part of a run"),
         "{}",
         ran.stderr()
     );
 }
 
-/// The results of another engine are judged as those of a program that is asked.
+/// Another engine's saved results are judged like those of a program that runs.
 #[test]
 fn the_results_of_another_engine_are_figures_about_it() {
     let folder = folder();
-    save(
-        &folder,
-        "plain.jsonl",
-        &["run", "--engine", "minijinja-plain"],
-    );
+    save(&folder, "plain.jsonl", &["run", "--engine", "minijinja"]);
     let ran = folder.rolecall(&["run", "--results", "plain.jsonl"]);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     assert!(
@@ -95,7 +91,7 @@ fn the_results_of_another_engine_are_figures_about_it() {
     let text = std::fs::read_to_string(folder.path("plain.jsonl")).unwrap();
     let (first, rest) = text.split_once('\n').unwrap();
     folder.write("plain.jsonl", first);
-    folder.write("other.jsonl", &rest.replace("minijinja-plain", "other"));
+    folder.write("other.jsonl", &rest.replace("minijinja", "other"));
     let ran = folder.rolecall(&[
         "run",
         "--results",
@@ -111,11 +107,11 @@ fn the_results_of_another_engine_are_figures_about_it() {
     );
 }
 
-/// What is kept of an engine may be measured in parts, too.
+/// A measurement of an engine may be made in parts, too.
 #[test]
 fn parts_are_measured_as_a_whole_is() {
     let folder = folder();
-    let engine = "minijinja-plain";
+    let engine = "minijinja";
     save(
         &folder,
         "a.jsonl",

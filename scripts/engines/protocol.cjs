@@ -1,6 +1,6 @@
-// What the adapters in JavaScript share: the engine protocol, and JSON that is read as it is
-// written. `JSON.parse` makes 1 of 1.0, rounds big integers, and puts keys that look like
-// integers before all others; a prompt may show all three.
+// The parts that the adapters in JavaScript share: the engine protocol, and a parser that keeps
+// JSON as it is written. `JSON.parse` turns 1.0 into 1, rounds big integers, and puts keys that
+// look like integers before all others; a prompt may show all three.
 "use strict";
 
 const TOKEN = /\s*([[\]{}:,"]|[^\s[\]{}:,"]+)/y;
@@ -13,7 +13,7 @@ class Written {
   }
 }
 
-/** Where the string that begins at a place ends. A pattern for all of it would run out of stack. */
+/** The end of the string that begins at a place. One pattern for all of it exhausts the stack. */
 function endOfString(text, start) {
   for (let end = start; ; ) {
     end = text.indexOf('"', end + 1);
@@ -52,12 +52,12 @@ function parse(text) {
   return value(next());
 }
 
-/** What `raise_exception` throws. */
+/** The error that `raise_exception` throws. */
 class Raised extends Error {}
 
 const RealDate = Date;
 
-/** What templates read with `new Date()`; the launcher says that it is shown as UTC. */
+/** The date that templates read with `new Date()`; the launcher sets the time zone to UTC. */
 function setClock(now) {
   globalThis.Date = class extends RealDate {
     constructor(...given) {
@@ -73,8 +73,8 @@ const failed = (stage, error) => ({
 });
 
 /**
- * Answers until there are no more requests. `load(source)` makes a template; `render(template,
- * variables)` its prompt, of a map with all that the template sees.
+ * Answers until there are no more requests. `load(source)` makes a template. `render(template,
+ * variables)` makes its prompt; `variables` is a map with everything that the template sees.
  */
 async function serve({ engine, version, load, render }) {
   const templates = new Map();
@@ -103,7 +103,7 @@ async function serve({ engine, version, load, render }) {
       }
     },
   };
-  // Not `readline`, for which a U+2028 in a text ends a line, too.
+  // Not `readline`: it also ends a line at a U+2028 in a text.
   let rest = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     const lines = (rest + chunk).split("\n");

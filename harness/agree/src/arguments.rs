@@ -6,19 +6,18 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use rolecall_model::Dialect;
 
-/// Asks the engines and the real references what they do with templates that nobody wrote,
-/// and says where they differ.
+/// Gives random templates to the engines and to the real references, and reports where they differ.
 ///
-/// Templates are made by the grammar of their language, and out of those of the suite, of the
-/// language tables and of FOLDER by changing some of their tokens. Each is rendered with a few
-/// conversations. What differs is made as small as it can be and told by its cause.
+/// The templates come from the grammar of their language, and from the suite, the language tables
+/// and FOLDER with a few changed tokens. Both sides render each one with a few conversations. The
+/// program reduces every difference to a small example and groups the examples by cause.
 ///
-/// Exit codes: 0 there is no difference, or every one is known; 1 there are others; 2 the
-/// request cannot be carried out.
+/// Exit codes: 0 every difference is known, or there is none; 1 there are unknown differences; 2
+/// the program cannot run the request.
 #[derive(Debug, Parser)]
 #[command(name = "scripts/fuzz agree", max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// A folder or file with templates to make others of, beside those of the suite.
+    /// A folder or file with templates to change, besides those of the suite.
     pub(crate) folder: Option<PathBuf>,
 
     /// Seconds for each dialect.
@@ -30,15 +29,16 @@ pub(crate) struct Arguments {
     )]
     pub(crate) seconds: u64,
 
-    /// Templates for each dialect, however long that takes: the same ones every time.
+    /// Templates for each dialect, however long they take. With the same seed they are the same
+    /// templates.
     #[arg(long, value_name = "N")]
     pub(crate) templates: Option<u64>,
 
-    /// The number that decides which templates are made. Without it every run has another.
+    /// The number that determines the templates. Without it every run has a new seed.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// One template of the seed alone, by the number that a report names.
+    /// Only one template of the seed, by its number in a report.
     #[arg(long, value_name = "N", requires = "seed", conflicts_with_all = ["seconds", "templates"])]
     pub(crate) only: Option<u64>,
 
@@ -46,22 +46,22 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<Language>,
 
-    /// Templates that are asked about at a time: as many as there are cores unless said.
+    /// Templates at a time. The default is the number of cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 
-/// A dialect, as it is named.
+/// A dialect on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Language {
-    /// Asked of transformers.
+    /// The reference is transformers.
     Jinja,
-    /// Asked of Ollama.
+    /// The reference is Ollama.
     Go,
 }
 
 impl Arguments {
-    /// The dialects to ask about.
+    /// The dialects to test.
     pub(crate) fn dialects(&self) -> Vec<Dialect> {
         match self.dialect {
             None => Dialect::ALL.to_vec(),

@@ -1,4 +1,4 @@
-//! Asks one question after another until there is enough, on all cores.
+//! Asks one question after another on all cores, for a time or up to a number.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,109 +10,124 @@ use std::time::{Duration, Instant};
 use rolecall_model::guard::STACK;
 use rolecall_model::{Case, Dialect, Template};
 
-use crate::cause::{Cause, Shape, construct};
-use crate::examination::{Difference, Examiner, Finding};
-use crate::known::Known;
-use crate::material::Material;
-use crate::question::Question;
-use crate::reduction::{Reduced, Reduction};
+use crate::cause::{DifferenceCause, DifferenceShape, construct};
+use crate::examination::{Examination, Examiner, OutcomeDifference};
+use crate::known_differences::KnownDifferences;
+use crate::question::{Material, Question};
+use crate::reduction::{Counterexample, Reduction};
 
-/// Differences of one shape that are made smaller. Where there are more, they are counted.
+/// The most differences of one shape that are reduced. Further ones are only counted.
 const MOST_OF_A_SHAPE: usize = 60;
 
-/// Examples of one cause that are kept.
+/// The most examples that are kept for one cause.
 const MOST_EXAMPLES: usize = 3;
 
 /// How long to go on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Extent {
-    /// So long.
+pub enum CampaignLength {
+    /// For this time.
     Time(Duration),
-    /// With the questions of these numbers.
+    /// For the questions from the first number up to, but not including, the second.
     Questions(u64, u64),
 }
 
-/// What is asked.
-pub(crate) struct Campaign<'c> {
-    pub(crate) dialect: Dialect,
-    pub(crate) seed: u64,
-    pub(crate) extent: Extent,
-    pub(crate) jobs: usize,
-    pub(crate) material: &'c Material,
-    pub(crate) examiner: &'c Examiner<'c>,
-    pub(crate) known: &'c Known,
+/// The settings of a campaign.
+pub struct Campaign<'c> {
+    /// The dialect of the templates.
+    pub dialect: Dialect,
+    /// The number that decides every question.
+    pub seed: u64,
+    /// How long to go on.
+    pub extent: CampaignLength,
+    /// How many questions are asked at a time.
+    pub jobs: usize,
+    /// The material for the questions.
+    pub material: &'c Material,
+    /// The engine and the reference.
+    pub examiner: &'c Examiner<'c>,
+    /// The known differences.
+    pub known: &'c KnownDifferences,
 }
 
-/// What came of it.
+/// The results of a campaign.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) templates: u64,
-    pub(crate) pairs: u64,
-    /// Templates that gave a prompt with some conversation.
-    pub(crate) rendered: u64,
-    pub(crate) exceeded: u64,
-    /// Pairs to which the reference gave no answer, with the first reason.
-    pub(crate) unanswered: u64,
-    pub(crate) why_unanswered: Option<String>,
-    /// Templates about which the two differ.
-    pub(crate) differing: u64,
-    /// Known differences, by reason.
-    pub(crate) known: BTreeMap<&'static str, u64>,
+pub struct CampaignTally {
+    /// Templates in the questions.
+    pub templates: u64,
+    /// Pairs in the questions.
+    pub pairs: u64,
+    /// Templates that rendered at least one conversation.
+    pub rendered: u64,
+    /// Pairs that exceeded a limit of the engine.
+    pub exceeded: u64,
+    /// Pairs that the reference did not answer.
+    pub unanswered: u64,
+    /// The first reason for such a pair.
+    pub why_unanswered: Option<String>,
+    /// Templates for which engine and reference differ.
+    pub differing: u64,
+    /// The known differences, by reason.
+    pub known: BTreeMap<&'static str, u64>,
     /// The others, by cause.
-    pub(crate) causes: BTreeMap<Cause, Group>,
-    /// Differences that were counted only, by shape.
-    pub(crate) uncounted: BTreeMap<Shape, usize>,
-    pub(crate) time: Duration,
+    pub causes: BTreeMap<DifferenceCause, CauseGroup>,
+    /// Differences that were only counted, by shape.
+    pub uncounted: BTreeMap<DifferenceShape, usize>,
+    /// How long it took.
+    pub time: Duration,
 }
 
 /// Differences with one cause.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
-    pub(crate) count: u64,
-    /// The smallest ones, each of another construct.
-    pub(crate) examples: Vec<Example>,
+pub struct CauseGroup {
+    /// How many there are.
+    pub count: u64,
+    /// The smallest ones, each with another construct.
+    pub examples: Vec<CampaignExample>,
 }
 
-/// A template and a conversation for which the two differ.
+/// A template and a conversation for which engine and reference differ.
 #[derive(Debug)]
-pub(crate) struct Example {
-    /// The number of the question that it comes from.
-    pub(crate) number: u64,
-    /// What that was made from.
-    pub(crate) origin: String,
-    pub(crate) template: Template,
-    pub(crate) case: Case,
-    /// Whether the conversation is that of the language table.
-    pub(crate) is_plain: bool,
-    pub(crate) difference: Difference,
+pub struct CampaignExample {
+    /// The number of its question.
+    pub number: u64,
+    /// The source of the question's template.
+    pub origin: String,
+    /// The template.
+    pub template: Template,
+    /// The conversation.
+    pub case: Case,
+    /// Whether the conversation is the first one of the material.
+    pub is_plain: bool,
+    /// The outcomes of both.
+    pub difference: OutcomeDifference,
     construct: String,
 }
 
-/// What is shared by those who ask.
-struct State {
+/// The state that all threads share.
+struct CampaignState {
     next: AtomicU64,
-    tally: Mutex<Tally>,
-    shapes: Mutex<BTreeMap<Shape, usize>>,
+    tally: Mutex<CampaignTally>,
+    shapes: Mutex<BTreeMap<DifferenceShape, usize>>,
 }
 
 impl Campaign<'_> {
-    /// Asks.
-    pub(crate) fn run(&self) -> Tally {
+    /// Runs the campaign.
+    pub fn run(&self) -> CampaignTally {
         let begin = Instant::now();
         let first = match self.extent {
-            Extent::Time(_) => 0,
-            Extent::Questions(first, _) => first,
+            CampaignLength::Time(_) => 0,
+            CampaignLength::Questions(first, _) => first,
         };
-        let state = State {
+        let state = CampaignState {
             next: AtomicU64::new(first),
-            tally: Mutex::new(Tally::default()),
+            tally: Mutex::new(CampaignTally::default()),
             shapes: Mutex::new(BTreeMap::new()),
         };
         thread::scope(|scope| {
             for _ in 0..self.jobs {
                 let worker = thread::Builder::new().stack_size(STACK);
                 let spawned = worker.spawn_scoped(scope, || self.ask(&state, begin));
-                // Without threads of its own it is asked here, as slowly as may be.
+                // If a thread does not start, this thread does its work, slowly.
                 if spawned.is_err() {
                     self.ask(&state, begin);
                 }
@@ -131,12 +146,12 @@ impl Campaign<'_> {
         tally
     }
 
-    fn ask(&self, state: &State, begin: Instant) {
+    fn ask(&self, state: &CampaignState, begin: Instant) {
         loop {
             let number = state.next.fetch_add(1, Ordering::Relaxed);
             let is_enough = match self.extent {
-                Extent::Time(time) => begin.elapsed() >= time,
-                Extent::Questions(_, end) => number >= end,
+                CampaignLength::Time(time) => begin.elapsed() >= time,
+                CampaignLength::Questions(_, end) => number >= end,
             };
             if is_enough {
                 return;
@@ -148,7 +163,7 @@ impl Campaign<'_> {
         }
     }
 
-    fn examine(&self, state: &State, question: &Question) {
+    fn examine(&self, state: &CampaignState, question: &Question) {
         let examined = self.examiner.load(&question.template);
         let cases = if examined.is_refused() {
             0..1
@@ -156,9 +171,9 @@ impl Campaign<'_> {
             0..question.cases.len()
         };
         let mut differing = None;
-        let mut sum = Tally {
+        let mut sum = CampaignTally {
             templates: 1,
-            ..Tally::default()
+            ..CampaignTally::default()
         };
         for case in question
             .cases
@@ -171,14 +186,15 @@ impl Campaign<'_> {
                 sum.rendered = 1;
             }
             match examined.compare(case, found) {
-                Finding::Agrees => {}
-                Finding::Exceeded => sum.exceeded += 1,
-                Finding::Unanswered(why) => {
+                Examination::Agrees => {}
+                Examination::Exceeded => sum.exceeded += 1,
+                Examination::Unanswered(why) => {
                     sum.unanswered += 1;
                     sum.why_unanswered.get_or_insert(why);
                 }
-                Finding::Differs(difference) => {
-                    // What differs once differs with other conversations for the same reason.
+                Examination::Differs(difference) => {
+                    // One difference is enough: other conversations would differ for the same
+                    // reason.
                     differing = Some((case, difference));
                     break;
                 }
@@ -192,8 +208,14 @@ impl Campaign<'_> {
     }
 
     /// Finds the cause of a difference.
-    fn explain(&self, state: &State, question: &Question, case: &Case, difference: Difference) {
-        let shape = Shape::of(&difference);
+    fn explain(
+        &self,
+        state: &CampaignState,
+        question: &Question,
+        case: &Case,
+        difference: OutcomeDifference,
+    ) {
+        let shape = DifferenceShape::of(&difference);
         {
             let mut shapes = state.shapes.lock().unwrap_or_else(PoisonError::into_inner);
             let count = shapes.entry(shape).or_default();
@@ -202,7 +224,7 @@ impl Campaign<'_> {
                 return;
             }
         }
-        let begin = Reduced {
+        let begin = Counterexample {
             template: question.template.clone(),
             case: case.clone(),
             difference,
@@ -221,9 +243,9 @@ impl Campaign<'_> {
             return;
         }
         let construct = construct(&reduced.template.source, self.dialect);
-        let group = Cause::of(&reduced.difference, &construct);
+        let group = DifferenceCause::of(&reduced.difference, &construct);
         let plain = self.material.cases.first();
-        let example = Example {
+        let example = CampaignExample {
             number: question.number,
             origin: question.origin.clone(),
             is_plain: plain.is_some_and(|plain| {
@@ -244,14 +266,14 @@ impl Campaign<'_> {
     }
 }
 
-impl State {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Tally> {
+impl CampaignState {
+    fn lock(&self) -> std::sync::MutexGuard<'_, CampaignTally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Tally {
-    fn add(&mut self, other: Tally) {
+impl CampaignTally {
+    fn add(&mut self, other: CampaignTally) {
         self.templates += other.templates;
         self.pairs += other.pairs;
         self.rendered += other.rendered;
@@ -262,16 +284,16 @@ impl Tally {
     }
 
     /// Differences that nobody has explained.
-    pub(crate) fn unknown(&self) -> u64 {
+    pub fn unknown(&self) -> u64 {
         self.causes.values().map(|group| group.count).sum()
     }
 }
 
-impl Group {
-    fn add(&mut self, example: Example) {
+impl CauseGroup {
+    fn add(&mut self, example: CampaignExample) {
         self.count += 1;
-        let size = |example: &Example| (example.template.source.len(), example.number);
-        let same = |other: &Example| other.construct == example.construct;
+        let size = |example: &CampaignExample| (example.template.source.len(), example.number);
+        let same = |other: &CampaignExample| other.construct == example.construct;
         match self.examples.iter().position(same) {
             Some(at) if size(&self.examples[at]) <= size(&example) => {}
             Some(at) => self.examples[at] = example,

@@ -1,44 +1,45 @@
-//! What differences have in common: the kinds of what was done, the words of who failed, and
-//! the construct that is left of the template.
+//! Causes of differences: the kinds of both outcomes, the words of a failure, and the construct
+//! that remains of the template.
 
+use rolecall::cause::error;
 use rolecall_model::{Dialect, Outcome};
 
-use crate::examination::Difference;
-use crate::tokens::{Kind, tokens_of};
+use crate::examination::OutcomeDifference;
+use crate::tokens::{TokenKind, tokens_of};
 
-/// What the two did, without what differs from template to template.
+/// The two outcomes without their details, which vary from template to template.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Shape {
+pub struct DifferenceShape {
     expected: String,
     found: String,
 }
 
-impl Shape {
-    /// Of a difference.
-    pub(crate) fn of(difference: &Difference) -> Shape {
-        Shape {
+impl DifferenceShape {
+    /// The shape of a difference.
+    pub fn of(difference: &OutcomeDifference) -> DifferenceShape {
+        DifferenceShape {
             expected: shape(&difference.expected),
             found: shape(&difference.found),
         }
     }
 }
 
-/// What differences have in common. The words of who failed tell causes apart; where both
+/// The common cause of some differences. The words of a failure tell causes apart; if both sides
 /// gave a prompt, the construct does.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Cause {
-    shape: Shape,
+pub struct DifferenceCause {
+    shape: DifferenceShape,
     construct: Option<String>,
 }
 
-impl Cause {
-    /// Of the difference for a template of a construct.
-    pub(crate) fn of(difference: &Difference, construct: &str) -> Cause {
+impl DifferenceCause {
+    /// The cause of a difference for a template with this construct.
+    pub fn of(difference: &OutcomeDifference, construct: &str) -> DifferenceCause {
         let has_words =
             |outcome: &Outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Crashed { .. });
         let is_told = has_words(&difference.expected) || has_words(&difference.found);
-        Cause {
-            shape: Shape::of(difference),
+        DifferenceCause {
+            shape: DifferenceShape::of(difference),
             construct: (!is_told).then(|| construct.to_owned()),
         }
     }
@@ -46,8 +47,8 @@ impl Cause {
 
 fn shape(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Failed { stage, message, .. } => format!("failed at {stage}: {}", plain(message)),
-        Outcome::Crashed { message } => format!("crashed: {}", plain(message)),
+        Outcome::Failed { stage, message, .. } => format!("failed at {stage}: {}", error(message)),
+        Outcome::Crashed { message } => format!("crashed: {}", error(message)),
         Outcome::Exceeded { limit } => format!("exceeded {limit}"),
         Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::NotAsked { .. } => {
             outcome.kind().to_string()
@@ -55,48 +56,16 @@ fn shape(outcome: &Outcome) -> String {
     }
 }
 
-/// A message without its numbers and without what it quotes.
-fn plain(message: &str) -> String {
-    let mut out = String::new();
-    let mut quote = None;
-    for c in message.chars().take(300) {
-        match quote {
-            Some(end) if c == end => {
-                quote = None;
-                out.push(c);
-            }
-            Some(_) => {}
-            None if c.is_ascii_digit() => {
-                if !out.ends_with('0') {
-                    out.push('0');
-                }
-            }
-            None => {
-                quote = match c {
-                    '\'' | '"' | '`' => Some(c),
-                    '“' => Some('”'),
-                    // Where Go was in the template.
-                    '<' => Some('>'),
-                    _ => None,
-                };
-                out.push(c);
-            }
-        }
-    }
-    out
-}
-
-/// The construct of a template: its names and signs in their order, and of its values the
-/// type.
-pub(crate) fn construct(source: &str, dialect: Dialect) -> String {
+/// The construct of a template: its names and signs in order, and the types of its values.
+pub fn construct(source: &str, dialect: Dialect) -> String {
     let mut words: Vec<String> = Vec::new();
     for token in tokens_of(source, dialect) {
         let word = match token.kind {
-            Kind::Space => continue,
-            Kind::Text => "…".to_owned(),
-            Kind::Comment => "{#".to_owned(),
-            Kind::Number => "1".to_owned(),
-            Kind::Quoted => "''".to_owned(),
+            TokenKind::Space => continue,
+            TokenKind::Text => "…".to_owned(),
+            TokenKind::Comment => "{#".to_owned(),
+            TokenKind::Number => "1".to_owned(),
+            TokenKind::Quoted => "''".to_owned(),
             _ => token.text,
         };
         if words.last() != Some(&word) {

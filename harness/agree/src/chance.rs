@@ -1,13 +1,13 @@
 //! Random choices that a seed decides: the same seed gives the same choices on every machine.
 
-/// A source of random choices. The numbers are those of `SplitMix64`, so that a seed means the
-/// same however the versions of crates change.
+/// A source of random choices. The numbers come from `SplitMix64`, so that a seed keeps its meaning
+/// when crates change.
 #[derive(Debug, Clone)]
-pub(crate) struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
-    /// The choices of one of many things that are made from one seed.
-    pub(crate) fn of(seed: u64, number: u64) -> Chance {
+    /// The choices for the thing with this number, of all things that come from one seed.
+    pub fn of(seed: u64, number: u64) -> Chance {
         let mut chance = Chance(seed);
         let first = chance.next();
         Chance(first ^ number.wrapping_mul(0xd134_2543_de82_ef95))
@@ -21,30 +21,30 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another one; 0 where there is none.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
+    /// A number below `end`; 0 if there is none.
+    pub fn below(&mut self, end: usize) -> usize {
         let product = u128::from(self.next()) * (end as u128);
         // It is less than `end`.
         usize::try_from(product >> 64).unwrap_or_default()
     }
 
-    /// Whether one of so many chances comes true.
-    pub(crate) fn one_in(&mut self, many: usize) -> bool {
+    /// True with a chance of one in `many`.
+    pub fn one_in(&mut self, many: usize) -> bool {
         self.below(many) == 0
     }
 
-    /// Whether a chance of so many in a hundred comes true.
-    pub(crate) fn percent(&mut self, chances: usize) -> bool {
+    /// True with a chance of this many in a hundred.
+    pub fn percent(&mut self, chances: usize) -> bool {
         self.below(100) < chances
     }
 
     /// One of some things, if there are any.
-    pub(crate) fn any<'t, T>(&mut self, things: &'t [T]) -> Option<&'t T> {
+    pub fn any<'t, T>(&mut self, things: &'t [T]) -> Option<&'t T> {
         things.get(self.below(things.len()))
     }
 
     /// One of some words.
-    pub(crate) fn word<'w>(&mut self, words: &[&'w str]) -> &'w str {
+    pub fn word<'w>(&mut self, words: &[&'w str]) -> &'w str {
         self.any(words).copied().unwrap_or_default()
     }
 }

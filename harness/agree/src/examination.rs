@@ -1,108 +1,110 @@
-//! Asks an engine and the reference the same, and compares what they do.
+//! Gives the same pair to an engine and the reference, and compares their outcomes.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use rolecall::protocol::ProtocolEngine;
-use rolecall::record::Answer;
-use rolecall_model::guard::{Loaded, load};
+use rolecall_model::guard::{LoadedTemplate, load};
 use rolecall_model::{Case, Conversation, Engine, Outcome, Stage, Template};
 
-/// What differs and says nothing: an address in memory, which is another one every time, and
-/// the names of the packages in which the types of Ollama and of its reference are.
+/// Differences without a meaning: addresses in memory, which change every time, and the package
+/// names of the types in Ollama and in its reference program.
 static NOTHING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)( at )?0x[0-9a-f]{7,16}|(main|template|api)\.").ok());
 
-/// Both of whom something is asked.
-pub(crate) struct Examiner<'e> {
-    pub(crate) engine: &'e dyn Engine,
-    pub(crate) reference: &'e ProtocolEngine,
+/// An engine beside the reference.
+#[derive(Clone, Copy)]
+pub struct Examiner<'e> {
+    /// The engine.
+    pub engine: &'e dyn Engine,
+    /// The reference.
+    pub reference: &'e dyn Engine,
 }
 
-/// What came of asking both.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Finding {
+pub enum Examination {
     /// Both did the same.
     Agrees,
-    /// A limit of the engine ran out, which the reference does not have. It is not asked then:
-    /// it would take as long as the template likes.
+    /// The engine exceeded a limit. The reference has no limits and might run forever, so it is not
+    /// asked.
     Exceeded,
-    /// The reference gave no answer, for the reason that is told.
+    /// The reference gave no answer, for this reason.
     Unanswered(String),
-    /// Not the same.
-    Differs(Box<Difference>),
+    /// They differ.
+    Differs(Box<OutcomeDifference>),
 }
 
-/// What was done by either.
+/// The outcomes of both.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
-    /// By the reference.
-    pub(crate) expected: Outcome,
-    /// By the engine.
-    pub(crate) found: Outcome,
+pub struct OutcomeDifference {
+    /// The reference's outcome.
+    pub expected: Outcome,
+    /// The engine's outcome.
+    pub found: Outcome,
 }
 
 /// A template in both.
-pub(crate) struct Examined {
-    ours: Loaded,
-    theirs: Loaded,
+pub struct ExaminedTemplate {
+    ours: LoadedTemplate,
+    theirs: LoadedTemplate,
 }
 
 impl Examiner<'_> {
-    /// Gives both a template.
-    pub(crate) fn load(&self, template: &Template) -> Examined {
-        Examined {
+    /// Loads a template into both.
+    pub fn load(&self, template: &Template) -> ExaminedTemplate {
+        ExaminedTemplate {
             ours: load(self.engine, template),
             theirs: load(self.reference, template),
         }
     }
 }
 
-impl Examined {
-    /// Whether the engine refuses the template, so that every conversation says the same.
-    pub(crate) fn is_refused(&self) -> bool {
+impl ExaminedTemplate {
+    /// Whether the engine refuses the template, so that every conversation has the same outcome.
+    pub fn is_refused(&self) -> bool {
         self.ours.refusal().is_some()
     }
 
-    /// What the engine alone does.
-    pub(crate) fn found(&self, case: &Case) -> Outcome {
+    /// The engine's outcome.
+    pub fn found(&self, case: &Case) -> Outcome {
         self.ours.render(&Conversation::new(case))
     }
 
     /// Asks the reference and compares.
-    pub(crate) fn compare(&self, case: &Case, found: Outcome) -> Finding {
+    pub fn compare(&self, case: &Case, found: Outcome) -> Examination {
         if matches!(found, Outcome::Exceeded { .. }) {
-            return Finding::Exceeded;
+            return Examination::Exceeded;
         }
         let expected = self.theirs.render(&Conversation::new(case));
-        let Some(answer) = Answer::of(&expected) else {
-            return Finding::Unanswered(expected.text().to_owned());
+        let is_same = match (&expected, &found) {
+            (Outcome::Crashed { .. } | Outcome::NotAsked { .. }, _) => {
+                return Examination::Unanswered(expected.text().to_owned());
+            }
+            (Outcome::Rendered { text }, Outcome::Rendered { text: other }) => {
+                text == other || said(text).is_some_and(|text| Some(text) == said(other))
+            }
+            (Outcome::Raised { message }, Outcome::Raised { message: other }) => message == other,
+            (Outcome::Failed { stage, .. }, Outcome::Failed { stage: other, .. }) => {
+                is_same_stage(*stage, *other)
+            }
+            _ => false,
         };
-        let is_same = answer.agrees(&found) && is_same_stage(&expected, &found)
-            || said(&expected).is_some_and(|text| Some(text) == said(&found));
         if is_same {
-            Finding::Agrees
+            Examination::Agrees
         } else {
-            Finding::Differs(Box::new(Difference { expected, found }))
+            Examination::Differs(Box::new(OutcomeDifference { expected, found }))
         }
     }
 }
 
-/// Whether two failures come before the template has seen a conversation, or both later. One
-/// that does not parse is refused for every conversation, so it is more than a failure.
-fn is_same_stage(expected: &Outcome, found: &Outcome) -> bool {
-    let is_parsed = |outcome: &Outcome| match outcome {
-        Outcome::Failed { stage, .. } => *stage == Stage::Parse,
-        _ => false,
-    };
-    is_parsed(expected) == is_parsed(found)
+/// Whether both failures come before the template sees a conversation, or both after. A template
+/// that does not parse fails for every conversation, so that is another kind of failure.
+fn is_same_stage(expected: Stage, found: Stage) -> bool {
+    (expected == Stage::Parse) == (found == Stage::Parse)
 }
 
-/// A prompt without what says nothing.
-fn said(outcome: &Outcome) -> Option<Cow<'_, str>> {
-    match outcome {
-        Outcome::Rendered { text } => Some(NOTHING.as_ref()?.replace_all(text, "")),
-        _ => None,
-    }
+/// A prompt without the differences that have no meaning.
+fn said(prompt: &str) -> Option<Cow<'_, str>> {
+    Some(NOTHING.as_ref()?.replace_all(prompt, ""))
 }

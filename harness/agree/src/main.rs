@@ -1,30 +1,11 @@
-//! Differential fuzzing: asks Rolecall's engines and the real references what they do with
-//! templates that nobody wrote, and says where they differ. `scripts/fuzz agree` runs it.
+//! `scripts/fuzz agree`: gives random templates to Rolecall's engines and to the real references,
+//! and reports where they differ.
 //!
-//! The modules are listed in the order in which they build on each other; each one uses
-//! only those above it.
+//! The library does the work. The program reads the arguments and the suite, starts the
+//! references, and prints the report.
 
 mod arguments;
-mod chance;
-mod tokens;
-
-// What is asked.
-mod generator;
 mod material;
-mod mutation;
-
-mod question;
-
-// Who is asked, and what comes of it.
-mod examination;
-
-mod cause;
-mod known;
-
-mod reduction;
-
-mod campaign;
-
 mod report;
 
 use std::io::{self, Write};
@@ -39,25 +20,25 @@ use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::{ProtocolEngine, ProtocolError, ProtocolLimits};
 use rolecall::reference::{Reference, ReferenceError};
+use rolecall_agree::campaign::{Campaign, CampaignLength};
+use rolecall_agree::examination::Examiner;
+use rolecall_agree::known_differences::KnownDifferences;
 use rolecall_model::{Dialect, Engine, guard};
 
 use arguments::Arguments;
-use campaign::{Campaign, Extent};
-use examination::Examiner;
-use known::Known;
-use material::{MaterialError, Sources};
+use material::{MaterialError, MaterialSources};
 use report::Parties;
 
-/// Why nothing could be asked.
+/// Why the campaign could not run.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     /// There is no suite.
     #[error("no suite here: run this in a checkout of Rolecall")]
     NoSuite,
-    /// There is nothing to ask about.
+    /// There is no material.
     #[error(transparent)]
     Material(#[from] MaterialError),
-    /// A reference is not there.
+    /// A reference is missing.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     /// A reference does not start.
@@ -66,7 +47,7 @@ enum Failure {
     /// No engine renders a dialect.
     #[error("there is no engine for {0}")]
     NoEngine(Dialect),
-    /// A pattern of what is known is none.
+    /// A pattern of a known difference is invalid.
     #[error("what is known cannot be read: {0}")]
     Known(#[from] regex::Error),
     /// The report cannot be written.
@@ -74,7 +55,7 @@ enum Failure {
     Output(#[from] io::Error),
 }
 
-/// Asks what the arguments say.
+/// Runs the campaigns that the arguments ask for.
 fn main() -> ExitCode {
     guard::keep_quiet();
     let arguments = Arguments::parse();
@@ -82,7 +63,7 @@ fn main() -> ExitCode {
     match run(&arguments, &mut out) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        // The reader has seen enough, as with `| head`.
+        // The reader has closed the pipe, as `| head` does.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
@@ -93,21 +74,21 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells something on standard error.
+/// Writes a message to standard error.
 fn complain(message: &str) {
-    // Nowhere is left to tell if this fails.
+    // If this fails, there is nowhere to report it.
     let _ = writeln!(anstream::stderr(), "{message}");
 }
 
-/// Asks about each dialect; whether every difference is known.
+/// Runs a campaign for each dialect, and returns whether every difference is known.
 fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
     let layout = layout()?;
     let seed = arguments.seed.unwrap_or_else(new_seed);
     let folder = arguments.folder.as_deref();
-    let sources = Sources::read(&layout, folder, |problem: &Problem| {
+    let sources = MaterialSources::read(&layout, folder, |problem: &Problem| {
         complain(&format!("left out: {problem}"));
     })?;
-    // All of them have to be there before anything is asked.
+    // Every reference has to start before the first question.
     let mut references = Vec::new();
     for dialect in arguments.dialects() {
         references.push((dialect, start(dialect, &layout)?));
@@ -118,7 +99,7 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
         let engine = engines
             .for_dialect(*dialect)
             .ok_or(Failure::NoEngine(*dialect))?;
-        let known = Known::of(*dialect)?;
+        let known = KnownDifferences::of(*dialect)?;
         let campaign = Campaign {
             dialect: *dialect,
             seed,
@@ -147,15 +128,15 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
     Ok(is_all_known)
 }
 
-fn extent(arguments: &Arguments) -> Extent {
+fn extent(arguments: &Arguments) -> CampaignLength {
     match (arguments.only, arguments.templates) {
-        (Some(only), _) => Extent::Questions(only, only + 1),
-        (None, Some(count)) => Extent::Questions(0, count),
-        (None, None) => Extent::Time(Duration::from_secs(arguments.seconds)),
+        (Some(only), _) => CampaignLength::Questions(only, only + 1),
+        (None, Some(count)) => CampaignLength::Questions(0, count),
+        (None, None) => CampaignLength::Time(Duration::from_secs(arguments.seconds)),
     }
 }
 
-/// The suite in whose folder this runs, or else the one that it was built from.
+/// The suite in the current folder, or else the suite that this program was built from.
 fn layout() -> Result<Layout, Failure> {
     let here = std::env::current_dir().ok();
     here.and_then(|folder| Layout::find(&folder))
@@ -163,12 +144,12 @@ fn layout() -> Result<Layout, Failure> {
         .ok_or(Failure::NoSuite)
 }
 
-/// Starts the reference of a dialect, in the version that is pinned.
+/// Starts the reference of a dialect in its pinned version.
 fn start(dialect: Dialect, layout: &Layout) -> Result<ProtocolEngine, Failure> {
     let reference = Reference::of(dialect);
     let program = reference.program(&layout.root().join(".references"))?;
     let words = vec![program.to_string_lossy().into_owned()];
-    // What takes longer says nothing, and there are always other templates.
+    // A slower answer is not worth the wait: there are always other templates.
     let limits = ProtocolLimits {
         time: Duration::from_secs(3),
         ..ProtocolLimits::default()
@@ -178,13 +159,13 @@ fn start(dialect: Dialect, layout: &Layout) -> Result<ProtocolEngine, Failure> {
     Ok(engine)
 }
 
-/// The command that asks the same, but for the number of the template.
+/// The command that repeats a question, without the template's number.
 fn again(dialect: Dialect, seed: u64, folder: Option<&Path>) -> String {
     let folder = folder.map_or_else(String::new, |folder| format!(" {}", folder.display()));
     format!("scripts/fuzz agree{folder} --dialect {dialect} --seed {seed}")
 }
 
-/// A seed that is another one every time.
+/// A new seed every time.
 fn new_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(1, |now| now.as_secs() % 1_000_000)

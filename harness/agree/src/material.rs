@@ -1,54 +1,44 @@
-//! What questions are made of: templates that somebody wrote, and conversations.
+//! Reads the material for questions from the suite and from a folder.
 
 use std::path::Path;
 
-use rolecall::construct::Constructs;
+use rolecall::construct::ConstructTable;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::suite::Suite;
-use rolecall_model::{Case, Dialect, Template};
+use rolecall_agree::question::Material;
+use rolecall_model::{Dialect, Template};
 
-/// What the questions of a dialect are made of.
-pub(crate) struct Material {
-    /// Whole templates: those of the suite, and those that were asked for.
-    pub(crate) templates: Vec<Template>,
-    /// Small templates, each of which is about one thing: the rows of the table of
-    /// constructs.
-    pub(crate) rows: Vec<Template>,
-    /// Conversations: the first is that of the table of constructs, and the others the suite's.
-    pub(crate) cases: Vec<Case>,
-}
-
-/// Material that cannot be had.
+/// Why there is no material.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MaterialError {
-    /// Something that was asked for, or that belongs to the suite, is broken.
+    /// The suite, or something that the user named, is broken.
     #[error("{0}")]
     Broken(Problem),
-    /// A folder holds templates, but none of the dialects that are asked about.
+    /// A folder holds no template of the wanted dialects.
     #[error("{0} holds no template: name a folder with .jinja or .gotmpl files, or of a model")]
     Empty(String),
 }
 
-/// What is in a suite, and in a folder if one is named.
-pub(crate) struct Sources {
+/// The contents of a suite, and of a folder if the user names one.
+pub(crate) struct MaterialSources {
     suite: Suite,
     given: Vec<Template>,
 }
 
-impl Sources {
-    /// Reads them. Templates of the folder that are broken are told to `complain`.
+impl MaterialSources {
+    /// Reads them. It reports broken templates of the folder to `complain`.
     pub(crate) fn read(
         layout: &Layout,
         folder: Option<&Path>,
         mut complain: impl FnMut(&Problem),
-    ) -> Result<Sources, MaterialError> {
+    ) -> Result<MaterialSources, MaterialError> {
         let suite = Suite::load_layout(layout);
         if let Some(problem) = suite.problems.first() {
             return Err(MaterialError::Broken(problem.clone()));
         }
         let Some(folder) = folder else {
-            return Ok(Sources {
+            return Ok(MaterialSources {
                 suite,
                 given: Vec::new(),
             });
@@ -62,17 +52,17 @@ impl Sources {
             ));
         }
         found.problems.iter().for_each(&mut complain);
-        Ok(Sources {
+        Ok(MaterialSources {
             suite,
             given: found.templates,
         })
     }
 
-    /// What there is of a dialect.
+    /// The material for a dialect.
     pub(crate) fn of(&self, dialect: Dialect, layout: &Layout) -> Result<Material, MaterialError> {
         let all = self.given.iter().chain(&self.suite.templates);
-        let Constructs { rows, case, .. } =
-            Constructs::read(layout, dialect).map_err(MaterialError::Broken)?;
+        let ConstructTable { rows, case, .. } =
+            ConstructTable::read(layout, dialect).map_err(MaterialError::Broken)?;
         let mut cases = vec![case];
         cases.extend(
             self.suite

@@ -1,13 +1,13 @@
-//! Templates that somebody wrote, with a few changes on the level of tokens.
+//! Real templates with a few changed tokens.
 
 use rolecall_model::Dialect;
 
 use crate::chance::Chance;
 use crate::generator;
-use crate::tokens::{Kind, Token, blocks, operand, tags, text_of, tokens_of};
+use crate::tokens::{Token, TokenKind, blocks, operand, tags, text_of, tokens_of};
 
-/// The longest part of a template, in tags, that stands for the whole: large templates take
-/// the references long to compile.
+/// The most tags that are taken from a template. The references take long to compile large
+/// templates.
 const LONGEST: usize = 60;
 
 const SIGNS: [&str; 20] = [
@@ -38,8 +38,8 @@ const SPACES: [&str; 10] = [
     " ", "\n", "\t", "  ", "\r\n", "\u{a0}", "\u{b}", "\u{c}", "\u{85}", "\u{2028}",
 ];
 
-/// A template with one to four changes. What is spliced in comes from the other one.
-pub(crate) fn mutate(source: &str, other: &str, dialect: Dialect, chance: &mut Chance) -> String {
+/// A template with one to four changes. Spliced tokens come from the other template.
+pub fn mutate(source: &str, other: &str, dialect: Dialect, chance: &mut Chance) -> String {
     let mut tokens = tokens_of(source, dialect);
     let mut other = tokens_of(other, dialect);
     if chance.percent(60) {
@@ -52,7 +52,7 @@ pub(crate) fn mutate(source: &str, other: &str, dialect: Dialect, chance: &mut C
     text_of(&tokens)
 }
 
-/// A part of a template that is complete: a block or a few tags, if it is long.
+/// A complete part of a long template: a block or a few tags.
 fn part(tokens: &[Token], dialect: Dialect, chance: &mut Chance) -> Vec<Token> {
     let tags = tags(tokens);
     if tags.len() <= LONGEST / 4 {
@@ -70,7 +70,7 @@ fn part(tokens: &[Token], dialect: Dialect, chance: &mut Chance) -> Vec<Token> {
     }
 }
 
-/// The indices of tokens of which something is true, one of them.
+/// The index of a random token for which `is` is true.
 fn one(tokens: &[Token], chance: &mut Chance, is: impl Fn(&Token) -> bool) -> Option<usize> {
     let found: Vec<usize> = (0..tokens.len()).filter(|at| is(&tokens[*at])).collect();
     chance.any(&found).copied()
@@ -79,11 +79,11 @@ fn one(tokens: &[Token], chance: &mut Chance, is: impl Fn(&Token) -> bool) -> Op
 fn is_inside(token: &Token) -> bool {
     !matches!(
         token.kind,
-        Kind::Text | Kind::Comment | Kind::Open | Kind::Close
+        TokenKind::Text | TokenKind::Comment | TokenKind::Open | TokenKind::Close
     )
 }
 
-/// Makes one change, or none where there is no place for it.
+/// Makes one change, or none if the tokens have no place for it.
 #[allow(clippy::too_many_lines)] // one arm for each kind of change
 fn change(
     tokens: &mut Vec<Token>,
@@ -102,7 +102,7 @@ fn change(
         }
         14..=19 => {
             let first = one(tokens, chance, |token| {
-                is_inside(token) && token.kind != Kind::Space
+                is_inside(token) && token.kind != TokenKind::Space
             })?;
             let kind = tokens[first].kind;
             let second = one(tokens, chance, |token| token.kind == kind)?;
@@ -116,7 +116,7 @@ fn change(
             } else {
                 at + 1
             };
-            tokens.splice(at..end, [Token::new(Kind::Name, &expression)]);
+            tokens.splice(at..end, [Token::new(TokenKind::Name, &expression)]);
         }
         35..=44 => {
             let at = one(tokens, chance, Token::is_operand)?;
@@ -128,13 +128,13 @@ fn change(
         }
         45..=54 => {
             let at = one(tokens, chance, |token| {
-                matches!(token.kind, Kind::Open | Kind::Close)
+                matches!(token.kind, TokenKind::Open | TokenKind::Close)
             })?;
             let text = controlled(&tokens[at], dialect, chance);
             tokens[at].text = text;
         }
         55..=61 => {
-            let at = one(tokens, chance, |token| token.kind == Kind::Sign)?;
+            let at = one(tokens, chance, |token| token.kind == TokenKind::Sign)?;
             let sign = chance.word(&SIGNS);
             tokens[at].text = format!(" {sign} ");
         }
@@ -142,7 +142,7 @@ fn change(
             let at = one(tokens, chance, Token::is_operand)?;
             let end = operand(tokens, at).end;
             let suffix = generator::suffix(dialect, chance);
-            tokens.insert(end, Token::new(Kind::Name, &suffix));
+            tokens.insert(end, Token::new(TokenKind::Name, &suffix));
         }
         72..=77 => {
             let tags = tags(tokens);
@@ -156,30 +156,30 @@ fn change(
         }
         78..=83 => {
             let at = one(tokens, chance, |token| {
-                matches!(token.kind, Kind::Open | Kind::Text)
+                matches!(token.kind, TokenKind::Open | TokenKind::Text)
             })?;
             tokens.splice(at..at, other.iter().cloned());
         }
         84..=88 => {
             let at = one(tokens, chance, |token| {
-                matches!(token.kind, Kind::Open | Kind::Text)
+                matches!(token.kind, TokenKind::Open | TokenKind::Text)
             })?;
             let statements = generator::statements(dialect, chance);
             tokens.splice(at..at, tokens_of(&statements, dialect));
         }
         89..=92 => {
-            let at = one(tokens, chance, |token| token.kind != Kind::Open)?;
+            let at = one(tokens, chance, |token| token.kind != TokenKind::Open)?;
             let space = chance.word(&SPACES);
-            tokens.insert(at, Token::new(Kind::Space, space));
+            tokens.insert(at, Token::new(TokenKind::Space, space));
         }
         93..=95 => {
             let at = one(tokens, chance, is_inside)?;
             let word = chance.word(&WORDS);
-            tokens.insert(at, Token::new(Kind::Name, &format!(" {word} ")));
+            tokens.insert(at, Token::new(TokenKind::Name, &format!(" {word} ")));
         }
         96 | 97 => {
             let at = one(tokens, chance, |token| {
-                matches!(token.kind, Kind::Quoted | Kind::Text)
+                matches!(token.kind, TokenKind::Quoted | TokenKind::Text)
             })?;
             let new = one(other, chance, |token| token.kind == tokens[at].kind)?;
             tokens[at] = other[new].clone();
@@ -209,9 +209,9 @@ fn controlled(token: &Token, dialect: Dialect, chance: &mut Chance) -> String {
         Dialect::Go => chance.word(&["-", "-", ""]),
     };
     match (token.kind, dialect, control) {
-        (Kind::Open, Dialect::Go, "-") => format!("{bare}- "),
+        (TokenKind::Open, Dialect::Go, "-") => format!("{bare}- "),
         (_, Dialect::Go, "-") => format!(" -{bare}"),
-        (Kind::Open, ..) => format!("{bare}{control}"),
+        (TokenKind::Open, ..) => format!("{bare}{control}"),
         _ => format!("{control}{bare}"),
     }
 }
@@ -235,7 +235,7 @@ mod tests {
         let different: BTreeSet<String> = made(1).into_iter().collect();
         assert!(different.len() > 150, "{} different ones", different.len());
         for dialect in Dialect::ALL {
-            // Nothing is too small.
+            // Even an empty template has mutations.
             for number in 0..300 {
                 mutate("", "", dialect, &mut Chance::of(1, number));
                 mutate("{{", "{%", dialect, &mut Chance::of(1, number));

@@ -1,29 +1,42 @@
-//! Questions: templates that nobody wrote, each with some conversations.
+//! Questions: random templates, each with some conversations.
 
 use rolecall_model::{Case, Dialect, Template};
 use serde_json::{Value, json};
 
 use crate::chance::Chance;
 use crate::generator;
-use crate::material::Material;
 use crate::mutation;
 
-/// Conversations that a template is asked about.
+/// The number of conversations for a template.
 const CONVERSATIONS: usize = 4;
 
+/// The material for questions: real templates and conversations.
+#[derive(Debug, Default)]
+pub struct Material {
+    /// Whole templates.
+    pub templates: Vec<Template>,
+    /// Small templates, each about one thing, like the rows of the table of constructs.
+    pub rows: Vec<Template>,
+    /// Conversations. The first one is the plainest.
+    pub cases: Vec<Case>,
+}
+
 /// A template with conversations.
-pub(crate) struct Question {
-    /// Which one of the seed's it is.
-    pub(crate) number: u64,
-    /// What it was made from.
-    pub(crate) origin: String,
-    pub(crate) template: Template,
-    pub(crate) cases: Vec<Case>,
+#[derive(Debug)]
+pub struct Question {
+    /// Its number within the seed.
+    pub number: u64,
+    /// The source of its template.
+    pub origin: String,
+    /// The template.
+    pub template: Template,
+    /// The conversations.
+    pub cases: Vec<Case>,
 }
 
 impl Question {
-    /// The question of a number: a seed and what it is made of decide it.
-    pub(crate) fn of(material: &Material, dialect: Dialect, seed: u64, number: u64) -> Question {
+    /// The question with a number. The seed, the number and the material determine it.
+    pub fn of(material: &Material, dialect: Dialect, seed: u64, number: u64) -> Question {
         let chance = &mut Chance::of(seed, number);
         let (mut template, origin) = template(material, dialect, chance);
         if template.special_tokens.is_empty() {
@@ -31,7 +44,7 @@ impl Question {
                 .with_special_token("bos_token", "<s>")
                 .with_special_token("eos_token", "</s>");
         }
-        // The name is always the same, so that a program keeps one template and no more.
+        // All questions use the same name, so that a program keeps only one template.
         template.name = rolecall_model::TemplateName::new("fuzzed");
         let mut cases = Vec::new();
         cases.extend(material.cases.first().cloned());

@@ -1,49 +1,51 @@
-//! Makes a template and a conversation as small as they can be for engine and reference to
-//! differ in the same way.
+//! Reduces a template and a conversation while engine and reference still differ in the same way.
 
 use rolecall_model::{Case, Template};
 use serde_json::Value;
 
-use crate::cause::Shape;
-use crate::examination::{Difference, Examiner, Finding};
-use crate::known::Known;
+use crate::cause::DifferenceShape;
+use crate::examination::{Examination, Examiner, OutcomeDifference};
+use crate::known_differences::KnownDifferences;
 use crate::tokens::{Token, blocks, tags, text_of, tokens_of};
 
-/// Questions to the reference about one difference: what is not small by then stays.
+/// The most questions to the reference about one difference. Then the reduction stops.
 const MOST_QUESTIONS: usize = 1500;
 
-/// Characters up to which a template is made smaller character by character.
+/// The most characters of a template that is reduced character by character.
 const SMALL: usize = 400;
 
-/// A template and a conversation for which the two differ.
-pub(crate) struct Reduced {
-    pub(crate) template: Template,
-    pub(crate) case: Case,
-    pub(crate) difference: Difference,
+/// A template and a conversation for which engine and reference differ.
+pub struct Counterexample {
+    /// The template.
+    pub template: Template,
+    /// The conversation.
+    pub case: Case,
+    /// The outcomes of both.
+    pub difference: OutcomeDifference,
 }
 
 /// Makes them smaller.
-pub(crate) struct Reduction<'r> {
+pub struct Reduction<'r> {
     examiner: &'r Examiner<'r>,
-    known: &'r Known,
-    shape: Shape,
+    known: &'r KnownDifferences,
+    shape: DifferenceShape,
     is_known: bool,
     left: usize,
-    best: Reduced,
+    best: Counterexample,
 }
 
 impl<'r> Reduction<'r> {
-    /// Of a difference. The plain conversation is tried in the place of the other.
-    pub(crate) fn run(
+    /// Reduces a difference. It first tries the plain conversation in place of the other.
+    pub fn run(
         examiner: &'r Examiner<'r>,
-        known: &'r Known,
-        begin: Reduced,
+        known: &'r KnownDifferences,
+        begin: Counterexample,
         plain: Option<&Case>,
-    ) -> Reduced {
+    ) -> Counterexample {
         let mut reduction = Reduction {
             examiner,
             known,
-            shape: Shape::of(&begin.difference),
+            shape: DifferenceShape::of(&begin.difference),
             is_known: known
                 .reason(&begin.template.source, &begin.difference)
                 .is_some(),
@@ -72,26 +74,27 @@ impl<'r> Reduction<'r> {
         self.best.template.source.len() + extent(&self.best.case)
     }
 
-    /// Whether the two still differ in the same way; what does becomes the best.
+    /// Keeps a smaller pair if engine and reference still differ in the same way, and returns
+    /// whether they do.
     fn try_both(&mut self, template: Template, case: Case) -> bool {
         if self.left == 0 {
             return false;
         }
         let examined = self.examiner.load(&template);
         let found = examined.found(&case);
-        // The engine answers at once, the reference takes its time.
+        // The engine is fast and the reference slow, so the engine comes first.
         if std::mem::discriminant(&found) != std::mem::discriminant(&self.best.difference.found) {
             return false;
         }
         self.left -= 1;
-        let Finding::Differs(difference) = examined.compare(&case, found) else {
+        let Examination::Differs(difference) = examined.compare(&case, found) else {
             return false;
         };
         let is_known = self.known.reason(&template.source, &difference).is_some();
-        if Shape::of(&difference) != self.shape || is_known && !self.is_known {
+        if DifferenceShape::of(&difference) != self.shape || is_known && !self.is_known {
             return false;
         }
-        self.best = Reduced {
+        self.best = Counterexample {
             template,
             case,
             difference: *difference,
@@ -118,7 +121,7 @@ impl<'r> Reduction<'r> {
         self.try_both(template, self.best.case.clone());
     }
 
-    /// Tries to leave out ranges of parts, first large ones, then single ones.
+    /// Tries to leave out ranges of parts, first long ranges, then single parts.
     fn leave_out<T: Clone>(
         &mut self,
         mut parts: Vec<T>,
@@ -142,7 +145,7 @@ impl<'r> Reduction<'r> {
         }
     }
 
-    /// Whole tags and texts.
+    /// Leaves out whole tags and texts.
     fn tags(&mut self) {
         let dialect = self.best.template.dialect;
         let tokens = tokens_of(&self.best.template.source, dialect);
@@ -163,7 +166,7 @@ impl<'r> Reduction<'r> {
         });
     }
 
-    /// The tags of a block without what they enclose, and branches.
+    /// Leaves out the tags of a block but keeps its body, and leaves out branches.
     fn pairs(&mut self) {
         let dialect = self.best.template.dialect;
         'again: loop {
@@ -270,7 +273,7 @@ impl<'r> Reduction<'r> {
         });
     }
 
-    /// What stands in messages, tools and variables.
+    /// Reduces the values in messages, tools and variables.
     fn values(&mut self) {
         for number in 0.. {
             let mut case = self.best.case.clone();
@@ -304,7 +307,7 @@ impl<'r> Reduction<'r> {
     }
 }
 
-/// How much a conversation says.
+/// The size of a conversation.
 fn extent(case: &Case) -> usize {
     let length = |values: &[Value]| {
         values
@@ -317,8 +320,8 @@ fn extent(case: &Case) -> usize {
     length(&case.messages) + tools + documents + case.variables.len()
 }
 
-/// What could stand in the place of the value of a number, counted from the outside; none if
-/// there is no such value.
+/// Smaller values for the value with this number, counted from the outside; none if there is no
+/// such value.
 fn smaller(value: &mut Value, number: &mut usize) -> Option<Vec<Value>> {
     if *number == 0 {
         return Some(match value {
@@ -354,7 +357,7 @@ fn smaller(value: &mut Value, number: &mut usize) -> Option<Vec<Value>> {
     }
 }
 
-/// Puts something in the place of the value of a number.
+/// Replaces the value with this number.
 fn put(value: &mut Value, number: &mut usize, new: &Value) -> bool {
     if *number == 0 {
         *value = new.clone();

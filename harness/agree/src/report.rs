@@ -1,26 +1,29 @@
-//! What came of asking, for a terminal.
+//! Writes the results of a campaign for a terminal.
 
 use std::io::{self, Write};
 
 use rolecall::transcript;
+use rolecall_agree::campaign::{CampaignExample, CampaignTally, CauseGroup};
 use rolecall_model::{Case, Outcome};
 use serde_json::json;
 
-use crate::campaign::{Example, Group, Tally};
-
-/// Who was asked.
+/// The two sides of a campaign.
 pub(crate) struct Parties {
     /// The engine, in words.
     pub(crate) engine: String,
     /// The reference, in words.
     pub(crate) reference: String,
-    /// What the command line needs to ask the same again.
+    /// The command that repeats the campaign.
     pub(crate) again: String,
 }
 
-/// Writes it.
-pub(crate) fn write(out: &mut dyn Write, parties: &Parties, tally: &Tally) -> io::Result<()> {
-    let mut causes: Vec<&Group> = tally.causes.values().collect();
+/// Writes the report.
+pub(crate) fn write(
+    out: &mut dyn Write,
+    parties: &Parties,
+    tally: &CampaignTally,
+) -> io::Result<()> {
+    let mut causes: Vec<&CauseGroup> = tally.causes.values().collect();
     causes.sort_by_key(|group| std::cmp::Reverse(group.count));
     for (at, group) in causes.iter().enumerate() {
         cause(out, at + 1, parties, group)?;
@@ -74,8 +77,12 @@ pub(crate) fn write(out: &mut dyn Write, parties: &Parties, tally: &Tally) -> io
     Ok(())
 }
 
-/// Known reasons that no difference had.
-pub(crate) fn write_unmet(out: &mut dyn Write, reasons: &[&str], tally: &Tally) -> io::Result<()> {
+/// Writes the known reasons that no difference had.
+pub(crate) fn write_unmet(
+    out: &mut dyn Write,
+    reasons: &[&str],
+    tally: &CampaignTally,
+) -> io::Result<()> {
     for reason in reasons
         .iter()
         .filter(|reason| !tally.known.contains_key(**reason))
@@ -85,7 +92,7 @@ pub(crate) fn write_unmet(out: &mut dyn Write, reasons: &[&str], tally: &Tally) 
     Ok(())
 }
 
-fn cause(out: &mut dyn Write, at: usize, parties: &Parties, group: &Group) -> io::Result<()> {
+fn cause(out: &mut dyn Write, at: usize, parties: &Parties, group: &CauseGroup) -> io::Result<()> {
     let times = match group.count {
         1 => "once".to_owned(),
         count => format!("{count} times"),
@@ -97,7 +104,7 @@ fn cause(out: &mut dyn Write, at: usize, parties: &Parties, group: &Group) -> io
     writeln!(out)
 }
 
-fn example(out: &mut dyn Write, parties: &Parties, example: &Example) -> io::Result<()> {
+fn example(out: &mut dyn Write, parties: &Parties, example: &CampaignExample) -> io::Result<()> {
     let mut source = String::new();
     transcript::encode_text(&example.template.source, &mut source);
     indented(out, &source)?;

@@ -1,11 +1,11 @@
-//! Templates as tokens, of which the text can be put together again byte for byte.
+//! Templates as tokens. The tokens give the text back byte for byte.
 
 use rolecall_model::Dialect;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    /// What stands between tags.
+pub enum TokenKind {
+    /// Text between tags.
     Text,
     /// A comment, whole.
     Comment,
@@ -31,13 +31,16 @@ pub(crate) enum Kind {
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) text: String,
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Its characters.
+    pub text: String,
 }
 
 impl Token {
-    pub(crate) fn new(kind: Kind, text: &str) -> Token {
+    /// A token of a kind.
+    pub fn new(kind: TokenKind, text: &str) -> Token {
         Token {
             kind,
             text: text.to_owned(),
@@ -45,27 +48,30 @@ impl Token {
     }
 
     /// Whether it is a value by itself.
-    pub(crate) fn is_operand(&self) -> bool {
-        matches!(self.kind, Kind::Name | Kind::Number | Kind::Quoted)
+    pub fn is_operand(&self) -> bool {
+        matches!(
+            self.kind,
+            TokenKind::Name | TokenKind::Number | TokenKind::Quoted
+        )
     }
 }
 
 /// The text of tokens.
-pub(crate) fn text_of(tokens: &[Token]) -> String {
+pub fn text_of(tokens: &[Token]) -> String {
     tokens.iter().map(|token| token.text.as_str()).collect()
 }
 
 /// The tokens of a template.
-pub(crate) fn tokens_of(source: &str, dialect: Dialect) -> Vec<Token> {
+pub fn tokens_of(source: &str, dialect: Dialect) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = source;
     while !rest.is_empty() {
         let begin = next_tag(rest, dialect);
         if begin > 0 {
-            tokens.push(Token::new(Kind::Text, &rest[..begin]));
+            tokens.push(Token::new(TokenKind::Text, &rest[..begin]));
             rest = &rest[begin..];
         } else if let Some(length) = comment(rest, dialect) {
-            tokens.push(Token::new(Kind::Comment, &rest[..length]));
+            tokens.push(Token::new(TokenKind::Comment, &rest[..length]));
             rest = &rest[length..];
         } else {
             rest = tag(rest, dialect, &mut tokens);
@@ -107,7 +113,7 @@ fn tag<'t>(text: &'t str, dialect: Dialect, tokens: &mut Vec<Token>) -> &'t str 
     {
         open += 1;
     }
-    tokens.push(Token::new(Kind::Open, &text[..open]));
+    tokens.push(Token::new(TokenKind::Open, &text[..open]));
     let mut rest = &text[open..];
     // Braces of a dictionary may stand before the end of a tag.
     let mut braces = 0_usize;
@@ -117,7 +123,7 @@ fn tag<'t>(text: &'t str, dialect: Dialect, tokens: &mut Vec<Token>) -> &'t str 
             .is_some_and(|r| r.starts_with(end));
         if braces == 0 && (controlled || rest.starts_with(end)) {
             let length = end.len() + usize::from(controlled);
-            tokens.push(Token::new(Kind::Close, &rest[..length]));
+            tokens.push(Token::new(TokenKind::Close, &rest[..length]));
             return &rest[length..];
         }
         let (kind, length) = inside(rest, first, dialect);
@@ -132,12 +138,12 @@ fn tag<'t>(text: &'t str, dialect: Dialect, tokens: &mut Vec<Token>) -> &'t str 
     rest
 }
 
-/// The token at the beginning of what stands in a tag, and its length.
-fn inside(text: &str, first: char, dialect: Dialect) -> (Kind, usize) {
+/// The token at the beginning of a tag's content, and its length.
+fn inside(text: &str, first: char, dialect: Dialect) -> (TokenKind, usize) {
     let run = |is: fn(char) -> bool| text.find(|c| !is(c)).unwrap_or(text.len());
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
     if first.is_whitespace() {
-        return (Kind::Space, run(char::is_whitespace));
+        return (TokenKind::Space, run(char::is_whitespace));
     }
     if first.is_ascii_digit() {
         let length = text
@@ -148,23 +154,26 @@ fn inside(text: &str, first: char, dialect: Dialect) -> (Kind, usize) {
                 !(is_of_name(*c) || is_fraction)
             })
             .map_or(text.len(), |(at, _)| at);
-        return (Kind::Number, length);
+        return (TokenKind::Number, length);
     }
     if is_of_name(first) || dialect == Dialect::Go && matches!(first, '.' | '$') {
         let rest = &text[first.len_utf8()..];
         let length = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
-        return (Kind::Name, first.len_utf8() + length);
+        return (TokenKind::Name, first.len_utf8() + length);
     }
     if matches!(first, '"' | '\'') || dialect == Dialect::Go && first == '`' {
-        return (Kind::Quoted, quoted(text, first));
+        return (TokenKind::Quoted, quoted(text, first));
     }
     match first {
-        '(' | '[' | '{' => (Kind::Opening, 1),
-        ')' | ']' | '}' => (Kind::Closing, 1),
+        '(' | '[' | '{' => (TokenKind::Opening, 1),
+        ')' | ']' | '}' => (TokenKind::Closing, 1),
         _ => {
             let double = ["**", "//", "==", "!=", ">=", "<=", ":="];
             let is_double = double.iter().any(|sign| text.starts_with(sign));
-            (Kind::Sign, if is_double { 2 } else { first.len_utf8() })
+            (
+                TokenKind::Sign,
+                if is_double { 2 } else { first.len_utf8() },
+            )
         }
     }
 }
@@ -181,28 +190,31 @@ fn quoted(text: &str, quote: char) -> usize {
 }
 
 /// The ranges of tokens that are tags, from `Open` to `Close`.
-pub(crate) fn tags(tokens: &[Token]) -> Vec<std::ops::Range<usize>> {
+pub fn tags(tokens: &[Token]) -> Vec<std::ops::Range<usize>> {
     let mut tags = Vec::new();
     let mut begin = None;
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            Kind::Open => begin = Some(at),
-            Kind::Close => tags.extend(begin.take().map(|begin| begin..at + 1)),
+            TokenKind::Open => begin = Some(at),
+            TokenKind::Close => tags.extend(begin.take().map(|begin| begin..at + 1)),
             _ => {}
         }
     }
     tags
 }
 
-/// The first name in a tag: its keyword, if it is a statement's.
-pub(crate) fn keyword(tag: &[Token]) -> &str {
-    let mut inside = tag.iter().skip(1).filter(|token| token.kind != Kind::Space);
+/// The first name in a tag. In a statement it is the keyword.
+pub fn keyword(tag: &[Token]) -> &str {
+    let mut inside = tag
+        .iter()
+        .skip(1)
+        .filter(|token| token.kind != TokenKind::Space);
     inside.next().map_or("", |token| token.text.as_str())
 }
 
-/// The tags of each block, as indices into `tags`: its beginning, what stands between its
-/// parts, and its end.
-pub(crate) fn blocks(
+/// The tags of each block, as indices into `tags`: its beginning, its middle tags such as `else`,
+/// and its end.
+pub fn blocks(
     tokens: &[Token],
     tags: &[std::ops::Range<usize>],
     dialect: Dialect,
@@ -239,14 +251,14 @@ pub(crate) fn blocks(
     blocks
 }
 
-/// The range of the operand that begins at a token, with what follows it: calls, subscripts,
-/// attributes and filters.
-pub(crate) fn operand(tokens: &[Token], begin: usize) -> std::ops::Range<usize> {
+/// The range of the operand that begins at a token, with the calls, subscripts, attributes and
+/// filters after it.
+pub fn operand(tokens: &[Token], begin: usize) -> std::ops::Range<usize> {
     let mut at = begin;
     let is = |at: usize, sign: &str| tokens.get(at).is_some_and(|token| token.text == sign);
     if tokens
         .get(at)
-        .is_some_and(|token| token.kind == Kind::Opening)
+        .is_some_and(|token| token.kind == TokenKind::Opening)
     {
         at = closing(tokens, at);
     } else {
@@ -267,12 +279,12 @@ pub(crate) fn operand(tokens: &[Token], begin: usize) -> std::ops::Range<usize> 
     }
 }
 
-/// The index of the next token that is no white space.
+/// The index of the next token that is not white space.
 fn after_space(tokens: &[Token], begin: usize) -> usize {
     let space = tokens
         .iter()
         .skip(begin)
-        .take_while(|token| token.kind == Kind::Space);
+        .take_while(|token| token.kind == TokenKind::Space);
     begin + space.count()
 }
 
@@ -281,9 +293,9 @@ fn closing(tokens: &[Token], begin: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(begin) {
         match token.kind {
-            Kind::Opening => depth += 1,
-            Kind::Closing => depth = depth.saturating_sub(1),
-            Kind::Close => return at,
+            TokenKind::Opening => depth += 1,
+            TokenKind::Closing => depth = depth.saturating_sub(1),
+            TokenKind::Close => return at,
             _ => {}
         }
         if depth == 0 {

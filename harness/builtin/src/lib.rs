@@ -1,36 +1,35 @@
-//! The built-in suite: the cases, templates, snapshots and records of this version of
-//! Rolecall, and the programs that ask the references, packed into the binary.
+//! The built-in suite: the cases, templates, snapshots and records of this version of Rolecall, and
+//! the programs that run the references, packed into the binary.
 //!
-//! The archive is a tar file, compressed with zstd. It is made by the build script from the
-//! checkout that it runs in, so that a program that is built there always has the files as
-//! they are on disk.
+//! The archive is a tar file, compressed with gzip. The build script packs it from the checkout
+//! around it, so a program that is built in a checkout has that checkout's files.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ruzstd::decoding::StreamingDecoder;
+use flate2::read::GzDecoder;
 
 /// The archive.
-const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/suite.tar.zst"));
+const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/suite.tar.gz"));
 
-/// The first 12 hexadecimal digits of the SHA-256 of the archive before it was compressed: two
-/// programs with the same have the same suite.
+/// The first 12 hexadecimal digits of the SHA-256 of the uncompressed archive. Two programs with
+/// the same fingerprint have the same suite.
 pub const FINGERPRINT: &str = env!("ROLECALL_SUITE");
 
 /// The bytes that the suite adds to a program.
 pub const SIZE: usize = ARCHIVE.len();
 
-/// The suite as plain files in a folder below `cache`, unpacked unless it is there already.
-/// The folder is named after the suite's [`FINGERPRINT`], and has `cases`, `snapshots` and
-/// `scripts` as a checkout has.
+/// The suite as plain files in a folder below `cache`. Unpacks it unless it is already there. The
+/// folder has the suite's [`FINGERPRINT`] in its name, and contains `cases`, `snapshots` and
+/// `scripts` as a checkout does.
 ///
-/// Suites of other versions that were unpacked a week ago are taken away: a program that still
-/// needs one unpacks it again.
+/// Suites of other versions that were unpacked more than a week ago are removed. A program that
+/// still needs one unpacks it again.
 ///
-/// Programs and threads that do this at the same time do not disturb each other: the folder
-/// appears whole or not at all.
+/// Several programs and threads can do this at the same time: the folder appears complete or not at
+/// all.
 ///
 /// # Errors
 ///
@@ -45,14 +44,14 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
         return Ok(folder);
     }
     fs::create_dir_all(cache)?;
-    // Goes away by itself with what is left in it.
+    // Dropping the folder removes what is left in it.
     let draft = tempfile::Builder::new()
         .prefix(".suite-")
         .tempdir_in(cache)?;
     let unpacked = draft.path().join("suite");
     unpack(&unpacked)?;
     match fs::rename(&unpacked, &folder) {
-        // Somebody else was faster.
+        // Another program was faster.
         Err(_) if folder.is_dir() => {}
         done => done?,
     }
@@ -60,7 +59,7 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
     Ok(folder)
 }
 
-/// Takes away suites that are not used any more. That one cannot be taken away is no harm.
+/// Removes suites that are no longer used. A suite that cannot be removed does no harm.
 fn forget_others(cache: &Path, kept: &Path) {
     const WEEK: Duration = Duration::from_hours(7 * 24);
     let Ok(entries) = fs::read_dir(cache) else {
@@ -77,9 +76,7 @@ fn forget_others(cache: &Path, kept: &Path) {
 }
 
 fn unpack(folder: &Path) -> io::Result<()> {
-    let decoder = StreamingDecoder::new(ARCHIVE)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    tar::Archive::new(decoder).unpack(folder)
+    tar::Archive::new(GzDecoder::new(ARCHIVE)).unpack(folder)
 }
 
 #[cfg(test)]
@@ -93,7 +90,7 @@ mod tests {
     #[test]
     fn the_archive_has_the_suite_as_it_is_on_disk() {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut archive = tar::Archive::new(StreamingDecoder::new(ARCHIVE).unwrap());
+        let mut archive = tar::Archive::new(GzDecoder::new(ARCHIVE));
         let mut packed = BTreeMap::new();
         for entry in archive.entries().unwrap() {
             let mut entry = entry.unwrap();
@@ -115,7 +112,7 @@ mod tests {
             let content = packed.remove(file.strip_prefix(&checkout).unwrap());
             assert_eq!(content.unwrap(), fs::read(&file).unwrap(), "{file:?}");
         }
-        // Nothing else is there.
+        // The folder contains nothing else.
         assert_eq!(
             packed.into_keys().collect::<Vec<_>>(),
             Vec::<PathBuf>::new()
@@ -143,7 +140,7 @@ mod tests {
         let all_begun = std::sync::Barrier::new(8);
         let small = |folder: &Path| {
             fs::create_dir(folder)?;
-            // None is ready before all have begun.
+            // No thread finishes before all have begun.
             all_begun.wait();
             fs::write(folder.join("file"), "of a suite")
         };
@@ -155,7 +152,7 @@ mod tests {
                 });
             }
         });
-        // The suite, and nothing of the others.
+        // Only the suite, without files of the other folders.
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 
@@ -187,7 +184,7 @@ mod tests {
         assert!(unpacked(&file).is_err());
     }
 
-    /// The files below a folder, as the build script takes them.
+    /// The files below a folder, in the form that the build script packs.
     fn walk(folder: &Path) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for entry in fs::read_dir(folder).unwrap() {

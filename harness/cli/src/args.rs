@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rolecall::contract::Contract;
 use rolecall::front::{Front, UnknownFront};
-use rolecall::known;
-use rolecall::problem::closest;
+use rolecall::known_defects;
+use rolecall::problem::with_did_you_mean;
 use rolecall::reference::Reference;
+use rolecall::report::format::Format;
 use rolecall::selection::Filter;
 use rolecall::shard::Shard;
 use rolecall::suite::Pair;
@@ -21,10 +23,10 @@ use crate::limits::ChosenLimits;
 
 /// Conformance tests for LLM chat templates.
 ///
-/// Renders conversation cases across chat templates and compares the results, expected
-/// error messages included, byte by byte.
+/// Renders conversations with chat templates and compares the results, prompts and refusals, byte
+/// by byte.
 #[derive(Debug, Parser)]
-#[command(name = "rolecall", version, long_version = long_version(), max_term_width = 100)]
+#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -37,7 +39,7 @@ pub(crate) struct Arguments {
 pub(crate) struct OutputArguments {
     #[command(flatten)]
     pub(crate) color: colorchoice_clap::Color,
-    /// Print only the result's last line, and nothing on standard error but errors
+    /// Print only the result's last line, and only errors on standard error
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Write the result into a file, whole or not at all, instead of printing it
@@ -45,11 +47,11 @@ pub(crate) struct OutputArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// What filters are.
-const FILTERS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; all \
-                       pairs without one";
+/// How a filter is written.
+const FILTERS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
+                       default: all pairs";
 
-/// Which program this is, which suite is in it, and which references that was recorded with.
+/// The version of this program, the suite in it, and the references of the suite's records.
 fn long_version() -> String {
     let references: Vec<_> = Reference::ALL
         .iter()
@@ -67,41 +69,40 @@ fn long_version() -> String {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Render every case across every template and compare with what was accepted
+    /// Render every case with every template and compare with the accepted snapshots
     Run(RunArguments),
-    /// Render, and print the outcomes only
+    /// Render, and print only the outcomes
     Render(RenderArguments),
-    /// The report card of a template: what it can do, and which contracts it breaks
+    /// Print a template's report card: what it can do, and which contracts it breaks
     Check(CheckArguments),
     /// Print the transcript of one pair
     Show(ShowArguments),
-    /// Compare templates that are meant to give the same prompts, such as a Jinja template
-    /// and its port to Ollama
+    /// Compare templates that should give the same prompts, such as a Jinja template and its port
+    /// to Ollama
     Parity(ParityArguments),
-    /// Write what came of pairs down as what is expected of them
+    /// Accept current results as the expected snapshots
     Accept(AcceptArguments),
-    /// Make a suite of one's own: rolecall.toml, a first case, a workflow for CI
+    /// Make your own suite: rolecall.toml, a first case, a workflow for CI
     Init(InitArguments),
-    /// Write the suite as plain data, for engines in any language
+    /// Export the suite as plain data, for engines in any language
     Export(ExportArguments),
-    /// Compare two templates, engines, fronts or saved runs, of which neither is what the other
-    /// should be
+    /// Compare two templates, engines, fronts or saved runs; neither side counts as correct
     Diff(DiffArguments),
-    /// How engines do over the whole suite: the table, from what is kept of each
+    /// Show how each measured engine scored on the whole suite
     Matrix(MatrixArguments),
-    /// List what there is
+    /// List templates, cases, engines, fronts, contracts or divergences
     List(ListArguments),
-    /// Say what a contract means: a template that breaks it, one that holds it, how to mend one
+    /// Explain a contract: a template that breaks it, one that keeps it, how to fix one
     Explain(ExplainArguments),
     /// Check the suite itself: orphans, pending reviews, stale records, unused tools
     Lint(LintArguments),
-    /// Print what a shell needs to complete commands and options
+    /// Print a script with which a shell completes commands and options
     Completions(CompletionsArguments),
     /// Print the manual page
     Man,
-    /// Be an engine: answer the engine protocol on standard input and output
+    /// Serve an engine: answer the engine protocol on standard input and output
     Serve(ServeArguments),
-    /// Try a program as an engine, and say what is wrong with it
+    /// Try a program as an engine, and report its mistakes
     ProbeEngine(ProbeEngineArguments),
     /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
     #[command(subcommand)]
@@ -109,8 +110,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the result ends with a line that sums it up. Of the others the result is what
-    /// was asked for.
+    /// Whether the result ends with a line that sums it up. The other commands print only what
+    /// the user asked for.
     pub(crate) fn ends_with_its_result(&self) -> bool {
         match self {
             Command::Render(_)
@@ -137,15 +138,15 @@ impl Command {
     /// Whether the result is for a program: bytes, without any style.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
-            Command::Run(arguments) => arguments.format == Format::Jsonl,
-            Command::Render(arguments) => arguments.format == Format::Jsonl,
+            Command::Run(arguments) => arguments.format != Format::Human,
+            Command::Render(arguments) => arguments.format != Format::Human,
             Command::Show(arguments) => arguments.raw,
             Command::Serve(_) | Command::Completions(_) | Command::Man => true,
-            Command::List(arguments) => arguments.format == ListFormat::Json,
-            Command::Matrix(arguments) => arguments.shown.format == ListFormat::Json,
-            Command::ProbeEngine(arguments) => arguments.format == ListFormat::Json,
-            Command::Check(arguments) => arguments.format != CheckFormat::Human,
-            Command::Diff(arguments) => arguments.format != DiffFormat::Human,
+            Command::List(arguments) => arguments.format != Format::Human,
+            Command::Matrix(arguments) => arguments.shown.format != Format::Human,
+            Command::ProbeEngine(arguments) => arguments.format != Format::Human,
+            Command::Check(arguments) => arguments.format != Format::Human,
+            Command::Diff(arguments) => arguments.format != Format::Human,
             Command::Parity(_)
             | Command::Accept(_)
             | Command::Init(_)
@@ -167,17 +168,17 @@ pub(crate) struct RunArguments {
     pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    /// Take the verdicts from an engine that is asked now, not from the records: a name such
-    /// as `transformers`, or a command line (repeatable, one for each dialect)
+    /// Take the verdicts from this engine instead of the records: a name such as `transformers`,
+    /// or a command line (repeatable, one for each dialect)
     #[arg(long, value_name = "ENGINE")]
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) shard: ShardArguments,
-    /// Render nothing, and judge what was rendered elsewhere: a file that `run` or `render` printed
-    /// with `--format jsonl` (repeatable: the parts of a run, each pair in one of them)
+    /// Render nothing, and judge saved results: a file that `run` or `render` printed with
+    /// `--format jsonl` (repeatable: the parts of a run, each pair in one of them)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "shard"])]
     pub(crate) results: Vec<PathBuf>,
-    /// Write a page with everything to look through, too: one file, without a network
+    /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the outcome of every pair, not only the summary
@@ -186,8 +187,8 @@ pub(crate) struct RunArguments {
     /// Show all differences and name all pairs that share one, not only the first few
     #[arg(long)]
     pub(crate) all: bool,
-    /// How to print the results
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    /// The format of the results
+    #[arg(long, value_parser = format(&OUTCOMES), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }
 
@@ -203,34 +204,35 @@ pub(crate) struct RenderArguments {
     pub(crate) rendering: RenderingArguments,
     #[command(flatten)]
     pub(crate) shard: ShardArguments,
-    /// How to print the outcomes
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    /// The format of the outcomes
+    #[arg(long, value_parser = format(&OUTCOMES), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct ShowArguments {
-    /// The template's name; with probe/NAME what `check` takes will do
+    /// The template's name; with probe/NAME anything that `check` accepts
     pub(crate) template: String,
-    /// The case: family/name; or probe/NAME, a conversation of the report card by its name there
+    /// The case: family/name; or probe/NAME for a conversation of the report card, by its name
+    /// there
     pub(crate) case: String,
     /// Print the exact bytes of the prompt, or of the refusal's message
     #[arg(long, conflicts_with = "diff")]
     pub(crate) raw: bool,
-    /// Print the tokens that the prompt becomes, one a line, where the model's vocabulary is known:
-    /// in a folder with tokenizer.json, or a GGUF file, given with --templates; with --raw, their
-    /// numbers alone
+    /// Print the tokens of the prompt, one a line; with --raw only their numbers. The model's
+    /// vocabulary has to be known: give a folder with tokenizer.json, or a GGUF file, with
+    /// --templates
     #[arg(long, conflicts_with = "diff")]
     pub(crate) tokens: bool,
-    /// Print what the reference did instead of what the engine does
+    /// Print the reference's result instead of the engine's
     #[arg(long)]
     pub(crate) reference: bool,
-    /// Print how the transcript differs from the accepted snapshot, or with --reference
-    /// from what the reference did
+    /// Print how the transcript differs from the accepted snapshot, or with --reference from the
+    /// reference's result
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Print long lines of a difference in whole, not only around what differs
+    /// Print the whole of long lines in a difference, not only the part that differs
     #[arg(long, requires = "diff")]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -245,7 +247,7 @@ pub(crate) struct ShowArguments {
 pub(crate) struct CheckArguments {
     /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
     /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], or - for a
-    /// template on standard input (Jinja, or Go where it looks so); the suite's own without one
+    /// template on standard input (Jinja, or Go if it looks like Go); default: the suite's own
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
@@ -253,75 +255,60 @@ pub(crate) struct CheckArguments {
     pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    /// Print every card and all evidence, with what differs
+    /// Print every card and all evidence, with the differences
     #[arg(long)]
     pub(crate) all: bool,
-    /// Let warnings fail, too
+    /// Fail on warnings as well as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Judge by these contracts only, parted by commas: `rolecall list contracts` names them
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known::find)]
+    /// Judge by these contracts only, separated by commas: `rolecall list contracts` names them
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find)]
     pub(crate) select: Vec<&'static Contract>,
     /// Judge by all contracts but these
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known::find)]
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find)]
     pub(crate) ignore: Vec<&'static Contract>,
-    /// Count what stands in this file as known: only what is new or worse fails
+    /// Count the findings in this file as known: fail only on new or worse ones
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Write down what is broken now, for --baseline
+    /// Write the current findings into a file for --baseline
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     pub(crate) write_baseline: Option<PathBuf>,
-    /// Write a page with everything to look through, too: one file, without a network
+    /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// How to print the cards
-    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
-    pub(crate) format: CheckFormat,
-}
-
-/// How report cards are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckFormat {
-    /// For a person
-    Human,
-    /// One JSON object
-    Json,
-    /// XML as `JUnit` has it, for CI servers
-    Junit,
-    /// Annotations for GitHub
-    Github,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
+    /// The format of the cards
+    #[arg(long, value_parser = format(&CARDS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ParityArguments {
-    /// The family: the name that the twins share in their sidecars; all families without
-    /// one. Templates of which no two share a name are taken for twins
+    /// The family: the name that the twins share in their sidecars; default: all families. If no
+    /// two templates share a name, all of them count as twins
     pub(crate) family: Option<String>,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    /// Show every difference, those that are explained too
+    /// Show every difference, also the explained ones
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArguments {
-    /// Which pairs; all that the reference confirms with --verified
+    /// Which pairs; with --verified, by default all that the reference confirms
     #[arg(
         value_name = "FILTER",
         required_unless_present = "verified",
-        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; may be left out with --verified"
+        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; optional with --verified"
     )]
     pub(crate) filters: Vec<Filter>,
-    /// Only what the reference confirms: by its records, or where those say nothing by asking it
-    /// now, if it is installed
+    /// Accept only results that the reference confirms: by its records, or if those say nothing, by
+    /// asking it now, if it is installed
     #[arg(long)]
     pub(crate) verified: bool,
-    /// Print what would be written, and write nothing
+    /// Print the changes, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Show all differences and name all pairs that share one, not only the first few
@@ -329,14 +316,14 @@ pub(crate) struct AcceptArguments {
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
-    /// Threads to render on; one a core unless said
+    /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The folder: a new or an empty one, or an export, which is replaced
+    /// The folder: a new or an empty one, or an earlier export, which is replaced
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Which pairs
@@ -346,7 +333,7 @@ pub(crate) struct ExportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
-    /// The folder; the current one unless said
+    /// The folder; default: the current one
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
 }
@@ -360,21 +347,21 @@ pub(crate) struct InitArguments {
         rolecall diff old.jinja new.jinja\n  \
         rolecall diff HEAD~1:model model 'tools/*'       the folder as it was, and as it is\n  \
         rolecall diff before.jsonl after.jsonl           two runs, saved with --format jsonl\n  \
-        rolecall diff --engines minijinja,minijinja-plain 'qwen*'\n  \
+        rolecall diff --engines rolecall-jinja,minijinja 'qwen*'\n  \
         rolecall diff --fronts transformers,raw\n\n\
         Exit codes: 0 nothing differs, 1 something does, 2 the request or an input is wrong."
 )]
 pub(crate) struct DiffArguments {
-    /// A and B: templates, as `check` takes them, names of the suite's, or either as it was in a
-    /// revision of a Git repository, REVISION:PATH; or two files of `run` or `render --format
-    /// jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts: filters
+    /// A and B: templates, as `check` accepts them, or names of the suite's templates;
+    /// REVISION:PATH is a path in a revision of a Git repository. Or two files of `run` or `render
+    /// --format jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts:
+    /// filters
     #[arg(value_name = "A B [CASE_GLOB…] | FILTER…")]
     pub(crate) operands: Vec<String>,
-    /// Two engines, parted by a comma; where the command line of one has a comma, the option
-    /// is given twice
+    /// Two engines, separated by a comma; if a command line has a comma, give the option twice
     #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"])]
     pub(crate) engines: Vec<String>,
-    /// Two fronts, parted by a comma
+    /// Two fronts, separated by a comma
     #[arg(
         long,
         value_name = "A,B",
@@ -389,26 +376,15 @@ pub(crate) struct DiffArguments {
     pub(crate) front: FrontArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    /// Show every difference in whole, not only the beginning of the first ones
+    /// Show the whole of every difference, not only the beginning of the first ones
     #[arg(long)]
     pub(crate) all: bool,
-    /// Write a page with every case to look through, too: one file, without a network
+    /// Also write a page with every case: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// How to print what differs
-    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
-    pub(crate) format: DiffFormat,
-}
-
-/// How comparisons are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DiffFormat {
-    /// For a person
-    Human,
-    /// One JSON object
-    Json,
-    /// For the comment on a pull request
-    Markdown,
+    /// The format of the differences
+    #[arg(long, value_parser = format(&COMPARISONS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -420,103 +396,102 @@ pub(crate) struct MatrixArguments {
     pub(crate) shown: ShownArguments,
 }
 
-/// What to do with the measurements of engines.
+/// The commands on the measurements of engines.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MatrixCommand {
-    /// Ask engines for everything, and write down what they do
+    /// Ask engines for everything, and record their results
     Update(MeasuringArguments),
-    /// Ask engines for everything, and compare with what is written down
+    /// Ask engines for everything, and compare with the recorded results
     Verify(MeasuringArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MeasuringArguments {
-    /// The engines: names, see `list engines`, those of engines that `scripts/setup-engines` has
+    /// The engines: names (see `list engines`), names of engines that `scripts/setup-engines` has
     /// set up, or command lines of programs that speak the engine protocol
     #[arg(value_name = "ENGINE", required = true)]
     pub(crate) engines: Vec<String>,
-    /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed, all
-    /// parts of it, and ask the engine for the constructs alone
+    /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed (all
+    /// parts), and ask the engine only for the constructs
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Vec<PathBuf>,
-    /// Threads to render on; one a core unless said
+    /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
 }
 
-/// What of the measurements to show.
+/// Which measurements to show, and how.
 #[derive(Debug, Args)]
 pub(crate) struct ShownArguments {
-    /// Engines to show in detail: NAME, or NAME@VERSION; a table of all without one
+    /// Engines to show in detail: NAME, or NAME@VERSION; default: a table of all
     #[arg(value_name = "ENGINE")]
     pub(crate) engines: Vec<String>,
-    /// Where two engines part, or two versions of one
+    /// Show where two engines differ, or two versions of one
     #[arg(long, num_args = 2, value_names = ["X", "Y"], conflicts_with_all = ["engines", "common", "html", "format"])]
     pub(crate) differ: Vec<String>,
-    /// What all engines get wrong, and what one of them alone does
+    /// Show the mistakes of all engines, and the mistakes that only one of them makes
     #[arg(long, conflicts_with_all = ["engines", "html", "format"])]
     pub(crate) common: bool,
-    /// Write a site with everything to look through into a folder, instead: pages and badges,
-    /// without a network
+    /// Instead, write a site with everything into a folder: pages and badges that need no network
     #[arg(long, value_name = "DIR", conflicts_with_all = ["engines", "format"])]
     pub(crate) html: Option<PathBuf>,
-    /// Show all differences, not only the commonest
+    /// Show all differences, not only the most common ones
     #[arg(long)]
     pub(crate) all: bool,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
-    pub(crate) format: ListFormat,
+    /// The format of the output
+    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     /// What to list
     #[arg(value_enum)]
-    pub(crate) what: Listed,
+    pub(crate) what: ListTopic,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
-    /// How to print the list
-    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
-    pub(crate) format: ListFormat,
+    /// The format of the list
+    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// The contracts: `rolecall list contracts` names them
-    #[arg(value_name = "CONTRACT", required = true, value_parser = known::find)]
+    #[arg(value_name = "CONTRACT", required = true, value_parser = known_defects::find)]
     pub(crate) contracts: Vec<&'static Contract>,
 }
 
-/// What to do with the references.
+/// The commands on the references.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReferenceCommand {
-    /// Install them, with Python 3.10 or later: into .references in a checkout of Rolecall, else
-    /// into a folder of the user's
+    /// Install the references, with Python 3.10 or later: into .references in a checkout of
+    /// Rolecall, otherwise into a folder of the user's
     Setup(SetupArguments),
-    /// Run them, and write down what they do
+    /// Run the references, and record their results
     Update(ReferenceArguments),
-    /// Run them, and compare with what is written down and with the engines
+    /// Run the references, and compare with the records and with the engines
     Verify(ReferenceArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SetupArguments {
-    /// Which: transformers, ollama; both unless said
+    /// Which references: transformers, ollama; default: both
     #[arg(value_parser = ["transformers", "ollama"])]
     pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReferenceArguments {
-    /// Which pairs; all without a filter
+    /// Which pairs; default: all
     #[arg(
         value_name = "FILTER",
         help = FILTERS
     )]
     pub(crate) filters: Vec<Filter>,
-    /// Programs to run beside each other; one a core unless said
+    /// Programs to run side by side; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     #[command(flatten)]
@@ -525,7 +500,7 @@ pub(crate) struct ReferenceArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// The engine: a name, see `list engines`
+    /// The engine's name (see `list engines`)
     pub(crate) engine: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
@@ -537,13 +512,13 @@ pub(crate) struct ServeArguments {
 )]
 pub(crate) struct ProbeEngineArguments {
     /// The command line of a program that speaks the engine protocol, such as 'node adapter.mjs';
-    /// or the name of an engine, see `list engines`
+    /// or the name of an engine (see `list engines`)
     pub(crate) command: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
-    /// How to print what was found
-    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
-    pub(crate) format: ListFormat,
+    /// The format of the findings
+    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -555,7 +530,7 @@ pub(crate) struct CompletionsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LintArguments {
-    /// Write the JSON Schemas of the input files anew first
+    /// First write the JSON Schemas of the input files again
     #[arg(long)]
     pub(crate) fix: bool,
 }
@@ -563,7 +538,7 @@ pub(crate) struct LintArguments {
 /// Which pairs.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArguments {
-    /// Which pairs; all without a filter
+    /// Which pairs; default: all
     #[arg(
         value_name = "FILTER",
         help = FILTERS
@@ -576,34 +551,34 @@ pub(crate) struct SelectionArguments {
 /// Where templates and cases come from.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArguments {
-    /// A template, a folder of templates, a model folder, a GGUF file, a Modelfile or an
-    /// Ollama store, a model by name as hf:ORG/NAME[@REVISION][:FILE] or ollama:NAME[:TAG], or -
-    /// for a template on standard input (Jinja, or Go where it looks so), instead of the suite's
-    /// (repeatable)
+    /// Templates to use instead of the suite's: a template, a folder of templates, a model folder,
+    /// a GGUF file, a Modelfile, an Ollama store, a model by name as hf:ORG/NAME[@REVISION][:FILE]
+    /// or ollama:NAME[:TAG], or - for a template on standard input (Jinja, or Go if it looks like
+    /// Go); repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) templates: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
-    /// A case file or a folder of case files, instead of the suite's (repeatable)
+    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) cases: Vec<PathBuf>,
 }
 
-/// What is set on the templates that the arguments name.
+/// Settings of the templates that the arguments name.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SetArguments {
-    /// A special token of the templates that are named, such as `bos_token=<s>`, over what their
-    /// sources say (repeatable)
+    /// Set a special token of the templates that you name, such as `bos_token=<s>`; overrides their
+    /// sources (repeatable)
     #[arg(long = "special-token", value_name = "NAME=VALUE", value_parser = special_token)]
     pub(crate) special_tokens: Vec<(String, String)>,
-    /// A variable that the templates that are named see, such as `enable_thinking=false` or
-    /// `'date="today"'`, over what their sources say (repeatable)
+    /// Set a variable of the templates that you name, such as `enable_thinking=false` or
+    /// `'date="today"'`; overrides their sources (repeatable)
     #[arg(long = "variable", value_name = "NAME=JSON", value_parser = variable)]
     pub(crate) variables: Vec<(String, Value)>,
 }
 
 impl SetArguments {
-    /// Refuses a name that is said twice, and anything where no template is named.
+    /// Refuses a name that is given twice, and refuses all settings if no template is named.
     pub(crate) fn check(&self, is_own_suite: bool) -> Result<(), Failure> {
         let tokens = self.special_tokens.iter().map(|(name, _)| name).collect();
         let variables = self.variables.iter().map(|(name, _)| name).collect();
@@ -641,7 +616,7 @@ fn variable(text: &str) -> Result<(String, Value), String> {
     }
 }
 
-/// Name and value of what is given as `NAME=VALUE`.
+/// The name and the value of an argument `NAME=VALUE`.
 fn named<'t>(text: &'t str, example: &str) -> Result<(String, &'t str), String> {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -659,15 +634,15 @@ fn named<'t>(text: &'t str, example: &str) -> Result<(String, &'t str), String> 
 /// How to render.
 #[derive(Debug, Args)]
 pub(crate) struct RenderingArguments {
-    /// The engine for templates of its dialect: a name, see `list engines`, that of one which
-    /// `scripts/setup-engines` has set up, the command line of a program that speaks the engine
-    /// protocol, or a server as KIND=URL or KIND:MODEL=URL, of the kinds llama-server, vllm, ollama
-    /// and tgi
+    /// The engine for templates of its dialect: a name (see `list engines`), the name of an engine
+    /// that `scripts/setup-engines` has set up, the command line of a program that speaks the
+    /// engine protocol, or a server as KIND=URL or KIND:MODEL=URL; the kinds are llama-server,
+    /// vllm, ollama and tgi
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
-    /// Threads to render on; one a core unless said
+    /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 }
@@ -675,7 +650,7 @@ pub(crate) struct RenderingArguments {
 /// Which language the templates are in.
 #[derive(Debug, Args)]
 pub(crate) struct DialectArguments {
-    /// Only templates of this dialect, jinja or go; with --engine without it, that of the engine
+    /// Use only templates of this dialect, jinja or go; with --engine the default is the engine's
     #[arg(long = "dialect", value_name = "DIALECT", value_parser = dialect)]
     pub(crate) only: Option<Dialect>,
 }
@@ -683,14 +658,14 @@ pub(crate) struct DialectArguments {
 /// Which part of the pairs.
 #[derive(Debug, Args)]
 pub(crate) struct ShardArguments {
-    /// Only the K-th of N parts, each about as large, so that several machines can share a run;
-    /// `run --results` puts them together
+    /// Render only the K-th of N parts of about the same size, so that several machines can share a
+    /// run; `run --results` puts the parts together
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<Shard>,
 }
 
 impl ShardArguments {
-    /// The pairs of the part that is asked for; all of them without one.
+    /// The pairs of the chosen part, or all of them if none is chosen.
     pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
         match self.shard {
             Some(shard) => shard.of(pairs),
@@ -700,18 +675,16 @@ impl ShardArguments {
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {
-    let mut dialects = Dialect::ALL.into_iter();
-    dialects
-        .find(|dialect| dialect.name() == name)
-        .ok_or_else(|| "there are `jinja` and `go`".to_owned())
+    Dialect::named(name).ok_or_else(|| "there are `jinja` and `go`".to_owned())
 }
 
-/// For whom to render.
+/// The application for whose users to render.
 #[derive(Debug, Args)]
 pub(crate) struct FrontArguments {
-    /// What users of one application get, see `list fronts`, whichever front templates have;
-    /// `raw` for what they give alone. Without it each has its own, and where that changes a
-    /// case, both. What is compared with records is only what was recorded
+    /// Render as one application's users get it (see `list fronts`), overriding each template's own
+    /// front; `raw` is the template alone. By default each template has its own front, and if that
+    /// changes a case, the case is rendered both ways. Comparisons with records use only recorded
+    /// pairs
     #[arg(long = "front", value_name = "NAME", value_parser = front)]
     pub(crate) name: Option<Front>,
 }
@@ -719,51 +692,63 @@ pub(crate) struct FrontArguments {
 fn front(name: &str) -> Result<Front, String> {
     name.parse().map_err(|error: UnknownFront| {
         let names = Front::ALL.map(Front::name);
-        let help = closest(name, names)
-            .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
         let listed = names.map(|name| format!("`{name}`")).join(", ");
-        format!("{error}{help}\n  there are {listed}")
+        let error = with_did_you_mean(error.to_string(), name, names);
+        format!("{error}\n  there are {listed}")
     })
 }
 
-/// What a render may use up.
+/// The resources that a render may use.
 #[derive(Debug, Args)]
 pub(crate) struct LimitsArguments {
-    /// What a render may use up, where it is not the default: of a template fuel=STEPS,
-    /// work=UNITS, output=BYTES, prompt=BYTES, recursion=DEPTH; of an engine that is a program
-    /// time=TIME and answer=BYTES for one answer, start=TIME for the first
+    /// Override resource limits. Templates: fuel=STEPS, work=UNITS, output=BYTES, prompt=BYTES,
+    /// recursion=DEPTH. External engines: time=TIME and answer=BYTES for one answer, start=TIME for
+    /// the first
     #[arg(long, value_name = "NAME=VALUE,…")]
     limits: Option<ChosenLimits>,
 }
 
 impl LimitsArguments {
-    /// The defaults, where nothing else was said.
+    /// The chosen limits, or the defaults.
     pub(crate) fn chosen(&self) -> ChosenLimits {
         self.limits.clone().unwrap_or_default()
     }
 }
 
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For a person
-    Human,
-    /// One JSON object a line
-    Jsonl,
+/// The formats of results.
+const OUTCOMES: [Format; 2] = [Format::Human, Format::Jsonl];
+
+/// The formats of report cards.
+const CARDS: [Format; 5] = [
+    Format::Human,
+    Format::Json,
+    Format::Junit,
+    Format::Github,
+    Format::Sarif,
+];
+
+/// The formats of comparisons.
+const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format::Markdown];
+
+/// The formats of lists.
+const LISTS: [Format; 2] = [Format::Human, Format::Json];
+
+/// Reads the name of a format that a command has.
+fn format(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let values = known
+        .iter()
+        .map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        let mut known = known.iter().copied();
+        known
+            .find(|format| format.name() == name)
+            .ok_or("no such format")
+    })
 }
 
-/// How lists are printed.
+/// The things that can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ListFormat {
-    /// For a person
-    Human,
-    /// One JSON object
-    Json,
-}
-
-/// What can be listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Listed {
+pub(crate) enum ListTopic {
     /// The templates
     Templates,
     /// The cases, by family

@@ -1,61 +1,64 @@
-//! Finds the engines that the arguments name.
+//! The engines that the arguments name.
 
 use std::path::{Path, PathBuf};
 
 use rolecall::engines::Engines;
-use rolecall::problem::closest;
+use rolecall::problem::with_did_you_mean;
 use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
 use rolecall::reference::Reference;
 use rolecall::replay::Replay;
 use rolecall::suite::Suite;
-use rolecall_jinja::Minijinja;
+use rolecall_minijinja::Minijinja;
 use rolecall_model::Engine;
+#[cfg(feature = "fetch")]
+use rolecall_servers::{Server, ServerName};
 
 use crate::args::RenderingArguments;
 use crate::failure::Failure;
 use crate::home;
 use crate::limits::ChosenLimits;
-#[cfg(feature = "fetch")]
-use crate::servers::{Named, Server};
 
-/// An engine that was asked for.
-pub(crate) enum Choice<'e> {
-    /// One of this process.
+/// The engines that have a new name: the old name, and the present one.
+const RENAMED: [(&str, &str); 2] = [("minijinja-plain", "minijinja"), ("gotmpl", "rolecall-go")];
+
+/// An engine that the user chose.
+pub(crate) enum ChosenEngine<'e> {
+    /// An engine of this process.
     InProcess(&'e dyn Engine),
     /// Another program.
     Program(Box<ProtocolEngine>),
     /// A server.
     #[cfg(feature = "fetch")]
     Server(Server),
-    /// Results that were rendered elsewhere.
+    /// Saved results.
     Replay(Replay),
 }
 
-impl Choice<'_> {
+impl ChosenEngine<'_> {
     /// The engine.
     pub(crate) fn engine(&self) -> &dyn Engine {
         match self {
-            Choice::InProcess(engine) => *engine,
-            Choice::Program(program) => program.as_ref(),
+            ChosenEngine::InProcess(engine) => *engine,
+            ChosenEngine::Program(program) => program.as_ref(),
             #[cfg(feature = "fetch")]
-            Choice::Server(server) => server,
-            Choice::Replay(replay) => replay,
+            ChosenEngine::Server(server) => server,
+            ChosenEngine::Replay(replay) => replay,
         }
     }
 
-    /// The other program that it is, if it is one.
+    /// The external program, if the engine is one.
     pub(crate) fn program(&self) -> Option<&ProtocolEngine> {
         match self {
-            Choice::Program(program) => Some(program),
-            Choice::InProcess(_) | Choice::Replay(_) => None,
+            ChosenEngine::Program(program) => Some(program),
+            ChosenEngine::InProcess(_) | ChosenEngine::Replay(_) => None,
             #[cfg(feature = "fetch")]
-            Choice::Server(_) => None,
+            ChosenEngine::Server(_) => None,
         }
     }
 
-    /// Whether it is not of this process: that takes its time.
+    /// Whether the engine is outside of this process, which makes it slow.
     pub(crate) fn is_slow(&self) -> bool {
-        !matches!(self, Choice::InProcess(_) | Choice::Replay(_))
+        !matches!(self, ChosenEngine::InProcess(_) | ChosenEngine::Replay(_))
     }
 }
 
@@ -64,26 +67,33 @@ pub(crate) fn open<'e>(
     engines: &'e Engines,
     name: &str,
     limits: &ChosenLimits,
-) -> Result<Choice<'e>, Failure> {
-    // That one does not count all that it takes.
-    if let Some(engine) = engines.by_name(name).filter(|_| name != Minijinja::PLAIN) {
-        return Ok(Choice::InProcess(engine));
+) -> Result<ChosenEngine<'e>, Failure> {
+    // Plain minijinja does not count all that it takes, so it gets a process of its own.
+    if let Some(engine) = engines.by_name(name).filter(|_| name != Minijinja::NAME) {
+        return Ok(ChosenEngine::InProcess(engine));
     }
     if let Some(reference) = Reference::by_name(name) {
         return reference_program(&reference, &limits.program)
-            .map(|program| Choice::Program(Box::new(program)));
+            .map(|program| ChosenEngine::Program(Box::new(program)));
     }
     #[cfg(feature = "fetch")]
-    if let Some(named) = Named::parse(name) {
+    if let Some(named) = ServerName::parse(name) {
         let server = named.open(&limits.program).map_err(Failure::Request)?;
-        return Ok(Choice::Server(server));
+        return Ok(ChosenEngine::Server(server));
+    }
+    #[cfg(not(feature = "fetch"))]
+    if name.contains("=http://") || name.contains("=https://") {
+        return Err(Failure::Request(format!(
+            "`{name}` is a server, and this program was built without the feature `fetch`\n  in \
+             the repository, `cargo run --package rolecall-cli --` has it"
+        )));
     }
     let program = ProtocolEngine::spawn(words(name, limits)?, limits.program.clone())?;
-    Ok(Choice::Program(Box::new(program)))
+    Ok(ChosenEngine::Program(Box::new(program)))
 }
 
-/// The program that an engine was set up as, `.engines/NAME` at the root of the suite; that it
-/// was not, of one that can be.
+/// The program of an engine that was set up: `.engines/NAME` at the root of the suite. An error if
+/// `NAME` can be set up but was not.
 fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
     let layout = home::layout()?;
     let program = home::engines_folder(&layout).join(name);
@@ -91,7 +101,7 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
         return Ok(None);
     }
     if is_executable(&program) {
-        // A path without a folder is looked for elsewhere.
+        // The system searches `PATH` for a program without a folder.
         return Ok(Some(std::path::absolute(&program).unwrap_or(program)));
     }
     if layout.scripts().join("engines").join(name).is_dir() {
@@ -104,7 +114,7 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
     Ok(None)
 }
 
-/// The names of the engines that are set up.
+/// The names of the engines that were set up.
 fn set_up() -> Vec<String> {
     let folder = home::layout().map(|layout| home::engines_folder(&layout));
     let entries = folder.map(std::fs::read_dir).into_iter().flatten();
@@ -118,7 +128,7 @@ fn set_up() -> Vec<String> {
     names
 }
 
-/// Whether a path leads to a program that can be started.
+/// Whether a path leads to a program that this user can start.
 fn is_executable(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else {
         return false;
@@ -134,7 +144,14 @@ fn is_executable(path: &Path) -> bool {
     }
 }
 
-/// That there is no engine of a name.
+/// The present name of an engine that had another one in earlier versions. Other names stay as they
+/// are.
+pub(crate) fn name_now(name: &str) -> &str {
+    let renamed = RENAMED.iter().find(|(before, _)| *before == name);
+    renamed.map_or(name, |(_, now)| now)
+}
+
+/// The error for an unknown engine.
 pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
     let set_up = set_up();
     let known: Vec<&str> = engines
@@ -144,23 +161,23 @@ pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
         .chain(Reference::ALL.iter().map(|reference| reference.name))
         .chain(set_up.iter().map(String::as_str))
         .collect();
-    let help = closest(name, known.iter().copied())
-        .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+    let message = format!("no engine is named `{name}`");
+    let message = with_did_you_mean(message, name_now(name), &known);
     let listed: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
     Failure::Request(format!(
-        "no engine is named `{name}`{help}\n  there are {}; a program is named by its command \
+        "{message}\n  there are {}; a program is named by its command \
          line, such as './adapter' or 'node adapter.mjs', a server as \
          llama-server=http://127.0.0.1:8080",
         listed.join(", ")
     ))
 }
 
-/// The engines that are to be used instead of the usual ones: that of `--engine`, or else those
-/// of the `rolecall.toml` around the current folder.
+/// The engines that replace the default ones: the one from `--engine`, otherwise those of the
+/// `rolecall.toml` around the current folder.
 pub(crate) fn chosen<'e>(
     engines: &'e Engines,
     arguments: &RenderingArguments,
-) -> Result<Vec<Choice<'e>>, Failure> {
+) -> Result<Vec<ChosenEngine<'e>>, Failure> {
     let limits = arguments.limits.chosen();
     match &arguments.engine {
         Some(name) => Ok(vec![open(engines, name, &limits)?]),
@@ -168,26 +185,29 @@ pub(crate) fn chosen<'e>(
     }
 }
 
-/// The engines whose results stand in files.
-pub(crate) fn replayed(files: &[PathBuf], suite: &Suite) -> Result<Vec<Choice<'static>>, Failure> {
+/// The engines whose results are in files.
+pub(crate) fn replayed(
+    files: &[PathBuf],
+    suite: &Suite,
+) -> Result<Vec<ChosenEngine<'static>>, Failure> {
     let replays = Replay::read(files, suite).map_err(|problem| Failure::Problems(vec![problem]))?;
-    Ok(replays.into_iter().map(Choice::Replay).collect())
+    Ok(replays.into_iter().map(ChosenEngine::Replay).collect())
 }
 
-/// The program that `--engine` names, if it names one; `chosen` are the engines that are used.
+/// The program that `--engine` names, if it names one. `chosen` are the engines in use.
 pub(crate) fn program<'c>(
     arguments: &RenderingArguments,
-    chosen: &'c [Choice<'_>],
+    chosen: &'c [ChosenEngine<'_>],
 ) -> Option<&'c ProtocolEngine> {
     let named = arguments.engine.as_ref().and(chosen.first());
-    named.and_then(Choice::program)
+    named.and_then(ChosenEngine::program)
 }
 
 /// The engines of the `rolecall.toml` around the current folder.
 pub(crate) fn configured<'e>(
     engines: &'e Engines,
     limits: &ChosenLimits,
-) -> Result<Vec<Choice<'e>>, Failure> {
+) -> Result<Vec<ChosenEngine<'e>>, Failure> {
     let layout = home::layout()?;
     let Some(configuration) = layout.configuration() else {
         return Ok(Vec::new());
@@ -207,8 +227,8 @@ pub(crate) fn configured<'e>(
     Ok(chosen)
 }
 
-/// The command line, in words, of an engine as another program: of one of this program's own, a
-/// reference or one that is set up by its name, else as it is written.
+/// The command line, in words, that runs an engine as an external program: one of this program's
+/// own engines, a reference, or an engine that was set up. Other texts stay as they are.
 pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     let engines = limits.engines();
     if engines.by_name(text).is_some() {
@@ -226,8 +246,8 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
     Ok(vec![program.to_string_lossy().into_owned()])
 }
 
-/// The command line of an engine of this program in a process of its own: what it takes too much of
-/// ends that process and not this one.
+/// The command line that runs one of this program's engines in a process of its own. If the engine
+/// takes too much memory, only that process ends.
 fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))?;
@@ -241,7 +261,7 @@ fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     Ok(words.map(str::to_owned).to_vec())
 }
 
-/// Starts a reference, if it is installed in the versions that it should have.
+/// Starts a reference if it is installed in the right versions.
 pub(crate) fn reference_program(
     reference: &Reference,
     limits: &ProtocolLimits,

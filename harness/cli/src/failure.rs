@@ -1,9 +1,9 @@
-//! How a command ends, and what it tells on standard error.
+//! How a command ends, and its messages on standard error.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use rolecall::problem::{Problem, closest};
+use rolecall::problem::{Problem, did_you_mean};
 use rolecall::protocol::{ProtocolError, ServeError};
 use rolecall::reference::ReferenceError;
 use rolecall::report::{problems, screen, wrapped};
@@ -17,29 +17,29 @@ pub(crate) enum Status {
     Fine,
     /// Something does not conform.
     Nonconforming,
-    /// An input file is wrong; what could be done was done.
+    /// An input file is wrong. The command did the rest of its work.
     BadInput,
 }
 
-/// A command that could not be carried out.
+/// The reason why a command did nothing.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The request does not fit what there is.
+    /// The request does not fit the inputs.
     #[error("{0}")]
     Request(String),
     /// A file is in the way.
     #[error("{0}")]
     Problem(#[from] Problem),
-    /// A file that everything else rests on is wrong.
+    /// A file that the whole command needs is wrong.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Problems(Vec<Problem>),
-    /// An engine that was asked for cannot be used.
+    /// The chosen engine cannot be used.
     #[error(transparent)]
     Engine(#[from] ProtocolError),
     /// Serving an engine ended early.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// A reference cannot be asked.
+    /// A reference cannot be run.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     /// There is no pair to work on.
@@ -54,13 +54,11 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// That nothing has a name, with the one that was probably meant. It may be among what is
-    /// broken.
+    /// Reports that no input has a name, and suggests the closest name. The input with that name
+    /// may be broken.
     pub(crate) fn unknown(what: &str, name: &str, known: &[&str], problems: &[Problem]) -> Failure {
-        let help = match closest(name, known.iter().copied()) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => format!("`rolecall list {what}s` names them all"),
-        };
+        let help = did_you_mean(name, known)
+            .unwrap_or_else(|| format!("`rolecall list {what}s` names them all"));
         let mut broken = String::new();
         for problem in problems {
             broken.push('\n');
@@ -80,24 +78,25 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Tells on standard error why a command was not carried out.
+/// Writes to standard error why a command failed.
 pub(crate) fn complain(message: &str) {
-    // Nowhere is left to tell if this fails.
+    // If standard error fails, there is nowhere to report it.
     let message = wrapped(&format!("error: {message}"), screen::of_messages(), 2);
     let _ = writeln!(anstream::stderr(), "{message}");
 }
 
-/// Tells something on standard error, unless only errors are wanted there.
+/// Writes a message to standard error, unless the user wants only errors there.
 pub(crate) fn tell(message: &str) {
     if screen::is_quiet() {
         return;
     }
     let message = wrapped(message, screen::of_messages(), 2);
-    // Nowhere is left to tell if this fails.
+    // If standard error fails, there is nowhere to report it.
     let _ = writeln!(anstream::stderr(), "{message}");
 }
 
-/// Tells on standard error what is wrong with input files; what many have in common once.
+/// Writes the problems of input files to standard error. A problem that many files share is written
+/// once.
 pub(crate) fn report_problems(found: &[Problem]) -> io::Result<()> {
     problems::write_shared(&mut anstream::stderr(), found)
 }

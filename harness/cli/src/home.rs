@@ -1,5 +1,5 @@
-//! Where the command is at home: the suite around the current folder, or the built-in one, and
-//! the folders of the user that it keeps things in.
+//! The suite of a command, and the user's folders: the suite around the current folder, or the
+//! built-in one.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use rolecall::layout::Layout;
 use crate::cache::cache_folder;
 use crate::failure::Failure;
 
-/// The suite around the current folder: that of a `rolecall.toml` or of a checkout, whichever
-/// is nearer; else the one that is built into this program.
+/// The suite around the current folder: a `rolecall.toml` or a checkout, the nearer one. Otherwise
+/// the built-in suite.
 pub(crate) fn layout() -> Result<Layout, Failure> {
     let Ok(here) = std::env::current_dir() else {
         return builtin();
@@ -25,7 +25,7 @@ pub(crate) fn layout() -> Result<Layout, Failure> {
     }
 }
 
-/// The suite around the current folder, to write into.
+/// The suite around the current folder, for commands that write into it.
 pub(crate) fn writable_layout() -> Result<Layout, Failure> {
     let layout = layout()?;
     if layout.is_read_only() {
@@ -43,7 +43,7 @@ pub(crate) fn builtin() -> Result<Layout, Failure> {
     let unpack = |folder: &Path| rolecall_builtin::unpacked(folder);
     let folder = match unpack(&user_folder()) {
         Ok(folder) => folder,
-        // There is no home, or it is not to be written to.
+        // There is no home, or it cannot be written to.
         Err(first) => unpack(&std::env::temp_dir().join("rolecall")).map_err(|_| {
             Failure::Request(format!(
                 "the built-in suite cannot be unpacked into {}: {first}\n  name a folder with \
@@ -55,13 +55,13 @@ pub(crate) fn builtin() -> Result<Layout, Failure> {
     Ok(Layout::builtin(folder))
 }
 
-/// The user's folder for what can be made again, or where there is none, one of the system's.
+/// The user's folder for files that can be made again. Without one, a folder of the system.
 fn user_folder() -> PathBuf {
     let folder = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("rolecall"));
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
-/// The folder that references are installed into: in a checkout `.references`, else one of the
+/// The folder of the installed references: `.references` in a checkout, otherwise a folder of the
 /// user's that all suites share.
 pub(crate) fn references_folder(layout: &Layout) -> PathBuf {
     if layout.is_checkout() {
@@ -71,12 +71,12 @@ pub(crate) fn references_folder(layout: &Layout) -> PathBuf {
     }
 }
 
-/// The folder that engines are set up in, other than the references: `.engines` of the suite.
+/// The folder of other engines that were set up: `.engines` of the suite.
 pub(crate) fn engines_folder(layout: &Layout) -> PathBuf {
     layout.root().join(".engines")
 }
 
-/// A path relative to the current folder where it lies below it: shorter to read.
+/// A path below the current folder as a relative path, which is shorter to read.
 fn near(path: &Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&here) {

@@ -1,8 +1,8 @@
-//! Finds what a command works on.
+//! The templates, cases, snapshots and records that a command works on.
 
 use std::path::{Path, PathBuf};
 
-use rolecall::baseline::Baseline;
+use rolecall::expectations::Expectations;
 use rolecall::file::is_there;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
@@ -10,31 +10,32 @@ use rolecall::report::problems;
 use rolecall::suite::{Pair, Suite, templates_of};
 
 use crate::args::{SetArguments, SourceArguments};
+use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};
+use crate::home;
 use crate::sources::{NOT_THERE, Sources};
-use crate::{home, remote};
 
-/// What a command works on.
+/// The inputs of a command.
 pub(crate) struct Inputs {
     pub(crate) suite: Suite,
-    /// Where the suite is, if all of it is the suite's: templates or cases from elsewhere
+    /// The suite's layout, if every input comes from the suite: templates and cases from elsewhere
     /// have neither snapshots nor records.
     pub(crate) layout: Option<Layout>,
 }
 
 impl Inputs {
-    /// What was accepted and recorded of the templates of some pairs; nothing of templates
-    /// or cases from elsewhere.
-    pub(crate) fn baseline(&self, pairs: &[Pair<'_>]) -> Result<Option<Baseline>, Failure> {
+    /// The snapshots and records of some pairs. Empty for templates or cases from elsewhere.
+    pub(crate) fn expectations(&self, pairs: &[Pair<'_>]) -> Result<Option<Expectations>, Failure> {
         let Some(layout) = &self.layout else {
             return Ok(None);
         };
-        let baseline = Baseline::read(layout, templates_of(pairs)).map_err(Failure::Problems)?;
-        Ok(Some(baseline))
+        let expectations =
+            Expectations::read(layout, templates_of(pairs)).map_err(Failure::Problems)?;
+        Ok(Some(expectations))
     }
 }
 
-/// Loads the templates that are named, or the suite's own without one, and no cases.
+/// Loads the named templates, or the suite's own if none is named, and no cases.
 pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
     let layout = home::layout()?;
     let sources = Sources::find(named, set)?;
@@ -48,7 +49,7 @@ pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Su
     Ok(suite)
 }
 
-/// Loads the templates that are named, or the suite's own without one, and the suite's cases.
+/// Loads the named templates, or the suite's own if none is named, and the suite's cases.
 pub(crate) fn load_templates_with_cases(
     named: &[PathBuf],
     set: &SetArguments,
@@ -58,22 +59,22 @@ pub(crate) fn load_templates_with_cases(
     Ok(suite)
 }
 
-/// Loads what the arguments name, and the suite's own for the rest. What there is to know
-/// about the sources is told on standard error.
+/// Loads the inputs that the arguments name, and takes the others from the suite. Reports notes on
+/// the sources on standard error.
 pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
     let inputs = find(&arguments.templates, &arguments.cases, &arguments.set)?;
     problems::write_notes(&mut anstream::stderr(), &inputs.suite.notes)?;
     Ok(inputs)
 }
 
-/// Loads all of a suite, and tells what there is to know about its sources.
+/// Loads a whole suite, and reports notes on its sources.
 pub(crate) fn load_own(layout: &Layout) -> Result<Suite, Failure> {
     let suite = Suite::load_layout(&fetched(layout));
     problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
     Ok(suite)
 }
 
-/// Loads what is named as [`load`] does, and tells nothing.
+/// Loads as [`load`] does, and reports nothing.
 pub(crate) fn find(
     templates: &[PathBuf],
     cases: &[PathBuf],
@@ -81,7 +82,7 @@ pub(crate) fn find(
 ) -> Result<Inputs, Failure> {
     let layout = home::layout()?;
     if templates.is_empty() && cases.is_empty() {
-        // Nothing can be set on them: that would be asked for in vain.
+        // Settings apply only to named templates, so here they would have no effect.
         Sources::find(templates, set)?;
         return Ok(Inputs {
             suite: Suite::load_layout(&fetched(&layout)),
@@ -93,7 +94,7 @@ pub(crate) fn find(
     let mut suite = if templates.is_empty() || !sources.paths().is_empty() {
         Suite::load_around(&layout, sources.paths(), cases)
     } else {
-        // None of those that were named could be found.
+        // No named template was found.
         Suite::default()
     };
     sources.settle(&mut suite);
@@ -103,7 +104,7 @@ pub(crate) fn find(
     })
 }
 
-/// The layout as [`fetched`] gives it, unless its templates are not asked for.
+/// The layout as [`fetched`] returns it. Fetches nothing if the command does not use its templates.
 fn fetched_unless(layout: &Layout, named: &[PathBuf]) -> Layout {
     if named.is_empty() {
         fetched(layout)
@@ -112,12 +113,12 @@ fn fetched_unless(layout: &Layout, named: &[PathBuf]) -> Layout {
     }
 }
 
-/// The layout with the models that a suite of one's own names, after fetching what is not on
-/// this machine.
+/// The layout with the models that the user's own suite names. Fetches models that are not on this
+/// machine.
 fn fetched(layout: &Layout) -> Layout {
     layout.with_sources(|configured| {
         let source = Path::new(&configured.source);
-        if let Some(found) = remote::find(source) {
+        if let Some(found) = rolecall_remote::find(source, cache_folder().as_deref()) {
             return Some(found.map(|found| {
                 if let Some(fetched) = &found.fetched {
                     tell(fetched);
@@ -125,9 +126,9 @@ fn fetched(layout: &Layout) -> Layout {
                 found.path
             }));
         }
-        // A name that was meant for one of a model.
+        // The user may have meant the name of a model.
         let is_there = configured.local.as_ref().is_ok_and(|local| is_there(local));
-        let meant = remote::meant(source).filter(|_| !is_there)?;
+        let meant = rolecall_remote::meant(source).filter(|_| !is_there)?;
         Some(Err(Problem::new(source, NOT_THERE).help(meant)))
     })
 }

@@ -1,24 +1,24 @@
-//! The limits, as they are typed.
+//! The limits in the form that users type.
 
 use std::str::FromStr;
 use std::time::Duration;
 
 use bytesize::ByteSize;
 use rolecall::engines::Engines;
-use rolecall::problem::closest;
+use rolecall::problem::did_you_mean;
 use rolecall::protocol::ProtocolLimits;
 use rolecall_model::Limits;
 
-/// The limits of a run: the defaults, with what `--limits` says of them.
+/// The limits of a run: the defaults, with the changes from `--limits`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ChosenLimits {
-    /// Of a render in this process.
+    /// The limits for a render in this process.
     pub(crate) render: Limits,
-    /// Of an engine that is another program.
+    /// The limits for an external engine.
     pub(crate) program: ProtocolLimits,
 }
 
-/// What can be limited, as the outcome `exceeded` names it where it has a name for it.
+/// The limits that can be set, with the names that the outcome `exceeded` uses, if it has one.
 const NAMES: [&str; 8] = [
     "fuel",
     "work",
@@ -31,12 +31,12 @@ const NAMES: [&str; 8] = [
 ];
 
 impl ChosenLimits {
-    /// The engines of this process within these limits.
+    /// The engines of this process with these limits.
     pub(crate) fn engines(&self) -> Engines {
         Engines::with_limits(&self.render)
     }
 
-    /// The limits of a render, as `--limits` reads them.
+    /// The limits of a render, and their names in `--limits`.
     pub(crate) fn of_render(&self) -> String {
         let Limits {
             fuel,
@@ -61,7 +61,7 @@ impl FromStr for ChosenLimits {
                 format!("`{part}` is no limit: write NAME=VALUE, as fuel=1000000")
             })?;
             if seen.contains(&name) {
-                return Err(format!("`{name}` is said twice"));
+                return Err(format!("`{name}` is given twice"));
             }
             seen.push(name);
             match name {
@@ -81,8 +81,8 @@ impl FromStr for ChosenLimits {
 }
 
 fn unknown(name: &str) -> String {
-    let help = closest(name, NAMES)
-        .map_or_else(String::new, |known| format!(" (did you mean `{known}`?)"));
+    let help =
+        did_you_mean(name, NAMES).map_or_else(String::new, |question| format!(" ({question})"));
     format!(
         "no limit is named `{name}`{help}: there are {}",
         NAMES.join(", ")
@@ -165,7 +165,7 @@ mod tests {
             ("output=-1", "expected a size"),
             ("time=10", "with its unit"),
             ("time=0s", "with its unit"),
-            ("fuel=1,fuel=2", "said twice"),
+            ("fuel=1,fuel=2", "given twice"),
         ] {
             let message = read(text).unwrap_err();
             assert!(message.contains(expected), "{text}: {message}");

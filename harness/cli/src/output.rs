@@ -1,4 +1,4 @@
-//! Where the result of a command goes, and how it looks there.
+//! The output of a command: its destination and its style.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -11,16 +11,16 @@ use rolecall::report::screen::{self, Screen};
 use crate::args::{Command, OutputArguments};
 use crate::failure::Failure;
 
-/// Where a result goes.
+/// The output stream of a command.
 pub(crate) struct Sink {
-    to: To,
-    /// The last line that has come, where no other one is wanted.
+    to: Destination,
+    /// The last line so far, if the user wants only that one.
     last: Option<Vec<u8>>,
 }
 
-enum To {
+enum Destination {
     Out(Box<dyn Write>),
-    /// Kept until all of it is there.
+    /// Everything is held back until it is complete.
     File {
         path: PathBuf,
         text: Vec<u8>,
@@ -29,12 +29,12 @@ enum To {
 }
 
 impl Sink {
-    /// Says how wide and how coloured everything is, and opens the place for the result.
+    /// Sets the width and the colours of everything, and opens the destination of the result.
     pub(crate) fn open(arguments: &OutputArguments, command: &Command) -> Result<Sink, Failure> {
         arguments.color.write_global();
         let is_last_wanted = arguments.quiet && command.ends_with_its_result();
         let results = if is_last_wanted {
-            // The last line is one line.
+            // Without a width, a line is never wrapped, so the last line stays one line.
             Some(usize::MAX)
         } else if arguments.output.is_some() {
             None
@@ -54,15 +54,15 @@ impl Sink {
                         .to_owned(),
                 ));
             }
-            Some(path) => To::File {
+            Some(path) => Destination::File {
                 path: path.clone(),
                 text: Vec::new(),
                 is_exact,
             },
-            // Colour is taken out by a stream that would take control characters of a prompt
-            // for parts of it; what programs read goes past it.
-            None if is_exact => To::Out(Box::new(io::BufWriter::new(io::stdout()))),
-            None => To::Out(Box::new(io::BufWriter::new(anstream::stdout()))),
+            // The stream that removes colours would also remove control characters of a prompt. So
+            // output for programs does not go through it.
+            None if is_exact => Destination::Out(Box::new(io::BufWriter::new(io::stdout()))),
+            None => Destination::Out(Box::new(io::BufWriter::new(anstream::stdout()))),
         };
         Ok(Sink {
             to,
@@ -70,14 +70,14 @@ impl Sink {
         })
     }
 
-    /// Ends the result: a file is there from now on.
+    /// Finishes the result. If it goes to a file, the file exists from now on.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         if let Some(last) = self.last.take() {
             self.to.write_all(&last)?;
         }
         match self.to {
-            To::Out(mut out) => Ok(out.flush()?),
-            To::File {
+            Destination::Out(mut out) => Ok(out.flush()?),
+            Destination::File {
                 path,
                 text,
                 is_exact,
@@ -97,18 +97,18 @@ impl Sink {
     }
 }
 
-impl Write for To {
+impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            To::Out(out) => out.write(bytes),
-            To::File { text, .. } => text.write(bytes),
+            Destination::Out(out) => out.write(bytes),
+            Destination::File { text, .. } => text.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            To::Out(out) => out.flush(),
-            To::File { .. } => Ok(()),
+            Destination::Out(out) => out.flush(),
+            Destination::File { .. } => Ok(()),
         }
     }
 }
@@ -120,7 +120,7 @@ impl Write for Sink {
         };
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let is_new = last.is_empty() || last.ends_with(b"\n");
-            // An empty line ends no report.
+            // A report does not end with an empty line.
             if is_new && line == b"\n" {
                 continue;
             }
@@ -137,7 +137,8 @@ impl Write for Sink {
     }
 }
 
-/// The columns of a stream's terminal. Elsewhere the variable `COLUMNS` says it, if it is set.
+/// The columns of a stream's terminal. Without a terminal, the variable `COLUMNS` decides, if it is
+/// set.
 fn width(stream: &(impl IsTerminal + Terminal)) -> Option<usize> {
     let terminal = stream
         .is_terminal()
@@ -173,7 +174,7 @@ mod tests {
 
     fn kept(pieces: &[&str]) -> String {
         let mut sink = Sink {
-            to: To::File {
+            to: Destination::File {
                 path: PathBuf::new(),
                 text: Vec::new(),
                 is_exact: true,

@@ -1,4 +1,4 @@
-//! Pages, as files.
+//! HTML pages as files.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use rolecall::file::write_whole;
 
 use crate::failure::{Failure, tell};
 
-/// Bytes of a text that a page shows.
+/// How many bytes of a text a page shows.
 pub(crate) const MOST_SHOWN: usize = 64 << 10;
 
 /// Writes a page, whole or not at all.

@@ -1,48 +1,48 @@
 //! Templates as they were in a revision of a Git repository: `REVISION:PATH`.
 //!
-//! The files are written into a temporary folder, byte for byte as Git has them, and read
-//! from there as any others. The program `git` is asked; nothing in the repository changes.
+//! The program `git` reads the files. They are written into a temporary folder, byte for byte as
+//! Git has them, and loaded from there like any others. Nothing in the repository changes.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use rolecall::problem::closest;
+use rolecall::problem::{closest, meant};
 use rolecall::suite::Suite;
 use rolecall::template_file::sidecar;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
 
-/// Bytes of a file that is taken: what sources read of a model is smaller.
+/// The most bytes of a file: everything that sources read of a model is smaller.
 const MOST: u64 = 64 << 20;
-/// Files of a folder that are taken.
+/// The most files of a folder.
 const MOST_FILES: usize = 10_000;
-/// How a file begins that stands for one which Git itself does not have.
+/// The beginning of a Git LFS pointer, which Git has in place of the file.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
 /// A path in a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Revision<'t> {
-    /// What names the revision: `HEAD~1`, a branch, a tag, a hash.
+    /// The name of the revision: `HEAD~1`, a branch, a tag, a hash.
     name: &'t str,
-    /// The path: from the top of the repository, or after `./` from the current folder.
+    /// The path, from the top of the repository, or after `./` from the current folder.
     path: &'t str,
 }
 
-/// The files of a revision, for as long as this lives.
+/// The files of a revision. They exist as long as this value.
 #[derive(Debug)]
-pub(crate) struct Extracted {
+pub(crate) struct RevisionFiles {
     folder: TempDir,
-    /// What stands for the folder in names of files.
+    /// The text that replaces the folder in names of files.
     prefix: String,
-    /// What was asked for, in the folder.
+    /// The requested path, in the folder.
     pub(crate) path: PathBuf,
 }
 
-/// What Git has below a path.
+/// A file that Git has below a path.
 #[derive(Debug)]
-struct Entry {
+struct GitFile {
     /// 100644 and such for files, 120000 for links, 160000 for other repositories.
     mode: String,
     hash: String,
@@ -51,30 +51,30 @@ struct Entry {
 }
 
 impl<'t> Revision<'t> {
-    /// The revision and the path of a text; none where nothing can be the revision.
+    /// The revision and the path of a text. None if nothing in the text can be a revision.
     pub(crate) fn parse(text: &'t str) -> Option<Revision<'t>> {
         let (name, path) = text.split_once(':')?;
         let is_drive = name.len() == 1 && cfg!(windows);
         let is_name = !name.is_empty() && !name.starts_with('-') && !is_drive;
-        // `hf:` and `ollama:` are sources, and `https:` belongs to an address.
+        // `hf:` and `ollama:` begin the names of models, and `https:` begins an address.
         let is_other = matches!(name, "hf" | "ollama") || path.starts_with("//");
         (is_name && !is_other).then_some(Revision { name, path })
     }
 
-    /// Whether the repository of the current folder has the revision.
+    /// Whether the repository around the current folder has the revision.
     pub(crate) fn exists(&self) -> bool {
         let tree = format!("{}^{{tree}}", self.name);
         git(&["rev-parse", "--verify", "--quiet", &tree]).is_ok()
     }
 
-    /// That there is no such revision, in words.
+    /// The error for an unknown revision, in words.
     pub(crate) fn unknown(&self) -> String {
         let Err(error) = git(&["rev-parse", "--git-dir"]) else {
             let refs = git(&["for-each-ref", "--format=%(refname:short)"]).unwrap_or_default();
             let refs = String::from_utf8_lossy(&refs).into_owned();
             let help = closest(self.name, refs.lines().chain(["HEAD"])).map_or_else(
                 || "`git log --oneline` lists those of this branch".to_owned(),
-                |name| format!("did you mean `{name}:{}`?", self.path),
+                |name| meant(format_args!("{name}:{}", self.path)),
             );
             return format!(
                 "no file is named `{}:{}`, and no revision of this Git repository `{}`\n  {help}",
@@ -87,8 +87,8 @@ impl<'t> Revision<'t> {
         )
     }
 
-    /// Writes what the revision has at the path into a temporary folder.
-    pub(crate) fn extract(&self) -> Result<Extracted, Failure> {
+    /// Writes the revision's files at the path into a temporary folder.
+    pub(crate) fn extract(&self) -> Result<RevisionFiles, Failure> {
         let top = self.git(&["rev-parse", "--show-prefix"])?;
         let top = String::from_utf8_lossy(&top)
             .trim_end_matches('\n')
@@ -115,7 +115,7 @@ impl<'t> Revision<'t> {
         } else {
             entries
         };
-        let wanted: Vec<Entry> = wanted
+        let wanted: Vec<GitFile> = wanted
             .into_iter()
             .filter(|entry| entry.mode.starts_with("100") && (is_file || may_be_read(&entry.path)))
             .collect();
@@ -123,11 +123,11 @@ impl<'t> Revision<'t> {
             return Err(self.failure("has too many files: name a folder in it"));
         }
         let folder = TempDir::with_prefix("rolecall-")?;
-        // A folder names the model in it; the top has no name in Git.
+        // A folder's name is the model's name. Git has no name for the top folder.
         let root = folder.path().join(self.repository());
         std::fs::create_dir_all(&root)?;
         self.write(&wanted, &root)?;
-        Ok(Extracted {
+        Ok(RevisionFiles {
             path: if path.is_empty() {
                 root
             } else {
@@ -159,8 +159,8 @@ impl<'t> Revision<'t> {
         Ok(parts.join("/"))
     }
 
-    /// What there is at a path and below it.
-    fn entries(&self, path: &str) -> Result<Vec<Entry>, Failure> {
+    /// Everything at a path and below it.
+    fn entries(&self, path: &str) -> Result<Vec<GitFile>, Failure> {
         let entries = self.entries_of(&[path])?;
         if !entries.is_empty() {
             return Ok(entries);
@@ -172,7 +172,7 @@ impl<'t> Revision<'t> {
         };
         let is_here = here.git(&["cat-file", "-e", &format!("{}:{}", here.name, here.path)]);
         if is_here.is_ok() {
-            let help = format!("did you mean `{}:{}`?", here.name, here.path);
+            let help = meant(format_args!("{}:{}", here.name, here.path));
             return Err(self.missing(&help));
         }
         let all = self.git(&[
@@ -191,12 +191,12 @@ impl<'t> Revision<'t> {
                     self.name
                 )
             },
-            |near| format!("did you mean `{}:{near}`?", self.name),
+            |near| meant(format_args!("{}:{near}", self.name)),
         );
         Err(self.missing(&help))
     }
 
-    fn entries_of(&self, paths: &[&str]) -> Result<Vec<Entry>, Failure> {
+    fn entries_of(&self, paths: &[&str]) -> Result<Vec<GitFile>, Failure> {
         let mut arguments = vec!["ls-tree", "-r", "-z", "--full-tree", self.name];
         let named: Vec<&str> = paths
             .iter()
@@ -219,7 +219,7 @@ impl<'t> Revision<'t> {
             };
             let facts: Vec<&str> = facts.split(' ').collect();
             if let [mode, _, hash] = facts.as_slice() {
-                entries.push(Entry {
+                entries.push(GitFile {
                     mode: (*mode).to_owned(),
                     hash: (*hash).to_owned(),
                     path: path.to_owned(),
@@ -240,14 +240,14 @@ impl<'t> Revision<'t> {
     }
 
     /// Writes files below a folder.
-    fn write(&self, entries: &[Entry], root: &Path) -> Result<(), Failure> {
-        let mut objects = Objects::open().map_err(|error| self.failure(&error))?;
+    fn write(&self, entries: &[GitFile], root: &Path) -> Result<(), Failure> {
+        let mut objects = GitObjects::open().map_err(|error| self.failure(&error))?;
         for entry in entries {
             let of_entry =
                 |error: String| Failure::Request(format!("{}:{}: {error}", self.name, entry.path));
             let bytes = objects.read(&entry.hash).map_err(of_entry)?;
             if bytes.starts_with(LFS) && is_template(&entry.path) {
-                let message = "Git has only a pointer to it, for it is stored with Git LFS";
+                let message = "Git has only a pointer to it, because it is stored with Git LFS";
                 return Err(of_entry(message.to_owned()));
             }
             let is_plain = |part: &str| !matches!(part, "" | "." | ".." | ".git");
@@ -279,12 +279,12 @@ impl<'t> Revision<'t> {
     }
 }
 
-impl Extracted {
-    /// Names files by their revision in what is told about them.
+impl RevisionFiles {
+    /// Names files by their revision in messages.
     pub(crate) fn rename(&self, suite: &mut Suite) {
         let rename = |path: &mut PathBuf| {
             let below = path.strip_prefix(self.folder.path()).ok();
-            // The first part is the repository itself.
+            // The first part of the path is the repository itself.
             let below = below.map(|below| below.iter().skip(1).collect::<PathBuf>());
             if let Some(below) = below {
                 *path = PathBuf::from(format!("{}{}", self.prefix, below.display()));
@@ -307,7 +307,7 @@ impl Extracted {
     }
 }
 
-/// Whether a source may read a file of this name: not the weights of a model.
+/// Whether a source may read a file with this name, unlike the weights of a model.
 fn may_be_read(path: &str) -> bool {
     let extension = Path::new(path).extension().unwrap_or_default();
     let extension = extension.to_string_lossy().to_lowercase();
@@ -320,7 +320,7 @@ fn is_template(path: &str) -> bool {
     name.starts_with("modelfile") || endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Asks Git, in the current folder. Returns what it prints, or what it complains about.
+/// Runs Git in the current folder. Returns its output, or its error message.
 fn git(arguments: &[&str]) -> Result<Vec<u8>, String> {
     let output = Command::new("git")
         .args(arguments)
@@ -344,14 +344,14 @@ fn missing_git(error: &io::Error) -> String {
     }
 }
 
-/// The objects of the repository, read one after the other from one `git cat-file`.
-struct Objects {
+/// The repository's objects, read one after the other from one `git cat-file`.
+struct GitObjects {
     child: Child,
     answers: BufReader<std::process::ChildStdout>,
 }
 
-impl Objects {
-    fn open() -> Result<Objects, String> {
+impl GitObjects {
+    fn open() -> Result<GitObjects, String> {
         let mut child = Command::new("git")
             .args(["cat-file", "--batch"])
             .env("LC_ALL", "C")
@@ -361,13 +361,14 @@ impl Objects {
             .spawn()
             .map_err(|error| missing_git(&error))?;
         let answers = child.stdout.take().ok_or("git says nothing")?;
-        Ok(Objects {
+        Ok(GitObjects {
             child,
             answers: BufReader::new(answers),
         })
     }
 
-    /// The bytes of a file: `<hash> blob <size>`, a line break, the bytes, a line break.
+    /// The bytes of a file. Git answers `<hash> blob <size>`, a line break, the bytes, a line
+    /// break.
     fn read(&mut self, hash: &str) -> Result<Vec<u8>, String> {
         let failed = |error: io::Error| format!("git ended early: {error}");
         let questions = self.child.stdin.as_mut().ok_or("git takes nothing")?;
@@ -400,9 +401,9 @@ impl Objects {
     }
 }
 
-impl Drop for Objects {
+impl Drop for GitObjects {
     fn drop(&mut self) {
-        // Without questions it ends by itself, unless it was not listened to.
+        // Git ends when its standard input closes, unless it is still writing.
         drop(self.child.stdin.take());
         let _ = self.child.kill();
         let _ = self.child.wait();

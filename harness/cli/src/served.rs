@@ -1,25 +1,25 @@
-//! What a server can be asked of what was selected: it has one template.
+//! The pairs for a server, which has only one template.
 
 use rolecall::front::Front;
 use rolecall::report::counted;
 use rolecall::suite::Pair;
 use rolecall_model::Engine as _;
+use rolecall_servers::Serving;
 
 use crate::args::RenderingArguments;
-use crate::engines::Choice;
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, tell};
-use crate::servers::Serving;
 
-/// The pairs that a server can be asked, where one was named by `--engine`: those of the template
-/// that it has, behind the front of that template unless another was asked for.
+/// The pairs that a server can answer, if `--engine` names a server: those of its template, behind
+/// that template's front unless the user chose another one.
 pub(crate) fn pairs<'s>(
     all: Vec<Pair<'s>>,
     arguments: &RenderingArguments,
-    chosen: &[Choice<'_>],
+    chosen: &[ChosenEngine<'_>],
     front: Option<Front>,
 ) -> Result<Vec<Pair<'s>>, Failure> {
     let named = arguments.engine.as_ref().and(chosen.first());
-    let Some(Choice::Server(server)) = named else {
+    let Some(ChosenEngine::Server(server)) = named else {
         return Ok(all);
     };
     let is_own = |pair: &Pair<'_>| front.is_some() || pair.case.front.is_none();
@@ -37,14 +37,14 @@ pub(crate) fn pairs<'s>(
         [] => {}
         [one] => {
             tell(&format!(
-                "{who} does not say which template it has: `{one}` is taken for it"
+                "{who} does not report its template: assuming `{one}`"
             ));
             return Ok(unknown);
         }
         many => {
             return Err(Failure::Request(format!(
-                "{who} does not say which template it has, and {} are asked for\n  name the one \
-                 that it has, as in `run {}`, or its model with --templates",
+                "{who} does not report its template, and you chose {}\n  choose the one that it \
+                 has, as in `run {}`, or name its model with --templates",
                 many.len(),
                 many[0]
             )));
@@ -52,8 +52,8 @@ pub(crate) fn pairs<'s>(
     }
     if let Some(before) = server.before_prompts() {
         tell(&format!(
-            "{who} puts `{before}` before every prompt: templates that do so, too, are given it \
-             back, and the others are compared without it"
+            "{who} puts `{before}` before every prompt: prompts of templates that write it \
+             themselves are compared with it, all others without it"
         ));
     }
     match others.as_slice() {

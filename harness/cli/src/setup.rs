@@ -1,10 +1,10 @@
-//! What most commands do before their work: a runner, the pairs behind a front, and words on
-//! what is wrong with the input.
+//! The preparation that most commands share: a runner, the pairs behind a front, and reports on
+//! problems with the inputs.
 
 use std::collections::{HashMap, HashSet};
 
 use rolecall::engines::Engines;
-use rolecall::front::{Front, Model};
+use rolecall::front::{Front, ModelProfile};
 use rolecall::problem::Problem;
 use rolecall::report::counted;
 use rolecall::run::Runner;
@@ -13,37 +13,38 @@ use rolecall::tokenizer::Tokenizers;
 use rolecall_model::{Dialect, Engine, Template};
 
 use crate::args::{DialectArguments, RenderingArguments};
-use crate::engines::Choice;
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, report_problems, tell};
+use crate::vocabulary;
 
 pub(crate) fn runner<'e>(
     engines: &'e Engines,
-    chosen: &'e [Choice<'_>],
+    chosen: &'e [ChosenEngine<'_>],
     arguments: &RenderingArguments,
 ) -> Result<Runner<'e>, Failure> {
     let jobs = arguments.jobs.map(usize::from);
-    let chosen: Vec<&dyn Engine> = chosen.iter().map(Choice::engine).collect();
+    let chosen: Vec<&dyn Engine> = chosen.iter().map(ChosenEngine::engine).collect();
     Ok(Runner::new(engines, &chosen, jobs)?)
 }
 
-/// The dialect that alone is asked for, if one is: the one that was said, or that of the engine
-/// that was. What another engine makes of the other templates says nothing about it.
+/// The only dialect in use, if there is one: the user's choice, or the dialect of the chosen
+/// engine. Other engines' results for the other templates would say nothing about the chosen one.
 #[derive(Clone, Copy)]
 pub(crate) struct OneDialect<'e> {
     dialect: Option<Dialect>,
-    /// The engine that was said.
+    /// The chosen engine.
     engine: Option<&'e dyn Engine>,
 }
 
 impl<'e> OneDialect<'e> {
-    /// As the arguments say it; `chosen` are the engines that they name.
+    /// The dialect by the arguments; `chosen` are the engines that they name.
     pub(crate) fn of(
         said: &DialectArguments,
         rendering: &RenderingArguments,
-        chosen: &'e [Choice<'_>],
+        chosen: &'e [ChosenEngine<'_>],
     ) -> Result<OneDialect<'e>, Failure> {
         let named = rendering.engine.as_ref().and(chosen.first());
-        let engine = named.map(Choice::engine);
+        let engine = named.map(ChosenEngine::engine);
         let of_engine = engine.map(Engine::dialect);
         if let (Some(said), Some(engine)) = (said.only, engine)
             && said != engine.dialect()
@@ -60,13 +61,12 @@ impl<'e> OneDialect<'e> {
         })
     }
 
-    /// Whether templates of a dialect are asked for.
+    /// Whether templates of a dialect are in use.
     fn includes(self, dialect: Dialect) -> bool {
         self.dialect.is_none_or(|only| only == dialect)
     }
 
-    /// The pairs that are asked for. An engine that was chosen and leaves some out is told; that
-    /// none are left is an error.
+    /// The chosen pairs. Reports how many the chosen engine leaves out. An error if none are left.
     pub(crate) fn pairs(self, pairs: Vec<Pair<'_>>) -> Result<Vec<Pair<'_>>, Failure> {
         let is_asked = |pair: &Pair<'_>| self.includes(pair.template.dialect);
         let (kept, left): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_asked);
@@ -82,7 +82,7 @@ impl<'e> OneDialect<'e> {
         Ok(kept)
     }
 
-    /// Removes the templates that are not asked for, and tells as [`OneDialect::pairs`] does.
+    /// Removes the templates of other dialects, and reports them as [`OneDialect::pairs`] does.
     pub(crate) fn narrow(self, suite: &mut Suite) -> Result<(), Failure> {
         let is_left = |template: &mut Template| !self.includes(template.dialect);
         let left: Vec<Template> = suite.templates.extract_if(.., is_left).collect();
@@ -95,7 +95,8 @@ impl<'e> OneDialect<'e> {
         Ok(())
     }
 
-    /// Tells what of a dialect is left out, and refuses to leave out all that there is.
+    /// Reports the templates or pairs of another dialect that are left out. An error if none are
+    /// left.
     fn leave_out(self, dialect: Dialect, left: &str, is_all: bool) -> Result<(), Failure> {
         let why = match self.engine {
             Some(engine) => format!("{} does not render them", engine.name()),
@@ -112,15 +113,15 @@ impl<'e> OneDialect<'e> {
     }
 }
 
-/// Tells what is wrong with the input, and which templates no engine renders. Returns
-/// whether there was nothing to tell.
+/// Reports the problems of the inputs, and the templates that no engine can render. Returns whether
+/// there were none.
 pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, Failure> {
     let problems = problems(runner, suite);
     report_problems(&problems)?;
     Ok(problems.is_empty())
 }
 
-/// What is wrong with the input, and which templates no engine renders.
+/// The problems of the inputs, and the templates that no engine can render.
 pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
     let without_engine = suite
         .templates
@@ -138,22 +139,29 @@ pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
         .collect()
 }
 
-/// What the models of templates make of prompts, where that is known. Tells which of their files
-/// cannot be read, and returns whether there was nothing to tell.
+/// The tokenizers of the templates' models, if they are known. Reports files that cannot be read,
+/// and returns whether there were none.
 pub(crate) fn tokenizers(templates: &[Template]) -> Result<(Tokenizers, bool), Failure> {
-    let (tokenizers, problems) = Tokenizers::read(templates);
+    let (tokenizers, problems) = Tokenizers::read(templates, vocabulary::read);
+    let left_out = templates.iter().filter(|one| vocabulary::is_left_out(one));
+    if left_out.count() > 0 {
+        tell(&format!(
+            "the tokens are not examined: {}",
+            vocabulary::HELP
+        ));
+    }
     report_problems(&problems)?;
     Ok((tokenizers, problems.is_empty()))
 }
 
-/// Puts the templates behind the front that was asked for, whatever they have. Returns whether
-/// it is another one for some of them: what was accepted and recorded is not of it then.
+/// Puts the templates behind the chosen front. Returns whether that changes the front of some of
+/// them: their snapshots and records do not hold then.
 pub(crate) fn put_behind(front: Option<Front>, suite: &mut Suite) -> bool {
     front.is_some_and(|front| suite.put_behind(front))
 }
 
-/// The pairs that give what users of a front get, where only those were asked for: those
-/// behind it, and those of which it makes what the front makes that they are behind.
+/// The pairs for users of the chosen front: those behind it, and those whose own front makes the
+/// same of the case.
 pub(crate) fn behind(
     front: Option<Front>,
     mut pairs: Vec<Pair<'_>>,
@@ -178,7 +186,7 @@ pub(crate) fn behind(
         }
         let model = models
             .entry(template.name.clone())
-            .or_insert_with(|| Model::of(template));
+            .or_insert_with(|| ModelProfile::of(template));
         !front.differs(pair.front(), case, model) && !pair.front().chooses_other(template, case)
     });
     if pairs.is_empty() {

@@ -1,9 +1,9 @@
-//! A side of a comparison: the templates that a text names, with the cases that they meet.
+//! A side of `diff`: the templates that a text names, with their cases, or a saved run.
 
 use std::path::{Path, PathBuf};
 
 use rolecall::file::is_there;
-use rolecall::problem::closest;
+use rolecall::problem::did_you_mean;
 use rolecall::saved_run::SavedRun;
 use rolecall::suite::Suite;
 
@@ -13,22 +13,22 @@ use crate::inputs;
 use crate::revision::Revision;
 use crate::sources::NOT_THERE;
 
-/// What a text names.
-pub(crate) enum Side {
-    /// Templates, with the cases that they meet.
+/// A side of `diff`.
+pub(crate) enum DiffSide {
+    /// Templates with their cases.
     Templates(Box<Suite>),
-    /// A run that was saved.
+    /// A saved run.
     Run(SavedRun),
 }
 
-/// Finds what a text names: a file or folder, a template of the suite, something in a revision
-/// of a Git repository.
-pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<Side, Failure> {
+/// Finds the side that a text names: a file or folder, a template of the suite, or a path in a
+/// revision of a Git repository.
+pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, Failure> {
     let path = Path::new(text);
     if SavedRun::is_one(path) {
-        return Ok(Side::Run(SavedRun::read(path)?));
+        return Ok(DiffSide::Run(SavedRun::read(path)?));
     }
-    // What is set is for templates that are named, and the suite's own have theirs.
+    // Settings apply to named templates. The suite's own templates have their own.
     let nothing = SetArguments::default();
     let load = |paths: &[PathBuf]| {
         let set = if paths.is_empty() {
@@ -66,7 +66,7 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<Side, Fail
             return Ok(templates(suite));
         }
     }
-    // A model in a store is a path that is not there either.
+    // The name of a model in a store is no path either.
     let suite = load(&[path.to_path_buf()])?;
     let leads_nowhere = |suite: &Suite| {
         let mut problems = suite.problems.iter();
@@ -78,17 +78,16 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<Side, Fail
     if let Some(revision) = revision {
         return Err(Failure::Request(revision.unknown()));
     }
-    let help = match closest(text, names.iter().map(String::as_str)) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => "`rolecall list templates` names those of the suite; one of an earlier \
+    let help = did_you_mean(text, &names).unwrap_or_else(|| {
+        "`rolecall list templates` names those of the suite; one of an earlier \
                  revision is named REVISION:PATH, such as HEAD~1:chat_template.jinja"
-            .to_owned(),
-    };
+            .to_owned()
+    });
     Err(Failure::Request(format!(
         "no file, no folder and no template of the suite is named `{text}`\n  {help}"
     )))
 }
 
-fn templates(suite: Suite) -> Side {
-    Side::Templates(Box::new(suite))
+fn templates(suite: Suite) -> DiffSide {
+    DiffSide::Templates(Box::new(suite))
 }

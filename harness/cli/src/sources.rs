@@ -1,5 +1,5 @@
-//! The templates that the arguments name: paths, models by name, standard input, and what is
-//! set on all of them.
+//! The templates that the arguments name: paths, models by name, standard input, and the settings
+//! for all of them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use rolecall::suite::Suite;
 use rolecall_model::{Template, Variable};
 
 use crate::args::SetArguments;
+use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};
-use crate::remote;
 use crate::stdin::{self, Stdin};
 
-/// What is said of a path that is not there.
+/// What messages say about a path that does not exist.
 pub(crate) const NOT_THERE: &str = "no such file or folder";
 
-/// Where the templates are that the arguments name.
+/// The places of the templates that the arguments name.
 pub(crate) struct Sources<'a> {
     paths: Vec<PathBuf>,
     named: &'a [PathBuf],
@@ -26,7 +26,7 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// Finds what the arguments name; models that are not on this machine are fetched.
+    /// Finds the templates that the arguments name. Fetches models that are not on this machine.
     pub(crate) fn find<'a>(
         named: &'a [PathBuf],
         set: &'a SetArguments,
@@ -57,7 +57,7 @@ impl Sources<'_> {
             self.stdin = Some(stdin);
             return Ok(());
         }
-        match remote::find(path) {
+        match rolecall_remote::find(path, cache_folder().as_deref()) {
             None => self.paths.push(path.to_path_buf()),
             Some(Ok(found)) => {
                 if let Some(fetched) = &found.fetched {
@@ -76,8 +76,7 @@ impl Sources<'_> {
         &self.paths
     }
 
-    /// Completes what was loaded from the paths: what is set on the templates, and what is known
-    /// about where they come from.
+    /// Adds to the loaded templates the user's settings and what is known about their origin.
     pub(crate) fn settle(self, suite: &mut Suite) {
         for template in &mut suite.templates {
             set(self.set, template);
@@ -85,7 +84,7 @@ impl Sources<'_> {
         for problem in &mut suite.problems {
             let is_named = problem.message == NOT_THERE && self.named.contains(&problem.path);
             if is_named && problem.help.is_none() {
-                problem.help = remote::meant(&problem.path);
+                problem.help = rolecall_remote::meant(&problem.path);
             }
         }
         if let Some(stdin) = self.stdin {
@@ -96,7 +95,7 @@ impl Sources<'_> {
     }
 }
 
-/// Sets special tokens and variables on a template, and on those that it stands for.
+/// Sets special tokens and variables on a template and on its alternatives.
 fn set(arguments: &SetArguments, template: &mut Template) {
     for (name, text) in &arguments.special_tokens {
         let text = text.as_str().into();

@@ -1,4 +1,4 @@
-//! A template on standard input, as a file that is read like any other.
+//! A template on standard input, read like any other file.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use tempfile::TempDir;
 
 use crate::failure::Failure;
 
-/// What stands for standard input where a path is expected.
+/// The path that means standard input.
 pub(crate) const NAME: &str = "-";
-/// What it is called where a file would be.
+/// The name that messages use for standard input.
 const SHOWN: &str = "<stdin>";
 
-/// A template that came on standard input. Its file is there as long as this is.
+/// A template from standard input. Its file exists as long as this value.
 pub(crate) struct Stdin {
     _folder: TempDir,
     path: PathBuf,
@@ -26,7 +26,8 @@ impl Stdin {
         let failed =
             |error: io::Error| Failure::Request(format!("standard input cannot be read: {error}"));
         let mut bytes = Vec::new();
-        // One more than a template may have, so that what is longer is told by who reads it.
+        // Reads one byte more than a template may have, so that the reader of the file reports the
+        // size.
         io::stdin()
             .lock()
             .take(MOST_TEXT + 1)
@@ -51,7 +52,7 @@ impl Stdin {
         &self.path
     }
 
-    /// Lets what was read from the file be called standard input.
+    /// Lets messages about the file say standard input instead of its path.
     pub(crate) fn rename(&self, suite: &mut Suite) {
         let templates = suite
             .templates
@@ -67,8 +68,9 @@ impl Stdin {
     }
 }
 
-/// Whether a template is one of Go: it has no `{%`, without which Jinja has no statements, and
-/// some `{{` is followed by what is an error in Jinja, such as `.Messages` or `range`.
+/// Whether a template is written for Go. Such a template has no `{%`, without which Jinja has no
+/// statements, and some `{{` is followed by text that is an error in Jinja, such as `.Messages` or
+/// `range`.
 fn is_go(text: &str) -> bool {
     const WORDS: [&str; 8] = [
         "if", "range", "with", "end", "else", "define", "template", "block",

@@ -1,4 +1,4 @@
-//! What can go wrong before there is a test to tell it.
+//! Errors that happen before there is a test to report them.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use rolecall::selection::InvalidFilter;
 /// Why the suite cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ConformanceError {
-    /// A filter, here or in the list of expected failures, is none.
+    /// A filter is invalid, in the code or in the list of expected failures.
     #[error("{place}: {error}")]
     Filter {
-        /// Where it stands.
+        /// The place of the filter.
         place: String,
-        /// What is wrong with it.
+        /// The reason.
         error: InvalidFilter,
     },
     /// A filter chooses nothing.
@@ -26,7 +26,7 @@ pub enum ConformanceError {
     Unpacking {
         /// The folder.
         folder: PathBuf,
-        /// What went wrong.
+        /// The reason.
         error: io::Error,
     },
     /// A file cannot be read or written.

@@ -8,37 +8,37 @@ use rolecall::problem::Problem;
 use rolecall::selection::Filter;
 
 use crate::error::ConformanceError;
-use crate::judged::Judged;
+use crate::judged::JudgedPair;
 
-/// The variable that has the list of expected failures written anew.
+/// The variable that makes a run write the list of expected failures again.
 pub const ACCEPT: &str = "ROLECALL_ACCEPT";
 
-/// One test: a pair, or what is to hold of the list of expected failures.
+/// One test: a pair, or the check of the list of expected failures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
-    /// Its name: `TEMPLATE:FAMILY/CASE` of a pair.
+    /// The name: `TEMPLATE:FAMILY/CASE` for a pair.
     pub name: String,
     /// Whether the pair is in the list of expected failures.
-    pub is_known: bool,
-    /// Why it fails, with the diff; none of a test that passes.
+    pub is_expected_to_fail: bool,
+    /// The reason for the failure, with the diff. None if the test passes.
     pub failure: Option<String>,
 }
 
-/// Filters of pairs that are expected to fail.
+/// The filters of pairs that are expected to fail.
 #[derive(Default)]
 pub(crate) struct ExpectedFailures {
-    rows: Vec<Row>,
+    rows: Vec<ExpectedFailure>,
 }
 
 /// A line of the list.
-struct Row {
+struct ExpectedFailure {
     line: usize,
     text: String,
     filter: Filter,
     is_used: bool,
 }
 
-/// Reads a list; one that is not there is empty.
+/// Reads a list. A missing file is an empty list.
 pub(crate) fn read(path: &Path) -> Result<ExpectedFailures, ConformanceError> {
     let text = read_text_if_there(path).map_err(ConformanceError::File)?;
     let mut rows = Vec::new();
@@ -51,7 +51,7 @@ pub(crate) fn read(path: &Path) -> Result<ExpectedFailures, ConformanceError> {
             place: format!("{}:{}", path.display(), index + 1),
             error,
         })?;
-        rows.push(Row {
+        rows.push(ExpectedFailure {
             line: index + 1,
             text: text.to_owned(),
             filter,
@@ -61,8 +61,8 @@ pub(crate) fn read(path: &Path) -> Result<ExpectedFailures, ConformanceError> {
     Ok(ExpectedFailures { rows })
 }
 
-/// Writes the list of what fails.
-pub(crate) fn write(path: &Path, engine: &str, judged: &[Judged]) -> Result<(), Problem> {
+/// Writes the list of the pairs that fail.
+pub(crate) fn write(path: &Path, engine: &str, judged: &[JudgedPair]) -> Result<(), Problem> {
     let mut text = format!(
         "# What {engine} is known to get wrong: a FILTER a line. Written with {ACCEPT}=1.\n"
     );
@@ -73,31 +73,32 @@ pub(crate) fn write(path: &Path, engine: &str, judged: &[Judged]) -> Result<(), 
 }
 
 impl ExpectedFailures {
-    /// The test of a pair. One that is expected to fail passes where it does.
-    pub(crate) fn test(&mut self, pair: Judged) -> Test {
-        let mut is_known = false;
+    /// The test of a pair. If the pair is expected to fail, the test passes when it fails.
+    pub(crate) fn test(&mut self, pair: JudgedPair) -> Test {
+        let mut is_expected_to_fail = false;
         for row in &mut self.rows {
             if row.filter.matches_names(&pair.template, &pair.case) {
                 row.is_used = true;
-                is_known = true;
+                is_expected_to_fail = true;
             }
         }
-        let failure = match (pair.wrong, is_known) {
+        let failure = match (pair.wrong, is_expected_to_fail) {
             (Some(_), true) => None,
             (None, true) => {
-                let words = "agrees, and is expected to fail: take it out of the list";
+                let words = "agrees, but is expected to fail: remove it from the list";
                 Some(words.to_owned())
             }
             (wrong, false) => wrong,
         };
         Test {
             name: pair.name,
-            is_known,
+            is_expected_to_fail,
             failure,
         }
     }
 
-    /// The test that every line is of use, once all pairs have been asked about.
+    /// The test that every line of the list matches some pair, after all pairs have had their
+    /// tests.
     pub(crate) fn own_test(self, path: &Path) -> Test {
         let place = path.display();
         let unused = self.rows.iter().filter(|row| !row.is_used);
@@ -105,7 +106,7 @@ impl ExpectedFailures {
         let words: Vec<String> = words.collect();
         Test {
             name: "every line of the list of expected failures is of use".to_owned(),
-            is_known: false,
+            is_expected_to_fail: false,
             failure: (!words.is_empty()).then(|| words.join("\n")),
         }
     }

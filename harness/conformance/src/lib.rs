@@ -1,20 +1,21 @@
-//! Rolecall's suite in the `cargo test` of an engine of chat templates.
+//! Rolecall's suite in the `cargo test` of an engine for chat templates.
 //!
-//! An engine is whatever implements [`Engine`]. Each pair of a template and a conversation is a
-//! test of its own: `cargo test -- --list` names them, and filters, `--skip` and `--exact` choose.
-//! What is expected was recorded from transformers and Ollama, and comes with this crate.
+//! An engine is a type that implements [`Engine`]. Each pair of a template and a conversation is a
+//! test of its own: `cargo test -- --list` names the tests, and filters, `--skip` and `--exact`
+//! choose among them. This crate contains the expected results, which were recorded from
+//! transformers and Ollama.
 //!
-//! This is such a test, with `harness = false` for it in `Cargo.toml`. It is one of this crate's
-//! own, so that it runs:
+//! The following test needs `harness = false` in `Cargo.toml`. It is one of this crate's own tests,
+//! so it is known to run:
 //!
 #![doc = concat!("```no_run\n", include_str!("../tests/plain.rs"), "```")]
 //!
-//! [`Conformance::only`] chooses templates and cases for good.
+//! [`Conformance::only`] limits the suite to some templates and cases.
 //!
-//! The list of expected failures has a `TEMPLATE_GLOB` or `TEMPLATE_GLOB:CASE_GLOB` a line, and
-//! comments that begin with `#`. It goes stale loudly: a pair that is in it and passes fails, and a
-//! line that no pair matches as well. With the variable `ROLECALL_ACCEPT` set it is written anew,
-//! if no filter chooses some of the tests.
+//! Each line of the list of expected failures is a `TEMPLATE_GLOB` or `TEMPLATE_GLOB:CASE_GLOB`;
+//! comments begin with `#`. An outdated list fails the run: a pair that is in the list and passes
+//! fails, and so does a line that no pair matches. If the variable `ROLECALL_ACCEPT` is set and no
+//! filter chooses tests, the run writes the list again.
 
 mod error;
 
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use rolecall::baseline::Baseline;
+use rolecall::expectations::Expectations;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::selection::Filter;
@@ -50,7 +51,7 @@ pub struct Conformance<'e> {
 }
 
 impl<'e> Conformance<'e> {
-    /// The whole suite, as far as it is of the engine's dialect.
+    /// The whole suite, limited to the engine's dialect.
     pub fn of(engine: &'e dyn Engine) -> Conformance<'e> {
         Conformance {
             engine,
@@ -59,26 +60,26 @@ impl<'e> Conformance<'e> {
         }
     }
 
-    /// Only the pairs that a filter matches, such as `qwen*` or `llama3-*:tool-calls/*`. Of
-    /// several filters one has to match.
+    /// Keeps only the pairs that a filter matches, such as `qwen*` or `llama3-*:tool-calls/*`. If
+    /// there are several filters, one of them has to match.
     #[must_use]
     pub fn only(mut self, filter: &str) -> Conformance<'e> {
         self.filters.push(filter.to_owned());
         self
     }
 
-    /// Takes a list of pairs that are known to fail. A file that is not there is an empty list.
+    /// Reads a list of pairs that are expected to fail. A missing file is an empty list.
     #[must_use]
     pub fn expecting_failures(mut self, path: impl Into<PathBuf>) -> Conformance<'e> {
         self.expected = Some(path.into());
         self
     }
 
-    /// Runs the suite as the `main` of a test without the usual harness: it reads the arguments
-    /// of `cargo test`, prints as that does, and gives its exit code. Unless they choose something,
-    /// the pairs of a template that are as expected share a line.
+    /// Runs the suite as the `main` of a test without the usual harness: reads the arguments of
+    /// `cargo test`, prints as `cargo test` does, and returns its exit code. Unless the arguments
+    /// choose tests, all passing pairs of a template share one line.
     pub fn run(&self) -> ExitCode {
-        // A panic of the engine is an outcome, and told as one.
+        // A panic of the engine is an outcome, and the run reports it as one.
         keep_quiet();
         let mut arguments = Arguments::from_args();
         let trials = if arguments.list {
@@ -93,7 +94,7 @@ impl<'e> Conformance<'e> {
             tests.map(|tests| tests.into_iter().map(trial).collect())
         };
         let trials = trials.unwrap_or_else(|error: ConformanceError| {
-            // Whoever runs the tests has to know, and no other test could tell it.
+            // This goes to standard error because no single test could report it.
             arguments = Arguments::default();
             let test = move || Err(Failed::from(error.to_string()));
             vec![Trial::test("the suite can be run", test)]
@@ -105,19 +106,19 @@ impl<'e> Conformance<'e> {
     ///
     /// # Errors
     ///
-    /// A filter is none or matches nothing, or the suite cannot be read.
+    /// A filter is invalid or matches nothing, or the suite cannot be read.
     pub fn names(&self) -> Result<Vec<String>, ConformanceError> {
         let suite = Suite::load_layout(&suite()?);
         Ok(self.pairs(&suite)?.iter().map(name).collect())
     }
 
-    /// Renders the pairs whose names are chosen, on so many threads or one for each core, and
-    /// tells what came of them. If all are chosen, the list of expected failures has a test of
-    /// its own: that each line is of use.
+    /// Renders the pairs whose names are chosen, on `threads` threads or one for each core, and
+    /// returns their results. If all are chosen, the list of expected failures has a test of its
+    /// own: every line must match a pair.
     ///
     /// # Errors
     ///
-    /// A filter is none or matches nothing, or the suite or the list cannot be read.
+    /// A filter is invalid or matches nothing, or the suite or the list cannot be read.
     pub fn tests(
         &self,
         threads: Option<usize>,
@@ -128,9 +129,9 @@ impl<'e> Conformance<'e> {
         let pairs = self.pairs(&suite)?;
         let mut chosen = pairs.clone();
         chosen.retain(|pair| is_chosen(&name(pair)));
-        let baseline = Baseline::read(&layout, templates_of(&chosen)).map_err(first)?;
-        let judged = judged::judge(self.engine, &chosen, &baseline, threads)?;
-        // Of some of the pairs alone neither is known what else fails, nor what is of no use.
+        let expectations = Expectations::read(&layout, templates_of(&chosen)).map_err(first)?;
+        let judged = judged::judge(self.engine, &chosen, &expectations, threads)?;
+        // A part of the pairs cannot show what else fails, nor which lines match nothing.
         let is_whole = chosen.len() == pairs.len();
         let path = self.expected.as_deref();
         if let Some(path) = path.filter(|_| is_whole && std::env::var_os(ACCEPT).is_some()) {
@@ -169,7 +170,7 @@ impl<'e> Conformance<'e> {
     }
 }
 
-/// The suite that comes with this crate, as files beside the program that runs.
+/// The suite from this crate, as files beside the running program.
 fn suite() -> Result<Layout, ConformanceError> {
     let program = std::env::current_exe().ok();
     let beside = program.as_deref().and_then(Path::parent);
@@ -186,7 +187,7 @@ fn first(problems: Vec<Problem>) -> ConformanceError {
     ConformanceError::File(problem.unwrap_or_else(|| Problem::new("", "cannot be read")))
 }
 
-/// The tests that fail, and one for all others of each template.
+/// The tests that fail, and one test for all the others of each template.
 fn gathered(tests: Vec<Test>) -> Vec<Test> {
     let mut passing: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     let mut gathered = Vec::new();
@@ -194,7 +195,11 @@ fn gathered(tests: Vec<Test>) -> Vec<Test> {
         match test.name.split_once(':') {
             Some((template, _)) if test.failure.is_none() => {
                 let [right, known] = passing.entry(template.to_owned()).or_default();
-                *(if test.is_known { known } else { right }) += 1;
+                *(if test.is_expected_to_fail {
+                    known
+                } else {
+                    right
+                }) += 1;
             }
             _ => gathered.push(test),
         }
@@ -202,26 +207,30 @@ fn gathered(tests: Vec<Test>) -> Vec<Test> {
     let lines = passing.into_iter().map(|(template, [right, known])| {
         let known = match known {
             0 => String::new(),
-            known => format!(", {known} known to fail"),
+            known => format!(", {known} expected to fail"),
         };
         Test {
             name: format!("{template}: {right} as expected{known}"),
-            is_known: false,
+            is_expected_to_fail: false,
             failure: None,
         }
     });
     lines.chain(gathered).collect()
 }
 
-/// A test for the command line of `cargo test`.
+/// A test in the form that the command line of `cargo test` needs.
 fn trial(test: Test) -> Trial {
-    let kind = if test.is_known { "known" } else { "" };
+    let kind = if test.is_expected_to_fail {
+        "known"
+    } else {
+        ""
+    };
     let failure = test.failure;
     let run = move || failure.map_or(Ok(()), |words| Err(Failed::from(words)));
     Trial::test(test.name, run).with_kind(kind)
 }
 
-/// Whether the arguments choose a test, by the rules of `cargo test`.
+/// Whether the arguments choose a test, as `cargo test` would.
 fn is_chosen(arguments: &Arguments, name: &str) -> bool {
     let matches = |text: &String| {
         if arguments.exact {

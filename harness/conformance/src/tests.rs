@@ -1,20 +1,21 @@
-//! What fails, what passes, and what a list of expected failures changes.
+//! The verdicts of the tests, and the effect of a list of expected failures.
 
-// The helpers of a test may panic as the test itself does.
+// A test's helper functions may panic, as the test itself does.
 #![allow(clippy::unwrap_used)]
 
-use rolecall_jinja::{Limits, Minijinja};
+use rolecall_jinja::JinjaEngine;
+use rolecall_minijinja::Minijinja;
 
 use super::*;
 
-/// A list of expected failures, and the folder that it is in.
-struct List {
+/// A list of expected failures in a folder of its own.
+struct ListFile {
     folder: tempfile::TempDir,
 }
 
-impl List {
-    fn of(text: &str) -> List {
-        let list = List {
+impl ListFile {
+    fn of(text: &str) -> ListFile {
+        let list = ListFile {
             folder: tempfile::tempdir().unwrap(),
         };
         std::fs::write(list.path(), text).unwrap();
@@ -35,7 +36,7 @@ fn counts(conformance: &Conformance<'_>) -> (usize, usize) {
 
 #[test]
 fn every_pair_is_a_test() {
-    let engine = Minijinja::new();
+    let engine = JinjaEngine::new();
     let suite = Conformance::of(&engine).only("qwen2.5:plain/*");
     let names = suite.names().unwrap();
     assert!(
@@ -52,20 +53,20 @@ fn every_pair_is_a_test() {
 
 #[test]
 fn a_list_goes_stale_loudly() {
-    let engine = Minijinja::new();
-    let with = |list: &List| {
+    let engine = JinjaEngine::new();
+    let with = |list: &ListFile| {
         let suite = Conformance::of(&engine).only("qwen2.5:plain/*");
         counts(&suite.expecting_failures(list.path()))
     };
-    let (passed, _) = with(&List::of("# nothing\n"));
+    let (passed, _) = with(&ListFile::of("# nothing\n"));
     // The list has a test of its own.
-    assert_eq!(with(&List::of("qwen2.5:plain/*")), (1, passed - 1));
-    assert_eq!(with(&List::of("qwen2.5:gone/*")), (passed - 1, 1));
+    assert_eq!(with(&ListFile::of("qwen2.5:plain/*")), (1, passed - 1));
+    assert_eq!(with(&ListFile::of("qwen2.5:gone/*")), (passed - 1, 1));
 }
 
 #[test]
 fn what_fails_is_expected_once_it_is_listed() {
-    let engine = Minijinja::plain(Limits::default());
+    let engine = Minijinja::new();
     let suite = || Conformance::of(&engine).only("glm-xml:tool-calls/*");
     let (passed, failed) = counts(&suite());
     assert!(passed > 0 && failed > 0, "{passed} {failed}");
@@ -78,31 +79,34 @@ fn what_fails_is_expected_once_it_is_listed() {
         assert!(failure.starts_with("expected "), "{failure}");
         lines.push(name.as_str());
     }
-    let list = List::of(&lines.join("\n"));
+    let list = ListFile::of(&lines.join("\n"));
     let listed = suite().expecting_failures(list.path());
     assert_eq!(counts(&listed), (passed + failed + 1, 0));
     let known = listed.tests(None, &|_| true).unwrap();
-    assert_eq!(known.iter().filter(|test| test.is_known).count(), failed);
+    assert_eq!(
+        known.iter().filter(|test| test.is_expected_to_fail).count(),
+        failed
+    );
 }
 
 #[test]
 fn what_cannot_be_run_is_told() {
-    let engine = Minijinja::new();
+    let engine = JinjaEngine::new();
     let error = |suite: Conformance<'_>| suite.tests(None, &|_| true).unwrap_err().to_string();
     let nothing = error(Conformance::of(&engine).only("qwen2.5:gone/*"));
     assert!(nothing.contains("matches no pair"), "{nothing}");
     let filter = error(Conformance::of(&engine).only("a:b["));
     assert!(filter.contains("Conformance::only"), "{filter}");
-    let list = List::of("# a comment\na[\n");
+    let list = ListFile::of("# a comment\na[\n");
     let listed = error(Conformance::of(&engine).expecting_failures(list.path()));
     assert!(listed.contains("known.txt:2"), "{listed}");
 }
 
 #[test]
 fn what_is_as_expected_shares_a_line_and_what_fails_has_its_own() {
-    let test = |name: &str, is_known: bool, failure: Option<&str>| Test {
+    let test = |name: &str, is_expected_to_fail: bool, failure: Option<&str>| Test {
         name: name.to_owned(),
-        is_known,
+        is_expected_to_fail,
         failure: failure.map(str::to_owned),
     };
     let tests = vec![
@@ -117,7 +121,7 @@ fn what_is_as_expected_shares_a_line_and_what_fails_has_its_own() {
     let names: Vec<String> = names.collect();
     let expected = [
         "a: 2 as expected",
-        "b: 0 as expected, 1 known to fail",
+        "b: 0 as expected, 1 expected to fail",
         "a:x/2",
         "b:x/2",
         "the list",

@@ -1,31 +1,31 @@
-//! What Ollama takes a Go template to be able to do (`server/images.go` and
-//! `thinking/template.go` of 0.33).
+//! The abilities that Ollama sees in a Go template (`server/images.go` and `thinking/template.go`
+//! of 0.33).
 //!
-//! It goes by the fields that the template's tree mentions, and refuses requests for what a
-//! model seems unable to do.
+//! Ollama looks for fields in the template's tree. It refuses requests for an ability that the
+//! model seems to lack.
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Parser, PipeNode};
 
 use crate::scanner;
 
-/// Branches of one `if`: the parser reads them one inside the other.
+/// The most branches of one `if`: the parser nests them.
 const LONGEST_CHAIN: usize = 500;
 
-/// What a template seems to be able to do.
+/// The abilities that a template seems to have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Abilities {
     /// To show tools.
     pub tools: bool,
-    /// To show what the model thought, between tags.
+    /// To show the model's reasoning between tags.
     pub thinking: bool,
-    /// To fill in the middle.
+    /// To fill in the middle of a text.
     pub insert: bool,
 }
 
 impl Abilities {
-    /// What a Go template can do; nothing if it cannot be parsed.
+    /// The abilities of a Go template; none if it does not parse.
     pub fn of(source: &str) -> Option<Abilities> {
-        let seen = Seen::of(source)?;
+        let seen = TemplateMentions::of(source)?;
         Some(Abilities {
             tools: seen.knows("tools"),
             thinking: !seen.tags.0.is_empty() && !seen.tags.1.is_empty(),
@@ -33,12 +33,13 @@ impl Abilities {
         })
     }
 
-    /// Whether a Go template shows calls, and their results too.
+    /// Whether a Go template shows calls and their results.
     pub fn takes_tools_back(source: &str) -> bool {
         const RESULTS: [&str; 3] = ["eq .Role \"tool\"", "tool_response", "TOOL_RESULTS"];
         let has_one_of = |parts: &[&str]| parts.iter().any(|part| source.contains(part));
         has_one_of(&RESULTS)
-            && Seen::of(source).is_some_and(|seen| seen.knows("tools") && seen.knows("toolcalls"))
+            && TemplateMentions::of(source)
+                .is_some_and(|seen| seen.knows("tools") && seen.knows("toolcalls"))
     }
 
     /// How many they are.
@@ -52,7 +53,7 @@ impl Abilities {
 
 /// Where in the tree an expression stands.
 #[derive(Clone, Copy)]
-struct Place<'t> {
+struct TreePosition<'t> {
     /// The nearest list around it.
     list: &'t ListNode,
     /// Whether the nearest `range` around it is over the messages.
@@ -60,26 +61,26 @@ struct Place<'t> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct TemplateMentions {
     /// The names of fields and variables, in lower case.
     names: Vec<String>,
-    /// What stands before and after the thoughts of a message.
+    /// The tags before and after the reasoning of a message.
     tags: (String, String),
 }
 
-impl Seen {
-    fn of(source: &str) -> Option<Seen> {
+impl TemplateMentions {
+    fn of(source: &str) -> Option<TemplateMentions> {
         if source.matches("else").count() > LONGEST_CHAIN {
             return None;
         }
         let prepared = scanner::prepare(source).ok()?;
         let parser = Parser::new(&prepared, "{{", "}}");
         let (root, defines) = parser.and_then(Parser::parse).ok()?;
-        let mut seen = Seen::default();
+        let mut seen = TemplateMentions::default();
         for define in &defines {
             seen.list(&define.body, None);
         }
-        // Tags are looked for in the main template only.
+        // Only the main template counts for the tags.
         seen.tags = (String::new(), String::new());
         seen.list(&root, None);
         Some(seen)
@@ -89,8 +90,8 @@ impl Seen {
         self.names.iter().any(|known| known == name)
     }
 
-    fn list(&mut self, list: &ListNode, around: Option<Place<'_>>) {
-        let place = Place {
+    fn list(&mut self, list: &ListNode, around: Option<TreePosition<'_>>) {
+        let place = TreePosition {
             list,
             is_in_messages: around.is_some_and(|place| place.is_in_messages),
         };
@@ -103,7 +104,7 @@ impl Seen {
                     let is_in_messages = has_field(&branch.pipe, "Messages");
                     self.branch(
                         branch,
-                        Place {
+                        TreePosition {
                             is_in_messages,
                             ..place
                         },
@@ -119,7 +120,7 @@ impl Seen {
         }
     }
 
-    fn branch(&mut self, branch: &BranchNode, place: Place<'_>) {
+    fn branch(&mut self, branch: &BranchNode, place: TreePosition<'_>) {
         self.pipe(&branch.pipe, place);
         self.list(&branch.body, Some(place));
         if let Some(otherwise) = &branch.else_body {
@@ -127,7 +128,7 @@ impl Seen {
         }
     }
 
-    fn pipe(&mut self, pipe: &PipeNode, place: Place<'_>) {
+    fn pipe(&mut self, pipe: &PipeNode, place: TreePosition<'_>) {
         for argument in pipe.commands.iter().flat_map(|command| &command.args) {
             match argument {
                 Expr::Field(_, fields) => {

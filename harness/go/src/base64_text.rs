@@ -4,17 +4,17 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
-use crate::meter::{Sink, Written};
+use crate::meter::{Sink, WriteResult};
 
-/// Padding is needed, and the bits that are left over may be anything.
+/// Padding is required, and the left-over bits may be anything.
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
 /// Writes the bytes of an image as text.
-pub(crate) fn encode(out: &mut Sink<'_>, bytes: &[u8]) -> Written {
-    // Three bytes at a time need no padding: the parts can be written one by one.
+pub(crate) fn encode(out: &mut Sink<'_>, bytes: &[u8]) -> WriteResult {
+    // Groups of three bytes need no padding, so the parts can be written one by one.
     for part in bytes.chunks(3 << 10) {
         out.push_str(&STANDARD.encode(part))?;
     }

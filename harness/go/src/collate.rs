@@ -1,16 +1,16 @@
-//! A case in the form that the templates of this dialect meet.
+//! Converts a case into the values that Go templates see.
 //!
 //! Source: template/template.go, `collate` and `convertMessagesForTemplate`.
 
 use crate::error::Error;
-use crate::message::{self, Message, Rules};
+use crate::message::{self, Message, MessageRules};
 use crate::tools;
 use crate::values::{ListKind, Map, MapKind, StructKind, Text, Value};
 use rolecall_model::Case;
 
 /// A case in Ollama's values.
 #[derive(Debug)]
-pub(crate) struct Form {
+pub(crate) struct CollatedCase {
     /// All system texts, joined.
     pub(crate) system: Value,
     pub(crate) messages: Value,
@@ -19,10 +19,10 @@ pub(crate) struct Form {
     pub(crate) turns: Vec<(String, Text)>,
 }
 
-impl Form {
-    /// Maps a case, or says why Ollama would refuse it.
-    pub(crate) fn new(case: &Case) -> Result<Form, Error> {
-        let mapped = message::messages(&case.messages, Rules::Either)?;
+impl CollatedCase {
+    /// Converts a case, or returns the reason why Ollama would refuse it.
+    pub(crate) fn new(case: &Case) -> Result<CollatedCase, Error> {
+        let mapped = message::messages(&case.messages, MessageRules::Either)?;
         let tools = tools::tools(case.tools.as_deref())?;
         let (system, collated) = collate(mapped);
         let turns = collated
@@ -33,7 +33,7 @@ impl Form {
             })
             .collect();
         let messages = collated.iter().map(value).collect();
-        Ok(Form {
+        Ok(CollatedCase {
             system: Value::text(&system),
             messages: Value::list(ListKind::Messages, messages),
             tools,
@@ -42,8 +42,8 @@ impl Form {
     }
 }
 
-/// Joins the system texts, and neighbours of one role: of those only the first keeps
-/// anything but its content. Results of tools stay apart.
+/// Joins the system texts, and adjacent messages of one role. The first of them keeps its other
+/// fields; the later ones keep only their content. Results of tools stay separate.
 fn collate(messages: Vec<Message>) -> (String, Vec<Message>) {
     let system: Vec<&str> = messages
         .iter()

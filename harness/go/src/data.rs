@@ -1,7 +1,7 @@
-//! What a template is executed with, as JSON: for engines of other programs, which need not
-//! know what Ollama does to a conversation before.
+//! The data that a template is executed with, as JSON. Engines in other programs use it, so that
+//! they need not repeat Ollama's preparation of a conversation.
 //!
-//! Keys and values are what the function `json` of templates makes of the root.
+//! The template function `json` gives the same keys and values for the root.
 
 use rolecall_model::Limits;
 use serde_json::Value as Json;
@@ -11,24 +11,24 @@ use crate::json;
 use crate::meter::{Meter, Sink};
 use crate::values::{Map, MapKind, Root, Roots, Value};
 
-/// What a template is executed with.
+/// The data that a template is executed with.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Data {
-    /// Of a template that reads the messages: it is executed once, with this.
+pub enum TemplateData {
+    /// For a template that reads the messages: Ollama executes it once with this.
     Messages(Json),
-    /// Of a template that knows no messages: it is executed with each of these, and what comes
-    /// out is joined. The last time it ends behind its first field `Response`.
+    /// For a template that does not read the messages: Ollama executes it with each of these and
+    /// joins the outputs. The last time the template ends after its first field `Response`.
     Turns(Vec<Json>),
 }
 
-/// The JSON of roots.
-pub(crate) fn of(roots: &Roots, limits: &Limits) -> Result<Data, Error> {
+/// Converts roots to JSON.
+pub(crate) fn of(roots: &Roots, limits: &Limits) -> Result<TemplateData, Error> {
     let mut meter = Meter::new(limits);
     Ok(match roots {
-        Roots::Messages(root) => Data::Messages(json(root, &mut meter)?),
+        Roots::Messages(root) => TemplateData::Messages(json(root, &mut meter)?),
         Roots::Turns { full, last } => {
             let turns = full.iter().chain([last]);
-            Data::Turns(
+            TemplateData::Turns(
                 turns
                     .map(|root| json(root, &mut meter))
                     .collect::<Result<_, _>>()?,
@@ -53,15 +53,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Case, Conversation, Dialect, Gotmpl, Program as _, Refusal, Stage, Template};
+    use crate::{Case, Conversation, Dialect, GoEngine, Program as _, Refusal, Stage, Template};
 
-    fn data(source: &str, case: &Case) -> Result<Data, Refusal> {
+    fn data(source: &str, case: &Case) -> Result<TemplateData, Refusal> {
         let template = Template::from_source("t", Dialect::Go, source);
-        let program = Gotmpl::new().program(&template).unwrap();
+        let program = GoEngine::new().program(&template).unwrap();
         program.data(&Conversation::new(case))
     }
 
-    /// A conversation with all that Ollama makes something else of.
+    /// A conversation with everything that Ollama changes.
     fn case() -> Case {
         let mut case = Case::from_messages(vec![
             json!({"role": "system", "content": "S"}),
@@ -84,18 +84,18 @@ mod tests {
     fn the_data_of_a_template_with_messages_is_what_its_json_function_prints() {
         let case = case();
         let source = "{{ if .Messages }}{{ json . }}{{ end }}";
-        let Data::Messages(data) = data(source, &case).unwrap() else {
+        let TemplateData::Messages(data) = data(source, &case).unwrap() else {
             panic!("turns");
         };
         let template = Template::from_source("t", Dialect::Go, source);
-        let printed = Gotmpl::new().program(&template).unwrap().prompt(&case);
+        let printed = GoEngine::new().program(&template).unwrap().prompt(&case);
         assert_eq!(
             serde_json::from_str::<Json>(&printed.unwrap()).unwrap(),
             data
         );
         assert_eq!(data["System"], "S");
         assert_eq!(data["ThinkLevel"], "low");
-        // The texts of one role in a row are one message.
+        // Adjacent texts of one role become one message.
         assert_eq!(data["Messages"].as_array().map(Vec::len), Some(4));
         assert_eq!(data["Messages"][1]["Content"], "[img-0]a\n\nb");
         let call = &data["Messages"][2]["ToolCalls"][0]["Function"];
@@ -120,7 +120,10 @@ mod tests {
         };
         assert_eq!(
             data("{{ .Prompt }}", &case),
-            Ok(Data::Turns(vec![turn("S", "1?", "1."), turn("", "2?", "")]))
+            Ok(TemplateData::Turns(vec![
+                turn("S", "1?", "1."),
+                turn("", "2?", "")
+            ]))
         );
     }
 

@@ -1,47 +1,47 @@
-//! What Ollama's endpoints do to a conversation before a template sees it.
+//! The work of Ollama's endpoints before a template sees a conversation.
 //!
 //! Source: server/routes.go (`ChatHandler`, `filterThinkTags`, `shouldUseHarmony`),
 //! server/images.go (`Capabilities`), model/parsers/parsers.go, middleware/openai.go and
-//! openai/openai.go of 0.33. Left out is what needs the weights: long conversations are not
-//! shortened, and what a client would be told of images is not asked.
+//! openai/openai.go of 0.33. The parts that need the weights are missing: this module does not
+//! shorten long conversations and does not check images.
 
-use rolecall_model::{Case, Setup, Template};
+use rolecall_model::{Case, OllamaSetup, Template};
 use serde_json::{Map, Value as Json};
 
 use crate::abilities::Abilities;
 use crate::error::Error;
 use crate::harmony;
-use crate::message::{self, Message, Rules};
+use crate::message::{self, Message, MessageRules};
 use crate::think::Think;
 use crate::tools;
 
-/// Where a client sends its request.
+/// The endpoint to which a client sends its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     /// Ollama's own, `/api/chat`.
     Native,
-    /// The one for clients of `OpenAI`, `/v1/chat/completions`. What it makes of a request
-    /// is handed to the other.
+    /// The endpoint for clients of `OpenAI`, `/v1/chat/completions`. It converts a request and
+    /// passes it to the native one.
     OpenAi,
 }
 
-/// What a server makes out about the model that a template belongs to.
+/// The traits of a model that a server derives from its template and settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::struct_excessive_bools)] // each is asked on its own
-pub struct Traits {
-    /// Whether requests with tools are let through.
+pub struct ModelTraits {
+    /// Whether the server accepts requests with tools.
     pub tools: bool,
-    /// Whether the model thinks unless it is told not to.
+    /// Whether the model thinks by default.
     pub thinking: bool,
-    /// Whether names of tools are made identifiers.
+    /// Whether the server turns the names of tools into identifiers.
     pub renames_tools: bool,
-    /// Whether it thinks at most highly.
+    /// Whether `high` is the model's highest level of thinking.
     pub thinks_highly_at_most: bool,
-    /// Whether thoughts in the text of earlier answers are dropped.
+    /// Whether the server drops the reasoning in the text of earlier answers.
     pub drops_thoughts: bool,
 }
 
-/// The built-in parser whose models have no tools, whatever their template has.
+/// The built-in parser whose models have no tools, whatever their template says.
 const WITHOUT_TOOLS: [&str; 1] = ["olmo3-think"];
 
 /// Built-in parsers whose models think.
@@ -78,9 +78,9 @@ const WITH_TOOLS_ALONE: [&str; 9] = [
     "qwen3-vl-instruct",
 ];
 
-impl Traits {
-    /// What is made out by a template and what goes with it.
-    pub fn of(template: &Template) -> Traits {
+impl ModelTraits {
+    /// Derives the traits from a template and its settings.
+    pub fn of(template: &Template) -> ModelTraits {
         let setup = &template.setup;
         let is = |what: &Option<String>, names: &[&str]| {
             what.as_deref().is_some_and(|what| names.contains(&what))
@@ -92,7 +92,7 @@ impl Traits {
         let parser_thinks = is(&setup.parser, &THINKING);
         let parser_has_tools = (parser_thinks || is(&setup.parser, &WITH_TOOLS_ALONE))
             && !is(&setup.parser, &WITHOUT_TOOLS);
-        Traits {
+        ModelTraits {
             tools: abilities.tools || parser_has_tools,
             thinking: abilities.thinking || parser_thinks || is_harmony_family,
             renames_tools: is(&setup.parser, &["harmony"])
@@ -103,53 +103,53 @@ impl Traits {
     }
 }
 
-/// What a template is given of a conversation, in the words of the native endpoint.
+/// A conversation as a template gets it, in the native endpoint's form.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Handed {
+pub struct TemplateConversation {
     /// The messages.
     pub messages: Vec<Json>,
     /// The tools.
     pub tools: Option<Vec<Json>>,
-    /// `think`, where it is said whether to.
+    /// `think`, if the request sets it.
     pub variables: Map<String, Json>,
 }
 
-impl Handed {
-    fn new(messages: &[Message], tools: Option<Vec<Json>>, think: Think) -> Handed {
+impl TemplateConversation {
+    fn new(messages: &[Message], tools: Option<Vec<Json>>, think: Think) -> TemplateConversation {
         let variables = think.to_json().map(|think| ("think".to_owned(), think));
-        Handed {
+        TemplateConversation {
             messages: messages.iter().map(Message::to_json).collect(),
             tools,
             variables: variables.into_iter().collect(),
         }
     }
 
-    /// A case that says this, and is else as another.
+    /// Puts this conversation into a copy of a case.
     pub fn to_case(self, case: &Case) -> Case {
         case.saying(self.messages, self.tools, self.variables)
     }
 }
 
-/// A request as the native endpoint has read it.
-struct Request {
+/// A request after the native endpoint has read it.
+struct NativeRequest {
     messages: Vec<Message>,
     tools: Option<Vec<Json>>,
     think: Think,
 }
 
-/// What a server makes of a conversation before it executes the template of a model.
+/// Prepares a conversation as a server does before it executes a model's template.
 ///
 /// # Errors
 ///
-/// Why the server refuses the request, in its words.
+/// The reason why the server refuses the request, in its words.
 pub fn answer(
     case: &Case,
     endpoint: Endpoint,
-    traits: Traits,
-    setup: &Setup,
-) -> Result<Handed, String> {
+    traits: ModelTraits,
+    setup: &OllamaSetup,
+) -> Result<TemplateConversation, String> {
     let request = read(case, endpoint).map_err(|error| error.to_string())?;
-    let Request {
+    let NativeRequest {
         messages,
         mut tools,
         mut think,
@@ -182,17 +182,17 @@ pub fn answer(
     {
         harmony::rename(tools);
     }
-    Ok(Handed::new(&messages, tools, think))
+    Ok(TemplateConversation::new(&messages, tools, think))
 }
 
-/// What a template alone is given of a conversation, said as [`answer`] says it.
+/// A conversation as a template gets it without an endpoint, in the form of [`answer`].
 ///
 /// # Errors
 ///
-/// Why it cannot be read by the rules of either endpoint.
-pub fn alone(case: &Case) -> Result<Handed, String> {
+/// The reason why neither endpoint could read it.
+pub fn without_endpoint(case: &Case) -> Result<TemplateConversation, String> {
     let read = || {
-        let messages = message::read(&case.messages, Rules::Either)?;
+        let messages = message::read(&case.messages, MessageRules::Either)?;
         let think = think(
             &case.variables,
             &["think", "reasoning_effort", "enable_thinking"],
@@ -200,20 +200,24 @@ pub fn alone(case: &Case) -> Result<Handed, String> {
         Ok((messages, think))
     };
     let (messages, think) = read().map_err(|error: Error| error.to_string())?;
-    Ok(Handed::new(&messages, case.tools.clone(), think))
+    Ok(TemplateConversation::new(
+        &messages,
+        case.tools.clone(),
+        think,
+    ))
 }
 
-fn read(case: &Case, endpoint: Endpoint) -> Result<Request, Error> {
-    // What no Go type takes is refused with the request.
+fn read(case: &Case, endpoint: Endpoint) -> Result<NativeRequest, Error> {
+    // A tool that does not fit Go's types fails the request.
     tools::tools(case.tools.as_deref())?;
     Ok(match endpoint {
-        Endpoint::Native => Request {
-            messages: message::read(&case.messages, Rules::Native)?,
+        Endpoint::Native => NativeRequest {
+            messages: message::read(&case.messages, MessageRules::Native)?,
             tools: case.tools.clone(),
             think: think(&case.variables, &["think"])?,
         },
-        Endpoint::OpenAi => Request {
-            messages: message::read(&case.messages, Rules::OpenAi)?,
+        Endpoint::OpenAi => NativeRequest {
+            messages: message::read(&case.messages, MessageRules::OpenAi)?,
             tools: case
                 .tools
                 .as_ref()
@@ -224,14 +228,14 @@ fn read(case: &Case, endpoint: Endpoint) -> Result<Request, Error> {
     })
 }
 
-/// What is said about thinking in those variables that a request may have.
+/// Reads the setting for thinking from the variables that a request may have.
 fn think(variables: &Map<String, Json>, known: &[&str]) -> Result<Think, Error> {
     Think::read(|name| known.contains(&name).then(|| variables.get(name)).flatten())
 }
 
-/// The messages behind those that the model brings itself. Its system text is for
-/// conversations that do not begin with one.
-fn with_preamble(messages: Vec<Message>, setup: &Setup) -> Vec<Message> {
+/// Puts the model's own messages before the conversation. It adds the model's system text if the
+/// conversation does not begin with one.
+fn with_preamble(messages: Vec<Message>, setup: &OllamaSetup) -> Vec<Message> {
     let begins_with_system = messages.first().is_some_and(|first| first.role == "system");
     let system = setup
         .system
@@ -254,8 +258,8 @@ fn with_preamble(messages: Vec<Message>, setup: &Setup) -> Vec<Message> {
     all
 }
 
-/// Drops what is between `<think>` and `</think>` at the beginning of what the assistant
-/// said before the last message of the user.
+/// Drops the text between `<think>` and `</think>` at the beginning of the assistant's messages
+/// before the user's last message.
 fn drop_thoughts(messages: &mut [Message]) {
     let is_user = |message: &Message| message.role == "user";
     let before = messages.iter().rposition(is_user).unwrap_or(0);
@@ -267,8 +271,8 @@ fn drop_thoughts(messages: &mut [Message]) {
     }
 }
 
-/// A text without the thoughts at its beginning. A text that is nothing but the beginning of
-/// the tag is taken for thoughts that have yet to come.
+/// A text without the reasoning at its beginning. If the text is only the beginning of the tag, it
+/// counts as unfinished reasoning.
 fn said(text: &str) -> &str {
     const OPENING: &str = "<think>";
     const CLOSING: &str = "</think>";
@@ -290,7 +294,7 @@ mod tests {
 
     use super::*;
 
-    const EVERYTHING: Traits = Traits {
+    const EVERYTHING: ModelTraits = ModelTraits {
         tools: true,
         thinking: false,
         renames_tools: false,
@@ -302,15 +306,18 @@ mod tests {
         Case::from_messages(messages.to_vec())
     }
 
-    fn asked(change: impl FnOnce(&mut Case), traits: Traits) -> Result<Handed, String> {
+    fn asked(
+        change: impl FnOnce(&mut Case),
+        traits: ModelTraits,
+    ) -> Result<TemplateConversation, String> {
         let mut case = case(&[json!({"role": "user", "content": "Hi"})]);
         change(&mut case);
-        answer(&case, Endpoint::Native, traits, &Setup::default())
+        answer(&case, Endpoint::Native, traits, &OllamaSetup::default())
     }
 
     #[test]
     fn a_model_that_can_think_thinks_unless_it_is_told_not_to() {
-        let thinking = Traits {
+        let thinking = ModelTraits {
             thinking: true,
             ..EVERYTHING
         };
@@ -327,7 +334,7 @@ mod tests {
         assert_eq!(
             think(
                 json!("max"),
-                Traits {
+                ModelTraits {
                     thinks_highly_at_most: true,
                     ..thinking
                 }
@@ -351,7 +358,7 @@ mod tests {
     fn tools_need_a_model_that_has_them() {
         let tools =
             |tools: Json, traits| asked(|case| case.tools = tools.as_array().cloned(), traits);
-        let none = Traits::default();
+        let none = ModelTraits::default();
         assert!(tools(json!([]), none).is_ok());
         assert_eq!(
             tools(json!([{}]), none).unwrap_err(),
@@ -359,7 +366,7 @@ mod tests {
         );
         let renamed = tools(
             json!([{"function": {"name": "a-b"}}]),
-            Traits {
+            ModelTraits {
                 renames_tools: true,
                 ..EVERYTHING
             },
@@ -372,12 +379,12 @@ mod tests {
 
     #[test]
     fn what_a_model_brings_comes_first() {
-        let setup = Setup {
+        let setup = OllamaSetup {
             system: Some("Be brief.".into()),
             messages: [("user", "1?"), ("assistant", "1.")]
                 .map(|(role, text)| (role.to_owned(), text.to_owned()))
                 .to_vec(),
-            ..Setup::default()
+            ..OllamaSetup::default()
         };
         let roles = |first: &str| {
             let case = case(&[json!({"role": first, "content": "x"})]);
@@ -406,11 +413,11 @@ mod tests {
         }
         let said = |role: &str| json!({"role": role, "content": "<think>a</think>b"});
         let written = case(&[said("assistant"), said("user"), said("assistant")]);
-        let traits = Traits {
+        let traits = ModelTraits {
             drops_thoughts: true,
             ..EVERYTHING
         };
-        let seen = answer(&written, Endpoint::Native, traits, &Setup::default()).unwrap();
+        let seen = answer(&written, Endpoint::Native, traits, &OllamaSetup::default()).unwrap();
         let contents: Vec<_> = seen
             .messages
             .iter()
@@ -421,24 +428,24 @@ mod tests {
 
     #[test]
     fn traits_come_from_the_template_and_what_goes_with_it() {
-        let traits = |source: &str, setup: Setup| {
+        let traits = |source: &str, setup: OllamaSetup| {
             let mut template = Template::from_source("t", Dialect::Go, source);
             template.setup = setup;
-            Traits::of(&template)
+            ModelTraits::of(&template)
         };
-        let family = |family: &str| Setup {
+        let family = |family: &str| OllamaSetup {
             family: Some(family.into()),
-            ..Setup::default()
+            ..OllamaSetup::default()
         };
-        let parser = |parser: &str| Setup {
+        let parser = |parser: &str| OllamaSetup {
             parser: Some(parser.into()),
-            ..Setup::default()
+            ..OllamaSetup::default()
         };
         assert_eq!(
-            traits("{{ .Messages }}", Setup::default()),
-            Traits::default()
+            traits("{{ .Messages }}", OllamaSetup::default()),
+            ModelTraits::default()
         );
-        assert!(traits("{{ .Messages }}{{ .Tools }}", Setup::default()).tools);
+        assert!(traits("{{ .Messages }}{{ .Tools }}", OllamaSetup::default()).tools);
         assert!(traits("{{ .Messages }}", parser("qwen3")).tools);
         assert!(!traits("{{ .Messages }}", parser("olmo3-think")).tools);
         assert!(traits("{{ .Messages }}", parser("olmo3-think")).thinking);
@@ -456,7 +463,7 @@ mod tests {
         let mut case = case(&[json!({"role": "user", "content": "Hi"})]);
         case.tools = Some(vec![json!({"function": {"parameters": parameters}})]);
         let seen = |endpoint| {
-            let seen = answer(&case, endpoint, EVERYTHING, &Setup::default()).unwrap();
+            let seen = answer(&case, endpoint, EVERYTHING, &OllamaSetup::default()).unwrap();
             seen.tools.unwrap()[0]["function"]["parameters"].clone()
         };
         assert_eq!(seen(Endpoint::Native), parameters);

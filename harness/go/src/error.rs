@@ -2,10 +2,10 @@
 
 use rolecall_model::{Limit, Refusal, Stage};
 
-/// What ended a load or a render.
+/// The error that ended a load or a render.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
-    /// What Go would say, without its `template: :LINE:COL:`.
+    /// Go's message without its `template: :LINE:COL:`.
     #[error("{message}")]
     Words {
         message: String,
@@ -17,7 +17,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Words without a place; [`Error::at`] adds it.
+    /// A message without a line; [`Error::at`] adds it.
     pub(crate) fn new(message: impl Into<String>) -> Error {
         Error::Words {
             message: message.into(),
@@ -26,7 +26,7 @@ impl Error {
         }
     }
 
-    /// The line that it happened in, unless a line is known already.
+    /// Adds the line, unless the error already has one.
     pub(crate) fn at(self, place: usize) -> Error {
         match self {
             Error::Words {
@@ -42,7 +42,7 @@ impl Error {
         }
     }
 
-    /// The column in that line, from 1.
+    /// Adds the column in that line, from 1.
     pub(crate) fn in_column(self, place: usize) -> Error {
         match self {
             Error::Words { message, line, .. } => Error::Words {
@@ -62,7 +62,7 @@ impl Error {
         }
     }
 
-    /// The refusal that it comes to.
+    /// Turns the error into a refusal.
     pub(crate) fn refusal(self, stage: Stage) -> Refusal {
         match self {
             Error::Words { message, line, .. } => Refusal::Failed {

@@ -13,19 +13,19 @@ use crate::error::Error;
 use crate::format;
 use crate::functions::{self, Parameter};
 use crate::json;
-use crate::meter::{Meter, Sink, Written};
+use crate::meter::{Meter, Sink, WriteResult};
 use crate::tools;
 use crate::values::{MapKind, Struct, StructKind, Text, Value};
 use rolecall_model::Moment;
 
-/// What a render is made of.
+/// The state of a render.
 pub(crate) struct Execution<'t> {
     pub(crate) defines: &'t HashMap<SmolStr, ListNode>,
     pub(crate) surroundings: Surroundings,
     pub(crate) now: Moment,
     pub(crate) meter: Meter,
     pub(crate) out: Vec<u8>,
-    /// The tree that is executed: a template of this name, the empty one.
+    /// The tree to execute: the template whose name is empty.
     tree: Option<&'t ListNode>,
     variables: Vec<(&'t str, Value)>,
 }
@@ -35,11 +35,11 @@ pub(crate) struct Execution<'t> {
 pub(crate) enum Surroundings {
     /// Ollama's functions, `missingkey=zero` and the named templates.
     Full,
-    /// None of them: Ollama executes the last legacy turn in a new template.
+    /// None of these: Ollama executes the last legacy turn in a new template.
     Bare,
 }
 
-/// Where a list of nodes ended.
+/// How the execution of a list of nodes ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     End,
@@ -47,19 +47,19 @@ enum Flow {
     Continue,
 }
 
-/// Work that it takes to pass a variable on the way to another.
+/// The work to pass a variable during a search.
 const LOOKUP: usize = 10;
 
-/// Work that it takes to look up one byte of a name.
+/// The work to look up one byte of a name.
 const NAME: usize = 8;
 
-/// Work that it takes to go past a byte that is no UTF-8.
+/// The work to pass a byte that is not UTF-8.
 const BROKEN: usize = 30;
 
-/// Variables that one scope may have before they count.
+/// The number of variables that a scope may have without any cost.
 const FREE_VARIABLES: usize = 100;
 
-type Evaluated = Result<Value, Error>;
+type ValueResult = Result<Value, Error>;
 
 impl<'t> Execution<'t> {
     pub(crate) fn new(
@@ -266,7 +266,7 @@ impl<'t> Execution<'t> {
     }
 
     /// Declares a variable.
-    fn declare(&mut self, name: &'t str, value: Value) -> Written {
+    fn declare(&mut self, name: &'t str, value: Value) -> WriteResult {
         if self.variables.len() >= FREE_VARIABLES {
             self.meter.produce(size_of::<(&str, Value)>())?;
         }
@@ -274,8 +274,8 @@ impl<'t> Execution<'t> {
         Ok(())
     }
 
-    /// Finds a variable. Going through all of them from the innermost is the quickest
-    /// way as long as there are few.
+    /// Finds a variable. As long as there are few, it is fastest to search them all from the
+    /// innermost.
     fn find(&mut self, name: &str, line: usize) -> Result<usize, Error> {
         let found = self.variables.iter().rposition(|(known, _)| *known == name);
         let passed = self.variables.len() - found.unwrap_or(0);
@@ -284,7 +284,7 @@ impl<'t> Execution<'t> {
         found.ok_or_else(|| Error::new(format!("undefined variable: {name}")).at(line))
     }
 
-    /// The pipeline of a range has declared its variables; they are on top.
+    /// Sets a variable of a range. Its pipeline has declared the variables, so they are on top.
     fn set_top(&mut self, from_top: usize, value: Value) {
         let at = self.variables.len() - from_top;
         self.variables[at].1 = value;
@@ -320,7 +320,7 @@ impl<'t> Execution<'t> {
         Ok(())
     }
 
-    fn pipe(&mut self, dot: &Value, pipe: &'t PipeNode) -> Evaluated {
+    fn pipe(&mut self, dot: &Value, pipe: &'t PipeNode) -> ValueResult {
         let mut value = None;
         for command in &pipe.commands {
             let mut next = self.command(dot, command, value)?;
@@ -341,7 +341,12 @@ impl<'t> Execution<'t> {
         Ok(value)
     }
 
-    fn command(&mut self, dot: &Value, command: &'t CommandNode, last: Option<Value>) -> Evaluated {
+    fn command(
+        &mut self,
+        dot: &Value,
+        command: &'t CommandNode,
+        last: Option<Value>,
+    ) -> ValueResult {
         self.meter.step()?;
         let Some(first) = command.args.first() else {
             return Ok(Value::Absent);
@@ -375,7 +380,7 @@ impl<'t> Execution<'t> {
         Ok(value)
     }
 
-    fn literal(expression: &Expr) -> Evaluated {
+    fn literal(expression: &Expr) -> ValueResult {
         let line = expression.pos().line;
         Ok(match expression {
             Expr::Bool(_, value) => Value::Bool(*value),
@@ -389,7 +394,7 @@ impl<'t> Execution<'t> {
         })
     }
 
-    fn variable(&mut self, name: &str, line: usize) -> Evaluated {
+    fn variable(&mut self, name: &str, line: usize) -> ValueResult {
         let at = self.find(name, line)?;
         Ok(self.variables[at].1.clone())
     }
@@ -401,7 +406,7 @@ impl<'t> Execution<'t> {
         fields: &[SmolStr],
         given: usize,
         line: usize,
-    ) -> Evaluated {
+    ) -> ValueResult {
         if matches!(inner, Expr::Nil(_)) {
             return Err(Error::new("indirection through explicit nil").at(line));
         }
@@ -416,7 +421,7 @@ impl<'t> Execution<'t> {
         fields: &[SmolStr],
         given: usize,
         line: usize,
-    ) -> Evaluated {
+    ) -> ValueResult {
         let mut value = std::borrow::Cow::Borrowed(receiver);
         for (i, name) in fields.iter().enumerate() {
             self.meter.step()?;
@@ -429,7 +434,7 @@ impl<'t> Execution<'t> {
         Ok(value.into_owned())
     }
 
-    fn field(&mut self, receiver: &Value, name: &str, given: usize) -> Evaluated {
+    fn field(&mut self, receiver: &Value, name: &str, given: usize) -> ValueResult {
         let typ = receiver.type_name();
         match receiver {
             Value::Absent => return Ok(Value::Absent),
@@ -438,7 +443,7 @@ impl<'t> Execution<'t> {
             }
             _ => {}
         }
-        if let Some(method) = Method::find(receiver, name) {
+        if let Some(method) = ValueMethod::find(receiver, name) {
             if given > 0 {
                 return Err(Error::new(format!(
                     "wrong number of args for {name}: want 0 got {given}"
@@ -476,8 +481,8 @@ impl<'t> Execution<'t> {
         )))
     }
 
-    /// An argument, or what stands in parentheses before a field.
-    fn expression(&mut self, dot: &Value, expression: &'t Expr) -> Evaluated {
+    /// Evaluates an argument, or the parentheses before a field.
+    fn expression(&mut self, dot: &Value, expression: &'t Expr) -> ValueResult {
         self.meter.step()?;
         let line = expression.pos().line;
         match expression {
@@ -506,7 +511,7 @@ impl<'t> Execution<'t> {
         arguments: &'t [Expr],
         last: Option<Value>,
         line: usize,
-    ) -> Evaluated {
+    ) -> ValueResult {
         let function = functions::find(name)
             .filter(|function| !function.is_ollamas || self.surroundings == Surroundings::Full)
             .ok_or_else(|| Error::new(format!("{name:?} is not a defined function")).at(line))?;
@@ -566,7 +571,7 @@ impl<'t> Execution<'t> {
         })
     }
 
-    fn argument(&mut self, dot: &Value, argument: &'t Expr, parameter: Parameter) -> Evaluated {
+    fn argument(&mut self, dot: &Value, argument: &'t Expr, parameter: Parameter) -> ValueResult {
         let line = argument.pos().line;
         let found = match argument {
             Expr::Nil(_) if parameter == Parameter::Text => Some("cannot assign nil to string"),
@@ -583,8 +588,8 @@ impl<'t> Execution<'t> {
     }
 }
 
-/// A value as a parameter takes it.
-fn fit(value: Value, parameter: Parameter) -> Evaluated {
+/// Converts a value for a parameter.
+fn fit(value: Value, parameter: Parameter) -> ValueResult {
     match (parameter, value) {
         (Parameter::Anything, Value::Absent) => Ok(Value::Nil),
         (Parameter::Value, Value::Nil) => Ok(Value::Absent),
@@ -599,7 +604,7 @@ fn fit(value: Value, parameter: Parameter) -> Evaluated {
 }
 
 /// A method that templates can call, with its receiver.
-enum Method<'v> {
+enum ValueMethod<'v> {
     String(&'v Value),
     ToTypeScriptType(&'v Struct),
     Len(&'v Ordered),
@@ -608,31 +613,31 @@ enum Method<'v> {
 
 type Ordered = Option<Arc<Vec<(Text, Value)>>>;
 
-impl<'v> Method<'v> {
-    fn find(receiver: &'v Value, name: &str) -> Option<Method<'v>> {
+impl<'v> ValueMethod<'v> {
+    fn find(receiver: &'v Value, name: &str) -> Option<ValueMethod<'v>> {
         match (name, receiver) {
-            ("String", _) if json::is_stringer(receiver) => Some(Method::String(receiver)),
+            ("String", _) if json::is_stringer(receiver) => Some(ValueMethod::String(receiver)),
             ("ToTypeScriptType", Value::Struct(structure))
                 if structure.kind == StructKind::Property =>
             {
-                Some(Method::ToTypeScriptType(structure))
+                Some(ValueMethod::ToTypeScriptType(structure))
             }
-            ("Len", Value::Ordered(properties)) => Some(Method::Len(properties)),
-            ("ToMap", Value::Ordered(properties)) => Some(Method::ToMap(properties)),
+            ("Len", Value::Ordered(properties)) => Some(ValueMethod::Len(properties)),
+            ("ToMap", Value::Ordered(properties)) => Some(ValueMethod::ToMap(properties)),
             _ => None,
         }
     }
 
-    fn call(self, meter: &mut Meter) -> Evaluated {
+    fn call(self, meter: &mut Meter) -> ValueResult {
         let mut out = Sink::new(meter);
         match self {
-            Method::String(receiver) => json::string(&mut out, receiver)?,
-            Method::ToTypeScriptType(property) => tools::typescript(&mut out, property)?,
-            Method::Len(properties) => {
+            ValueMethod::String(receiver) => json::string(&mut out, receiver)?,
+            ValueMethod::ToTypeScriptType(property) => tools::typescript(&mut out, property)?,
+            ValueMethod::Len(properties) => {
                 let length = properties.as_ref().map_or(0, |p| p.len());
                 return Ok(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)));
             }
-            Method::ToMap(properties) => {
+            ValueMethod::ToMap(properties) => {
                 let properties = properties.as_ref().map(|p| p.as_slice());
                 return tools::to_map(properties, out.meter);
             }
@@ -641,8 +646,8 @@ impl<'v> Method<'v> {
     }
 }
 
-/// Output as text: each byte that is no UTF-8 becomes U+FFFD, as it does on Ollama's way
-/// to the model.
+/// Converts output to text. Each byte that is not UTF-8 becomes U+FFFD, as on Ollama's way to the
+/// model.
 pub(crate) fn text(bytes: Vec<u8>, meter: &mut Meter) -> Result<String, Error> {
     let error = match String::from_utf8(bytes) {
         Ok(text) => return Ok(text),

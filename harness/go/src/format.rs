@@ -1,40 +1,40 @@
-//! How Go's `fmt` writes values: `print`, `printf`, and what an action prints.
+//! Writes values as Go's `fmt` does, for `print`, `printf` and actions.
 //!
 //! Source: fmt/print.go and fmt/format.go of Go 1.26.
 
 use crate::error::Error;
 use crate::json;
-use crate::meter::{Sink, Written};
+use crate::meter::{Sink, WriteResult};
 use crate::quote;
 use crate::values::{ListKind, StructKind, Text, Value};
 
-/// Work that it takes to write one value.
+/// The work to write one value.
 const VALUE: usize = 100;
 
-/// Work that it takes to find one digit of a number with a point.
+/// The work to find one digit of a number with a point.
 const DIGIT: usize = 500;
 
-/// Work that it takes to go through a byte that may be no UTF-8.
+/// The work to read a byte that may not be UTF-8.
 const BROKEN: usize = 40;
 
-/// No `float64` has more digits that are not zero.
+/// The most non-zero digits of a `float64`.
 const MOST_DIGITS: usize = 1100;
 
-/// What `{{ value }}` prints.
-pub(crate) fn print_action(out: &mut Sink<'_>, value: &Value) -> Written {
+/// Prints a value as `{{ value }}` does.
+pub(crate) fn print_action(out: &mut Sink<'_>, value: &Value) -> WriteResult {
     match value {
         Value::Absent => out.push(b"<no value>"),
         // text/template looks behind a pointer before it prints.
         Value::Struct(structure) if structure.kind == StructKind::Message => {
-            write(out, value, &Spec::plain('v'), Depth::Inside)
+            write(out, value, &VerbSpec::plain('v'), Depth::Inside)
         }
-        _ => write(out, value, &Spec::plain('v'), Depth::Top),
+        _ => write(out, value, &VerbSpec::plain('v'), Depth::Top),
     }
 }
 
-/// What `html` and its like escape: `fmt.Sprint` of what a template would print
+/// The text that `html` and similar functions escape: `fmt.Sprint` of the printable values
 /// (text/template, `evalArgs`).
-pub(crate) fn sprint_printable(out: &mut Sink<'_>, values: &[Value]) -> Written {
+pub(crate) fn sprint_printable(out: &mut Sink<'_>, values: &[Value]) -> WriteResult {
     let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Nil | Value::Absent);
     for (i, value) in values.iter().enumerate() {
         if i > 0 && !is_text(value) && !is_text(&values[i - 1]) {
@@ -48,25 +48,25 @@ pub(crate) fn sprint_printable(out: &mut Sink<'_>, values: &[Value]) -> Written 
     Ok(())
 }
 
-/// `fmt.Sprint`: a space between operands of which neither is a string.
-pub(crate) fn sprint(out: &mut Sink<'_>, values: &[Value]) -> Written {
+/// `fmt.Sprint`: it puts a space between two operands if neither is a string.
+pub(crate) fn sprint(out: &mut Sink<'_>, values: &[Value]) -> WriteResult {
     let is_text = |value: &Value| matches!(value, Value::Text(_));
     for (i, value) in values.iter().enumerate() {
         if i > 0 && !is_text(value) && !is_text(&values[i - 1]) {
             out.push(b" ")?;
         }
-        write(out, value, &Spec::plain('v'), Depth::Top)?;
+        write(out, value, &VerbSpec::plain('v'), Depth::Top)?;
     }
     Ok(())
 }
 
 /// `fmt.Sprintln`.
-pub(crate) fn sprintln(out: &mut Sink<'_>, values: &[Value]) -> Written {
+pub(crate) fn sprintln(out: &mut Sink<'_>, values: &[Value]) -> WriteResult {
     for (i, value) in values.iter().enumerate() {
         if i > 0 {
             out.push(b" ")?;
         }
-        write(out, value, &Spec::plain('v'), Depth::Top)?;
+        write(out, value, &VerbSpec::plain('v'), Depth::Top)?;
     }
     out.push(b"\n")
 }
@@ -74,7 +74,7 @@ pub(crate) fn sprintln(out: &mut Sink<'_>, values: &[Value]) -> Written {
 /// A verb with its flags.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "a flag each, as Go has them")]
-pub(crate) struct Spec {
+pub(crate) struct VerbSpec {
     pub(crate) verb: char,
     pub(crate) plus: bool,
     pub(crate) minus: bool,
@@ -91,11 +91,11 @@ pub(crate) struct Spec {
     pub(crate) precision: Option<usize>,
 }
 
-impl Spec {
-    pub(crate) fn plain(verb: char) -> Spec {
-        Spec {
+impl VerbSpec {
+    pub(crate) fn plain(verb: char) -> VerbSpec {
+        VerbSpec {
             verb,
-            ..Spec::default()
+            ..VerbSpec::default()
         }
     }
 }
@@ -107,7 +107,12 @@ pub(crate) enum Depth {
 }
 
 /// Writes one value with a verb.
-pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth) -> Written {
+pub(crate) fn write(
+    out: &mut Sink<'_>,
+    value: &Value,
+    spec: &VerbSpec,
+    depth: Depth,
+) -> WriteResult {
     out.meter.work(VALUE)?;
     if spec.verb == 'T' && depth == Depth::Top {
         let name = match value {
@@ -208,8 +213,8 @@ pub(crate) fn write(out: &mut Sink<'_>, value: &Value, spec: &Spec, depth: Depth
 fn write_items<T>(
     out: &mut Sink<'_>,
     items: impl Iterator<Item = T>,
-    write: impl Fn(&mut Sink<'_>, T) -> Written,
-) -> Written {
+    write: impl Fn(&mut Sink<'_>, T) -> WriteResult,
+) -> WriteResult {
     out.push(b"[")?;
     for (i, item) in items.enumerate() {
         if i > 0 {
@@ -220,9 +225,9 @@ fn write_items<T>(
     out.push(b"]")
 }
 
-fn bad_verb(out: &mut Sink<'_>, value: &Value, spec: &Spec) -> Written {
+fn bad_verb(out: &mut Sink<'_>, value: &Value, spec: &VerbSpec) -> WriteResult {
     out.push_str(&format!("%!{}({}=", spec.verb, value.type_name()))?;
-    let plain = Spec {
+    let plain = VerbSpec {
         verb: 'v',
         is_complaint: true,
         ..spec.clone()
@@ -231,8 +236,8 @@ fn bad_verb(out: &mut Sink<'_>, value: &Value, spec: &Spec) -> Written {
     out.push(b")")
 }
 
-/// Width counts characters; bytes that are no UTF-8 count as one each.
-fn pad(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+/// Pads a text. The width counts characters; each byte that is not UTF-8 counts as one.
+fn pad(out: &mut Sink<'_>, text: &[u8], spec: &VerbSpec) -> WriteResult {
     let Some(width) = spec.width else {
         return out.push(text);
     };
@@ -245,7 +250,7 @@ fn pad(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
     out.push(text)
 }
 
-/// How many characters a text has, or how many it may have if that is less.
+/// The number of characters in a text, up to a maximum.
 fn shorter(out: &mut Sink<'_>, text: &[u8], most: usize) -> Result<usize, Error> {
     let text = truncated(out, text, most)?;
     Ok(text
@@ -254,7 +259,7 @@ fn shorter(out: &mut Sink<'_>, text: &[u8], most: usize) -> Result<usize, Error>
         .sum())
 }
 
-fn write_text(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+fn write_text(out: &mut Sink<'_>, text: &[u8], spec: &VerbSpec) -> WriteResult {
     let text = match spec.precision {
         Some(precision) if !matches!(spec.verb, 'x' | 'X') => truncated(out, text, precision)?,
         _ => text,
@@ -281,7 +286,7 @@ fn write_text(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
     }
 }
 
-fn hex(out: &mut Sink<'_>, text: &[u8], spec: &Spec) -> Written {
+fn hex(out: &mut Sink<'_>, text: &[u8], spec: &VerbSpec) -> WriteResult {
     let mark = [b'0', if spec.verb == 'x' { b'x' } else { b'X' }];
     for (i, byte) in text.iter().enumerate() {
         if spec.space && i > 0 {
@@ -300,7 +305,7 @@ fn truncated<'t>(out: &mut Sink<'_>, text: &'t [u8], characters: usize) -> Resul
     if text.len() <= characters {
         return Ok(text);
     }
-    // No character is longer, and none that is no UTF-8 counts more than one byte.
+    // No character has more than four bytes, and an invalid byte counts as one character.
     let text = &text[..characters.saturating_mul(4).min(text.len())];
     out.meter.work(text.len().saturating_mul(BROKEN))?;
     let mut left = characters;
@@ -324,7 +329,7 @@ fn truncated<'t>(out: &mut Sink<'_>, text: &'t [u8], characters: usize) -> Resul
     Ok(text)
 }
 
-fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Written {
+fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &VerbSpec) -> WriteResult {
     let size = number.unsigned_abs();
     let character = || {
         u32::try_from(number)
@@ -332,7 +337,7 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
             .and_then(char::from_u32)
             .unwrap_or('\u{fffd}')
     };
-    // A precision of zero leaves nothing of a zero but its width.
+    // With a precision of zero, a zero has no digits, only its width.
     let is_nothing = number == 0 && spec.precision == Some(0);
     if is_nothing && matches!(spec.verb, 'v' | 'd' | 'b' | 'o' | 'O' | 'x' | 'X') {
         return out.fill(b' ', spec.width.unwrap_or(0));
@@ -387,8 +392,8 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &Spec) -> Writ
 }
 
 /// `U+0041`, with `#` and the character behind it if it can be printed (`fmtUnicode`).
-fn code_point(out: &mut Sink<'_>, number: i128, spec: &Spec) -> Written {
-    // Of a number below zero Go takes the bits.
+fn code_point(out: &mut Sink<'_>, number: i128, spec: &VerbSpec) -> WriteResult {
+    // For a negative number Go takes the bits.
     let bits = i64::try_from(number).unwrap_or_default().cast_unsigned();
     let digits = spec.precision.unwrap_or(0).max(4);
     let mut text = b"U+".to_vec();
@@ -401,14 +406,14 @@ fn code_point(out: &mut Sink<'_>, number: i128, spec: &Spec) -> Written {
     if let Some(c) = character.filter(|c| spec.sharp && quote::is_printable(*c)) {
         text.extend_from_slice(format!(" '{c}'").as_bytes());
     }
-    let spaced = Spec {
+    let spaced = VerbSpec {
         zero: false,
         ..spec.clone()
     };
     pad(out, &text, &spaced)
 }
 
-fn sign(is_negative: bool, spec: &Spec) -> &'static str {
+fn sign(is_negative: bool, spec: &VerbSpec) -> &'static str {
     match (is_negative, spec.plus, spec.space) {
         (true, _, _) => "-",
         (false, true, _) => "+",
@@ -417,10 +422,9 @@ fn sign(is_negative: bool, spec: &Spec) -> &'static str {
     }
 }
 
-fn float(out: &mut Sink<'_>, number: f64, spec: &Spec) -> Written {
+fn float(out: &mut Sink<'_>, number: f64, spec: &VerbSpec) -> WriteResult {
     let size = number.abs();
-    // Rust writes no more than 65,535 digits, and takes its time for each; those that
-    // are zero are written here.
+    // Rust writes at most 65,535 digits, and slowly. This code writes the trailing zeros itself.
     let precision = spec.precision.map(|precision| precision.min(MOST_DIGITS));
     let whole = if size >= 1e17 { 310 } else { 20 };
     out.meter.work((precision.unwrap_or(0) + whole) * DIGIT)?;
@@ -543,9 +547,9 @@ fn hexadecimal(size: f64, precision: Option<usize>, is_upper: bool) -> String {
     if is_upper { text.to_uppercase() } else { text }
 }
 
-/// The digits of a number with a decimal point, whatever its digits are, and with the zeros
-/// that `%g` leaves out otherwise (fmt, `fmtFloat`).
-fn with_point(digits: &str, spec: &Spec) -> String {
+/// The digits of a number, always with a decimal point and with the zeros that `%g` otherwise
+/// leaves out (fmt, `fmtFloat`).
+fn with_point(digits: &str, spec: &VerbSpec) -> String {
     let mut missing = match spec.verb {
         'v' | 'g' | 'G' | 'x' => spec.precision.unwrap_or(6).min(MOST_DIGITS),
         _ => 0,
@@ -562,7 +566,7 @@ fn with_point(digits: &str, spec: &Spec) -> String {
     padded
 }
 
-/// `%g` with as many digits as are needed: an exponent below 1e-4 and from 1e6.
+/// `%g` with as many digits as needed. It has an exponent below 1e-4 and from 1e6 on.
 fn shortest(size: f64) -> String {
     let scientific = format!("{size:e}");
     let (_, power) = split(&scientific);
@@ -619,7 +623,7 @@ mod tests {
             (123_456_789.0, "1.23456789e+08"),
             (2.5, "2.5"),
         ] {
-            let out = written(|out| float(out, number, &Spec::plain('v')));
+            let out = written(|out| float(out, number, &VerbSpec::plain('v')));
             assert_eq!(String::from_utf8(out).unwrap(), text);
         }
     }

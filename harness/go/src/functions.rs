@@ -9,21 +9,21 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::format;
 use crate::json;
-use crate::meter::{Meter, Sink, Written};
+use crate::meter::{Meter, Sink, WriteResult};
 use crate::printf;
 use crate::quote;
 use crate::tools;
 use crate::values::{StructKind, Text, Value};
 use rolecall_model::Moment;
 
-/// What a parameter takes.
+/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parameter {
     /// `any`: a missing value becomes nil.
     Anything,
     /// `string`.
     Text,
-    /// `reflect.Value`: as it is.
+    /// `reflect.Value`: takes the value as it is.
     Value,
 }
 
@@ -31,11 +31,11 @@ pub(crate) enum Parameter {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    /// The parameters that have to be there.
+    /// The required parameters.
     pub(crate) fixed: &'static [Parameter],
     /// The type of any others.
     pub(crate) others: Option<Parameter>,
-    /// Whether it is Ollama's, so that the tree cut for the last legacy turn lacks it.
+    /// Whether it is Ollama's own. The cut tree of the last legacy turn does not have it.
     pub(crate) is_ollamas: bool,
 }
 
@@ -58,10 +58,8 @@ const fn ollamas(
     others: Option<Parameter>,
 ) -> Function {
     Function {
-        name,
-        fixed,
-        others,
         is_ollamas: true,
+        ..function(name, fixed, others)
     }
 }
 
@@ -99,14 +97,14 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }
 
-/// Work that it takes to call a function, whatever it does.
+/// The work to call any function.
 const CALL: usize = 50;
 
-/// Work that it takes to write a date.
+/// The work to write a date.
 const DATE: usize = 3000;
 
-/// Calls a function whose arguments fit its parameters. `and` and `or` are not called:
-/// they evaluate their arguments one by one.
+/// Calls a function whose arguments fit its parameters. `and` and `or` do not come here: they
+/// evaluate their arguments one by one.
 pub(crate) fn call(
     name: &str,
     arguments: &[Value],
@@ -116,7 +114,7 @@ pub(crate) fn call(
     let first = arguments.first().unwrap_or(&Value::Absent);
     let others = arguments.get(1..).unwrap_or_default();
     meter.work(CALL)?;
-    let mut write = |write: &dyn Fn(&mut Sink<'_>) -> Written| -> Result<Value, Error> {
+    let mut write = |write: &dyn Fn(&mut Sink<'_>) -> WriteResult| -> Result<Value, Error> {
         let mut out = Sink::new(meter);
         write(&mut out)?;
         Ok(Value::Text(Text::from(out.into_bytes())))
@@ -165,12 +163,12 @@ pub(crate) fn call(
     })
 }
 
-/// What `print` makes of values, escaped.
+/// The output of `print`, escaped.
 fn escaped(
     out: &mut Sink<'_>,
     arguments: &[Value],
-    escape: fn(&mut Sink<'_>, &[u8]) -> Written,
-) -> Written {
+    escape: fn(&mut Sink<'_>, &[u8]) -> WriteResult,
+) -> WriteResult {
     if let [Value::Text(text)] = arguments {
         return escape(out, text);
     }
@@ -237,7 +235,7 @@ fn is_absent(value: &Value) -> bool {
     matches!(value, Value::Absent | Value::Nil)
 }
 
-/// Equality of what is no basic kind: nil, pointers and structs can be compared.
+/// Equality of values that have no basic kind: nil, pointers and structs.
 fn same(first: &Value, other: &Value) -> Result<bool, Error> {
     let kind = |value: &Value| match value {
         Value::List(_) | Value::Bytes(_) => 1,
@@ -313,7 +311,7 @@ fn pointed(value: &Value) -> &'static str {
     value.type_name().trim_start_matches('*')
 }
 
-/// An index; one past the end passes here, as in Go, and fails where it is used.
+/// Reads an index. One past the end passes here, as in Go, and fails later.
 fn position(index: &Value, length: usize) -> Result<usize, Error> {
     let number = match index {
         Value::Int(_) | Value::Byte(_) => integer(index).unwrap_or_default(),

@@ -1,5 +1,4 @@
-//! Names of tools as the models that speak Harmony are given them: identifiers of
-//! TypeScript.
+//! Names of tools for models that speak Harmony: identifiers of TypeScript.
 //!
 //! Source: harmony/harmonyparser.go (`FunctionNameMap`) of Ollama 0.33.
 
@@ -27,7 +26,7 @@ pub(crate) fn rename(tools: &mut [Json]) {
     }
 }
 
-/// A name that is not taken: the name itself, or with a number behind it.
+/// A free name: the name itself, or the name with a number.
 fn free(name: &str, taken: &HashSet<String>) -> String {
     let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);

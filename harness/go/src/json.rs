@@ -1,21 +1,21 @@
-//! What `json` writes: Go's `encoding/json.Marshal`.
+//! Writes JSON as the function `json` does: Go's `encoding/json.Marshal`.
 //!
-//! HTML characters and the two line separators are escaped, bytes that are no UTF-8
-//! become U+FFFD, keys of maps are sorted, fields of structs are in order.
+//! It escapes HTML characters and the two line separators, replaces bytes that are not UTF-8 with
+//! U+FFFD, sorts the keys of maps and keeps the order of structs' fields.
 
 use crate::base64_text;
-use crate::meter::{Sink, Written};
+use crate::meter::{Sink, WriteResult};
 use crate::quote::hex;
 use crate::values::{ListKind, MapKind, Omitted, StructKind, Text, Value};
 
-/// Work that it takes to write one value.
+/// The work to write one value.
 const VALUE: usize = 100;
 
-/// Work that it takes to write a number with a point.
+/// The work to write a number with a point.
 const FLOAT: usize = 1500;
 
 /// Writes a value as JSON.
-pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> Written {
+pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> WriteResult {
     out.meter.work(VALUE)?;
     match value {
         Value::Absent | Value::Nil | Value::Ordered(None) => out.push(b"null"),
@@ -79,7 +79,7 @@ pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> Written {
 fn write_entries<'v>(
     out: &mut Sink<'_>,
     entries: impl Iterator<Item = (&'v Text, &'v Value)>,
-) -> Written {
+) -> WriteResult {
     out.push(b"{")?;
     for (i, (key, value)) in entries.enumerate() {
         if i > 0 {
@@ -92,7 +92,7 @@ fn write_entries<'v>(
     out.push(b"}")
 }
 
-/// What `omitempty` leaves out of a field that is no `any`.
+/// Whether `omitempty` leaves a value out, if the field's type is not `any`.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Nil | Value::Ordered(None) => true,
@@ -102,7 +102,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn write_text(out: &mut Sink<'_>, text: &[u8]) -> Written {
+fn write_text(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
     out.push(b"\"")?;
     for chunk in text.utf8_chunks() {
         let valid = chunk.valid().as_bytes();
@@ -161,7 +161,7 @@ fn write_text(out: &mut Sink<'_>, text: &[u8]) -> Written {
     out.push(b"\"")
 }
 
-/// A number: as JavaScript writes it, so with an exponent below 1e-6 and from 1e21.
+/// A number as JavaScript writes it: with an exponent below 1e-6 and from 1e21 on.
 fn float(value: f64) -> String {
     if value == 0.0 {
         return if value.is_sign_negative() { "-0" } else { "0" }.to_owned();
@@ -190,8 +190,8 @@ pub(crate) fn is_stringer(value: &Value) -> bool {
     }
 }
 
-/// Writes what the String method of a value gives.
-pub(crate) fn string(out: &mut Sink<'_>, value: &Value) -> Written {
+/// Writes the result of a value's String method.
+pub(crate) fn string(out: &mut Sink<'_>, value: &Value) -> WriteResult {
     match value {
         Value::Map(map) if map.entries.is_none() => out.push(b"{}"),
         Value::List(list) if list.kind == ListKind::PropertyType => match list.items() {

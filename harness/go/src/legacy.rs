@@ -1,29 +1,28 @@
-//! Templates that know no messages: one system text, one prompt and one response at a
-//! time.
+//! Templates that do not read the messages. They take one system text, one prompt and one response
+//! at a time.
 //!
-//! Source: template/template.go, `Execute` and `deleteNode`. The last turn is rendered
-//! with a tree that ends at the first field named Response, so that the model goes on
-//! from there.
+//! Source: template/template.go, `Execute` and `deleteNode`. For the last turn the tree ends at the
+//! first field named Response, so that the model continues there.
 
 use gotmpl::parse::{
     ActionNode, BranchNode, CommandNode, Expr, ListNode, Node, PipeNode, Pos, SmolStr,
 };
 
-use crate::collate::Form;
+use crate::collate::CollatedCase;
 use crate::values::Text;
 
 /// The values of one render of such a template.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Turn {
+pub(crate) struct LegacyTurn {
     pub(crate) system: Text,
     pub(crate) prompt: Text,
     pub(crate) response: Text,
 }
 
-/// The turns of a conversation; the last one is rendered with the cut tree.
-pub(crate) fn turns(form: &Form) -> (Vec<Turn>, Turn) {
+/// The turns of a conversation. The last one uses the cut tree.
+pub(crate) fn turns(form: &CollatedCase) -> (Vec<LegacyTurn>, LegacyTurn) {
     let mut full = Vec::new();
-    let mut turn = Turn::default();
+    let mut turn = LegacyTurn::default();
     for (role, content) in &form.turns {
         let is_full = match role.as_str() {
             "system" => !turn.prompt.is_empty() || !turn.response.is_empty(),
@@ -43,8 +42,8 @@ pub(crate) fn turns(form: &Form) -> (Vec<Turn>, Turn) {
     (full, turn)
 }
 
-/// `{{ .Response }}`, which Ollama appends to a template that mentions neither messages
-/// nor a response.
+/// The action `{{ .Response }}`. Ollama appends it to a template that mentions neither messages nor
+/// a response.
 pub(crate) fn response(pos: Pos) -> Node {
     let pipe = PipeNode {
         pos,
@@ -58,20 +57,20 @@ pub(crate) fn response(pos: Pos) -> Node {
     Node::Action(ActionNode { pos, pipe })
 }
 
-/// The tree up to the first field named Response. None where Ollama panics: when the
-/// cut is in a branch that has an else.
+/// The tree up to the first field named Response. None if Ollama panics, because the cut is in a
+/// branch that has an else.
 pub(crate) fn cut(tree: &ListNode) -> Option<ListNode> {
-    let mut cutter = Cutter { done: false };
+    let mut cutter = TreeCutter { done: false };
     let mut tree = tree.clone();
     cutter.list(&mut tree)?;
     Some(tree)
 }
 
-struct Cutter {
+struct TreeCutter {
     done: bool,
 }
 
-impl Cutter {
+impl TreeCutter {
     fn list(&mut self, list: &mut ListNode) -> Option<()> {
         if self.done {
             return None;
@@ -99,7 +98,7 @@ impl Cutter {
         Some(true)
     }
 
-    /// The pipeline of the branch itself is not looked at.
+    /// Cuts a branch. Ollama does not look at the branch's own pipeline.
     fn branch(&mut self, branch: &mut BranchNode) -> Option<()> {
         self.list(&mut branch.body)?;
         if let Some(otherwise) = &mut branch.else_body {
@@ -108,7 +107,7 @@ impl Cutter {
         Some(())
     }
 
-    /// A command that loses all of its arguments takes its pipeline with it.
+    /// Cuts a pipeline. If a command loses all of its arguments, the pipeline goes too.
     fn pipe(&mut self, pipe: &mut PipeNode) -> bool {
         for command in &mut pipe.commands {
             command
@@ -123,7 +122,7 @@ impl Cutter {
 
     fn keeps_argument(&mut self, argument: &mut Expr) -> bool {
         match argument {
-            // A second one stays as well.
+            // A second such field stays as well.
             Expr::Field(_, fields) if fields.iter().any(|field| field == "Response") => {
                 self.done = true;
                 true

@@ -2,13 +2,13 @@
 //! gives to Go's text/template.
 //!
 //! ```
-//! use rolecall_go::{Case, Dialect, Gotmpl, Program, Template};
+//! use rolecall_go::{Case, Dialect, GoEngine, Program, Template};
 //! use serde_json::json;
 //!
 //! # fn main() -> Result<(), rolecall_go::Refusal> {
 //! let source = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}{{ end }}";
 //! let template = Template::from_source("tags", Dialect::Go, source);
-//! let program = Gotmpl::new().program(&template)?;
+//! let program = GoEngine::new().program(&template)?;
 //!
 //! let case = Case::from_messages(vec![json!({"role": "user", "content": "Hi"})]);
 //! assert_eq!(program.prompt(&case)?, "<user>Hi");
@@ -16,18 +16,17 @@
 //! # }
 //! ```
 //!
-//! gotmpl parses; its own executor has values that do not know their Go type, and what
-//! a template prints depends on that type. So the tree is executed here. A program owns
-//! what it needs, and may be rendered from many threads; the stack that it needs and the
-//! panics that a defect would cause are the caller's business, for whom
-//! `rolecall_model::guard` has a wrapper.
+//! gotmpl parses the template. This crate executes the tree itself, because the output depends on
+//! the Go types of values, and gotmpl's executor does not know them. A program owns everything that
+//! it needs, and several threads may render with it. The caller provides the stack and catches
+//! panics; `rolecall_model::guard` has a wrapper for both.
 //!
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
 mod error;
 
-// What a render may use up, and what it works with.
+// The limits of a render, and the values in it.
 mod meter;
 mod values;
 
@@ -41,7 +40,7 @@ mod format;
 
 mod printf;
 
-// A case as Ollama's values, read as Go reads JSON.
+// A case in Ollama's values, read as Go reads JSON.
 mod unmarshal;
 
 mod think;
@@ -51,12 +50,14 @@ mod message;
 
 mod collate;
 
-// What Go refuses before a template runs, and what runs it.
+// Go's checks before a template runs, and its execution.
 mod scanner;
+
+mod constructs;
 
 mod abilities;
 
-// What comes before a template: Ollama's endpoints.
+// Ollama's endpoints, which prepare a conversation.
 mod harmony;
 
 pub mod endpoint;
@@ -68,13 +69,13 @@ mod parse_checks;
 mod root_fields;
 mod unknown;
 
-// Templates that know no messages.
+// Templates that do not read the messages.
 mod legacy;
 
-// What a template is executed with, for engines of other programs.
+// The data of a template for engines in other programs.
 mod data;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotmpl::TemplateError;
@@ -84,26 +85,30 @@ use serde_json::Value as Json;
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Setup,
-    Stage, Template, UnknownName, Variable,
+    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Observer, OllamaSetup, Outcome,
+    Program, Refusal, Stage, Template, UnknownName, Variable,
 };
 
 pub use abilities::Abilities;
-pub use data::Data;
+pub use constructs::constructs;
+pub use data::TemplateData;
 
-use collate::Form;
+use collate::CollatedCase;
 use error::Error;
 use exec::{Execution, Surroundings};
 use meter::Meter;
 use think::Think;
 use values::{Root, Roots, Text, Value};
 
-/// The version of gotmpl, whose syntax tree is executed.
+/// The engine's version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The version of gotmpl, which makes the syntax tree.
 const GOTMPL: &str = "0.6.1";
 
-/// gotmpl with Ollama's semantics.
+/// The engine for Go templates: gotmpl with Ollama's semantics.
 #[derive(Debug, Clone, Default)]
-pub struct Gotmpl {
+pub struct GoEngine {
     limits: Limits,
 }
 
@@ -116,23 +121,23 @@ pub struct GoProgram {
     variables: HashMap<String, Json>,
 }
 
-/// What a template wants to see.
+/// How Ollama executes a template.
 enum Style {
     /// All messages at once.
     Messages,
-    /// Turn by turn. The tree is for the last turn; without one Ollama panics.
+    /// Turn by turn. The tree is for the last turn; without a tree Ollama panics.
     Legacy(Option<ListNode>),
 }
 
-impl Gotmpl {
-    /// With the default limits.
-    pub fn new() -> Gotmpl {
-        Gotmpl::default()
+impl GoEngine {
+    /// Makes the engine with the default limits.
+    pub fn new() -> GoEngine {
+        GoEngine::default()
     }
 
-    /// With limits of one's own.
-    pub fn with_limits(limits: Limits) -> Gotmpl {
-        Gotmpl { limits }
+    /// Makes the engine with these limits.
+    pub fn with_limits(limits: Limits) -> GoEngine {
+        GoEngine { limits }
     }
 
     /// Compiles a template: see [`Engine::compile`].
@@ -146,7 +151,7 @@ impl Gotmpl {
         let (mut root, defines) = Parser::new(&prepared, "{{", "}}")
             .and_then(Parser::parse)
             .map_err(|error| parse_error(&error))?;
-        // What is found at the very end has the last line.
+        // An error at the very end belongs to the last line.
         let last = 1 + template.source.bytes().filter(|b| *b == b'\n').count();
         let checked = parse_checks::check(&mut root, defines).map_err(|error| error.at(last))?;
         let knows = |name: &str| checked.names.contains(name);
@@ -158,7 +163,7 @@ impl Gotmpl {
             }
             Style::Legacy(legacy::cut(&root))
         };
-        // What the template itself says about thinking; the case's word comes first.
+        // The template's own setting for thinking. The case's setting wins.
         let variables = template
             .variables
             .iter()
@@ -190,17 +195,21 @@ fn parse_error(error: &TemplateError) -> Error {
     }
 }
 
-impl Engine for Gotmpl {
+impl Engine for GoEngine {
     fn name(&self) -> &'static str {
-        "gotmpl"
+        "rolecall-go"
     }
 
     fn version(&self) -> &str {
-        GOTMPL
+        VERSION
+    }
+
+    fn components(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([("gotmpl".to_owned(), GOTMPL.to_owned())])
     }
 
     fn description(&self) -> String {
-        format!("gotmpl {GOTMPL} with Ollama's semantics")
+        format!("rolecall-go {VERSION} (gotmpl {GOTMPL}) with Ollama's semantics")
     }
 
     fn dialect(&self) -> Dialect {
@@ -218,7 +227,7 @@ impl Engine for Gotmpl {
 }
 
 impl Program for GoProgram {
-    fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
         self.try_render(conversation).into()
     }
 
@@ -232,14 +241,13 @@ impl Program for GoProgram {
 }
 
 impl GoProgram {
-    /// What the template is executed with for a conversation, as JSON: what Ollama makes of the
-    /// messages, for engines that do nothing but execute templates.
+    /// The data that Ollama executes the template with for a conversation, as JSON. It is for
+    /// engines that only execute templates.
     ///
     /// # Errors
     ///
-    /// Why Ollama refuses the conversation, at the stage `input`; or that it is larger than the
-    /// limits allow.
-    pub fn data(&self, conversation: &Conversation<'_>) -> Result<Data, Refusal> {
+    /// Ollama refuses the conversation, at the stage `input`, or the data exceeds a limit.
+    pub fn data(&self, conversation: &Conversation<'_>) -> Result<TemplateData, Refusal> {
         let roots = self.roots(conversation)?;
         data::of(&roots, &self.limits).map_err(|error| error.refusal(Stage::Input))
     }
@@ -254,7 +262,7 @@ impl GoProgram {
     fn roots(&self, conversation: &Conversation<'_>) -> Result<Roots, Refusal> {
         let case = conversation.case();
         let refused = |error: Error| error.refusal(Stage::Input);
-        let form = conversation.form(Form::new);
+        let form = conversation.form(CollatedCase::new);
         let form = form
             .as_ref()
             .as_ref()
@@ -276,7 +284,7 @@ impl GoProgram {
             }
             Style::Legacy(_) => {
                 let (full, last) = legacy::turns(form);
-                let of_turn = |turn: legacy::Turn| {
+                let of_turn = |turn: legacy::LegacyTurn| {
                     let fields = [
                         ("System", Value::Text(turn.system)),
                         ("Prompt", Value::Text(turn.prompt)),

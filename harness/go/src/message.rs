@@ -1,4 +1,4 @@
-//! A case's messages as Ollama's endpoints read them.
+//! Reads a case's messages as Ollama's endpoints do.
 //!
 //! Source: openai/openai.go (`FromChatRequest`, `FromCompletionToolCall`,
 //! `nameFromToolCallID`, `decodeImageURL`), server/prompt.go (`imageTaggedMessages`) and
@@ -13,16 +13,16 @@ use crate::error::Error;
 use crate::unmarshal;
 use crate::values::{Text, Value};
 
-/// Whose rules messages are read by.
+/// The rules for reading messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rules {
-    /// Those of a server's own endpoint, `/api/chat`.
+pub(crate) enum MessageRules {
+    /// The rules of the native endpoint, `/api/chat`.
     Native,
-    /// Those of the endpoint for clients of `OpenAI`, `/v1/chat/completions`.
+    /// The rules of the endpoint for clients of `OpenAI`, `/v1/chat/completions`.
     OpenAi,
-    /// What either endpoint takes: those for clients of `OpenAI`, and beside that arguments
-    /// that are an object, `images`, `tool_name`, the index of a call, and the reasoning by
-    /// any name that servers have for it.
+    /// Everything that either endpoint accepts: the rules for clients of `OpenAI`, and also
+    /// arguments as an object, `images`, `tool_name`, the index of a call, and the reasoning under
+    /// any of its names.
     Either,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Message {
     pub(crate) role: String,
     pub(crate) content: String,
     pub(crate) thinking: String,
-    /// None where they are not written.
+    /// None if the message does not have the key.
     pub(crate) images: Option<Vec<Vec<u8>>>,
     pub(crate) calls: Vec<Call>,
     pub(crate) tool_name: String,
@@ -45,25 +45,25 @@ pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) index: i64,
     pub(crate) name: String,
-    /// None where the JSON text is null.
+    /// None if the JSON is null.
     pub(crate) arguments: Option<BTreeMap<Text, Value>>,
 }
 
 /// A message as the endpoint for clients of `OpenAI` reads it.
-struct Request<'j> {
+struct OpenAiMessage<'j> {
     role: &'j str,
     content: Option<&'j Json>,
     thinking: &'j str,
-    calls: Option<Vec<RequestCall<'j>>>,
-    /// The name of the tool whose result it is, where it is written.
+    calls: Option<Vec<OpenAiCall<'j>>>,
+    /// The name of the tool whose result it is, if the message has it.
     name: &'j str,
-    /// The same, as it is handed on whatever the role.
+    /// The tool's name that is handed on for every role.
     tool_name: Option<&'j str>,
     tool_call_id: &'j str,
     images: Option<Vec<Vec<u8>>>,
 }
 
-struct RequestCall<'j> {
+struct OpenAiCall<'j> {
     id: &'j str,
     index: i64,
     name: &'j str,
@@ -72,11 +72,11 @@ struct RequestCall<'j> {
 
 const PLACE: &str = "ChatCompletionRequest.messages";
 
-/// Where the native endpoint finds something wrong: the name of a type of its own.
+/// The type's name in the native endpoint's error messages.
 const NATIVE: &str = "Alias";
 
 /// Reads the messages of a case, with a mark in the content for each image.
-pub(crate) fn messages(messages: &[Json], rules: Rules) -> Result<Vec<Message>, Error> {
+pub(crate) fn messages(messages: &[Json], rules: MessageRules) -> Result<Vec<Message>, Error> {
     let mut read = read(messages, rules)?;
     let mut media = 0;
     for message in &mut read {
@@ -86,8 +86,8 @@ pub(crate) fn messages(messages: &[Json], rules: Rules) -> Result<Vec<Message>, 
 }
 
 /// Reads the messages of a case.
-pub(crate) fn read(messages: &[Json], rules: Rules) -> Result<Vec<Message>, Error> {
-    let mut mapped = if rules == Rules::Native {
+pub(crate) fn read(messages: &[Json], rules: MessageRules) -> Result<Vec<Message>, Error> {
+    let mut mapped = if rules == MessageRules::Native {
         messages.iter().map(native).collect::<Result<_, _>>()?
     } else {
         let request = |message| request(message, rules);
@@ -184,9 +184,9 @@ fn images(
     images.iter().map(image).collect::<Result<_, _>>().map(Some)
 }
 
-fn request(json: &Json, rules: Rules) -> Result<Request<'_>, Error> {
+fn request(json: &Json, rules: MessageRules) -> Result<OpenAiMessage<'_>, Error> {
     let message = unmarshal::object(json, PLACE, "openai.Message")?.unwrap_or(unmarshal::nothing());
-    let is_either = rules == Rules::Either;
+    let is_either = rules == MessageRules::Either;
     let mut thinking = "";
     let names: &[&str] = if is_either {
         &["reasoning", "reasoning_content", "thinking"]
@@ -208,11 +208,11 @@ fn request(json: &Json, rules: Rules) -> Result<Request<'_>, Error> {
     };
     let content = unmarshal::member(message, "content");
     if let Some(content) = content {
-        // A number that no float64 holds is refused wherever it stands.
+        // A number that does not fit a float64 is refused anywhere.
         unmarshal::anything(content)?;
     }
     let tool_name = unmarshal::string(message, "tool_name", PLACE);
-    Ok(Request {
+    Ok(OpenAiMessage {
         role: unmarshal::string(message, "role", PLACE)?,
         content,
         thinking,
@@ -229,7 +229,7 @@ fn request(json: &Json, rules: Rules) -> Result<Request<'_>, Error> {
     })
 }
 
-fn call(json: &Json, rules: Rules) -> Result<RequestCall<'_>, Error> {
+fn call(json: &Json, rules: MessageRules) -> Result<OpenAiCall<'_>, Error> {
     let place = format!("{PLACE}.tool_calls");
     let call = unmarshal::object(json, &place, "openai.ToolCall")?.unwrap_or(unmarshal::nothing());
     unmarshal::string(call, "type", &place)?;
@@ -242,7 +242,7 @@ fn call(json: &Json, rules: Rules) -> Result<RequestCall<'_>, Error> {
     let arguments = unmarshal::member(function, "arguments");
     match arguments {
         None | Some(Json::String(_)) => {}
-        Some(Json::Object(_)) if rules == Rules::Either => {}
+        Some(Json::Object(_)) if rules == MessageRules::Either => {}
         Some(other) => {
             return Err(unmarshal::mismatch(
                 other,
@@ -253,10 +253,10 @@ fn call(json: &Json, rules: Rules) -> Result<RequestCall<'_>, Error> {
     }
     // The `OpenAI` endpoint does not hand the index of a call on.
     let index = match rules {
-        Rules::Either => unmarshal::integer(function, "index", &place)?,
-        Rules::Native | Rules::OpenAi => 0,
+        MessageRules::Either => unmarshal::integer(function, "index", &place)?,
+        MessageRules::Native | MessageRules::OpenAi => 0,
     };
-    Ok(RequestCall {
+    Ok(OpenAiCall {
         id: unmarshal::string(call, "id", PLACE)?,
         index,
         name: unmarshal::string(function, "name", &place)?,
@@ -265,7 +265,7 @@ fn call(json: &Json, rules: Rules) -> Result<RequestCall<'_>, Error> {
 }
 
 fn map(
-    request: Request<'_>,
+    request: OpenAiMessage<'_>,
     called: &HashMap<&str, &str>,
     mapped: &mut Vec<Message>,
 ) -> Result<(), Error> {
@@ -299,8 +299,7 @@ fn map(
                     ..part(content)?
                 });
             }
-            // What else the message has goes to the last one there is, even if that
-            // is an earlier message's.
+            // The message's other fields go to the last message, even if that is an earlier one.
             if request
                 .calls
                 .as_ref()
@@ -332,7 +331,7 @@ fn map(
     Ok(())
 }
 
-fn calls(calls: Option<&[RequestCall<'_>]>) -> Result<Vec<Call>, Error> {
+fn calls(calls: Option<&[OpenAiCall<'_>]>) -> Result<Vec<Call>, Error> {
     calls
         .unwrap_or_default()
         .iter()
@@ -366,9 +365,8 @@ fn arguments(json: Option<&Json>) -> Result<Option<BTreeMap<Text, Value>>, Error
     }
 }
 
-/// The name behind the ID of each call: the last message that has it decides, and in
-/// that the first call.
-fn called_names<'j>(requests: &[Request<'j>]) -> HashMap<&'j str, &'j str> {
+/// The name for each call's ID. The last message with the ID decides, and within it the first call.
+fn called_names<'j>(requests: &[OpenAiMessage<'j>]) -> HashMap<&'j str, &'j str> {
     let mut names = HashMap::new();
     for request in requests {
         for call in request.calls.iter().flatten().rev() {
@@ -429,7 +427,7 @@ fn image(url: &str) -> Result<Vec<u8>, Error> {
         .ok_or_else(|| Error::new("invalid image input"))
 }
 
-/// Puts a mark into the content for each image: in place of an `[img]`, or in front.
+/// Puts a mark into the content for each image: in place of an `[img]`, or at the front.
 fn tag_images(message: &mut Message, media: &mut usize) {
     let mut prefix = String::new();
     for _ in message.images.iter().flatten() {
@@ -456,8 +454,7 @@ fn lower(text: &str) -> String {
 }
 
 impl Message {
-    /// The message as it is to be written so that it is read by [`Rules::Either`] as what it
-    /// is.
+    /// Writes the message so that [`MessageRules::Either`] reads the same message back.
     pub(crate) fn to_json(&self) -> Json {
         let mut written = serde_json::Map::new();
         let mut write = |name: &str, value: Json| written.insert(name.to_owned(), value);
@@ -475,7 +472,7 @@ impl Message {
         if !self.calls.is_empty() {
             write("tool_calls", self.calls.iter().map(Call::to_json).collect());
         }
-        // Where a result of a tool has no name, none is looked for.
+        // A tool's result without a name keeps none: the reader does not look for one.
         if !self.tool_name.is_empty() || self.role == "tool" {
             write("tool_name", self.tool_name.as_str().into());
         }
@@ -506,7 +503,9 @@ mod tests {
     use super::*;
 
     fn refused(message: Json) -> String {
-        messages(&[message], Rules::Either).unwrap_err().to_string()
+        messages(&[message], MessageRules::Either)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -518,14 +517,14 @@ mod tests {
             json!({"role": "tool", "content": null, "tool_call_id": "x"}),
             json!(null),
         ];
-        let native = read(&written, Rules::Native).unwrap();
+        let native = read(&written, MessageRules::Native).unwrap();
         let write = |messages: &[Message]| messages.iter().map(Message::to_json).collect();
         let written_again: Vec<Json> = write(&native);
-        let again = read(&written_again, Rules::Either).unwrap();
+        let again = read(&written_again, MessageRules::Either).unwrap();
         assert_eq!(written_again, write(&again) as Vec<Json>);
         assert_eq!(native[2].tool_name, "");
-        // Read by the other rules, the result has its tool's name.
-        let either = read(&written[1..3], Rules::Either);
+        // By the other rules, the result gets its tool's name.
+        let either = read(&written[1..3], MessageRules::Either);
         assert!(either.is_err(), "the second call has no arguments");
     }
 
@@ -561,8 +560,12 @@ mod tests {
                 false,
             ),
         ] {
-            let found =
-                [Rules::Native, Rules::OpenAi, Rules::Either].map(|rules| reads(&message, rules));
+            let found = [
+                MessageRules::Native,
+                MessageRules::OpenAi,
+                MessageRules::Either,
+            ]
+            .map(|rules| reads(&message, rules));
             assert_eq!(found, [native, openai, either], "{message}");
         }
     }
@@ -575,7 +578,7 @@ mod tests {
                 "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
                 "tool_calls": [{"id": "x", "function": {"name": "f", "arguments": "{}"}}],
             })],
-            Rules::OpenAi,
+            MessageRules::OpenAi,
         )
         .unwrap();
         assert_eq!(mapped.len(), 2);
@@ -610,7 +613,7 @@ mod tests {
         let mapped = messages(&[
             json!({"role": "assistant", "tool_calls": [{"id": "x", "function": {"name": "f", "arguments": {}}}]}),
             json!({"role": "tool", "tool_call_id": "x", "content": "1"}),
-        ], Rules::Either)
+        ], MessageRules::Either)
         .unwrap();
         assert_eq!(mapped[1].tool_name, "f");
     }

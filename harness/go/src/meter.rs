@@ -1,15 +1,14 @@
-//! What a render has left of its limits, and text that counts itself.
+//! The remaining limits of a render, and text that counts its own size.
 
 use crate::error::Error;
 use rolecall_model::Limit;
 use rolecall_model::Limits;
 
-/// What a render has left.
+/// The remaining limits of a render.
 ///
-/// Whatever a template can make large is counted before it is gone through, and while
-/// it grows. Work is counted so that a unit of it takes about a third of a nanosecond:
-/// a byte that is compared or copied with many others is one unit, and what takes longer
-/// is more.
+/// The engine counts everything that a template can make large, before it reads it and while it
+/// grows. A unit of work takes about a third of a nanosecond. To compare or copy a byte among many
+/// costs one unit; slower work costs more.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pub(crate) fuel: u64,
@@ -36,7 +35,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Counts bytes or items that are about to be gone through.
+    /// Counts bytes or items before the engine goes through them.
     pub(crate) fn work(&mut self, amount: usize) -> Result<(), Error> {
         self.work = self
             .work
@@ -59,7 +58,7 @@ impl Meter {
         self.depth += 1;
     }
 
-    /// Counts bytes that are about to be produced.
+    /// Counts bytes before the engine produces them.
     pub(crate) fn produce(&mut self, amount: usize) -> Result<(), Error> {
         self.output = self
             .output
@@ -69,13 +68,13 @@ impl Meter {
     }
 }
 
-/// Whether something could be written within the limits.
-pub(crate) type Written = Result<(), Error>;
+/// The result of writing within the limits.
+pub(crate) type WriteResult = Result<(), Error>;
 
-/// Work that it takes to write a few bytes by themselves.
+/// The work to write a few bytes by themselves.
 const ESCAPE: usize = 16;
 
-/// Text that is being written; it is counted while it grows.
+/// Text under construction. It counts itself while it grows.
 #[derive(Debug)]
 pub(crate) struct Sink<'m> {
     bytes: Vec<u8>,
@@ -88,47 +87,47 @@ impl<'m> Sink<'m> {
         Sink::onto(Vec::new(), meter)
     }
 
-    /// One that goes on behind text that has been counted.
+    /// A sink that continues text that is already counted.
     pub(crate) fn onto(bytes: Vec<u8>, meter: &'m mut Meter) -> Sink<'m> {
         Sink { bytes, meter }
     }
 
     /// Writes bytes.
-    pub(crate) fn push(&mut self, text: &[u8]) -> Written {
+    pub(crate) fn push(&mut self, text: &[u8]) -> WriteResult {
         self.meter.produce(text.len())?;
         self.bytes.extend_from_slice(text);
         Ok(())
     }
 
     /// Writes a few bytes in place of one: slower than many at a time.
-    pub(crate) fn escape(&mut self, text: &[u8]) -> Written {
+    pub(crate) fn escape(&mut self, text: &[u8]) -> WriteResult {
         self.meter.work(ESCAPE)?;
         self.push(text)
     }
 
     /// Writes text.
-    pub(crate) fn push_str(&mut self, text: &str) -> Written {
+    pub(crate) fn push_str(&mut self, text: &str) -> WriteResult {
         self.push(text.as_bytes())
     }
 
     /// Writes a byte as often as wanted.
-    pub(crate) fn fill(&mut self, byte: u8, times: usize) -> Written {
+    pub(crate) fn fill(&mut self, byte: u8, times: usize) -> WriteResult {
         self.meter.produce(times)?;
         self.bytes.resize(self.bytes.len() + times, byte);
         Ok(())
     }
 
-    /// What a piece of text is that has to be known before it is written. It counts too.
+    /// Makes a piece of text that the caller needs before it writes it. It counts too.
     pub(crate) fn aside(
         &mut self,
-        write: impl FnOnce(&mut Sink<'_>) -> Written,
+        write: impl FnOnce(&mut Sink<'_>) -> WriteResult,
     ) -> Result<Vec<u8>, Error> {
         let mut side = Sink::new(self.meter);
         write(&mut side)?;
         Ok(side.bytes)
     }
 
-    /// What has been written.
+    /// The written bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -138,8 +137,8 @@ impl<'m> Sink<'m> {
 pub(crate) mod tests {
     use super::*;
 
-    /// What something writes within the default limits.
-    pub(crate) fn written(write: impl FnOnce(&mut Sink<'_>) -> Written) -> Vec<u8> {
+    /// The output within the default limits.
+    pub(crate) fn written(write: impl FnOnce(&mut Sink<'_>) -> WriteResult) -> Vec<u8> {
         let mut meter = Meter::new(&Limits::default());
         let mut sink = Sink::new(&mut meter);
         write(&mut sink).unwrap();

@@ -1,4 +1,4 @@
-//! What Go's parser checks while it builds the tree, and gotmpl's does not.
+//! Checks that Go's parser makes while it builds the tree, and gotmpl's does not.
 //!
 //! Source: text/template/parse/parse.go of Go 1.26, and `Template.Vars` of Ollama's
 //! template/template.go.
@@ -11,21 +11,24 @@ use crate::error::Error;
 use crate::functions;
 
 /// The names that a template mentions, lower-cased, and its named templates.
-pub(crate) struct Checked {
+pub(crate) struct CheckedTemplate {
     pub(crate) names: HashSet<String>,
     pub(crate) defines: HashMap<SmolStr, ListNode>,
 }
 
-/// Checks a template and the templates that it defines. The name of the template itself is
-/// empty: one that is defined with that name takes its place where it is empty.
-pub(crate) fn check(root: &mut ListNode, defines: Vec<DefineNode>) -> Result<Checked, Error> {
+/// Checks a template and the templates that it defines. The name of the main template is empty. If
+/// the template has no content, a defined template with the empty name replaces it.
+pub(crate) fn check(
+    root: &mut ListNode,
+    defines: Vec<DefineNode>,
+) -> Result<CheckedTemplate, Error> {
     let mut names = HashSet::new();
     for define in &defines {
         let mut checker = Checker::new(&mut names);
         checker.list(&define.body)?;
     }
     Checker::new(&mut names).list(root)?;
-    // Whether a tree is empty is asked once: its text may be long.
+    // Each tree is checked for emptiness only once, because its text may be long.
     let mut kept: HashMap<SmolStr, (bool, ListNode)> = HashMap::new();
     for define in defines {
         let line = define.pos.line;
@@ -53,7 +56,7 @@ pub(crate) fn check(root: &mut ListNode, defines: Vec<DefineNode>) -> Result<Che
         }
     }
     let defines = kept.into_iter();
-    Ok(Checked {
+    Ok(CheckedTemplate {
         names,
         defines: defines.map(|(name, (_, body))| (name, body)).collect(),
     })
@@ -94,7 +97,7 @@ impl<'n> Checker<'n> {
                 }
                 Node::Template(call) => match &call.pipe {
                     Some(pipe) => self.pipe(pipe, Mention::Yes)?,
-                    // Ollama's words: it wants a pipeline behind every name.
+                    // Ollama's words. It expects a pipeline after every name.
                     None => {
                         return Err(Error::new("undefined template specified").at(call.pos.line));
                     }
@@ -117,7 +120,7 @@ impl<'n> Checker<'n> {
     }
 
     fn pipe(&mut self, pipe: &PipeNode, mention: Mention) -> Result<(), Error> {
-        // Go has a variable in scope as soon as it has read its name.
+        // In Go a variable is in scope as soon as its name is read.
         for name in &pipe.decl {
             self.variables.push(name.clone());
             *self.declared.entry(name.clone()).or_default() += 1;
@@ -188,7 +191,7 @@ impl<'n> Checker<'n> {
     }
 }
 
-/// Whether names in an expression count.
+/// Whether the names in an expression count as mentioned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mention {
     Yes,

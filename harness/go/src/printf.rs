@@ -1,32 +1,32 @@
-//! `printf`: the layout with its verbs, flags, widths and indexes.
+//! `printf`: the format with its verbs, flags, widths and indexes.
 //!
 //! Source: fmt/print.go of Go 1.26, `doPrintf`.
 
 use crate::error::Error;
-use crate::format::{Depth, Spec, write};
-use crate::meter::{Sink, Written};
+use crate::format::{Depth, VerbSpec, write};
+use crate::meter::{Sink, WriteResult};
 use crate::values::Value;
 
 /// Go refuses widths and precisions above this.
 const LARGEST_WIDTH: usize = 1_000_000;
 
-/// Work that it takes to read one byte of a layout.
+/// The work to read one byte of a format.
 const BYTE: usize = 8;
 
-/// Work that it takes to follow one verb, beside writing a value.
+/// The work for one verb, besides writing the value.
 const VERB: usize = 100;
 
 /// `fmt.Sprintf`.
-pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Written {
+pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> WriteResult {
     out.meter.work(format.len().saturating_mul(BYTE))?;
-    let mut layout = Layout {
+    let mut layout = FormatReader {
         format,
         at: 0,
         values,
         next: 0,
         is_reordered: false,
         is_good: true,
-        // Behind it no index ends: nobody has to look for its end again and again.
+        // No index ends after this byte, so there is no need to search for its end again and again.
         last_bracket: format.iter().rposition(|b| *b == b']').unwrap_or(0),
     };
     while let Some(length) = layout.rest().iter().position(|b| *b == b'%') {
@@ -43,21 +43,21 @@ pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
     Ok(())
 }
 
-/// How far a layout is read.
-struct Layout<'l> {
+/// Reads a format.
+struct FormatReader<'l> {
     format: &'l [u8],
     at: usize,
     values: &'l [Value],
-    /// The operand that is next.
+    /// The next operand.
     next: usize,
     /// Whether there was an index, `%[2]d`.
     is_reordered: bool,
-    /// Whether the indexes of this conversion are good.
+    /// Whether the indexes of this conversion are valid.
     is_good: bool,
     last_bracket: usize,
 }
 
-impl<'l> Layout<'l> {
+impl<'l> FormatReader<'l> {
     fn rest(&self) -> &'l [u8] {
         &self.format[self.at..]
     }
@@ -66,7 +66,7 @@ impl<'l> Layout<'l> {
         self.format.get(self.at).copied()
     }
 
-    /// What follows a percent sign. Gives whether there was a verb.
+    /// Reads a conversion after its percent sign, and returns whether it has a verb.
     fn conversion(&mut self, out: &mut Sink<'_>) -> Result<bool, Error> {
         self.is_good = true;
         let mut spec = flags(self.format, &mut self.at);
@@ -88,7 +88,7 @@ impl<'l> Layout<'l> {
             // `%[3]2d`
             self.is_good &= !(is_behind_index && spec.width.is_some());
         }
-        // A point at the very end is taken for the verb.
+        // A point at the very end counts as the verb.
         if self.byte() == Some(b'.') && self.at + 1 < self.format.len() {
             self.at += 1;
             // `%[3].2d`
@@ -111,14 +111,14 @@ impl<'l> Layout<'l> {
             out.push(b"%!(NOVERB)")?;
             return Ok(false);
         };
-        // A byte that is no UTF-8 is one verb.
+        // A byte that is not UTF-8 is one verb.
         let is_whole = self
             .rest()
             .starts_with(verb.encode_utf8(&mut [0; 4]).as_bytes());
         self.at += if is_whole { verb.len_utf8() } else { 1 };
         spec.verb = verb;
         if verb == 'v' {
-            // These two flags ask for other forms then.
+            // Before `v` these two flags ask for other forms.
             spec.is_source = std::mem::take(&mut spec.sharp);
             spec.has_names = std::mem::take(&mut spec.plus);
         }
@@ -136,8 +136,8 @@ impl<'l> Layout<'l> {
         Ok(true)
     }
 
-    /// An index, if there is one here: `%[2]d` takes the second operand, and those that follow
-    /// go on from there (`argNumber`).
+    /// Reads an index, if there is one here: `%[2]d` takes the second operand, and the next
+    /// conversions continue from there (`argNumber`).
     fn index(&mut self) -> bool {
         if self.byte() != Some(b'[') {
             return false;
@@ -166,8 +166,8 @@ impl<'l> Layout<'l> {
     }
 }
 
-/// The number at a place. After one that is too large Go reads nothing any more: that is
-/// told by a digit that follows what is too large already (`parsenum`).
+/// The number at a place. After a number that is too large Go reads nothing more of the format. It
+/// notices the size only at the next digit (`parsenum`).
 fn number(format: &[u8], at: &mut usize) -> Option<usize> {
     let mut number = None;
     while let Some(digit @ b'0'..=b'9') = format.get(*at) {
@@ -185,7 +185,7 @@ fn number(format: &[u8], at: &mut usize) -> Option<usize> {
 /// The number in `[2]`, if there is one, and the length of the whole (`parseArgNumber`).
 /// `has_end` says whether there is a bracket that ends one.
 fn explicit(format: &[u8], has_end: bool) -> (Option<usize>, usize) {
-    // Nothing shorter than `[n]` is looked at.
+    // An index has at least three bytes: `[n]`.
     let end = (has_end && format.len() > 2).then(|| format.iter().position(|b| *b == b']'));
     let Some(end) = end.flatten() else {
         return (None, 1);
@@ -202,8 +202,8 @@ fn first_char(bytes: &[u8]) -> Option<char> {
 }
 
 /// The flags at a place.
-fn flags(format: &[u8], at: &mut usize) -> Spec {
-    let mut spec = Spec::default();
+fn flags(format: &[u8], at: &mut usize) -> VerbSpec {
+    let mut spec = VerbSpec::default();
     loop {
         match format.get(*at) {
             Some(b'+') => spec.plus = true,
@@ -217,15 +217,15 @@ fn flags(format: &[u8], at: &mut usize) -> Spec {
     }
 }
 
-/// The complaint about a verb.
-fn complain(out: &mut Sink<'_>, verb: char, what: &str) -> Written {
+/// Writes Go's error text for a verb.
+fn complain(out: &mut Sink<'_>, verb: char, what: &str) -> WriteResult {
     out.push(b"%!")?;
     out.push_str(verb.encode_utf8(&mut [0; 4]))?;
     out.push_str(what)
 }
 
-/// The complaint about operands that no verb took.
-fn extra(out: &mut Sink<'_>, values: &[Value]) -> Written {
+/// Writes Go's error text for unused operands.
+fn extra(out: &mut Sink<'_>, values: &[Value]) -> WriteResult {
     out.push(b"%!(EXTRA ")?;
     for (i, value) in values.iter().enumerate() {
         if i > 0 {
@@ -236,7 +236,7 @@ fn extra(out: &mut Sink<'_>, values: &[Value]) -> Written {
         } else {
             out.push_str(value.type_name())?;
             out.push(b"=")?;
-            write(out, value, &Spec::plain('v'), Depth::Top)?;
+            write(out, value, &VerbSpec::plain('v'), Depth::Top)?;
         }
     }
     out.push(b")")

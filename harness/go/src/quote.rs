@@ -4,12 +4,12 @@
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::meter::{Sink, Written};
+use crate::meter::{Sink, WriteResult};
 
-/// Work that it takes to look a character up.
+/// The work to look a character up.
 const LOOKUP: usize = 100;
 
-/// Work that it takes to write a character as a number.
+/// The work to write a character as a number.
 const NUMBER: usize = 500;
 
 /// Letters, marks, numbers, punctuation, symbols, and the plain space.
@@ -27,13 +27,13 @@ pub(crate) fn is_printable(c: char) -> bool {
     )
 }
 
-/// Writes text in long runs, but for the characters that have to be written otherwise.
+/// Writes text in long runs, and replaces single characters.
 fn in_runs(
     out: &mut Sink<'_>,
     text: &str,
     is_plain: impl Fn(char) -> bool,
-    mut escape: impl FnMut(&mut Sink<'_>, char) -> Written,
-) -> Written {
+    mut escape: impl FnMut(&mut Sink<'_>, char) -> WriteResult,
+) -> WriteResult {
     let mut from = 0;
     for (at, c) in text.char_indices() {
         if !c.is_ascii() {
@@ -48,12 +48,12 @@ fn in_runs(
     out.push(&text.as_bytes()[from..])
 }
 
-/// Writes bytes in long runs, but for those that have to be written otherwise.
+/// Writes bytes in long runs, and replaces single bytes.
 fn replaced(
     out: &mut Sink<'_>,
     text: &[u8],
     replacement: impl Fn(u8) -> Option<&'static [u8]>,
-) -> Written {
+) -> WriteResult {
     let mut from = 0;
     for (at, byte) in text.iter().enumerate() {
         if let Some(other) = replacement(*byte) {
@@ -69,7 +69,7 @@ fn is_plain(c: char, quote: char, ascii: bool) -> bool {
     c != quote && c != '\\' && (!ascii || c.is_ascii()) && is_printable(c)
 }
 
-fn escape(out: &mut Sink<'_>, c: char, quote: char) -> Written {
+fn escape(out: &mut Sink<'_>, c: char, quote: char) -> WriteResult {
     match c {
         c if c == quote || c == '\\' => out.escape(&[b'\\', c as u8]),
         '\u{7}' => out.escape(b"\\a"),
@@ -106,9 +106,8 @@ pub(crate) fn hex(byte: u8, upper: bool) -> [u8; 2] {
     ]
 }
 
-/// `strconv.Quote`; with `raw` in backquotes where that is possible, with `ascii`
-/// without other characters.
-pub(crate) fn quote(out: &mut Sink<'_>, text: &[u8], raw: bool, ascii: bool) -> Written {
+/// `strconv.Quote`. `raw` asks for backquotes where possible; `ascii` escapes all other characters.
+pub(crate) fn quote(out: &mut Sink<'_>, text: &[u8], raw: bool, ascii: bool) -> WriteResult {
     if raw
         && let Ok(text) = std::str::from_utf8(text)
         && !text.contains(|c: char| {
@@ -136,7 +135,7 @@ pub(crate) fn quote(out: &mut Sink<'_>, text: &[u8], raw: bool, ascii: bool) -> 
 }
 
 /// `strconv.QuoteRune`.
-pub(crate) fn quote_char(out: &mut Sink<'_>, c: char, ascii: bool) -> Written {
+pub(crate) fn quote_char(out: &mut Sink<'_>, c: char, ascii: bool) -> WriteResult {
     out.push(b"'")?;
     let mut buffer = [0; 4];
     in_runs(
@@ -149,7 +148,7 @@ pub(crate) fn quote_char(out: &mut Sink<'_>, c: char, ascii: bool) -> Written {
 }
 
 /// `html`.
-pub(crate) fn html(out: &mut Sink<'_>, text: &[u8]) -> Written {
+pub(crate) fn html(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
     replaced(out, text, |byte| {
         Some(match byte {
             0 => "\u{fffd}".as_bytes(),
@@ -164,7 +163,7 @@ pub(crate) fn html(out: &mut Sink<'_>, text: &[u8]) -> Written {
 }
 
 /// `js`.
-pub(crate) fn js(out: &mut Sink<'_>, text: &[u8]) -> Written {
+pub(crate) fn js(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
     let is_plain =
         |c| !matches!(c, '\\' | '\'' | '"' | '<' | '>' | '&' | '=') && is_printable_js(c);
     for chunk in text.utf8_chunks() {
@@ -179,8 +178,8 @@ pub(crate) fn js(out: &mut Sink<'_>, text: &[u8]) -> Written {
                 out.push_str(&format!("\\u{:04X}", u32::from(c)))
             }
         })?;
-        // Go takes the replacement character for printable and copies the byte; the
-        // output is made valid at the end.
+        // Go treats the replacement character as printable and copies the byte. The engine makes
+        // the output valid at the end.
         for _ in chunk.invalid() {
             out.escape("\u{fffd}".as_bytes())?;
         }
@@ -188,13 +187,13 @@ pub(crate) fn js(out: &mut Sink<'_>, text: &[u8]) -> Written {
     Ok(())
 }
 
-/// Whether `js` leaves a character alone that means nothing to it: DEL too.
+/// Whether `js` keeps a character that has no special meaning. It keeps DEL too.
 fn is_printable_js(c: char) -> bool {
     c == '\u{7f}' || is_printable(c)
 }
 
 /// `urlquery`: `url.QueryEscape`.
-pub(crate) fn urlquery(out: &mut Sink<'_>, text: &[u8]) -> Written {
+pub(crate) fn urlquery(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
     let mut from = 0;
     for (at, byte) in text.iter().enumerate() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {

@@ -1,8 +1,7 @@
-//! The fields of the root that a template reads: `.System` where the dot is still the
-//! root, `$.System` everywhere.
+//! The fields of the root that a template reads: `.System` if the dot is still the root, `$.System`
+//! anywhere.
 //!
-//! Templates that a template defines are left out: what their dot is depends on who
-//! calls them.
+//! Defined templates do not count, because their dot depends on the caller.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +73,7 @@ fn expression(expression: &Expr, dot: Dot, found: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dialect, Gotmpl, Program as _, Template};
+    use crate::{Dialect, GoEngine, Program as _, Template};
 
     #[test]
     fn fields_of_the_root_and_of_nothing_else() {
@@ -83,7 +82,7 @@ mod tests {
             {{ with .Think }}{{ .Level }}{{ else }}{{ .Response }}{{ end }}\
             {{ (index $.Extra 0).Name }}";
         let template = Template::from_source("t", Dialect::Go, source);
-        let program = Gotmpl::new().program(&template).unwrap();
+        let program = GoEngine::new().program(&template).unwrap();
         let read: Vec<String> = program.variables().into_iter().collect();
         assert_eq!(
             read,

@@ -1,27 +1,28 @@
-//! A template's source, made ready for gotmpl's parser.
+//! Prepares a template's source for gotmpl's parser.
 //!
-//! gotmpl 0.6.1 reads some things otherwise than Go's text/template/parse: it trims any
-//! Unicode space at `{{-` and `-}}`, trims behind a comment that asks for trimming
-//! before it, takes an `{{end}}` too many for the end of the template and the end of
-//! the template for a missing `{{end}}`, and lets operands touch. So this scanner goes
-//! first: it refuses what Go's lexer and block structure refuse, in Go's words, does
-//! the trimming and drops the comments, and keeps every action on its line.
+//! gotmpl 0.6.1 differs from Go's text/template/parse in some points. It trims any Unicode space at
+//! `{{-` and `-}}`. It trims after a comment that asks for trimming before it. It takes a surplus
+//! `{{end}}` as the end of the template, and the end of the template as a missing `{{end}}`. It
+//! lets operands touch. So this scanner runs first. It refuses the sources that Go's lexer and
+//! block structure refuse, in Go's words. It trims text, drops comments, and keeps every action on
+//! its line.
 
 use crate::error::Error;
 use rolecall_model::Limit;
 
-/// Blocks and branches of blocks that may be open at a time. gotmpl parses the branches
-/// of one `if` one inside the other, and its own bound on nesting does not count them.
+/// The most blocks and branches of blocks that may be open at once. gotmpl nests the branches of
+/// one `if`, and its own bound on nesting does not count them.
 const MOST_OPEN: usize = 500;
 
-/// Tokens that a template may have: the tree that is made of them is much larger than
-/// they are. The longest honest templates have a hundredth of that.
+/// The most tokens of a template. The tree is much larger than its tokens. The longest honest
+/// templates have a hundredth of this number.
 const MOST_TOKENS: usize = 250_000;
 
-/// Bytes of a name that count as one more token: it is looked at again and again.
+/// The bytes of a name that count as one more token, because the engine reads a name again and
+/// again.
 const LONG_NAME: usize = 16;
 
-/// Checks a source and writes it so that gotmpl reads it as Go does.
+/// Checks a source and rewrites it so that gotmpl reads it as Go does.
 pub(crate) fn prepare(source: &str) -> Result<String, Error> {
     let mut scanner = Scanner {
         source,
@@ -47,7 +48,7 @@ struct Scanner<'s> {
     /// Line breaks that trimming and comments took away since the last action.
     lost_lines: usize,
     open: Vec<Block>,
-    /// Of all open blocks.
+    /// The branches of all open blocks.
     branches: usize,
     tokens: usize,
 }
@@ -59,8 +60,9 @@ struct Block {
     branches: usize,
 }
 
+/// A token of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'s> {
+pub(crate) enum Token<'s> {
     Word(&'s str),
     Variable,
     Field,
@@ -89,12 +91,13 @@ impl Token<'_> {
     }
 }
 
-const KEYWORDS: [&str; 10] = [
+/// The words that begin a statement, or end it.
+pub(crate) const KEYWORDS: [&str; 10] = [
     "block", "break", "continue", "define", "else", "end", "if", "range", "template", "with",
 ];
 
 /// Go's lexer knows these spaces and no others.
-fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
@@ -117,7 +120,7 @@ impl<'s> Scanner<'s> {
             };
             let behind = &rest[length + 2..];
             let trims = behind.starts_with('-') && behind[1..].starts_with(is_space);
-            // The text before it and what opens and closes it.
+            // The text before it, its opening and its closing mark.
             self.count(3)?;
             self.text(&rest[..length], trim_start, trims, false);
             self.at += length + if trims { 4 } else { 2 };
@@ -142,7 +145,7 @@ impl<'s> Scanner<'s> {
             self.lost_lines += lines(text) - lines(kept);
         }
         match kept.strip_suffix('{') {
-            // With what follows it would open an action.
+            // Together with the next text it would open an action.
             Some(before) if !last => {
                 self.out.push_str(before);
                 self.out.push_str("{{\"{\"}}");
@@ -151,7 +154,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Skips a comment. Gives whether the text behind it is trimmed.
+    /// Skips a comment, and returns whether it trims the text after it.
     fn comment(&mut self) -> Result<bool, Error> {
         let rest = self.rest();
         let Some(end) = rest[2..].find("*/") else {
@@ -168,7 +171,7 @@ impl<'s> Scanner<'s> {
         Ok(trims)
     }
 
-    /// Copies an action. Gives whether the text behind it is trimmed.
+    /// Copies an action, and returns whether it trims the text after it.
     fn action(&mut self) -> Result<bool, Error> {
         self.out.push_str("{{");
         for _ in 0..std::mem::take(&mut self.lost_lines) {
@@ -176,9 +179,9 @@ impl<'s> Scanner<'s> {
         }
         let mut tokens: Vec<Token<'s>> = Vec::new();
         let mut parens = 0_usize;
-        // Where the last pipe was written.
+        // The position of the last pipe in the output.
         let mut pipe = 0;
-        // Where the first comma was written.
+        // The position of the first comma in the output.
         let mut comma = 0;
         let trims = loop {
             let rest = self.rest();
@@ -249,7 +252,7 @@ impl<'s> Scanner<'s> {
                 self.at += length;
             } else {
                 if token == Token::Literal && text.starts_with('+') {
-                    // gotmpl reads the sign before some numbers only.
+                    // gotmpl reads a sign only before some numbers.
                     self.at += 1;
                     self.copy(length - 1);
                     continue;
@@ -278,8 +281,8 @@ impl<'s> Scanner<'s> {
         Ok(trims)
     }
 
-    /// Drops a pipe that nothing follows: Go takes the pipeline for complete
-    /// (text/template/parse, `pipeline`).
+    /// Drops a pipe with nothing after it: for Go the pipeline is complete (text/template/parse,
+    /// `pipeline`).
     fn drop_last_pipe(&mut self, tokens: &[Token<'_>], pipe: usize) {
         if let [before @ .., last, Token::Pipe] = tokens
             && last.ends_operand()
@@ -303,7 +306,7 @@ impl<'s> Scanner<'s> {
         Ok(())
     }
 
-    /// Counts one more branch that is open.
+    /// Counts one more open branch.
     fn nest(&mut self) -> Result<(), Error> {
         self.branches += 1;
         if self.branches > MOST_OPEN {
@@ -312,7 +315,7 @@ impl<'s> Scanner<'s> {
         Ok(())
     }
 
-    /// Follows the blocks: what opens, what closes.
+    /// Keeps track of the blocks that open and close.
     fn block(&mut self, tokens: &[Token<'_>]) -> Result<(), Error> {
         let keyword = match tokens {
             [Token::Word(word), ..] => KEYWORDS.iter().find(|known| *known == word),
@@ -361,7 +364,7 @@ impl<'s> Scanner<'s> {
                 self.nest()?;
             }
             Some(keyword @ ("break" | "continue")) => {
-                // A range's else is outside of it, and a block is a template of its own.
+                // A range's else is outside the range, and a block is a separate template.
                 let loops = self
                     .open
                     .iter()
@@ -380,8 +383,8 @@ impl<'s> Scanner<'s> {
     }
 }
 
-/// Whether tokens end with what no operand can touch, because a pipeline begins behind it: a
-/// keyword, or the name of a template.
+/// Whether tokens end with a keyword or a template's name. A pipeline begins after it, so no
+/// operand can touch it.
 fn ends_keyword(tokens: &[Token<'_>]) -> bool {
     match tokens {
         [Token::Word(word)] | [Token::Word("else"), Token::Word(word)] => KEYWORDS.contains(word),
@@ -390,8 +393,8 @@ fn ends_keyword(tokens: &[Token<'_>]) -> bool {
     }
 }
 
-/// Whether what stands before each `:=` and `=` is one variable or two, and whether
-/// there are commas elsewhere.
+/// Checks that one or two variables stand before each `:=` and `=`, and that there are no other
+/// commas.
 fn declarations(tokens: &[Token<'_>]) -> Result<(), Error> {
     let mut commas = tokens.iter().filter(|t| **t == Token::Comma).count();
     for (i, _) in tokens
@@ -424,7 +427,7 @@ fn declarations(tokens: &[Token<'_>]) -> Result<(), Error> {
 }
 
 /// The token at the beginning of a text, and its length.
-fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
+pub(crate) fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
     let Some(first) = text.chars().next() else {
         return Err(Error::new("unclosed action"));
     };
@@ -459,7 +462,8 @@ fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
         '.' | '+' | '-' | '0'..='9' => {
             let length = number(text)?;
             let number = &text[..length];
-            // No octal number, and Go takes no float without a point for an integer.
+            // `089` is not an octal number, and Go does not read a float without a point as an
+            // integer.
             let digits = number.trim_start_matches(['+', '-']);
             if digits.starts_with('0')
                 && digits.contains(['8', '9'])
@@ -467,21 +471,21 @@ fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
             {
                 return Err(Error::new(format!("integer overflow: {number:?}")));
             }
-            // What has a sign is no unsigned integer (strconv, `ParseUint`).
+            // A number with a sign is not an unsigned integer (strconv, `ParseUint`).
             if number.starts_with('+')
                 && let Ok(size) = digits.replace('_', "").parse::<u64>()
                 && i64::try_from(size).is_err()
             {
                 return Err(Error::new(format!("integer overflow: {number:?}")));
             }
-            // Of the other bases only the hexadecimal one has floats.
+            // Among the other bases only the hexadecimal one has floats.
             let has_other_base = digits
                 .strip_prefix('0')
                 .is_some_and(|digits| digits.starts_with(['b', 'B', 'o', 'O']));
             if has_other_base && digits.contains('.') {
                 return Err(Error::new(format!("illegal number syntax: {number:?}")));
             }
-            // With a point a number of another base is a float, which needs digits and a power.
+            // A hexadecimal number with a point is a float, and needs digits and a power.
             if let Some(digits) = digits
                 .strip_prefix("0x")
                 .or_else(|| digits.strip_prefix("0X"))
@@ -579,7 +583,7 @@ fn quoted<'t>(text: &'t str, quote: char, unterminated: &str) -> Result<(Token<'
     Err(Error::new(unterminated))
 }
 
-/// Whether Go knows what stands behind a backslash: strconv, `UnquoteChar`.
+/// Whether Go knows the escape after a backslash (strconv, `UnquoteChar`).
 fn is_escape(text: &str, kind: char, quote: char) -> bool {
     let code = |from: usize, digits: usize, radix: u32| {
         let digits = text.get(from..from + digits)?;

@@ -1,16 +1,16 @@
-//! Whether the model shall think: `.Think`, `.ThinkLevel` and `.IsThinkSet`.
+//! Whether the model should think: `.Think`, `.ThinkLevel` and `.IsThinkSet`.
 //!
-//! Source: api/types.go (`ThinkValue`), openai/openai.go (`thinkFromReasoningEffort`)
-//! and server/prompt.go (`renderPrompt`) of 0.33. The variable `think` is the field of Ollama's
-//! own endpoint, `reasoning_effort` that of the `OpenAI` endpoint; a boolean
-//! `enable_thinking`, which Ollama does not know, counts as a boolean `think`. The first
-//! of them that is not null decides.
+//! Source: api/types.go (`ThinkValue`), openai/openai.go (`thinkFromReasoningEffort`) and
+//! server/prompt.go (`renderPrompt`) of 0.33. Three variables can set it, and the first one that is
+//! not null decides. `think` is the field of Ollama's own endpoint, and `reasoning_effort` the
+//! field of the `OpenAI` endpoint. Ollama does not know `enable_thinking`; as a boolean it counts
+//! as a boolean `think`.
 
 use serde_json::Value as Json;
 
 use crate::error::Error;
 
-/// What the three fields of the root are made from.
+/// The source of the three fields of the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Think {
     pub(crate) on: bool,
@@ -35,7 +35,7 @@ impl Think {
         }
     }
 
-    /// As the variable `think` has it; nothing where it is not set.
+    /// The value of the variable `think`; none if it is not set.
     pub(crate) fn to_json(self) -> Option<Json> {
         match (self.is_set, self.on, self.level) {
             (false, ..) => None,
@@ -45,7 +45,7 @@ impl Think {
         }
     }
 
-    /// Reads the variables; `variable` finds one by name.
+    /// Reads the variables. `variable` finds one by name.
     pub(crate) fn read<'j>(variable: impl Fn(&str) -> Option<&'j Json>) -> Result<Think, Error> {
         let given = |name: &str| variable(name).filter(|value| !value.is_null());
         match given("think") {

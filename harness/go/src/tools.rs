@@ -9,13 +9,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use crate::error::Error;
-use crate::meter::{Meter, Sink, Written};
+use crate::meter::{Meter, Sink, WriteResult};
 use crate::unmarshal;
 use crate::values::{ListKind, MapKind, Struct, StructKind, Text, Value};
 
 const PLACE: &str = "ChatCompletionRequest.tools";
 
-/// The tools of a case. None at all are a nil slice.
+/// The tools of a case. A case without tools gives a nil slice.
 pub(crate) fn tools(tools: Option<&[Json]>) -> Result<Value, Error> {
     let Some(tools) = tools else {
         return Ok(Value::nil_list(ListKind::Tools));
@@ -58,7 +58,7 @@ fn parameters(json: Option<&Json>) -> Result<Value, Error> {
             .unwrap_or(unmarshal::nothing()),
         None => unmarshal::nothing(),
     };
-    // The template sees a plain map, sorted; only what is nested keeps its order.
+    // The template sees a plain, sorted map. Only nested objects keep their order.
     let sorted = match ordered(parameters, &place)? {
         None => Value::Map(crate::values::Map {
             kind: MapKind::Properties,
@@ -131,8 +131,8 @@ fn property(json: &Json, place: &str) -> Result<Value, Error> {
     ))
 }
 
-/// One type or several. A type that is written as null is the empty string, because Go
-/// reads null into a string without a word.
+/// One type or several. A null becomes the empty string, because Go reads null into a string
+/// without an error.
 fn property_type(object: &Map<String, Json>, place: &str) -> Result<Value, Error> {
     let written = object
         .iter()
@@ -169,8 +169,8 @@ fn string_list(object: &Map<String, Json>, name: &str, place: &str) -> Result<Va
     })
 }
 
-/// Tools as they are once they were written as JSON again: lists that are empty are left
-/// out. The endpoint for clients of `OpenAI` hands its requests on like that.
+/// Tools after another round through JSON, which leaves out empty lists. The endpoint for clients
+/// of `OpenAI` passes its requests on in this way.
 pub(crate) fn without_empty_lists(tools: &[Json]) -> Vec<Json> {
     let mut tools = tools.to_vec();
     for tool in tools.iter_mut().filter_map(Json::as_object_mut) {
@@ -206,7 +206,7 @@ fn property_without_empty_lists(property: &mut Map<String, Json>) {
     }
 }
 
-/// The members that Go may read as one of a name, where they are objects.
+/// The members that Go may read under a name, if they are objects.
 fn members_mut<'j>(
     object: &'j mut Map<String, Json>,
     name: &'static str,
@@ -224,11 +224,11 @@ fn drop_empty_lists(object: &mut Map<String, Json>, names: &[&str]) {
     });
 }
 
-/// Work that it takes to look at one property.
+/// The work to look at one property.
 const PROPERTY: usize = 300;
 
 /// Writes a property's type in TypeScript's words: api/types.go, `ToTypeScriptType`.
-pub(crate) fn typescript(out: &mut Sink<'_>, property: &Struct) -> Written {
+pub(crate) fn typescript(out: &mut Sink<'_>, property: &Struct) -> WriteResult {
     out.meter.work(PROPERTY)?;
     let items = |name| match property.get(name) {
         Some(Value::List(list)) => list.items(),

@@ -1,7 +1,7 @@
-//! The fields in a template that nothing has, in branches that never run too.
+//! The fields in a template that no value has, even in branches that never run.
 //!
-//! What the dot and the variables are is known where they come from the root. Of a template
-//! that a template defines it is not: that depends on who calls it.
+//! The types of the dot and the variables are known if they come from the root. In a defined
+//! template they are unknown, because they depend on the caller.
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, PipeNode, SmolStr};
 use rolecall_model::{NameKind, UnknownName};
@@ -24,44 +24,44 @@ const ROOT: &[&str] = &[
 /// Methods that a template may call: see `exec.rs`.
 const METHODS: [&str; 2] = ["String", "ToTypeScriptType"];
 
-/// What a value is, as far as that is certain.
+/// The type of a value, as far as it is certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum StaticType {
     Root,
     Struct(StructKind),
     ListOf(StructKind),
     Unknown,
 }
 
-impl Shape {
-    fn element(self) -> Shape {
+impl StaticType {
+    fn element(self) -> StaticType {
         match self {
-            Shape::ListOf(kind) => Shape::Struct(kind),
-            _ => Shape::Unknown,
+            StaticType::ListOf(kind) => StaticType::Struct(kind),
+            _ => StaticType::Unknown,
         }
     }
 
-    fn field(self, name: &str) -> Shape {
+    fn field(self, name: &str) -> StaticType {
         use StructKind::{Message, Parameters, Tool, ToolCall, ToolCallFunction, ToolFunction};
         match (self, name) {
-            (Shape::Root, "Messages") => Shape::ListOf(Message),
-            (Shape::Root, "Tools") => Shape::ListOf(Tool),
-            (Shape::Struct(Message), "ToolCalls") => Shape::ListOf(ToolCall),
-            (Shape::Struct(ToolCall), "Function") => Shape::Struct(ToolCallFunction),
-            (Shape::Struct(Tool), "Function") => Shape::Struct(ToolFunction),
-            (Shape::Struct(ToolFunction), "Parameters") => Shape::Struct(Parameters),
-            _ => Shape::Unknown,
+            (StaticType::Root, "Messages") => StaticType::ListOf(Message),
+            (StaticType::Root, "Tools") => StaticType::ListOf(Tool),
+            (StaticType::Struct(Message), "ToolCalls") => StaticType::ListOf(ToolCall),
+            (StaticType::Struct(ToolCall), "Function") => StaticType::Struct(ToolCallFunction),
+            (StaticType::Struct(Tool), "Function") => StaticType::Struct(ToolFunction),
+            (StaticType::Struct(ToolFunction), "Parameters") => StaticType::Struct(Parameters),
+            _ => StaticType::Unknown,
         }
     }
 
-    /// What a name is that it does not have.
+    /// Describes a name that the type does not have.
     fn unknown(self, name: &str) -> Option<NameKind> {
         match self {
-            Shape::Root if !ROOT.contains(&name) => {
+            StaticType::Root if !ROOT.contains(&name) => {
                 let of = "what a template is given";
                 Some(NameKind::Key { of, known: ROOT })
             }
-            Shape::Struct(kind) => {
+            StaticType::Struct(kind) => {
                 let mut fields = kind.fields().iter();
                 let is_known = fields.any(|field| field.name == name) || METHODS.contains(&name);
                 (!is_known).then_some(NameKind::Field(of(kind)))
@@ -83,24 +83,24 @@ fn of(kind: StructKind) -> &'static str {
     }
 }
 
-/// The fields in a template that nothing has. Those of which one does not know what should
-/// have them are left out.
+/// The fields in a template that no value has. A field of a value with an unknown type does not
+/// count.
 pub(crate) fn names(root: &ListNode) -> Vec<UnknownName> {
-    let mut fields = Fields::default();
-    fields.variables.push(("$".into(), Shape::Root));
-    fields.list(root, Shape::Root);
+    let mut fields = UnknownFields::default();
+    fields.variables.push(("$".into(), StaticType::Root));
+    fields.list(root, StaticType::Root);
     fields.found
 }
 
 #[derive(Default)]
-struct Fields {
+struct UnknownFields {
     /// The variables that are in scope.
-    variables: Vec<(SmolStr, Shape)>,
+    variables: Vec<(SmolStr, StaticType)>,
     found: Vec<UnknownName>,
 }
 
-impl Fields {
-    fn list(&mut self, list: &ListNode, dot: Shape) {
+impl UnknownFields {
+    fn list(&mut self, list: &ListNode, dot: StaticType) {
         for node in &list.nodes {
             match node {
                 Node::List(inner) => self.list(inner, dot),
@@ -114,7 +114,7 @@ impl Fields {
                     let element = shape.element();
                     match branch.pipe.decl.len() {
                         0 | 1 => (element, vec![element]),
-                        _ => (element, vec![Shape::Unknown, element]),
+                        _ => (element, vec![StaticType::Unknown, element]),
                     }
                 }),
                 Node::Template(call) => {
@@ -127,12 +127,12 @@ impl Fields {
         }
     }
 
-    /// A branch; `within` says what the dot and the declared variables are in its body.
+    /// Visits a branch. `within` gives the types of the dot and the declared variables in its body.
     fn branch(
         &mut self,
         branch: &BranchNode,
-        dot: Shape,
-        within: impl FnOnce(Shape) -> (Shape, Vec<Shape>),
+        dot: StaticType,
+        within: impl FnOnce(StaticType) -> (StaticType, Vec<StaticType>),
     ) {
         let scope = self.variables.len();
         let shape = self.pipe(&branch.pipe, dot);
@@ -145,13 +145,13 @@ impl Fields {
         self.variables.truncate(scope);
     }
 
-    fn declare(&mut self, pipe: &PipeNode, shapes: &[Shape]) {
+    fn declare(&mut self, pipe: &PipeNode, shapes: &[StaticType]) {
         for (name, shape) in pipe.decl.iter().zip(shapes) {
             if pipe.is_assign {
-                // What it is elsewhere is not certain any more.
+                // Elsewhere its type is no longer certain.
                 let mut known = self.variables.iter_mut();
                 if let Some((_, shape)) = known.rfind(|(known, _)| known == name) {
-                    *shape = Shape::Unknown;
+                    *shape = StaticType::Unknown;
                 }
             } else {
                 self.variables.push((name.clone(), *shape));
@@ -159,8 +159,8 @@ impl Fields {
         }
     }
 
-    fn pipe(&mut self, pipe: &PipeNode, dot: Shape) -> Shape {
-        let mut shape = Shape::Unknown;
+    fn pipe(&mut self, pipe: &PipeNode, dot: StaticType) -> StaticType {
+        let mut shape = StaticType::Unknown;
         for command in &pipe.commands {
             let shapes: Vec<_> = command
                 .args
@@ -173,19 +173,19 @@ impl Fields {
                     match (name.as_str(), rest.len()) {
                         ("index", 1) => list.element(),
                         ("slice", _) => *list,
-                        _ => Shape::Unknown,
+                        _ => StaticType::Unknown,
                     }
                 }
-                _ => Shape::Unknown,
+                _ => StaticType::Unknown,
             };
         }
         match pipe.commands.len() {
             1 => shape,
-            _ => Shape::Unknown,
+            _ => StaticType::Unknown,
         }
     }
 
-    fn expression(&mut self, expression: &Expr, dot: Shape) -> Shape {
+    fn expression(&mut self, expression: &Expr, dot: StaticType) -> StaticType {
         let line = expression.pos().line;
         match expression {
             Expr::Dot(_) => dot,
@@ -193,7 +193,7 @@ impl Fields {
             Expr::Variable(_, name, fields) => {
                 let mut known = self.variables.iter();
                 let known = known.rfind(|(known, _)| known == name);
-                let shape = known.map_or(Shape::Unknown, |(_, shape)| *shape);
+                let shape = known.map_or(StaticType::Unknown, |(_, shape)| *shape);
                 self.fields(shape, fields, line)
             }
             Expr::Pipe(_, pipe) => self.pipe(pipe, dot),
@@ -201,11 +201,11 @@ impl Fields {
                 let shape = self.expression(inner, dot);
                 self.fields(shape, fields, line)
             }
-            _ => Shape::Unknown,
+            _ => StaticType::Unknown,
         }
     }
 
-    fn fields(&mut self, of: Shape, fields: &[SmolStr], line: usize) -> Shape {
+    fn fields(&mut self, of: StaticType, fields: &[SmolStr], line: usize) -> StaticType {
         fields.iter().fold(of, |shape, name| {
             if let Some(kind) = shape.unknown(name) {
                 let name = name.to_string();
@@ -218,7 +218,7 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dialect, Gotmpl, Program as _, Template};
+    use crate::{Dialect, GoEngine, Program as _, Template};
 
     #[test]
     fn fields_are_found_where_they_never_run() {
@@ -243,7 +243,7 @@ mod tests {
                 "{{ with .System }}{{ .What }}{{ else }}{{ .Wat }}{{ end }}{{ .Messages }}",
                 &["Wat"],
             ),
-            // What a variable is that gets another value is not certain.
+            // The type of a variable that gets another value is not certain.
             (
                 "{{ $m := index .Messages 0 }}{{ range .Messages }}{{ $m = . }}{{ end }}{{ $m.Rol }}",
                 &[],
@@ -256,7 +256,7 @@ mod tests {
             ("{{ define \"x\" }}{{ .What }}{{ end }}{{ .Messages }}", &[]),
         ] {
             let template = Template::from_source("t", Dialect::Go, source);
-            let program = Gotmpl::new().program(&template).unwrap();
+            let program = GoEngine::new().program(&template).unwrap();
             let found = program
                 .unknown_names()
                 .unwrap()

@@ -6,10 +6,10 @@ use std::sync::Arc;
 /// A Go string: bytes, which `slice` may cut inside a character.
 pub(crate) type Text = Arc<[u8]>;
 
-/// What the dot of a template is at its beginning: Go's `map[string]any`.
+/// The dot at the beginning of a template: Go's `map[string]any`.
 pub(crate) type Root = Arc<BTreeMap<Text, Value>>;
 
-/// The roots that a template is executed with, one after the other.
+/// The roots that Ollama executes a template with, one after the other.
 pub(crate) enum Roots {
     /// All messages at once.
     Messages(Root),
@@ -17,7 +17,7 @@ pub(crate) enum Roots {
     Turns { full: Vec<Root>, last: Root },
 }
 
-/// A value as a template meets it.
+/// A value that a template can meet.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     /// No value at all: Go's zero `reflect.Value`.
@@ -26,7 +26,7 @@ pub(crate) enum Value {
     Nil,
     Bool(bool),
     Int(i64),
-    /// A `uint8`: what indexing a string gives.
+    /// A `uint8`: the result of indexing a string.
     Byte(u8),
     Float(f64),
     Text(Text),
@@ -45,8 +45,8 @@ pub(crate) struct List {
     pub(crate) kind: ListKind,
     /// None for a nil slice.
     items: Option<Arc<[Value]>>,
-    /// The part of the items that it shows. Like Go's, a slice of a slice shares its
-    /// items: templates often ask for what is left of the messages at each of them.
+    /// The visible part of the items. As in Go, a slice of a slice shares its items: templates
+    /// often take the rest of the messages at each message.
     shown: (usize, usize),
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum MapKind {
     Anything,
     Arguments,
     Properties,
-    /// What `ToMap` of the ordered properties gives: without a String method.
+    /// The result of `ToMap` on the ordered properties. It has no String method.
     PlainProperties,
 }
 
@@ -107,14 +107,14 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     /// Its key in JSON.
     pub(crate) json: &'static str,
-    /// What JSON leaves out.
+    /// When JSON leaves the field out.
     pub(crate) omitted: Omitted,
 }
 
-/// What Go's `omitempty` leaves out of a struct, by the type of the field.
+/// The values that Go's `omitempty` leaves out, by the type of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Omitted {
-    /// Nothing: the field has no `omitempty`.
+    /// None: the field has no `omitempty`.
     Nothing,
     /// Whatever is empty.
     Empty,
@@ -222,7 +222,7 @@ impl List {
         self.items.is_none()
     }
 
-    /// A part of it, which has to be within it.
+    /// A part of the slice. It has to be within the slice.
     pub(crate) fn part(&self, from: usize, to: usize) -> List {
         let first = self.shown.0;
         List {
@@ -244,8 +244,8 @@ impl Map {
         self.entries.iter().flat_map(|entries| entries.iter())
     }
 
-    /// An entry; what the map's type has for a missing one otherwise, which is what
-    /// `missingkey=zero` gives and `index` always.
+    /// An entry; none if the key is missing. With `missingkey=zero`, and always with `index`, a
+    /// template then gets [`Map::zero`].
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Value> {
         self.entries.as_ref()?.get(key)
     }
@@ -312,7 +312,7 @@ impl Value {
         Value::Struct(Arc::new(Struct { kind, fields }))
     }
 
-    /// What Go's `if` makes of it.
+    /// Its truth for Go's `if`.
     pub(crate) fn truth(&self) -> bool {
         match self {
             Value::Absent | Value::Nil => false,

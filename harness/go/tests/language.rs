@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 use regex::Regex;
-use rolecall_go::Gotmpl;
+use rolecall_go::GoEngine;
 use rolecall_model::guard::load;
 use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn every_construct_is_as_in_go() {
         .expect("an object");
     case.now = "2024-03-01T00:00:00Z".parse().expect("a moment");
     let conversation = Conversation::new(&case);
-    let engine = Gotmpl::new();
+    let engine = GoEngine::new();
     let rows = list(&table["rows"]);
     let mut wrong = Vec::new();
     for row in &rows {

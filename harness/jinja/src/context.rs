@@ -6,17 +6,17 @@ use minijinja::value::{Enumerator, Object, Value};
 use rolecall_model::{Case, Conversation, Template, Variable};
 use serde_json::Value as Json;
 
-use crate::python::json::{Style, dumps, value};
+use crate::python::json::{JsonStyle, dumps, value};
 
 /// A template's own variables, special tokens included.
 #[derive(Debug, Clone)]
-pub(crate) struct Variables {
-    values: Arc<Vec<(String, Slot)>>,
+pub(crate) struct TemplateVariables {
+    values: Arc<Vec<(String, OwnVariable)>>,
 }
 
-/// What a template's own variable holds.
+/// The value of a template's own variable.
 #[derive(Debug)]
-enum Slot {
+enum OwnVariable {
     Value(Value),
     /// The JSON text of the case's tools, with this indent.
     ToolsJson(Option<usize>),
@@ -35,35 +35,35 @@ struct CaseValues {
 /// `add_generation_prompt` are always defined. A special token wins over them, a variable
 /// of the template over a special token, and a variable of the case over all others.
 pub(crate) struct Context {
-    template: Variables,
+    template: TemplateVariables,
     case: Arc<CaseValues>,
-    /// The variable that is not defined, although it always is.
+    /// The variable to leave out, although it is always defined.
     without: Option<&'static str>,
-    /// The JSON texts of the case's tools that were asked for until now, by indent.
+    /// The JSON texts of the case's tools that the render has used, by indent.
     tools_json: Mutex<Vec<(Option<usize>, Value)>>,
 }
 
-impl Variables {
+impl TemplateVariables {
     /// The variables of a template.
-    pub(crate) fn of(template: &Template) -> Variables {
+    pub(crate) fn of(template: &Template) -> TemplateVariables {
         let tokens = template
             .special_tokens
             .iter()
-            .map(|(name, token)| (name.clone(), Slot::Value(value(token))));
+            .map(|(name, token)| (name.clone(), OwnVariable::Value(value(token))));
         let variables = template.variables.iter().map(|(name, variable)| {
             let slot = match variable {
-                Variable::Value(json) => Slot::Value(value(json)),
-                Variable::ToolsJson { indent } => Slot::ToolsJson(*indent),
+                Variable::Value(json) => OwnVariable::Value(value(json)),
+                Variable::ToolsJson { indent } => OwnVariable::ToolsJson(*indent),
             };
             (name.clone(), slot)
         });
-        Variables {
+        TemplateVariables {
             values: Arc::new(tokens.chain(variables).collect()),
         }
     }
 }
 
-impl Variables {
+impl TemplateVariables {
     /// Whether there is one of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.values.iter().any(|(known, _)| known == name)
@@ -91,21 +91,17 @@ impl CaseValues {
 }
 
 impl Context {
-    /// The variables of a conversation and a template.
-    pub(crate) fn new(template: &Variables, conversation: &Conversation<'_>) -> Context {
+    /// The variables of a conversation and a template. `without` names a variable to leave out.
+    pub(crate) fn new(
+        template: &TemplateVariables,
+        conversation: &Conversation<'_>,
+        without: Option<&'static str>,
+    ) -> Context {
         Context {
             template: template.clone(),
             case: conversation.form(CaseValues::of),
-            without: None,
+            without,
             tools_json: Mutex::default(),
-        }
-    }
-
-    /// The same, and a variable is not defined.
-    pub(crate) fn without(self, variable: &'static str) -> Context {
-        Context {
-            without: Some(variable),
-            ..self
         }
     }
 
@@ -113,9 +109,9 @@ impl Context {
         // The last entry of a name wins.
         let (_, slot) = self.template.values.iter().rfind(|(key, _)| key == name)?;
         match slot {
-            Slot::Value(value) => Some(value.clone()),
-            Slot::ToolsJson(_) if self.case.tools.is_none() => None,
-            Slot::ToolsJson(indent) => self.tools_json(*indent),
+            OwnVariable::Value(value) => Some(value.clone()),
+            OwnVariable::ToolsJson(_) if self.case.tools.is_none() => None,
+            OwnVariable::ToolsJson(indent) => self.tools_json(*indent),
         }
     }
 
@@ -128,7 +124,7 @@ impl Context {
             return Some(text.clone());
         }
         // Tools come from JSON: they have a JSON form.
-        let text = Value::from(dumps(&self.case.tools, &Style::indented(indent)).ok()?);
+        let text = Value::from(dumps(&self.case.tools, &JsonStyle::indented(indent)).ok()?);
         known.push((indent, text.clone()));
         Some(text)
     }
@@ -138,7 +134,7 @@ impl Context {
 pub fn tools_json(tools: &[Json], indent: Option<usize>) -> String {
     let tools = Value::from(tools.iter().map(value).collect::<Vec<_>>());
     // Tools come from JSON: they have a JSON form.
-    dumps(&tools, &Style::indented(indent)).unwrap_or_default()
+    dumps(&tools, &JsonStyle::indented(indent)).unwrap_or_default()
 }
 
 impl From<Context> for Value {

@@ -1,19 +1,17 @@
-//! Where the text of a template's `{% generation %}` blocks stands in the prompt: the parts
-//! that a model is trained to write.
+//! Finds the text of `{% generation %}` blocks in the prompt: the parts that a model is trained to
+//! write.
 //!
-//! transformers' `AssistantTracker` (`chat_template_utils.py`) notes for each block how
-//! much of the prompt is written before it, and how long the block is. A macro or a captured
-//! text is written as a whole when it is done, so that a block within it begins, for the
-//! tracker, where the whole begins. Here a block waits until something is written to the
-//! prompt, and a mark is written at that place.
+//! transformers' `AssistantTracker` (`chat_template_utils.py`) notes for each block the length of
+//! the prompt before it and the length of the block. A macro or a captured text is written as a
+//! whole at its end. So for the tracker a block within it begins where the whole begins. Here a
+//! block waits for the next write to the prompt, which then puts a mark at that place.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use minijinja::{Error, Output, Value};
-use rolecall_model::Tracked;
 
-/// The mark: a noncharacter of Unicode, which is not meant for texts that are exchanged.
+/// The mark: a noncharacter of Unicode. Exchanged texts should not contain it.
 const MARK: char = '\u{FDD0}';
 
 /// A render that is tracked.
@@ -44,11 +42,10 @@ fn with<T: Default>(act: impl FnOnce(&mut Tracker) -> T) -> T {
     TRACKER.with_borrow_mut(|tracker| tracker.as_mut().map(act).unwrap_or_default())
 }
 
-/// Runs a render that is tracked, and that shows its output before it begins. None if the
-/// render fails.
+/// Tracks a render. The render shows its output before it begins. None if it fails.
 pub(crate) fn track(
     render: impl FnOnce(fn(&Output<'_>)) -> Result<String, Error>,
-) -> Option<Tracked> {
+) -> Option<(String, Vec<Range<usize>>)> {
     /// Ends the tracking, after a panic too.
     struct Off;
     impl Drop for Off {
@@ -104,9 +101,9 @@ pub(crate) fn before_write(output: &mut Output<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The text without marks, and where its blocks are. None where the prompt itself has a
-/// character that is the mark.
-fn unmark(marked: &str, tracker: Tracker) -> Option<Tracked> {
+/// The text without marks, and the ranges of its blocks. None if the prompt itself contains the
+/// mark's character.
+fn unmark(marked: &str, tracker: Tracker) -> Option<(String, Vec<Range<usize>>)> {
     let text = marked.replace(MARK, "");
     let mut starts = Vec::new();
     for (count, (at, _)) in marked.match_indices(MARK).enumerate() {
@@ -123,7 +120,7 @@ fn unmark(marked: &str, tracker: Tracker) -> Option<Tracked> {
         .flat_map(|(start, lengths)| lengths.into_iter().map(move |length| (start, length)))
         .map(|(start, length)| span(&text, start, length))
         .collect();
-    Some(Tracked { text, spans })
+    Some((text, spans))
 }
 
 /// The range of so many characters from a place on.

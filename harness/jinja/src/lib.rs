@@ -1,13 +1,13 @@
 //! The engine for Jinja chat templates: minijinja, with the semantics of Jinja2 3.1.6 as
 //! transformers 5.23 sets it up.
 //!
-//! A template is compiled once. The program owns all that it needs: it can be kept in a
-//! struct, shared between threads, and is freed when it is dropped.
+//! The engine compiles a template once. The program owns everything that it needs. Keep it in a
+//! struct or share it between threads; dropping it frees its memory.
 //!
 //! ```
 //! use std::thread;
 //!
-//! use rolecall_jinja::{Case, Dialect, JinjaProgram, Minijinja, Program, Refusal, Template};
+//! use rolecall_jinja::{Case, Dialect, JinjaProgram, JinjaEngine, Program, Refusal, Template};
 //! use serde_json::json;
 //!
 //! struct Model {
@@ -20,7 +20,7 @@
 //! let template = Template::from_source("tags", Dialect::Jinja, source)
 //!     .with_special_token("bos_token", "<s>");
 //! let model = Model {
-//!     chat: Minijinja::new().program(&template)?,
+//!     chat: JinjaEngine::new().program(&template)?,
 //! };
 //!
 //! let case = Case::from_messages(vec![json!({"role": "user", "content": " Hi "})]);
@@ -35,13 +35,13 @@
 //! # }
 //! ```
 //!
-//! What ends without a prompt says why, and who is to blame:
+//! A render without a prompt says why, and who is to blame:
 //!
 //! ```
-//! use rolecall_jinja::{Case, Dialect, Limit, Limits, Minijinja, Program, Refusal, Template};
+//! use rolecall_jinja::{Case, Dialect, Limit, Limits, JinjaEngine, Program, Refusal, Template};
 //!
 //! let limits = Limits { fuel: 10_000, ..Limits::default() };
-//! let engine = Minijinja::with_limits(limits);
+//! let engine = JinjaEngine::with_limits(limits);
 //! let prompt = |source: &str| {
 //!     let template = Template::from_source("t", Dialect::Jinja, source);
 //!     engine.program(&template)?.prompt(&Case::from_messages(vec![]))
@@ -57,20 +57,19 @@
 //! );
 //! ```
 //!
-//! A render stays within its [`Limits`]. It needs stack by how deeply a template may nest
-//! (see [`Limits::recursion`]); those who render the templates of strangers use
-//! `rolecall_model::guard`, which gives them a large stack and catches panics. Dates come
-//! from [`Case::now`], which is frozen unless one says otherwise.
+//! A render stays within its [`Limits`]. The stack that it needs depends on how deeply a template
+//! may nest (see [`Limits::recursion`]). To render templates from strangers, use
+//! `rolecall_model::guard`: it provides a large stack and catches panics. Dates come from
+//! [`Case::now`], a frozen clock by default.
 //!
-//! minijinja has semantics of its own. Where they differ from Python's, the engine changes
-//! what a template meets. The modules are listed from the ground up; each one uses only those
-//! above it.
+//! minijinja has its own semantics. If they differ from Python's, the engine replaces them. The
+//! modules are listed from the ground up; each one uses only those above it.
 
-// What a render leaves behind, and what it marks as the model's own text.
+// Objects that a render leaves behind, and marks of the model's own text.
 mod generation;
 mod release;
 
-// Limits, and the errors that they and others lead to.
+// Limits, and the errors of the engine.
 mod meter;
 
 mod refusal;
@@ -94,76 +93,65 @@ mod library;
 mod compile;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use minijinja::machinery::ast::Stmt;
-use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output, parse};
-use minijinja::syntax::SyntaxConfig;
+use minijinja::machinery::{CodeGenerator, Instructions, eval, make_string_output};
 use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
 use self_cell::self_cell;
 
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Outcome, Program, Refusal, Stage,
-    Template, Tracked, UnknownName, Variable,
+    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Observer, OmittedVariable, Outcome,
+    OwnText, Program, Refusal, Stage, Template, UnknownName, Variable,
 };
 
+pub use compile::grammar::constructs::Constructs;
 pub use context::tools_json;
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{grammar, inputs, preparation, tree, unknown};
-use library::functions;
+use compile::{grammar, inputs, tree, unknown};
 use operators::output;
 use python::methods;
 
-/// The version of minijinja, which the engine is made of.
+/// The engine's version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The version of minijinja, on which the engine stands.
 const MINIJINJA: &str = "3.0.5";
 
-/// minijinja in transformers' settings.
+/// The engine for Jinja templates: minijinja with Python's semantics, in transformers' settings.
 #[derive(Clone)]
-pub struct Minijinja {
-    name: &'static str,
-    shared: Arc<Shared>,
+pub struct JinjaEngine {
+    shared: Arc<EngineEnvironment>,
 }
 
-/// What an engine and the programs that it compiled have in common.
-struct Shared {
-    semantics: Semantics,
+/// The parts that an engine shares with its programs.
+struct EngineEnvironment {
     limits: Limits,
     environment: Environment<'static>,
 }
 
-/// Whose semantics a template meets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Semantics {
-    /// Python's.
-    Python,
-    /// minijinja's own.
-    Own,
-}
-
 /// A compiled Jinja template.
 pub struct JinjaProgram {
-    shared: Arc<Shared>,
+    shared: Arc<EngineEnvironment>,
     compiled: Compiled,
-    variables: context::Variables,
-    /// The text of the template, where the code borrows from another.
-    text: Option<String>,
-    /// What stands in the template, since it was first asked for.
-    reading: OnceLock<Reading>,
+    variables: context::TemplateVariables,
+    /// The template's names; the first use collects them.
+    reading: OnceLock<TemplateNames>,
 }
 
-/// What a template says of itself.
+/// The variables of a template and its names without a meaning.
 #[derive(Default)]
-struct Reading {
+struct TemplateNames {
     variables: BTreeSet<String>,
     unknown_names: Vec<UnknownName>,
 }
 
 self_cell!(
-    /// The source as it was prepared, and what borrows from it.
+    /// The source with its newlines normalised, and what borrows from it.
     struct Compiled {
         owner: String,
 
@@ -172,46 +160,52 @@ self_cell!(
     }
 );
 
-/// What runs.
+/// The compiled instructions.
 struct Code<'s> {
     instructions: Instructions<'s>,
     blocks: BTreeMap<&'s str, Instructions<'s>>,
     size_hint: usize,
 }
 
-impl Default for Minijinja {
-    fn default() -> Minijinja {
-        Minijinja::new()
+impl Default for JinjaEngine {
+    fn default() -> JinjaEngine {
+        JinjaEngine::new()
     }
 }
 
-impl std::fmt::Debug for Minijinja {
+impl std::fmt::Debug for JinjaEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Minijinja")
-            .field("name", &self.name)
+        f.debug_struct("JinjaEngine")
             .field("limits", &self.shared.limits)
             .finish_non_exhaustive()
     }
 }
 
-impl Minijinja {
-    /// The name of minijinja as it is.
-    pub const PLAIN: &str = "minijinja-plain";
-
-    /// With Python's semantics and the default limits.
-    pub fn new() -> Minijinja {
-        Minijinja::with_limits(Limits::default())
+impl JinjaEngine {
+    /// With the default limits.
+    pub fn new() -> JinjaEngine {
+        JinjaEngine::with_limits(Limits::default())
     }
 
-    /// With Python's semantics and limits of one's own.
-    pub fn with_limits(limits: Limits) -> Minijinja {
-        Minijinja::build("minijinja", Semantics::Python, limits)
-    }
-
-    /// minijinja as it is, in transformers' settings and nothing more: what a server
-    /// that uses it plainly gives. Only fuel and recursion are limited.
-    pub fn plain(limits: Limits) -> Minijinja {
-        Minijinja::build(Minijinja::PLAIN, Semantics::Own, limits)
+    /// With limits of one's own.
+    pub fn with_limits(limits: Limits) -> JinjaEngine {
+        // `library` adds the functions, filters and tests that Jinja2 has, and no others.
+        let mut environment = Environment::empty();
+        environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_fuel(Some(limits.fuel));
+        environment.set_recursion_limit(limits.recursion.min(Limits::DEEPEST));
+        environment.set_debug(false);
+        environment.set_formatter(output::emit);
+        environment.set_unknown_method_callback(methods::call);
+        library::add(&mut environment);
+        operators::add(&mut environment);
+        JinjaEngine {
+            shared: Arc::new(EngineEnvironment {
+                limits,
+                environment,
+            }),
+        }
     }
 
     /// Compiles a template: see [`Engine::compile`].
@@ -220,115 +214,46 @@ impl Minijinja {
             .map_err(|error| refusal::refusal(&error, Stage::Parse))
     }
 
-    fn build(name: &'static str, semantics: Semantics, limits: Limits) -> Minijinja {
-        let mut environment = match semantics {
-            // `library` adds the functions, filters and tests that Jinja2 has, and no others.
-            Semantics::Python => Environment::empty(),
-            Semantics::Own => Environment::new(),
-        };
-        environment.set_undefined_behavior(UndefinedBehavior::Lenient);
-        environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_fuel(Some(limits.fuel));
-        environment.set_recursion_limit(limits.recursion.min(Limits::DEEPEST));
-        environment.set_debug(false);
-        match semantics {
-            Semantics::Python => {
-                environment.set_formatter(output::emit);
-                environment.set_unknown_method_callback(methods::call);
-                library::add(&mut environment);
-                operators::add(&mut environment);
-            }
-            Semantics::Own => {
-                functions::add_to_own(&mut environment);
-                environment.set_unknown_method_callback(
-                    minijinja_contrib::pycompat::unknown_method_callback,
-                );
-            }
-        }
-        Minijinja {
-            name,
-            shared: Arc::new(Shared {
-                semantics,
-                limits,
-                environment,
-            }),
-        }
-    }
-
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
-        let normalised = normalised(&template.source);
-        let (compiled, text) = match self.shared.semantics {
-            Semantics::Python => {
-                let compiled = Compiled::try_new(normalised.into_owned(), |source| {
-                    generate(source, Writing::Plain)
-                })?;
-                (compiled, None)
-            }
-            Semantics::Own => {
-                let prepared = preparation::prepare(&template.source, &syntax()?)?;
-                (
-                    Compiled::try_new(prepared, own_code)?,
-                    Some(normalised.into_owned()),
-                )
-            }
-        };
+        let source = normalised(&template.source).into_owned();
         Ok(JinjaProgram {
-            compiled,
+            compiled: Compiled::try_new(source, |source| generate(source, Writing::Plain))?,
             shared: Arc::clone(&self.shared),
-            variables: context::Variables::of(template),
-            text,
+            variables: context::TemplateVariables::of(template),
             reading: OnceLock::new(),
         })
     }
 }
 
-fn syntax() -> Result<SyntaxConfig, Error> {
-    SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(false)
-        .build()
-}
-
 /// The code of a template with Python's semantics.
 fn generate(source: &str, writing: Writing) -> Result<Code<'_>, Error> {
     let parsed = grammar::parse(source)?;
-    Ok(code(source, &tree::adapt(&parsed, writing)?))
-}
-
-/// The code of a prepared template for minijinja as it is.
-#[allow(clippy::ptr_arg)] // what owns the code hands its text over like this
-fn own_code(source: &String) -> Result<Code<'_>, Error> {
-    Ok(code(source, &parse(source, "template", syntax()?)?))
-}
-
-fn code<'s>(source: &'s str, template: &Stmt<'s>) -> Code<'s> {
     let mut generator = CodeGenerator::new("template", source);
-    generator.compile_stmt(template);
+    generator.compile_stmt(&tree::adapt(&parsed, writing)?);
     let size_hint = generator.buffer_size_hint();
     let (instructions, blocks) = generator.finish();
-    Code {
+    Ok(Code {
         instructions,
         blocks,
         size_hint,
-    }
+    })
 }
 
-impl Engine for Minijinja {
-    fn name(&self) -> &str {
-        self.name
+impl Engine for JinjaEngine {
+    fn name(&self) -> &'static str {
+        "rolecall-jinja"
     }
 
     fn version(&self) -> &str {
-        MINIJINJA
+        VERSION
+    }
+
+    fn components(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([("minijinja".to_owned(), MINIJINJA.to_owned())])
     }
 
     fn description(&self) -> String {
-        let semantics = match self.shared.semantics {
-            Semantics::Python => "with Python's semantics",
-            Semantics::Own => "in transformers' settings, nothing more",
-        };
-        format!("minijinja {MINIJINJA} {semantics}")
+        format!("rolecall-jinja {VERSION} (minijinja {MINIJINJA}) with Python's semantics")
     }
 
     fn dialect(&self) -> Dialect {
@@ -341,15 +266,11 @@ impl Engine for Minijinja {
     }
 
     fn reads_alike(&self, one: &str, other: &str) -> bool {
-        self.shared.semantics == Semantics::Python && normalised(one) == normalised(other)
+        normalised(one) == normalised(other)
     }
 
     fn column_of_refusal(&self, template: &Template) -> Option<usize> {
-        let source = match self.shared.semantics {
-            Semantics::Python => normalised(&template.source),
-            // Its errors say nothing of columns.
-            Semantics::Own => return None,
-        };
+        let source = normalised(&template.source);
         let error = self.compile_source(template).err()?;
         let before = source.get(..refusal::byte_of(&error)?)?;
         let line = before.rsplit('\n').next()?;
@@ -358,31 +279,27 @@ impl Engine for Minijinja {
 }
 
 impl Program for JinjaProgram {
-    fn render(&self, conversation: &Conversation<'_>) -> Outcome {
-        let root = context::Context::new(&self.variables, conversation);
-        self.outcome(root, conversation)
-    }
-
-    fn render_without(
-        &self,
-        variable: &'static str,
-        conversation: &Conversation<'_>,
-    ) -> Option<Outcome> {
-        let root = context::Context::new(&self.variables, conversation).without(variable);
-        Some(self.outcome(root, conversation))
-    }
-
-    fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
-        let source = self.compiled.borrow_owner();
-        let semantics = self.shared.semantics;
-        if semantics != Semantics::Python || !source.contains("generation") {
-            return None;
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
+        let without = observer.left_out();
+        let root = || context::Context::new(&self.variables, conversation, without);
+        if observer.wants_own_text()
+            && let Some((text, spans)) = self.tracked(conversation, root())
+        {
+            observer.own_text(spans);
+            return Outcome::Rendered { text };
         }
-        let code = generate(source, Writing::Tracked).ok()?;
-        generation::track(|begin| {
-            let root = context::Context::new(&self.variables, conversation);
-            self.run(&code, root, conversation, begin)
-        })
+        self.run(
+            self.compiled.borrow_dependent(),
+            root(),
+            conversation,
+            |_| {},
+        )
+        .map_err(|error| refusal::refusal(&error, Stage::Render))
+        .into()
+    }
+
+    fn is_observable(&self) -> bool {
+        true
     }
 
     fn variables(&self) -> BTreeSet<String> {
@@ -390,11 +307,7 @@ impl Program for JinjaProgram {
     }
 
     fn unknown_names(&self) -> Option<Vec<UnknownName>> {
-        match self.shared.semantics {
-            Semantics::Python => Some(self.reading().unknown_names.clone()),
-            // It has other filters and tests.
-            Semantics::Own => None,
-        }
+        Some(self.reading().unknown_names.clone())
     }
 }
 
@@ -407,12 +320,11 @@ impl std::fmt::Debug for JinjaProgram {
 }
 
 impl JinjaProgram {
-    /// What stands in the template: it is read once more for that.
-    fn reading(&self) -> &Reading {
+    /// The template's names. The first call parses the template once more.
+    fn reading(&self) -> &TemplateNames {
         self.reading.get_or_init(|| {
-            let text = self.text.as_ref();
-            let parsed = grammar::parse(text.unwrap_or(self.compiled.borrow_owner()));
-            let reading = parsed.map(|parsed| Reading {
+            let parsed = grammar::parse(self.compiled.borrow_owner());
+            let reading = parsed.map(|parsed| TemplateNames {
                 variables: inputs::variables(&parsed.template),
                 unknown_names: unknown::names(&parsed.template, |name| self.variables.has(name)),
             });
@@ -420,14 +332,21 @@ impl JinjaProgram {
         })
     }
 
-    /// What the template makes of a conversation, given the variables that it sees.
-    fn outcome(&self, root: context::Context, conversation: &Conversation<'_>) -> Outcome {
-        self.run(self.compiled.borrow_dependent(), root, conversation, |_| {})
-            .map_err(|error| refusal::refusal(&error, Stage::Render))
-            .into()
+    /// The prompt of a template that marks the model's own text, and the ranges of that text.
+    fn tracked(
+        &self,
+        conversation: &Conversation<'_>,
+        root: context::Context,
+    ) -> Option<(String, Vec<Range<usize>>)> {
+        let source = self.compiled.borrow_owner();
+        if !source.contains("generation") {
+            return None;
+        }
+        let code = generate(source, Writing::Tracked).ok()?;
+        generation::track(|begin| self.run(&code, root, conversation, begin))
     }
 
-    /// Runs the code; `begin` gets to see what it writes into.
+    /// Runs the code. `begin` receives the output before the first write.
     fn run(
         &self,
         code: &Code<'_>,
@@ -473,7 +392,7 @@ mod tests {
 
     #[test]
     fn sources_that_differ_in_line_endings_are_read_alike() {
-        let engine = Minijinja::new();
+        let engine = JinjaEngine::new();
         for (one, other, is_alike) in [
             ("a\nb", "a\r\nb\r\n", true),
             ("a\nb\n", "a\rb", true),
@@ -494,20 +413,22 @@ mod tests {
             "{% macro m() %}{{ tools is defined }}{% endmacro %}{{ m() }} {{ tools is none }}";
         let mut template = Template::from_source("t", Dialect::Jinja, source);
         template.variables = vec![("tools".into(), Variable::Value(1.into()))];
-        let program = Minijinja::new().program(&template).unwrap();
+        let program = JinjaEngine::new().program(&template).unwrap();
         let case = Case::from_messages(vec![]);
         let conversation = Conversation::new(&case);
         let outcome = |text: &str| Outcome::Rendered { text: text.into() };
         assert_eq!(program.render(&conversation), outcome("True False"));
-        let without = program.render_without("tools", &conversation);
-        assert_eq!(without, Some(outcome("False False")));
+        let mut observer = OmittedVariable::new("tools");
+        let without = program.render_with(&conversation, &mut observer);
+        assert_eq!(without, outcome("False False"));
+        assert!(observer.is_asked);
     }
 
     #[test]
     fn a_program_is_its_owners_alone() {
         fn is_owned<T: Send + Sync + 'static>(_: &T) {}
         let template = Template::from_source("t", Dialect::Jinja, "{{ messages | length }}");
-        let engine = Minijinja::new();
+        let engine = JinjaEngine::new();
         let shared = Arc::downgrade(&engine.shared);
         let program = engine.program(&template).unwrap();
         is_owned(&program);

@@ -1,8 +1,8 @@
-//! What a render has left of its limits, and the moment at which it happens.
+//! The remaining limits of a render, and its moment.
 //!
-//! Once a limit has run out, everything that is counted fails until the render ends, and
-//! the render itself fails, even where the error was dealt with in between. So code that
-//! cannot return an error, such as a comparison within a sort, may simply stop.
+//! Once a limit has run out, all further counting fails until the render ends, and the render
+//! itself fails, even if some code has ignored the error. So code that cannot return an error, such
+//! as a comparison within a sort, may simply stop.
 
 use std::cell::{Cell, RefCell};
 
@@ -24,8 +24,8 @@ pub(crate) const LETTER: usize = 16;
 /// The bytes that an item takes in a list, with the spare room of a list that grows.
 pub(crate) const SLOT: usize = 16;
 
-/// The bytes that a list or another object is counted with. That is more than its size,
-/// for an object that holds objects also needs stack when it is dropped.
+/// The bytes that a list or another object costs. It is more than its size, because dropping an
+/// object that holds objects also needs stack.
 pub(crate) const OBJECT: usize = 512;
 
 /// The bytes that an entry takes in a dictionary.
@@ -52,21 +52,21 @@ thread_local! {
     /// The moment at which the render happens.
     static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
     /// Why the render has failed, once it has.
-    static FAILED: RefCell<Option<Failure>> = const { RefCell::new(None) };
+    static FAILED: RefCell<Option<StopReason>> = const { RefCell::new(None) };
 }
 
 /// Why a render cannot go on. A template cannot catch it.
 #[derive(Clone, Copy)]
-enum Failure {
+enum StopReason {
     Limit(Limit),
     TooDeep,
 }
 
-impl Failure {
+impl StopReason {
     fn error(self) -> Error {
         match self {
-            Failure::Limit(limit) => exceeded(limit),
-            Failure::TooDeep => Error::new(
+            StopReason::Limit(limit) => exceeded(limit),
+            StopReason::TooDeep => Error::new(
                 ErrorKind::InvalidOperation,
                 "maximum recursion depth exceeded",
             ),
@@ -90,8 +90,8 @@ pub(crate) fn metered<T>(
     now: Moment,
     render: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    /// Ends the render, after a panic too: nothing of it is left for the next one, and there
-    /// are no limits between renders.
+    /// Ends the render, even after a panic. It clears the state for the next render, and between
+    /// renders there are no limits.
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
@@ -130,7 +130,7 @@ pub(crate) fn now() -> Moment {
 
 /// Fails the render, and leaves nothing of its limits.
 #[cold]
-fn fail(failure: Failure) -> Error {
+fn fail(failure: StopReason) -> Error {
     OUTPUT.set(0);
     WORK.set(0);
     FAILED
@@ -152,7 +152,7 @@ pub(crate) fn produce(amount: usize) -> Result<(), Error> {
             OUTPUT.set(left);
             Ok(())
         }
-        None => Err(fail(Failure::Limit(Limit::Output))),
+        None => Err(fail(StopReason::Limit(Limit::Output))),
     }
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn work(amount: usize) -> Result<(), Error> {
             WORK.set(left);
             Ok(())
         }
-        None => Err(fail(Failure::Limit(Limit::Fuel))),
+        None => Err(fail(StopReason::Limit(Limit::Fuel))),
     }
 }
 
@@ -188,17 +188,17 @@ pub(crate) fn recursed() {
 
 /// Goes a level down into a value, or fails where the value is nested too deeply for Python.
 pub(crate) fn nested<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
-    level(&DEPTH, Failure::TooDeep, within)
+    level(&DEPTH, StopReason::TooDeep, within)
 }
 
 /// Calls a filter from within a filter, or fails at the limit on recursion.
 pub(crate) fn called<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
-    level(&CALLS, Failure::Limit(Limit::Recursion), within)
+    level(&CALLS, StopReason::Limit(Limit::Recursion), within)
 }
 
 fn level<T>(
     left: &'static std::thread::LocalKey<Cell<usize>>,
-    failure: Failure,
+    failure: StopReason,
     within: impl FnOnce() -> T,
 ) -> Result<T, Error> {
     let here = left.get();
@@ -222,7 +222,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// For those that look at nothing but types, or that count by themselves.
+    /// For those that look only at types, or that count by themselves.
     pub(crate) const NOTHING: Cost = Cost { byte: 0, text: 0 };
     /// For those that copy texts.
     pub(crate) const COPIES: Cost = Cost { byte: 1, text: 1 };

@@ -1,6 +1,6 @@
 //! The operators that are calls of filters, and the names of those filters.
 //!
-//! `compile` writes the calls into the syntax tree, `operators` has the filters. No template
+//! `compile` writes the calls into the syntax tree, and `operators` has the filters. No template
 //! can spell their names.
 
 /// An operator, or another part of the language, that becomes the call of a filter.

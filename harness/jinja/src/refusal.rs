@@ -1,4 +1,4 @@
-//! Errors of the engine, and the refusal that an error leads to.
+//! Errors of the engine, and how they become refusals.
 
 use std::borrow::Cow;
 
@@ -12,34 +12,34 @@ pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
-/// The error of a text that is no template, which says in which line and at which byte.
+/// The error of a text that is not a template, with its line and byte.
 pub(crate) fn syntax_error(message: impl Into<String>, line: usize, byte: usize) -> Error {
-    Error::new(ErrorKind::SyntaxError, message.into()).with_source(Place { line, byte })
+    Error::new(ErrorKind::SyntaxError, message.into()).with_source(ErrorPlace { line, byte })
 }
 
-/// The place of an error: minijinja lets nobody else say it.
+/// The place of an error. minijinja does not let others set it in its own errors.
 #[derive(Debug, thiserror::Error)]
 #[error("in line {line}")]
-struct Place {
+struct ErrorPlace {
     line: usize,
     byte: usize,
 }
 
-/// The byte of the text at which it is no template, if that is why there is an error.
+/// The byte of a syntax error, if the error is one.
 pub(crate) fn byte_of(error: &Error) -> Option<usize> {
-    let place: &Place = causes(error).find_map(|cause| cause.downcast_ref())?;
+    let place: &ErrorPlace = causes(error).find_map(|cause| cause.downcast_ref())?;
     Some(place.byte)
 }
 
 /// The error behind `raise_exception(message)`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Raised(pub(crate) String);
+pub(crate) struct RaisedException(pub(crate) String);
 
-/// The refusal that an error of a render or a load leads to.
+/// Turns an error of a render or a load into a refusal.
 pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
     for cause in causes(error) {
-        if let Some(Raised(message)) = cause.downcast_ref() {
+        if let Some(RaisedException(message)) = cause.downcast_ref() {
             return Refusal::Raised {
                 message: message.clone(),
             };
@@ -53,8 +53,7 @@ pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
             return Refusal::Exceeded { limit };
         }
     }
-    // The innermost error tells what happened, the others only that it came through a block
-    // or a macro.
+    // The innermost error has the cause. The others only name the block or macro around it.
     let innermost = causes(error)
         .filter_map(|cause| cause.downcast_ref::<Error>())
         .last()
@@ -66,13 +65,13 @@ pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
             None => innermost.kind().to_string(),
         },
         line: innermost.line().or(error.line()).or_else(|| {
-            let place: &Place = causes(error).find_map(|cause| cause.downcast_ref())?;
+            let place: &ErrorPlace = causes(error).find_map(|cause| cause.downcast_ref())?;
             Some(place.line)
         }),
     }
 }
 
-/// The limit behind an error, if it is one of those that minijinja keeps by itself.
+/// The limit behind an error, if minijinja itself keeps the limit.
 fn own_limit(error: &Error) -> Option<Limit> {
     match (error.kind(), error.detail()) {
         (ErrorKind::OutOfFuel, None) => Some(Limit::Fuel),

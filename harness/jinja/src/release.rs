@@ -1,7 +1,7 @@
-//! Objects that may hold themselves, and so would never be dropped.
+//! Empties objects that may hold themselves and so would never be dropped.
 //!
-//! A template can put a namespace into itself. Such objects register here when they are
-//! made, and are emptied when the render ends.
+//! A template can put a namespace into itself. Such objects register here when they are made. The
+//! end of the render empties them.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use regex::Regex;
-use rolecall_jinja::Minijinja;
+use rolecall_jinja::JinjaEngine;
 use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Outcome, OutcomeKind, Template};
+use rolecall_model::{Case, Conversation, Dialect, Outcome, OutcomeKind, OwnText, Template};
 use serde_json::Value;
 
 /// A reason of [`KNOWN`].
@@ -113,7 +113,7 @@ fn rows() -> Vec<Row> {
 #[test]
 fn small_templates_give_what_transformers_gives() {
     let table = rows();
-    let engine = Minijinja::new();
+    let engine = JinjaEngine::new();
     let message = serde_json::json!({"role": "user", "content": "hey"});
     let case = Case::from_messages(vec![message]);
     let mut wrong = Vec::new();
@@ -301,7 +301,7 @@ fn a_name_is_in_a_row_only_where_it_is_used() {
 fn what_is_global_has_the_name_that_python_gives_it() {
     let names: Names =
         serde_json::from_str(include_str!("../../tests/data/language-names.json")).unwrap();
-    let engine = Minijinja::new();
+    let engine = JinjaEngine::new();
     let case = Case::from_messages(vec![]);
     for name in names.globals {
         let source = format!("{{{{ {name} }}}}{{{{ [{name}] }}}}");
@@ -327,7 +327,7 @@ fn generation_blocks_are_where_transformers_finds_them() {
     let has_spans = |(_, _, spans): &Row| !spans.is_empty();
     assert!(table.iter().any(has_spans), "no row has a block");
     assert!(!table.iter().all(has_spans), "every row has a block");
-    let engine = Minijinja::new();
+    let engine = JinjaEngine::new();
     let case = Case::from_messages(vec![
         serde_json::json!({"role": "user", "content": "hey"}),
         serde_json::json!({"role": "assistant", "content": "yé"}),
@@ -339,12 +339,11 @@ fn generation_blocks_are_where_transformers_finds_them() {
         let conversation = Conversation::new(&case);
         let rendered = Outcome::Rendered { text: text.clone() };
         assert_eq!(loaded.render(&conversation), rendered, "{source}");
-        let Some(tracked) = loaded.render_tracked(&conversation) else {
-            assert!(spans.is_empty(), "{source}");
-            continue;
-        };
-        assert_eq!(tracked.text, text, "{source}");
-        let found: Vec<_> = tracked.spans.iter().map(|s| [s.start, s.end]).collect();
+        let mut observer = OwnText::default();
+        let outcome = loaded.render_with(&conversation, &mut observer);
+        assert_eq!(outcome, Some(rendered), "{source}");
+        let found = observer.spans.unwrap_or_default();
+        let found: Vec<_> = found.iter().map(|s| [s.start, s.end]).collect();
         assert_eq!(found, spans, "{source}");
     }
 }
@@ -355,7 +354,7 @@ fn variables_are_those_that_the_template_does_not_set() {
         {% for f in messages %}{% generation %}{{ f ~ loop.index ~ a }}{% endgeneration %}{% endfor %}\
         {{ raise_exception(g) if namespace(h=1).h * 2 }}{{ bos_token }}";
     let template = Template::from_source("t", Dialect::Jinja, source);
-    let loaded = load(&Minijinja::new(), &template);
+    let loaded = load(&JinjaEngine::new(), &template);
     let read: Vec<_> = loaded.variables().into_iter().collect();
     assert_eq!(read, ["b", "bos_token", "e", "g", "messages"]);
 }

@@ -27,7 +27,7 @@ pub struct InvalidCaseId(String);
 pub struct Case {
     /// Its name.
     pub id: CaseId,
-    /// The file it stands in; empty where it was not read from one.
+    /// The file that holds it; empty if it does not come from a file.
     pub path: PathBuf,
     /// What it is for, in a sentence.
     pub about: Option<String>,
@@ -37,34 +37,34 @@ pub struct Case {
     pub tools: Option<Vec<Value>>,
     /// The documents, exactly as they are written.
     pub documents: Option<Vec<Value>>,
-    /// Whether the prompt shall end with the opening of the assistant's turn.
+    /// Whether the prompt should end with the opening of the assistant's turn.
     pub add_generation_prompt: bool,
-    /// The field of the last message that the model shall go on with, such as `content`:
-    /// the prompt then ends inside of it. No template sees this, applications do it.
+    /// The field of the last message that the model should continue, such as `content`. The prompt
+    /// then ends inside that field. The application does this; no template sees the option.
     pub continue_final_message: Option<String>,
     /// Extra template variables; they win over the template's own.
     pub variables: Map<String, Value>,
-    /// What the clock shows while the template runs.
+    /// The time that the clock shows while the template runs.
     pub now: Moment,
-    /// The dialects that the shape exists in.
+    /// The dialects whose templates can take this case.
     pub dialects: Vec<Dialect>,
-    /// The name of the front that it is rendered behind, where that is not the one which
-    /// most users of a template have.
+    /// The name of the front behind which the case is rendered; none for the template's own front.
     pub front: Option<&'static str>,
 }
 
-/// The field of a message with what is said: its name.
+/// The name of the message field that holds the text.
 pub const CONTENT: &str = "content";
 
 impl CaseId {
-    /// The most characters that a family or a case has in its name: a family is a file.
+    /// The most characters in the name of a family or a case. A family is a file, so its name is
+    /// short.
     pub const MOST_CHARACTERS: usize = 64;
 
-    /// What stands between the name of a case and that of the front that it is rendered
-    /// behind: see [`Case::behind`]. No case file may use it.
+    /// Separates the name of a case from the name of its front: see [`Case::behind`]. No name in a
+    /// case file may contain it.
     pub const BEHIND: char = '@';
 
-    /// Puts an ID together from its parts.
+    /// Makes an ID from a family and a name.
     pub fn new(family: &str, name: &str) -> CaseId {
         CaseId {
             family: family.into(),
@@ -72,7 +72,7 @@ impl CaseId {
         }
     }
 
-    /// The name of the same case, rendered behind a front.
+    /// The name of the same case behind a front.
     #[must_use]
     pub fn behind(&self, front: &str) -> CaseId {
         CaseId::new(
@@ -81,7 +81,7 @@ impl CaseId {
         )
     }
 
-    /// The name within the family as the case file has it, whatever the front.
+    /// The name within the family as the case file has it, without any front.
     pub fn written_name(&self) -> &str {
         let name = self.name.split_once(CaseId::BEHIND);
         name.map_or(&self.name, |(name, _)| name)
@@ -97,8 +97,8 @@ impl CaseId {
         &self.name
     }
 
-    /// Whether a case or a family may have a name: lower-case letters and digits, in words
-    /// that single dashes join, at most [`CaseId::MOST_CHARACTERS`] of them.
+    /// Whether a case or a family may have this name. It consists of words of lower-case letters
+    /// and digits, joined by single dashes, and has at most [`CaseId::MOST_CHARACTERS`] characters.
     pub fn allows(name: &str) -> bool {
         let is_word = |word: &str| {
             let mut bytes = word.bytes();
@@ -109,7 +109,7 @@ impl CaseId {
 }
 
 impl Hash for CaseId {
-    /// Of the name alone: few families share one, and records are looked up for each pair.
+    /// Hashes only the name. Few families share one, and each pair looks its record up.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
@@ -137,8 +137,8 @@ impl std::str::FromStr for CaseId {
 }
 
 impl Case {
-    /// A case that has messages and nothing else, named `anonymous/case`. Its clock is
-    /// frozen at the suite's moment: see [`Moment::default`].
+    /// A case named `anonymous/case` that has only messages. Its clock shows the suite's moment:
+    /// see [`Moment::default`].
     pub fn from_messages(messages: Vec<Value>) -> Case {
         Case {
             id: CaseId::new("anonymous", "case"),
@@ -156,7 +156,7 @@ impl Case {
         }
     }
 
-    /// The same case, rendered behind a front, whose name is in its name.
+    /// The same case behind a front. Its name then ends with the front's name.
     #[must_use]
     pub fn behind(&self, front: &'static str) -> Case {
         Case {
@@ -166,7 +166,7 @@ impl Case {
         }
     }
 
-    /// A case that differs from this one in what is said, and is as it else.
+    /// This case with other messages and tools, and with these variables only.
     #[must_use]
     pub fn saying(
         &self,

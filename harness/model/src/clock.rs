@@ -30,8 +30,8 @@ impl Default for Moment {
 }
 
 impl From<SystemTime> for Moment {
-    /// What a wall clock in UTC shows at a time, for programs whose templates print the
-    /// real date. The harness itself never asks for it.
+    /// The reading of a UTC clock at a time, for programs whose templates print the real date. The
+    /// harness itself never uses it.
     fn from(time: SystemTime) -> Moment {
         let timestamp = jiff::Timestamp::try_from(time).unwrap_or_else(|_| {
             if time < SystemTime::UNIX_EPOCH {
@@ -47,8 +47,8 @@ impl From<SystemTime> for Moment {
 impl FromStr for Moment {
     type Err = InvalidMoment;
 
-    /// Reads RFC 3339. The wall clock shows what is written: an offset names the
-    /// zone that the clock hangs in and does not move its hands.
+    /// Reads RFC 3339. The clock shows the date and time as written. An offset names the clock's
+    /// time zone and does not change the time.
     fn from_str(text: &str) -> Result<Moment, InvalidMoment> {
         let invalid = |reason: String| InvalidMoment {
             text: text.to_owned(),
@@ -82,13 +82,13 @@ impl Moment {
 
     /// `datetime.now().strftime(format)` of `CPython` 3.11 on Linux (glibc, C locale).
     ///
-    /// The time is naive, so `%z` and `%Z` give nothing. `%f` is the microsecond in
-    /// six digits. A directive that glibc does not know comes out as it is written.
+    /// The time is naive, so `%z` and `%Z` give nothing. `%f` is the microsecond in six digits. A
+    /// directive that glibc does not know stays as written.
     pub fn strftime(&self, format: &str) -> String {
         let mut out = String::new();
         let mut rest = format;
-        // What Python handles itself is replaced before the C library sees it; the
-        // rest goes through directive by directive.
+        // Python replaces some directives itself before it calls the C library. The C library
+        // handles the others one by one.
         while let Some(at) = rest.find('%') {
             out.push_str(&rest[..at]);
             let directive = Directive::read(&rest[at..]);
@@ -112,7 +112,7 @@ impl Moment {
                     .map_or(0, jiff::Timestamp::as_second);
                 out.push_str(&seconds.to_string());
             }
-            // What jiff would write in a locale of its own.
+            // For this one jiff has its own locale.
             Some('c') => out.push_str(&self.strftime("%a %b %e %H:%M:%S %Y")),
             Some('x') => out.push_str(&self.strftime("%m/%d/%y")),
             Some('r') => out.push_str(&self.strftime("%I:%M:%S %p")),
@@ -153,8 +153,7 @@ impl<'a> Directive<'a> {
         let end_of_flags = text[1..]
             .find(|c: char| !is_flag(c))
             .map_or(text.len(), |at| at + 1);
-        // The modifiers E and O ask for another calendar or other digits, which the C
-        // locale has not.
+        // The modifiers E and O ask for another calendar or other digits. The C locale has neither.
         let conversion_at = match text[end_of_flags..].chars().next() {
             Some('E' | 'O') => end_of_flags + 1,
             _ => end_of_flags,
@@ -207,7 +206,7 @@ mod tests {
     fn every_format_code_is_as_in_python() {
         let table: Vec<[String; 3]> =
             serde_json::from_str(include_str!("../../tests/data/strftime.json")).unwrap();
-        // Every code that jiff writes, and those that are written here.
+        // The codes that jiff writes, and the codes that this module writes.
         for code in KNOWN.chars().chain("fzZscxr".chars()) {
             let is_used =
                 |[_, format, _]: &[String; 3]| format.starts_with('%') && format.ends_with(code);

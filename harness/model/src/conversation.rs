@@ -1,46 +1,45 @@
-//! What a program gets to render: a case, and the engines' own forms of it.
+//! The input of a program: a case, and the engines' own forms of it.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use crate::case::Case;
 
-/// As many engines keep a form of a conversation of their own; others make it each time.
+/// How many forms a conversation keeps, one for each engine. Further engines make theirs each time.
 const MOST_FORMS: usize = 4;
 
 /// A case on its way through the engines.
 ///
-/// An engine needs the messages in its own types. Making them costs about as much as a
-/// render, so a conversation keeps them for all the templates that it meets. For the
-/// messages of a single request there is nothing to keep: [`Program::prompt`] takes the
-/// case itself.
+/// An engine needs the messages in its own types. To make them costs about as much as a render, so
+/// a conversation keeps them for all templates. A single request has nothing to keep:
+/// [`Program::prompt`] takes the case itself.
 ///
 /// [`Program::prompt`]: crate::Program::prompt
 pub struct Conversation<'c> {
-    case: Held<'c>,
+    case: CaseHandle<'c>,
     forms: [OnceLock<Arc<dyn Any + Send + Sync>>; MOST_FORMS],
 }
 
-/// A case, or a part in one.
-enum Held<'c> {
+/// A case, borrowed or shared.
+enum CaseHandle<'c> {
     Borrowed(&'c Case),
     Shared(Arc<Case>),
 }
 
 impl Conversation<'static> {
-    /// Of a case that it keeps as long as it is needed.
+    /// Makes a conversation that shares the case.
     pub fn of(case: Arc<Case>) -> Conversation<'static> {
-        Conversation::holding(Held::Shared(case))
+        Conversation::holding(CaseHandle::Shared(case))
     }
 }
 
 impl<'c> Conversation<'c> {
-    /// Of a case.
+    /// Makes a conversation that borrows the case.
     pub fn new(case: &'c Case) -> Conversation<'c> {
-        Conversation::holding(Held::Borrowed(case))
+        Conversation::holding(CaseHandle::Borrowed(case))
     }
 
-    fn holding(case: Held<'c>) -> Conversation<'c> {
+    fn holding(case: CaseHandle<'c>) -> Conversation<'c> {
         Conversation {
             case,
             forms: [const { OnceLock::new() }; MOST_FORMS],
@@ -50,12 +49,12 @@ impl<'c> Conversation<'c> {
     /// The case itself.
     pub fn case(&self) -> &Case {
         match &self.case {
-            Held::Borrowed(case) => case,
-            Held::Shared(case) => case,
+            CaseHandle::Borrowed(case) => case,
+            CaseHandle::Shared(case) => case,
         }
     }
 
-    /// The case in an engine's own type, which is made when it is first asked for.
+    /// The case in an engine's own type. The first call makes it.
     pub fn form<T: Send + Sync + 'static>(&self, make: impl Fn(&Case) -> T) -> Arc<T> {
         for slot in &self.forms {
             let kept = slot.get_or_init(|| Arc::new(make(self.case())));

@@ -1,6 +1,6 @@
-//! Engines: what renders templates of one dialect.
+//! Engines. Each renders the templates of one dialect.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::case::Case;
@@ -8,40 +8,44 @@ use crate::conversation::Conversation;
 use crate::outcome::{Outcome, Refusal};
 use crate::template::{Dialect, Template};
 
-/// Something that renders the templates of one dialect.
+/// Renders the templates of one dialect.
 pub trait Engine: Send + Sync {
-    /// Its name, such as `minijinja`.
+    /// Its name, such as `rolecall-jinja`.
     fn name(&self) -> &str;
 
-    /// Its version, or that of the engine that it builds upon; empty where it has none.
+    /// Its version; empty if it has none.
     fn version(&self) -> &str;
 
-    /// What it is and which versions it is made of, in a line.
+    /// The parts that it is made of, each with its version.
+    fn components(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// One line that says what it is and which versions it uses.
     fn description(&self) -> String;
 
     /// The dialect it renders.
     fn dialect(&self) -> Dialect;
 
-    /// Compiles a template, or says why it cannot be compiled. The program owns all that
-    /// it needs: it may be kept for as long as anyone likes, and what it takes is freed
-    /// when it is dropped.
+    /// Compiles a template, or returns the reason why it cannot. The program owns everything that
+    /// it needs. Callers may keep it as long as they like; dropping it frees its memory.
     fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal>;
 
-    /// The column, from 1 and counted in characters, at which the engine sees that a template
-    /// cannot be compiled; the refusal says in which line. None where it is not known.
+    /// The column of the error if the template does not compile. Columns start at 1 and count
+    /// characters; the refusal has the line. None if the engine does not know it.
     fn column_of_refusal(&self, _template: &Template) -> Option<usize> {
         None
     }
 
-    /// Whether two sources are one and the same template to the engine, whatever stands in
-    /// them: they differ in nothing that it reads. False where it cannot tell.
+    /// Whether the engine reads two sources as the same template, although their texts may differ.
+    /// False if it cannot tell.
     fn reads_alike(&self, one: &str, other: &str) -> bool {
         one == other
     }
 
-    /// Compiles a template for an engine that is an application too: the program is given
-    /// conversations as they are written, and does itself what the front of this name does
-    /// before and after a template. None of an engine that has no such front, as most.
+    /// Compiles a template for an engine that is also an application. The program takes
+    /// conversations as written and does the work of the front with this name itself. None if the
+    /// engine has no such front; most have none.
     fn compile_behind(
         &self,
         _front: &str,
@@ -51,51 +55,108 @@ pub trait Engine: Send + Sync {
     }
 }
 
-/// A template that an engine has compiled. Many threads may render with it at a time.
-pub trait Program: Send + Sync {
-    /// Renders one conversation.
-    fn render(&self, conversation: &Conversation<'_>) -> Outcome;
+/// Watches one render. An observer implements the methods that it needs; the others do nothing.
+pub trait Observer {
+    /// The variable that the program should leave out, although it is always defined, such as
+    /// `tools`.
+    fn left_out(&mut self) -> Option<&'static str> {
+        None
+    }
 
-    /// The prompt of one case: what [`Program::render`] gives, for callers that have one
-    /// template for each conversation.
+    /// Whether the observer wants the model's own text. A program may need other code to find it.
+    fn wants_own_text(&self) -> bool {
+        false
+    }
+
+    /// Receives the parts of the prompt that the template marks with `{% generation %}`, as ranges
+    /// of bytes. A program that knows them calls this once, after the render.
+    fn own_text(&mut self, _spans: Vec<Range<usize>>) {}
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// Leaves a variable out.
+#[derive(Debug, Clone, Copy)]
+pub struct OmittedVariable {
+    variable: &'static str,
+    /// Whether the program has asked for it.
+    pub is_asked: bool,
+}
+
+impl OmittedVariable {
+    /// Leaves this variable out.
+    pub fn new(variable: &'static str) -> OmittedVariable {
+        OmittedVariable {
+            variable,
+            is_asked: false,
+        }
+    }
+}
+
+impl Observer for OmittedVariable {
+    fn left_out(&mut self) -> Option<&'static str> {
+        self.is_asked = true;
+        Some(self.variable)
+    }
+}
+
+/// Keeps the ranges of the model's own text.
+#[derive(Debug, Clone, Default)]
+pub struct OwnText {
+    /// The ranges of bytes, in the order of the prompt. None if the template refuses, if it marks
+    /// nothing, or if the program cannot tell.
+    pub spans: Option<Vec<Range<usize>>>,
+}
+
+impl Observer for OwnText {
+    fn wants_own_text(&self) -> bool {
+        true
+    }
+
+    fn own_text(&mut self, spans: Vec<Range<usize>>) {
+        self.spans = Some(spans);
+    }
+}
+
+/// A template that an engine has compiled. Several threads may render with it at once.
+pub trait Program: Send + Sync {
+    /// Renders one conversation while an observer watches. A program that is not observable ignores
+    /// the observer.
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome;
+
+    /// Whether the program serves observers.
+    fn is_observable(&self) -> bool {
+        false
+    }
+
+    /// Renders one conversation.
+    fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+        self.render_with(conversation, &mut ())
+    }
+
+    /// Renders one case with [`Program::render`], for callers that use each conversation once.
     fn prompt(&self, case: &Case) -> Result<String, Refusal> {
         self.render(&Conversation::new(case)).into_prompt()
     }
 
-    /// Renders one conversation and keeps track of what the template marks as the
-    /// model's own text, with `{% generation %}`. None where the template marks nothing,
-    /// where it refuses, and where the engine cannot tell.
-    fn render_tracked(&self, _conversation: &Conversation<'_>) -> Option<Tracked> {
-        None
-    }
-
-    /// Renders one conversation as for a caller who does not define a variable that is
-    /// always there, such as `tools`. None where the engine always defines it.
-    fn render_without(
-        &self,
-        _variable: &'static str,
-        _conversation: &Conversation<'_>,
-    ) -> Option<Outcome> {
-        None
-    }
-
-    /// The variables that the template reads and does not set itself, without the
-    /// engine's own functions.
+    /// The variables that the template reads but does not set. The engine's own functions do not
+    /// count.
     fn variables(&self) -> BTreeSet<String> {
         BTreeSet::new()
     }
 
-    /// The names in the template that nothing gives a meaning, in branches that no
-    /// conversation reaches too. None where the engine cannot tell.
+    /// The names in the template that have no meaning, even in branches that no conversation
+    /// reaches. None if the engine cannot tell.
     fn unknown_names(&self) -> Option<Vec<UnknownName>> {
         None
     }
 }
 
-/// A name in a template that nothing gives a meaning.
+/// A name in a template that has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What it should be the name of.
+    /// The kind of thing that it should name.
     pub kind: NameKind,
     /// The name.
     pub name: String,
@@ -103,7 +164,7 @@ pub struct UnknownName {
     pub line: usize,
 }
 
-/// What a name in a template should be the name of.
+/// The kind of thing that a name in a template should name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameKind {
     /// A filter. One that does not exist fails.
@@ -112,25 +173,16 @@ pub enum NameKind {
     Test,
     /// A function. One that does not exist fails.
     Function,
-    /// A method that a template may call. One that changes a list or a dictionary fails in
-    /// transformers, which hands templates over to Jinja2's `ImmutableSandboxedEnvironment`.
+    /// A method that a template calls. transformers runs templates in Jinja2's
+    /// `ImmutableSandboxedEnvironment`, where a method that changes a list or a dictionary fails.
     Method,
     /// A field of a Go struct, such as `a message`. One that does not exist fails.
     Field(&'static str),
-    /// A key of something that may lack it. One that no application gives is undefined.
+    /// A key that its object may lack. If no application sets it, it is undefined.
     Key {
-        /// What should have it, such as `a message`.
+        /// The object that should have it, such as `a message`.
         of: &'static str,
-        /// The keys that applications give it.
+        /// The keys that applications set.
         known: &'static [&'static str],
     },
-}
-
-/// A prompt, and which parts of it a model is trained to write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tracked {
-    /// The prompt.
-    pub text: String,
-    /// What the template marked, as ranges of bytes.
-    pub spans: Vec<Range<usize>>,
 }

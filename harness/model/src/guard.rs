@@ -1,12 +1,12 @@
-//! Programs that cannot take their caller down: they run on a stack that is large enough,
-//! and a panic in them is an outcome.
+//! Runs programs so that they cannot crash their caller: on a large enough stack, with a panic as
+//! an outcome.
 //!
-//! The limits of a render keep what a template does in bounds, but a template may still nest
-//! as deeply as its recursion limit allows, and an engine may have a defect. Those who render
-//! the templates of strangers call [`load`] in place of [`Engine::compile`].
+//! The limits of a render bound the work of a template. But a template may nest as deeply as its
+//! recursion limit allows, and an engine may have a defect. Call [`load`] instead of
+//! [`Engine::compile`] to render templates from strangers.
 //!
-//! A panic that is caught here has been printed by the panic hook of the process before, as
-//! every panic. [`keep_quiet`] sets a hook that prints nothing for those.
+//! The panic hook of the process prints a panic before this module catches it. [`keep_quiet`] sets
+//! a hook that prints nothing for such panics.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -14,34 +14,38 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::conversation::Conversation;
-use crate::engine::{Engine, Program, Tracked, UnknownName};
+use crate::engine::{Engine, Observer, Program, UnknownName};
 use crate::outcome::{Outcome, Refusal};
 use crate::template::Template;
 
-/// A stack on which every template that keeps within the limits can be parsed and rendered,
-/// and what it made be dropped, in an unoptimised build too: 256 MiB of address space. Memory
-/// is taken as it is used. A thread that has such a stack needs no other for each call.
+/// The size of a stack for any template within the limits: 256 MiB of address space. It is enough
+/// to parse and render the template and to drop its values, even in an unoptimised build. Only the
+/// used part takes memory. A thread with such a stack needs no new one for each call.
 pub const STACK: usize = 256 << 20;
 
-/// How much of it is enough: the rest is for those who call.
+/// The part of the stack that a render needs. The rest is for the callers.
 const NEEDED: usize = STACK - (4 << 20);
 
-/// A template in an engine, ready to be rendered or known not to be.
-pub struct Loaded {
+/// A template that an engine has compiled or refused.
+pub struct LoadedTemplate {
     program: Result<Box<dyn Program>, Outcome>,
 }
 
-/// Compiles a template. One that the engine refuses loads too: each of its pairs then has
-/// the refusal for its outcome.
-pub fn load(engine: &dyn Engine, template: &Template) -> Loaded {
-    Loaded::of(guarded(|| engine.compile(template)))
+/// Compiles a template. If the engine refuses it, the refusal becomes the outcome of each of its
+/// pairs.
+pub fn load(engine: &dyn Engine, template: &Template) -> LoadedTemplate {
+    LoadedTemplate::of(guarded(|| engine.compile(template)))
 }
 
-/// Compiles a template as [`load`] does, for an engine that has a front of this name
-/// itself: see [`Engine::compile_behind`].
-pub fn load_behind(engine: &dyn Engine, front: &str, template: &Template) -> Option<Loaded> {
+/// Like [`load`], for an engine that has a front of this name itself: see
+/// [`Engine::compile_behind`].
+pub fn load_behind(
+    engine: &dyn Engine,
+    front: &str,
+    template: &Template,
+) -> Option<LoadedTemplate> {
     let compiled = guarded(|| engine.compile_behind(front, template));
-    compiled.transpose().map(Loaded::of)
+    compiled.transpose().map(LoadedTemplate::of)
 }
 
 /// The column of a refusal to compile: see [`Engine::column_of_refusal`].
@@ -49,14 +53,14 @@ pub fn column_of_refusal(engine: &dyn Engine, template: &Template) -> Option<usi
     guarded(|| engine.column_of_refusal(template)).ok()?
 }
 
-impl Loaded {
-    /// Of what came of compiling; the outer error is a panic.
-    fn of(compiled: Result<Result<Box<dyn Program>, Refusal>, String>) -> Loaded {
+impl LoadedTemplate {
+    /// Takes the result of compiling; the outer error is a panic.
+    fn of(compiled: Result<Result<Box<dyn Program>, Refusal>, String>) -> LoadedTemplate {
         let program = compiled.map_or_else(
             |message| Err(Outcome::Crashed { message }),
             |compiled| compiled.map_err(Outcome::from),
         );
-        Loaded { program }
+        LoadedTemplate { program }
     }
 
     /// Renders one conversation. A panic becomes [`Outcome::Crashed`].
@@ -68,34 +72,30 @@ impl Loaded {
         }
     }
 
-    /// Renders one conversation with the places of what the template marks as the
-    /// model's own text: see [`Program::render_tracked`].
-    pub fn render_tracked(&self, conversation: &Conversation<'_>) -> Option<Tracked> {
-        let program = self.program.as_ref().ok()?;
-        guarded(|| program.render_tracked(conversation)).ok()?
-    }
-
-    /// Renders one conversation without a variable, if the engine can leave it out: see
-    /// [`Program::render_without`].
-    pub fn render_without(
+    /// Renders one conversation while an observer watches: see [`Program::render_with`]. None if
+    /// the program is not observable.
+    pub fn render_with(
         &self,
-        variable: &'static str,
         conversation: &Conversation<'_>,
+        observer: &mut dyn Observer,
     ) -> Option<Outcome> {
         match &self.program {
-            Ok(program) => guarded(|| program.render_without(variable, conversation))
-                .unwrap_or_else(|message| Some(Outcome::Crashed { message })),
+            Ok(program) if !program.is_observable() => None,
+            Ok(program) => Some(
+                guarded(|| program.render_with(conversation, observer))
+                    .unwrap_or_else(|message| Outcome::Crashed { message }),
+            ),
             Err(outcome) => Some(outcome.clone()),
         }
     }
 
-    /// What every pair gives, if the engine refused the template.
+    /// The outcome of every pair, if the engine refused the template.
     pub fn refusal(&self) -> Option<&Outcome> {
         self.program.as_ref().err()
     }
 
-    /// The variables that the template reads: see [`Program::variables`]. None of a
-    /// template that the engine refuses.
+    /// The variables that the template reads: see [`Program::variables`]. Empty if the engine
+    /// refused the template.
     pub fn variables(&self) -> BTreeSet<String> {
         match &self.program {
             Ok(program) => guarded(|| program.variables()).unwrap_or_default(),
@@ -103,15 +103,15 @@ impl Loaded {
         }
     }
 
-    /// The names in the template that nothing gives a meaning: see
-    /// [`Program::unknown_names`]. None of a template that the engine refuses.
+    /// The names in the template that have no meaning: see [`Program::unknown_names`]. None if the
+    /// engine refused the template.
     pub fn unknown_names(&self) -> Option<Vec<UnknownName>> {
         let program = self.program.as_ref().ok()?;
         guarded(|| program.unknown_names()).ok()?
     }
 }
 
-impl fmt::Debug for Loaded {
+impl fmt::Debug for LoadedTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loaded")
             .field("refused", &self.program.as_ref().err())
@@ -120,31 +120,31 @@ impl fmt::Debug for Loaded {
 }
 
 thread_local! {
-    /// Whether a panic on this thread is going to be caught here.
+    /// Whether this module will catch a panic on this thread.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
-    /// Where the last panic on this thread was, if the hook of [`keep_quiet`] saw it.
+    /// The place of the last panic on this thread, if the hook of [`keep_quiet`] recorded it.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a closure on a large stack; a panic in it is returned as what it said, and where if
-/// the hook of [`keep_quiet`] is there to see that.
+/// Runs a closure on a large stack. A panic in it becomes an error with the panic's message. With
+/// the hook of [`keep_quiet`] the error also has the place.
 fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     on_large_stack(|| catch(run))
 }
 
-/// Runs a closure on a stack of [`STACK`] bytes, unless the thread has one already. What loads
-/// and renders many templates one after the other does it in here, for a stack that is taken for
-/// each of them costs more than most renders do.
+/// Runs a closure on a stack of [`STACK`] bytes, unless the thread has one already. Callers that
+/// load and render many templates wrap the whole loop in this function: a new stack costs more than
+/// most renders.
 pub fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(NEEDED, STACK, run)
 }
 
-/// Runs a closure; a panic in it is returned as what it said, and where if the hook of
-/// [`keep_quiet`] is there to see that.
+/// Runs a closure. A panic in it becomes an error with the panic's message. With the hook of
+/// [`keep_quiet`] the error also has the place.
 pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let before = IS_GUARDED.replace(true);
-    // A panic leaves an engine's state behind only in the render that panicked: a
-    // program is shared and immutable, everything else is dropped.
+    // A panic breaks no state of an engine beyond its own render: a program is immutable, and
+    // everything else is dropped.
     let result = catch_unwind(AssertUnwindSafe(run));
     IS_GUARDED.set(before);
     result.map_err(|payload| {
@@ -158,15 +158,14 @@ pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Sets a panic hook for the whole process: nothing is printed for a panic that is caught
-/// here, and its place becomes part of what it said. Others go to the hook that was there
-/// before. A program calls it once, when it begins; a library never does.
+/// Sets a panic hook for the whole process. It prints nothing for a panic that this module catches
+/// and adds the place to its message. Other panics go to the previous hook. A program calls this
+/// once at its start; a library never does.
 pub fn keep_quiet() {
     let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if IS_GUARDED.get() {
-            // Of the place only the file's name: a path would differ from one machine to
-            // the next.
+            // Only the file's name: its path differs from machine to machine.
             let place = info.location().map(|location| {
                 let file = location.file().rsplit(['/', '\\']).next();
                 format!("{}:{}", file.unwrap_or_default(), location.line())
@@ -206,7 +205,7 @@ mod tests {
     }
 
     impl Program for Panics {
-        fn render(&self, conversation: &Conversation<'_>) -> Outcome {
+        fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
             let first = &conversation.case().messages[0];
             Outcome::Rendered {
                 text: first.to_string(),

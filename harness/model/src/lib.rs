@@ -1,8 +1,7 @@
-//! What the engines and the harness of Rolecall share.
+//! The types that the engines and the harness of Rolecall share.
 //!
-//! A [`Template`] and a [`Case`] go into an [`Engine`]: it compiles the template into a
-//! [`Program`], which renders conversations. Whatever happens, there is an [`Outcome`]: a
-//! prompt, or why there is none.
+//! An [`Engine`] compiles a [`Template`] into a [`Program`]. The program renders a [`Case`]. Every
+//! render ends in an [`Outcome`]: a prompt, or the reason why there is none.
 //!
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
@@ -10,6 +9,8 @@
 pub mod clock;
 pub mod limits;
 pub mod outcome;
+
+pub mod outcome_json;
 
 pub mod template;
 
@@ -25,7 +26,8 @@ pub mod guard;
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
-pub use engine::{Engine, NameKind, Program, Tracked, UnknownName};
+pub use engine::{Engine, NameKind, Observer, OmittedVariable, OwnText, Program, UnknownName};
 pub use limits::Limits;
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
-pub use template::{Dialect, Part, Setup, Template, TemplateName, Variable};
+pub use outcome_json::{InvalidOutcome, OutcomeJson};
+pub use template::{Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Variable};

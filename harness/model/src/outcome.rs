@@ -15,7 +15,7 @@ pub enum Outcome {
         /// What the template said.
         message: String,
     },
-    /// The engine could not: an undefined variable, a type error, a syntax error.
+    /// The engine could not render it: an undefined variable, a type error, a syntax error.
     Failed {
         /// How far it came.
         stage: Stage,
@@ -29,12 +29,12 @@ pub enum Outcome {
         /// Which one.
         limit: Limit,
     },
-    /// A panic, a signal, a broken protocol: the engine itself is at fault.
+    /// The engine itself is at fault: a panic, a signal, a broken protocol.
     Crashed {
         /// What was seen.
         message: String,
     },
-    /// The engine is gone, and so was not asked.
+    /// The engine had stopped before this pair, so it was not asked.
     NotAsked {
         /// Why it is gone.
         message: String,
@@ -84,7 +84,7 @@ fn at(line: Option<usize>) -> String {
     line.map_or_else(String::new, |line| format!(", line {line}"))
 }
 
-/// How far an engine came before it failed.
+/// The stage at which an engine failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {
     /// The conversation was refused before the template saw it.
@@ -108,7 +108,7 @@ pub enum Limit {
     Time,
 }
 
-/// An [`Outcome`] without what it carries: the columns of a summary.
+/// The kind of an [`Outcome`], without its content: a column of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OutcomeKind {
     /// See [`Outcome::Rendered`].
@@ -138,7 +138,7 @@ impl Outcome {
         }
     }
 
-    /// Whether it shows that the engine had loaded the template.
+    /// Whether the outcome proves that the engine loaded the template.
     pub fn is_of_loaded_template(&self) -> bool {
         match self {
             Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::Exceeded { .. } => true,
@@ -159,7 +159,7 @@ impl Outcome {
         }
     }
 
-    /// The text that the outcome carries, to be changed; a limit carries none.
+    /// The text that the outcome carries, for changes; a limit carries none.
     pub fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Outcome::Rendered { text } => Some(text),
@@ -245,6 +245,13 @@ impl OutcomeKind {
             OutcomeKind::NotAsked => "not asked",
         }
     }
+
+    /// The kind that a word stands for.
+    pub fn named(name: &str) -> Option<OutcomeKind> {
+        OutcomeKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
 }
 
 impl Stage {
@@ -258,6 +265,11 @@ impl Stage {
             Stage::Parse => "parse",
             Stage::Render => "render",
         }
+    }
+
+    /// The stage that a word stands for.
+    pub fn named(name: &str) -> Option<Stage> {
+        Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }
 }
 
@@ -273,6 +285,11 @@ impl Limit {
             Limit::Output => "output",
             Limit::Time => "time",
         }
+    }
+
+    /// The limit that a word stands for.
+    pub fn named(name: &str) -> Option<Limit> {
+        Limit::ALL.into_iter().find(|limit| limit.name() == name)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Templates: a source, its dialect, and what goes with it.
+//! Templates: a source, its dialect, its special tokens and its variables.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,10 +25,10 @@ pub struct TemplateName(Arc<str>);
 pub struct Template {
     /// Its name.
     pub name: TemplateName,
-    /// The file it stands in; empty where it was not read from one.
+    /// The file that holds it; empty if it does not come from a file.
     pub path: PathBuf,
     /// Which part of that file it is.
-    pub part: Part,
+    pub part: TemplatePart,
     /// The language it is written in.
     pub dialect: Dialect,
     /// The source, byte for byte: line endings are as in the file.
@@ -37,53 +37,52 @@ pub struct Template {
     pub about: Option<String>,
     /// Where it came from, and its licence.
     pub origin: Option<String>,
-    /// What it shares with its twins: templates that are meant to give the same prompts.
+    /// The name that it shares with its twins: templates that should give the same prompts.
     pub family: Option<String>,
-    /// `bos_token` and its kin, as the tokenizer would pass them.
+    /// The special tokens, such as `bos_token`, as the tokenizer passes them.
     pub special_tokens: Map<String, Value>,
-    /// The files of its model that say how text is cut into tokens: `tokenizer.json` and what
-    /// stands beside it, or a GGUF file. None where its model has none, or is not known.
+    /// The model's files that say how to cut text into tokens: `tokenizer.json` and the files
+    /// beside it, or a GGUF file. Empty if the model has none or is unknown.
     pub vocabulary: Vec<PathBuf>,
     /// Variables that this template reads besides the standard ones.
     pub variables: Vec<(String, Variable)>,
-    /// What the application of its users does before it and after: the name of a front. That
-    /// of most who have templates of its dialect where there is none.
+    /// The name of the front through which its users render it. Without one it has the default
+    /// front of its dialect.
     pub front: Option<String>,
-    /// The templates of its model by name, where that has several and this one stands for all
-    /// of them: an application takes one for each conversation. The source of this one is that
-    /// of `default`, where there is such a one. None of a template that stands for itself.
+    /// The named templates of its model, if the model has several and this template represents them
+    /// all. An application picks one for each conversation. The source of this template is the one
+    /// named `default`, if there is one. Empty for a template on its own.
     pub named: Vec<(String, Template)>,
     /// Contracts that this template breaks on purpose, each with the reason.
     pub broken: Vec<(String, String)>,
-    /// What a server of Ollama knows of its model.
-    pub setup: Setup,
+    /// What an Ollama server knows about its model.
+    pub setup: OllamaSetup,
 }
 
-/// What a server of Ollama knows of the model that a template belongs to, and goes by before
-/// the template is asked.
+/// What an Ollama server knows about a template's model. The server uses it before it executes the
+/// template.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Setup {
+pub struct OllamaSetup {
     /// The model's name, without registry, owner and tag, such as `deepseek-r1`.
     pub model: Option<String>,
     /// The family of its architecture, such as `qwen3`.
     pub family: Option<String>,
-    /// The built-in parser of its answers: `PARSER` of a Modelfile.
+    /// The built-in parser of its answers: `PARSER` in a Modelfile.
     pub parser: Option<String>,
-    /// The system text of conversations that bring none: `SYSTEM` of a Modelfile.
+    /// The system text of conversations without one: `SYSTEM` in a Modelfile.
     pub system: Option<String>,
-    /// Role and text of messages that stand before each conversation: `MESSAGE` of a
-    /// Modelfile.
+    /// Role and text of the messages before each conversation: `MESSAGE` in a Modelfile.
     pub messages: Vec<(String, String)>,
 }
 
 /// Which part of its file a template is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum TemplatePart {
     /// All of it.
     Whole,
     /// The value of a key, in JSON or GGUF.
     Key(String),
-    /// What begins in this line, counted from 1, in a Modelfile.
+    /// The part of a Modelfile that begins in this line, counted from 1.
     Line(usize),
 }
 
@@ -94,7 +93,7 @@ pub enum Variable {
     Value(Value),
     /// The JSON text of the case's tools; absent when the case has none.
     ToolsJson {
-        /// Spaces a level, or everything on one line.
+        /// Spaces for each level; none puts everything on one line.
         indent: Option<usize>,
     },
 }
@@ -109,6 +108,13 @@ impl Dialect {
             Dialect::Jinja => "jinja",
             Dialect::Go => "go",
         }
+    }
+
+    /// The dialect that a word stands for.
+    pub fn named(name: &str) -> Option<Dialect> {
+        Dialect::ALL
+            .into_iter()
+            .find(|dialect| dialect.name() == name)
     }
 }
 
@@ -125,7 +131,7 @@ impl fmt::Display for Dialect {
 }
 
 impl TemplateName {
-    /// A name as it is. Whether it can be the name of a file is not asked.
+    /// Takes a name as it is. It does not check whether a file can have this name.
     pub fn new(name: &str) -> TemplateName {
         TemplateName(name.into())
     }
@@ -148,7 +154,7 @@ impl Template {
         Template {
             name: TemplateName::new(name),
             path: PathBuf::new(),
-            part: Part::Whole,
+            part: TemplatePart::Whole,
             dialect,
             source: source.to_owned(),
             about: None,
@@ -160,11 +166,11 @@ impl Template {
             front: None,
             named: Vec::new(),
             broken: Vec::new(),
-            setup: Setup::default(),
+            setup: OllamaSetup::default(),
         }
     }
 
-    /// The names and sources of its model's templates: see [`Template::named`].
+    /// The names and sources of the model's templates: see [`Template::named`].
     pub fn sources_by_name(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = self.named.iter();
         named.map(|(name, template)| (name.as_str(), template.source.as_str()))
@@ -178,8 +184,8 @@ impl Template {
     }
 }
 
-impl Setup {
-    /// What is known, by name.
+impl OllamaSetup {
+    /// The known settings, by name.
     pub fn to_json(&self) -> Map<String, Value> {
         let texts = [
             ("model", &self.model),
@@ -204,12 +210,12 @@ impl Setup {
     }
 }
 
-impl Part {
-    /// The key whose value it is.
+impl TemplatePart {
+    /// The key whose value is the template.
     pub fn key(&self) -> Option<&str> {
         match self {
-            Part::Key(key) => Some(key),
-            Part::Whole | Part::Line(_) => None,
+            TemplatePart::Key(key) => Some(key),
+            TemplatePart::Whole | TemplatePart::Line(_) => None,
         }
     }
 }

@@ -1,126 +1,48 @@
 //! Rolecall: a conformance test harness for LLM chat templates.
 //!
-//! Given a conversation, does a template, in an engine, give exactly the prompt
-//! that it should give, or exactly the same refusal? The harness renders every
-//! *case* (a named conversation) across every *template*, turns each *outcome*
-//! into a *transcript* in which every byte is visible, compares it with the
-//! accepted *snapshot*, and gives a *verdict* by what the *reference* did.
+//! Given a conversation, does a template in an engine produce exactly the right prompt, or exactly
+//! the right refusal? The harness renders every *case* (a named conversation) with every
+//! *template*. It turns each *outcome* into a *transcript* in which every byte is visible and
+//! compares it with the accepted *snapshot*. The *reference*'s result decides the *verdict*.
 //!
-//! The modules are listed in the order in which data flows; each one uses only
-//! those above it.
+//! This crate re-exports the crates below it, from the ground up. A program that needs only one
+//! part, such as the prompts that users of transformers get, should depend on that part's crate
+//! instead.
 
-pub mod invisible;
+// Files, problems, and texts in which every byte is visible.
+pub use rolecall_base::{
+    diff, environment, file, fingerprint, folder, invisible, invocation, json, naming, problem,
+    transcript, wildcard,
+};
 
-pub mod problem;
+// What applications do before and after a template, and the engines behind them.
+pub use rolecall_front::{engines, front};
 
-pub mod file;
-pub mod folder;
+// Where templates are found.
+pub use rolecall_source::{source, syntax_error, template_file};
 
-pub mod invocation;
-
-pub mod json;
-mod root;
-
-pub mod naming;
-pub mod wildcard;
-
-// For whom it is rendered.
-pub mod front;
-
-// What people write, and where they have it.
-pub mod case_file;
-pub mod template_file;
-
-pub mod fingerprint;
-
-pub mod source;
-
-// What a model makes of a prompt.
-pub mod tokenizer;
-
-// A suite of one's own, and where every suite has its files.
-pub mod configuration;
-
-pub mod initial;
-
-pub mod schema;
-
-pub mod layout;
-
-pub mod suite;
-
-pub mod selection;
-
-pub mod shard;
-
-pub mod construct;
-
-// What renders it.
-pub mod engines;
-pub mod protocol;
-
-mod program;
-
-mod wording;
-
-// What came of it, and what should have.
-pub mod transcript;
-
-pub mod diff;
-pub mod reference;
-
-mod window;
-
-pub mod record;
-
-pub mod divergence;
-pub mod snapshot;
-
-pub mod verdict;
-
-mod cause;
-
-pub mod baseline;
+// Engines that are other programs.
+pub use rolecall_protocol as protocol;
 
 // What a template can do, and which contracts it breaks.
-pub mod probe;
+pub use rolecall_card::{capability, card, contract, known_defects, probe, tokenizer};
 
-pub mod syntax_error;
+// Cases, templates, and the expected result of each pair.
+pub use rolecall_suite::{
+    accepting, case_file, cause, comparison, conclusion, configuration, construct, divergence,
+    expectations, export, initial, layout, parity, record, recording, reference, repetition,
+    replay, run, saved_run, schema, selection, shard, snapshot, suite, verdict,
+};
 
-pub mod capability;
+// Engines side by side.
+pub use rolecall_matrix::{matrix, measurement};
 
-pub mod contract;
+/// The output for people and programs.
+pub mod report {
+    pub use rolecall_matrix::{report as matrix, site};
+    pub use rolecall_report::*;
+}
 
-pub mod card;
-
-pub mod known;
-
-// A whole suite at once.
-mod opened;
-mod stream;
-
-pub mod run;
-
-pub mod repetition;
-
-pub mod measurement;
-
-pub mod matrix;
-
-pub mod accepting;
-// What two sides make of the same cases.
-pub mod saved_run;
-
-pub mod replay;
-
-pub mod comparison;
-
-pub mod parity;
-pub mod recording;
-
-// The suite for those who do not run Rust.
-pub mod export;
-
-pub mod report;
+pub mod schemas;
 
 pub mod lint;

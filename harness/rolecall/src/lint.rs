@@ -1,4 +1,4 @@
-//! The suite itself: whether everything in it has a use and a reason.
+//! The checks of the suite itself: everything in it has a use and a reason.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use rolecall_model::{Case, CaseId, Template};
 use serde_json::Value;
 
-use crate::divergence::Divergences;
-use crate::engines::Engines;
-use crate::file::{is_there, read_text, write_below};
-use crate::fingerprint::Fingerprint;
-use crate::invocation::{self, Site};
-use crate::known;
-use crate::layout::Layout;
-use crate::measurement;
-use crate::problem::Problem;
-use crate::record::{Answer, Record, Records};
-use crate::report::schemas;
-use crate::schema;
-use crate::snapshot::{self, Accepted, Snapshots, Survey, contents};
-use crate::suite::{Pair, Suite, by_file};
-use crate::template_file::sidecar;
-use crate::transcript;
+use crate::schemas;
+use rolecall_base::file::{is_there, read_text, write_below};
+use rolecall_base::fingerprint::Fingerprint;
+use rolecall_base::invocation::{self, Site};
+use rolecall_base::problem::Problem;
+use rolecall_base::transcript;
+use rolecall_card::known_defects;
+use rolecall_front::engines::Engines;
+use rolecall_matrix::measurement;
+use rolecall_source::template_file::sidecar;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::record::{Record, RecordedAnswer, Records};
+use rolecall_suite::schema;
+use rolecall_suite::snapshot::{self, Accepted, Snapshots, Survey, contents};
+use rolecall_suite::suite::{Pair, Suite, by_file};
 
-/// Everything that is wrong with the suite as a suite, sorted by path. What is wrong with
-/// single files is in [`Suite::problems`].
+/// All problems of the suite as a whole, sorted by path. [`Suite::problems`] has the problems of
+/// single files.
 pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     let mut findings = Vec::new();
     let divergences = match Divergences::read(&layout.divergences()) {
@@ -38,10 +38,10 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     records(layout, suite, &mut findings);
     self::divergences(layout, suite, &divergences, &mut findings);
     twins(suite, &mut findings);
-    findings.extend(known::strange(suite));
+    findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
     cases(layout, suite, &mut findings);
-    // What only the suite that is published has to have.
+    // Only the published suite has to have these.
     if layout.configuration().is_none() {
         cards(layout, suite, &mut findings);
         sidecars(suite, &mut findings);
@@ -101,7 +101,7 @@ fn snapshots(
     }
 }
 
-/// Says which transcripts were never accepted.
+/// Reports transcripts that were never accepted.
 fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
     let help = invocation::review();
     if accepted.is_missing() {
@@ -120,7 +120,7 @@ fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
     })
 }
 
-/// What is wrong with the files of report cards, where there is a plain file or none.
+/// Problems with the card snapshots: a file that is not a plain file, or is missing.
 fn cards(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let snapshots = Snapshots::of(layout);
     for template in &suite.templates {
@@ -131,8 +131,8 @@ fn cards(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// What is wrong with the file of a report card: that it is not there, or not as insta
-/// writes it. Whether the right card was accepted is not asked here.
+/// The problem with a card snapshot: it is missing, or insta would write it differently. This check
+/// does not ask whether it is the right card.
 fn card(path: PathBuf, template: &Template) -> Option<Problem> {
     if !is_there(&path) {
         return Some(
@@ -185,7 +185,7 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
             continue;
         }
         if read_text(&path).ok() != Some(record.text()) {
-            complain("not as it was written: someone has edited it".to_owned());
+            complain("edited after it was written".to_owned());
         }
         let cases: Vec<_> = suite
             .cases
@@ -255,7 +255,7 @@ fn divergences(
     }
 }
 
-/// What is wrong with the file that keeps the reference's transcripts of some divergences.
+/// The problem with the file of the reference's transcripts for divergences.
 fn kept_transcripts(
     kept: &Accepted,
     records: &Records,
@@ -263,7 +263,7 @@ fn kept_transcripts(
     diverged: &[Pair<'_>],
     complain: &mut dyn FnMut(String),
 ) {
-    let is_of = |kept: &str, answer: &Answer| {
+    let is_of = |kept: &str, answer: &RecordedAnswer| {
         transcript::decode(kept).is_ok_and(|outcome| {
             answer.agrees(&outcome) && answer.outcome().is_none_or(|known| known == outcome)
         })
@@ -282,11 +282,11 @@ fn kept_transcripts(
     let count = sections.len();
     let written = snapshot::reference_file(template, sections);
     if count == diverged.len() && read_text(kept.path()).ok() != Some(written) {
-        complain("not as it was written: someone has edited it".to_owned());
+        complain("edited after it was written".to_owned());
     }
 }
 
-/// Templates whose sidecars do not say what they are.
+/// Templates whose sidecars do not describe them.
 fn sidecars(suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         for (key, value) in [("about", &template.about), ("origin", &template.origin)] {
@@ -301,7 +301,7 @@ fn sidecars(suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// Templates that name a family, and are alone in it.
+/// Templates that are alone in their family.
 fn twins(suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         if let Some(family) = &template.family
@@ -320,8 +320,8 @@ fn twins(suite: &Suite, findings: &mut Vec<Problem>) {
 }
 
 fn cases(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
-    // A suite of one's own need not have templates for every built-in case, nor for what every
-    // front makes of its own ones.
+    // The user's own suite need not have templates for every built-in case, nor for the versions of
+    // its cases behind every front.
     let builtin = layout.configuration().map(|_| layout.conversations());
     let need_not_run = |case: &Case| {
         let is_builtin = |folder| case.path.starts_with(folder);
@@ -375,7 +375,7 @@ fn tools(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// What stands beside case files or templates and is read by nobody.
+/// Files beside case files or templates that no command reads.
 fn strays(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let entries = |folder| {
         let paths = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -388,7 +388,7 @@ fn strays(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         let is_of_template = |template: &Template| {
             template.path == path || (is_json(path) && sidecar(&template.path) == path)
         };
-        // What is wrong with a file is told already.
+        // The file's own problem is already reported.
         suite.templates.iter().any(is_of_template)
             || suite.problems.iter().any(|problem| {
                 problem.path == path || (is_json(path) && sidecar(&problem.path) == path)
@@ -403,8 +403,8 @@ fn strays(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// Schema files that are not as they should be, and files that name another schema than
-/// theirs, so that an editor would check nothing.
+/// Schema files with wrong contents, and files that name another schema than their own, which would
+/// make an editor check nothing.
 fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let cases: BTreeSet<PathBuf> = suite.cases.iter().map(|case| case.path.clone()).collect();
     let sidecars = suite
@@ -436,7 +436,7 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// Where a schema is, below which folder, and what belongs into it.
+/// The place of a schema, the folder of its files, and its contents.
 struct SchemaFile {
     below: PathBuf,
     path: PathBuf,
@@ -450,7 +450,7 @@ impl SchemaFile {
     }
 }
 
-/// The schemas of what people write, and in the repository of what programs read.
+/// The schemas of the files that people write. In the repository, also the schemas of results.
 fn schema_files(layout: &Layout) -> Vec<SchemaFile> {
     let inputs = schema::files().iter();
     let mut files: Vec<_> = inputs
@@ -465,7 +465,7 @@ fn schema_files(layout: &Layout) -> Vec<SchemaFile> {
     files
 }
 
-/// Mends what needs no thought: writes the schema files. Returns what was written.
+/// Fixes what needs no decision: writes the schema files. Returns the written files.
 ///
 /// # Errors
 ///

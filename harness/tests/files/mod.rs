@@ -1,5 +1,5 @@
-//! Files that are broken, in the way, or named to lead elsewhere: what is said about
-//! them, and that nothing is lost, waited for or written outside.
+//! Files that are broken, in the way, or named so that they lead elsewhere. The commands report
+//! them, lose nothing, never hang, and write nothing outside.
 
 mod names;
 mod reading;
@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::folder::{Folder, Ran};
+use crate::folder::{Folder, Ran, has};
 use rolecall::layout::Layout;
 use rolecall::suite::Suite;
 
@@ -22,7 +22,7 @@ fn suite(folder: &Folder) -> Suite {
     Suite::load_layout(&layout(folder))
 }
 
-/// Takes away what is there, whatever it is.
+/// Removes a file, a folder or a link.
 fn clear(path: &Path) {
     if path.is_dir() && !path.is_symlink() {
         fs::remove_dir_all(path).unwrap();
@@ -41,7 +41,7 @@ fn link(target: impl AsRef<Path>, path: &Path) {
     symlink(target, path).unwrap();
 }
 
-/// Every file below a folder with its bytes, links and pipes as such.
+/// Every file below a folder with its bytes; links and pipes have their kind instead.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut contents = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -63,14 +63,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     contents
 }
 
-#[track_caller]
-fn has(text: &str, expected: &[&str]) {
-    for expected in expected {
-        assert!(text.contains(expected), "missing {expected:?} in\n{text}");
-    }
-}
-
-/// A command that has ended with one of its own exit codes, and without a panic.
+/// Checks that a command ended with one of its own exit codes and without a panic.
 #[track_caller]
 fn ended(ran: &Ran) -> i32 {
     let said = format!("{}\n{}", ran.stdout(), ran.stderr());
@@ -80,7 +73,7 @@ fn ended(ran: &Ran) -> i32 {
     code.unwrap()
 }
 
-/// Stands in for transformers: gives one word, whatever it is asked.
+/// Stands in for transformers and answers every question with one word.
 const REFERENCE: &str = r#"#!/bin/sh
 read -r word < "${0%/*}/word"
 while read -r line; do
@@ -95,7 +88,7 @@ while read -r line; do
 done
 "#;
 
-/// Installs a reference that gives a word.
+/// Installs a reference that answers with a word.
 fn install_reference(folder: &Folder, word: &str) {
     folder.write(".references/word", &format!("{word}\n"));
     let path = folder.write(".references/transformers", REFERENCE);

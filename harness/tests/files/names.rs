@@ -1,5 +1,5 @@
-//! Names that would lead out of a folder, that a system does not have, or that a terminal
-//! would obey.
+//! Names that would lead out of a folder, that some systems do not allow, or that would control a
+//! terminal.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use super::{Folder, contents, ended, has, install_reference, link, suite};
 
-/// Names of files without their extension; none may be that of a template or a family.
+/// File names without their extension that no template and no family may have.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         ".",
@@ -67,14 +67,14 @@ fn templates_of_the_suite_have_names_that_can_be_folders() {
     for problem in &suite.problems {
         let text = problem.to_string();
         assert!(
-            text.contains("cannot be a folder on every system, where its snapshots would lie\n  name the template with at most 64 lower-case letters")
+            text.contains("cannot be the name of a snapshot folder on every system\n  name the template with at most 64 lower-case letters")
                 || text.contains("the file's name is not UTF-8"),
             "{text}"
         );
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7f}']), "{text}");
     }
 
-    // With them nothing is written at all, least of all elsewhere.
+    // With such names nothing is written at all, least of all elsewhere.
     let before = contents(&folder.path(""));
     for command in [
         &["run"][..],
@@ -103,14 +103,14 @@ fn families_have_names_that_can_be_folders() {
         let text = problem.to_string();
         has(
             &text,
-            &["is no family name\n  a family is named by its file: at most 64 "],
+            &["is not a valid family name\n  a family is named by its file: at most 64 "],
         );
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7f}']), "{text}");
     }
 }
 
-/// Outside of the suite a template may be named as its author likes: nothing is written
-/// by its name, and a terminal shows it as a name.
+/// Outside of the suite, authors may name templates as they like: no file is named after such a
+/// template, and a terminal shows only its name.
 #[test]
 fn templates_from_elsewhere_may_have_any_name() {
     let folder = Folder::new();
@@ -134,7 +134,7 @@ fn templates_from_elsewhere_may_have_any_name() {
             "{command:?} {said:?}"
         );
     }
-    // What programs read names files as they are.
+    // Output for programs names files exactly.
     for format in ["json", "github", "junit"] {
         assert!(ended(&folder.rolecall(&["check", path, "--format", format])) < 2);
     }
@@ -144,8 +144,7 @@ fn templates_from_elsewhere_may_have_any_name() {
     assert!(contents(&folder.path("")) == before);
 }
 
-/// Neither a link in the folders of the suite nor a name in a case makes anything be read
-/// that lies outside.
+/// No link in the suite's folders and no name in a case makes a command read a file outside.
 #[test]
 fn what_lies_outside_is_not_read() {
     let folder = Folder::new();
@@ -187,7 +186,7 @@ fn what_lies_outside_is_not_read() {
     assert!(!ran.stdout().contains("SECRET"));
     assert_eq!(ran.json_lines().len(), 6, "two templates with three cases");
 
-    // What the user names is read, wherever it leads.
+    // A file that the user names is read, wherever it is.
     let path = folder.path("cases/templates/linked.jinja");
     let ran = folder.rolecall(&["render", "--templates", path.to_str().unwrap()]);
     has(&ran.stdout(), &["SECRET"]);

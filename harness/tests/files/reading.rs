@@ -1,5 +1,5 @@
-//! Every kind of file that is read, in every state that it may be in: one clear problem,
-//! at that file, and the rest is read.
+//! Every kind of file that the harness reads, in every bad state. Each gives one clear problem with
+//! the file's name, and the rest is read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,15 +9,14 @@ use rolecall::lint::lint;
 use rolecall::parity::Explanations;
 use rolecall::problem::Problem;
 use rolecall::record::Records;
-use rolecall::snapshot::{Comparison, Snapshots};
+use rolecall::snapshot::{SnapshotStatus, Snapshots};
 use rolecall::source;
 use rolecall_model::Outcome;
 use sha2::{Digest, Sha256};
 
 use super::{Folder, clear, ended, has, layout, link, pipe, suite};
-use crate::extent::sample;
 
-/// What a file may be instead of what it should be.
+/// The states that a file may be in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Folder,
@@ -41,7 +40,7 @@ use State::{
     Surrogate, Utf16,
 };
 
-/// What is said of a file in a state, for files of JSON.
+/// The problem with a JSON file in a state.
 const SAID: [(State, &str); 14] = [
     (AFolder, ": a folder, where a file is expected"),
     (Pipe, ": not a regular file"),
@@ -71,7 +70,7 @@ const SAID: [(State, &str); 14] = [
     (Surrogate, "not JSON: "),
 ];
 
-/// Puts a file into a state; of its own content nothing is left.
+/// Puts a file into a state; nothing of its own content is left.
 fn put(folder: &Folder, name: &str, state: State) {
     let path = folder.path(name);
     clear(&path);
@@ -98,9 +97,9 @@ fn put(folder: &Folder, name: &str, state: State) {
     fs::write(&path, bytes).unwrap();
 }
 
-/// Puts a file into every state, and holds what is then said of it to what should be.
-/// `own` is what is said of this kind of file where that is something else; nothing where
-/// the state is fine.
+/// Puts a file into every state, and compares the reported problem with the expected one. `own` has
+/// this kind of file's own problems, if they differ from the usual ones; an empty text if the state
+/// is fine.
 fn each(
     make: impl Fn() -> Folder,
     name: &str,
@@ -140,7 +139,7 @@ fn texts(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
-/// The suite of which one file is broken; everything else has to be there.
+/// The suite with one broken file; everything else has to be there.
 fn loaded(folder: &Folder) -> Vec<String> {
     let suite = suite(folder);
     assert!(
@@ -164,9 +163,9 @@ fn case_files() {
 
 #[test]
 fn templates_and_their_sidecars() {
-    // A template is text of any kind; what cannot be seen of it is noted.
+    // A template may be any text; invisible characters give a note.
     let own = [
-        (AFolder, ": a folder, where its name promises a template"),
+        (AFolder, ": a folder that is named like a template"),
         (Empty, ": there is nothing in it: every prompt is as empty"),
         (Blank, ": there is nothing in it: every prompt is as empty"),
         (
@@ -262,14 +261,14 @@ fn snapshots() {
             .pairs()
             .filter(|pair| pair.case.id.name() == "user")
             .filter_map(|pair| match snapshots.compare(&pair, &empty) {
-                Comparison::Unreadable(problem) => Some(problem.to_string()),
+                SnapshotStatus::Unreadable(problem) => Some(problem.to_string()),
                 _ => None,
             })
             .collect()
     });
 }
 
-/// What is in the way of a file of the suite itself is told by `lint`.
+/// `lint` reports everything that is in the way of a file of the suite itself.
 #[test]
 fn what_does_not_belong_is_found() {
     let folder = Folder::new();
@@ -358,14 +357,14 @@ fn files_of_models() {
 fn modelfiles_and_weights() {
     let no_instruction = "not an instruction with a value";
     let own = [
-        (AFolder, ": a folder, where its name promises a template"),
+        (AFolder, ": a folder that is named like a template"),
         (
             Latin,
             ":2:2: not UTF-8: byte 0xE9\n  save the file as UTF-8; Ollama would",
         ),
         (Utf16, no_instruction),
-        (Empty, ": no FROM, which Ollama insists on"),
-        (Blank, ": no FROM, which Ollama insists on"),
+        (Empty, ": no FROM, which Ollama requires"),
+        (Blank, ": no FROM, which Ollama requires"),
         (Mark, no_instruction),
         (Half, no_instruction),
         (Deep, no_instruction),
@@ -426,14 +425,14 @@ fn the_store_of_ollama() {
         (Surrogate, tampered),
     ];
     each(make, &format!("s/blobs/{template}"), &own, |folder| {
-        // That it begins with a byte order mark is told besides.
+        // The byte order mark at its beginning gives another note.
         let mut found = found(folder, "s");
         found.truncate(1);
         found
     });
 }
 
-/// A file or folder that its mode closes. To root nothing is closed: then all is read.
+/// A file or folder that its mode closes. Root can read it nevertheless; then everything is read.
 #[test]
 fn what_may_not_be_read_is_told() {
     let folder = Folder::new();
@@ -472,8 +471,7 @@ fn what_may_not_be_read_is_told() {
     assert_eq!(ended(&folder.rolecall(&["run"])), 0);
 }
 
-/// Everything broken at once, at the command line: no command panics, waits or gives up
-/// on what is whole.
+/// Everything is broken at once. No command panics, hangs, or gives up the undamaged files.
 #[test]
 fn every_command_lives_through_a_suite_of_ruins() {
     let states: Vec<State> = SAID.iter().map(|(state, _)| *state).collect();
@@ -529,7 +527,7 @@ fn every_command_lives_through_a_suite_of_ruins() {
         ended(&folder.rolecall(&["render", "--templates", path]));
         ended(&folder.rolecall(&["render", "--cases", path]));
     }
-    for (n, state) in sample(states.iter().enumerate().collect(), 3) {
+    for (n, state) in states.iter().enumerate() {
         let case = format!("cases/conversations/bad-{n}.json");
         let code = ended(&folder.rolecall(&["check", &case]));
         assert_eq!(code, 2, "{state:?} is no template");
@@ -539,7 +537,7 @@ fn every_command_lives_through_a_suite_of_ruins() {
     assert_eq!(ran.json_lines().len(), 2, "what is whole is rendered");
 }
 
-/// A list that everything rests on stops the run with one message, a record does not.
+/// A list that all results depend on stops the run with one message; a record does not.
 #[test]
 fn what_is_damaged_fails_the_run_and_no_more_than_has_to() {
     let folder = Folder::new();

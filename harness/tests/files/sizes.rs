@@ -1,4 +1,4 @@
-//! Files that never end, or hold more of everything than anyone would write.
+//! Files that never end, or have more of something than anybody would write.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,8 @@ use crate::extent::{is_everything, sample};
 
 use super::{Folder, ended, has, link, pipe};
 
-/// Devices and pipes are refused before they are opened: none of these commands ends
-/// otherwise.
+/// The commands refuse devices and pipes before they open them. Otherwise none of these commands
+/// would end.
 #[test]
 fn devices_and_pipes_are_not_read() {
     let folder = Folder::new();
@@ -53,7 +53,7 @@ fn devices_and_pipes_are_not_read() {
             assert!(is_clear, "{command:?} {said}");
         }
     }
-    // Where they lie among others, they are told and the rest is read.
+    // Among other files, they are reported and the rest is read.
     folder.write("some/a.jinja", "A");
     pipe(&folder.path("some/b.jinja"));
     link("/dev/zero", &folder.path("some/c.jinja"));
@@ -77,7 +77,7 @@ fn within<T>(most: Duration, what: &str, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Reading takes as long as the file is, not its square: these would take hours.
+/// Reading takes time in proportion to the file, not to its square: these files would take hours.
 #[test]
 fn many_cases_are_read_as_fast_as_few() {
     let (many, most) = if is_everything() {
@@ -113,7 +113,7 @@ fn many_cases_are_read_as_fast_as_few() {
     }
 }
 
-/// A word of megabytes is neither compared with others nor printed in whole.
+/// A word of some megabytes is not compared with other words, and not printed whole.
 #[test]
 fn long_words_are_cut_in_messages() {
     let folder = Folder::new();
@@ -140,7 +140,7 @@ fn long_words_are_cut_in_messages() {
     );
 }
 
-/// Values are kept as they are written, however large; depth is bounded with its place.
+/// Values stay as they are written, however large. Depth is limited, and the error has a place.
 #[test]
 fn numbers_and_depth() {
     let folder = Folder::new();
@@ -171,7 +171,7 @@ fn numbers_and_depth() {
     has(text["text"].as_str().unwrap(), &[&digits]);
 }
 
-/// Places count lines by their line feeds, with or without carriage returns.
+/// Lines are counted by line feeds, with or without carriage returns.
 #[test]
 fn line_endings_of_json_change_nothing() {
     let folder = Folder::empty();

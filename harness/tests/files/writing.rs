@@ -1,4 +1,4 @@
-//! What is written: whole or not at all, and never outside.
+//! Written files are whole or not there, and never outside of their folder.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,7 +24,7 @@ fn drafts(folder: &Folder) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Many templates, so that writing their records takes its time.
+/// Many templates, so that it takes a while to write their records.
 fn many() -> (Folder, Vec<PathBuf>) {
     let folder = Folder::empty();
     folder.write(
@@ -42,8 +42,8 @@ fn many() -> (Folder, Vec<PathBuf>) {
     (folder, records)
 }
 
-/// An update that is killed while it writes leaves each record as it was or as it will
-/// be, byte for byte; the next update is none the wiser.
+/// An update that is killed while it writes leaves each record byte for byte old or new, and does
+/// not disturb the next update.
 #[test]
 fn an_update_that_is_killed_leaves_each_record_old_or_new() {
     let (folder, records) = many();
@@ -59,7 +59,7 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
         let before: Vec<_> = records.iter().map(|path| fs::read(path).unwrap()).collect();
         let is_old = before[0] == texts[0][0];
         install_reference(&folder, if is_old { "new" } else { "old" });
-        let mut running = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        let mut running = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
             .env("ROLECALL_CACHE", crate::folder::CACHE)
             .args(["reference", "update"])
             .current_dir(folder.path(""))
@@ -67,7 +67,7 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // From the moment at which the first record changes on, a little later each time.
+        // Starts when the first record changes, a little later each time.
         let start = Instant::now();
         while fs::read(&records[0]).unwrap() == before[0]
             && running.try_wait().unwrap().is_none()
@@ -88,7 +88,7 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
         torn += u32::from(seen[0] > 0 && seen[1] > 0);
     }
     assert!(torn > 0, "no kill came while records were written");
-    // Drafts that are left over are found, and in nobody's way.
+    // Leftover drafts are found and disturb nobody.
     let left = drafts(&folder);
     let layout = Layout::new(folder.path(""));
     let findings = lint(&layout, &Suite::load_layout(&layout));
@@ -108,7 +108,7 @@ fn a_page_that_does_not_fit_leaves_the_old_one() {
     folder.accept_all();
     let page = folder.write("page.html", "old");
     let run = |before: &str| {
-        let program = env!("CARGO_BIN_EXE_rolecall");
+        let program = env!("CARGO_BIN_EXE_rolecall-checkout");
         Command::new("sh")
             .args([
                 "-c",
@@ -127,7 +127,7 @@ fn a_page_that_does_not_fit_leaves_the_old_one() {
     assert_eq!(fs::read(&page).unwrap(), b"old");
     assert!(drafts(&folder).is_empty());
 
-    // The same limit kills who does not expect it: a kill in the middle of a file.
+    // The same limit kills programs that do not expect it: a kill in the middle of a file.
     let output = run("");
     assert!(output.status.signal().is_some(), "{output:?}");
     assert_eq!(fs::read(&page).unwrap(), b"old");
@@ -147,7 +147,7 @@ fn a_result_that_cannot_be_printed_is_an_error() {
         &["list", "cases"],
         &["lint"],
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
             .env("ROLECALL_CACHE", crate::folder::CACHE)
             .args(command)
             .current_dir(folder.path(""))
@@ -163,7 +163,7 @@ fn a_result_that_cannot_be_printed_is_an_error() {
     }
 }
 
-/// A page goes where the user said, into a file; over nothing else.
+/// A page goes into the file that the user named, and replaces nothing but a file.
 #[test]
 fn what_is_no_file_is_not_written_over() {
     let folder = Folder::new();
@@ -184,24 +184,24 @@ fn what_is_no_file_is_not_written_over() {
         clear(&page);
     };
     link(&target, &page);
-    is_left("a link, and nothing is written through it\n  remove the link");
+    is_left("a link: nothing is written through links\n  remove the link");
     link("nowhere", &page);
-    is_left("a link, and nothing is written through it");
+    is_left("a link: nothing is written through links");
     fs::create_dir(&page).unwrap();
     is_left("a folder, where a file is to be written\n  remove the folder");
     pipe(&page);
-    is_left("not a regular file: it is left alone");
+    is_left("not a regular file: nothing is written");
     fs::write(&page, "old").unwrap();
     fs::set_permissions(&page, fs::Permissions::from_mode(0o444)).unwrap();
-    is_left("the file is read-only: it is left alone\n  make it writable");
+    is_left("the file is read-only: nothing is written\n  make it writable");
     assert_eq!(fs::read(&target).unwrap(), b"old");
-    // Folders that are missing are made.
+    // Missing folders are made.
     let ran = folder.rolecall(&["run", "--html", "new/folders/page.html"]);
     assert_eq!(ended(&ran), 0, "{}", ran.stderr());
     assert!(folder.path("new/folders/page.html").is_file());
 }
 
-/// A folder that its mode closes. To root nothing is closed: then the page is written.
+/// A folder that its mode closes. Root can write into it nevertheless; then the page is written.
 #[test]
 fn a_folder_that_may_not_be_written_to_is_told() {
     let folder = Folder::new();
@@ -224,8 +224,8 @@ fn a_folder_that_may_not_be_written_to_is_told() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Links in the folder of snapshots lead no record elsewhere, and what stands in the way
-/// of one leaves the others.
+/// Links in the folder of snapshots do not lead records elsewhere. If something is in the way of
+/// one record, the others are written.
 #[test]
 fn records_are_not_written_outside() {
     let (folder, records) = many();
@@ -245,7 +245,7 @@ fn records_are_not_written_outside() {
         &[
             "snapshots/t100: a link, which may lead outside of snapshots\n  put a folder in its place",
             "snapshots/t101/reference.json: a link that leads outside of snapshots",
-            "snapshots/t101/reference.json: a link, and nothing is written through it",
+            "snapshots/t101/reference.json: a link: nothing is written through links",
             "snapshots/t102/reference.json: a folder, where a file is to be written",
             "snapshots/t103/reference.json: not a regular file",
             "snapshots/t104",
@@ -260,7 +260,7 @@ fn records_are_not_written_outside() {
     has(&ran.stdout(), &["; 145 files written"]);
 }
 
-/// Nothing of a record that cannot be read is kept, and that is told, with or without a
+/// An update keeps nothing of a record that cannot be read, and reports that, with or without a
 /// filter.
 #[test]
 fn a_record_that_cannot_be_read_is_told_before_it_is_replaced() {
@@ -278,8 +278,8 @@ fn a_record_that_cannot_be_read_is_told_before_it_is_replaced() {
     );
 }
 
-/// A transcript of the reference whose divergence is gone is removed: that file, and not
-/// one that a link leads to.
+/// The update removes a transcript of the reference if its divergence is gone: the file itself, not
+/// a file that a link leads to.
 #[test]
 fn nothing_is_removed_outside() {
     let folder = Folder::new();

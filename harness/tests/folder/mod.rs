@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
-use rolecall::record::{Answer, Entry, Record, Records};
+use rolecall::record::{Record, RecordEntry, RecordedAnswer, Records};
 use rolecall::reference::Reference;
 use rolecall::run::{Rendered, Runner};
 use rolecall::snapshot;
@@ -21,10 +21,11 @@ use serde_json::Value;
 
 use crate::scratch;
 
-/// Where the command line keeps what it may make again: not among the user's own things.
+/// The command line's cache, apart from the user's own.
 pub const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
 
-/// A reference for Jinja, as a program. Gives back the content of the first message; fails on `fail`, crashes on `boom`.
+/// A reference for Jinja, as a program. It gives back the content of the first message, fails on
+/// `fail`, and crashes on `boom`.
 pub const REFERENCE: &str = r#"#!/bin/sh
 while read -r line; do
   id=${line%%,\"template*} id=${id##*\"id\":}
@@ -46,7 +47,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Nothing.
+    /// An empty folder.
     pub fn empty() -> Folder {
         Folder {
             root: scratch::folder(),
@@ -88,7 +89,7 @@ impl Folder {
         path
     }
 
-    /// Accepts what every pair gives now, as insta would write it.
+    /// Accepts every pair's current result, in insta's form.
     pub fn accept_snapshots(&self) {
         let mut files: BTreeMap<(String, String), Vec<(String, String)>> = BTreeMap::new();
         self.each_pair(|pair, outcome| {
@@ -106,15 +107,15 @@ impl Folder {
         }
     }
 
-    /// Accepts what every pair gives now, and records it as the references' word.
+    /// Accepts every pair's current result, and records it as the reference's.
     pub fn accept_all(&self) {
         self.accept_snapshots();
         let mut records: BTreeMap<PathBuf, Record> = BTreeMap::new();
         self.each_pair(|pair, outcome| {
             let reference = Reference::of(pair.template.dialect).identity();
-            let entry = Entry {
+            let entry = RecordEntry {
                 input: Fingerprint::of_case(pair.case),
-                answer: Answer::of(outcome).unwrap(),
+                answer: RecordedAnswer::of(outcome).unwrap(),
             };
             records
                 .entry(Records::file(&self.path("snapshots"), &pair.template.name))
@@ -141,7 +142,7 @@ impl Folder {
         run_in(self.root.path(), arguments, Path::new(CACHE))
     }
 
-    /// The same with a folder of the user's for what can be made again.
+    /// The same with a cache folder.
     pub fn rolecall_with_cache(&self, cache: &Path, arguments: &[&str]) -> Ran {
         run_in(self.root.path(), arguments, cache)
     }
@@ -150,7 +151,7 @@ impl Folder {
 pub struct Ran(pub Output);
 
 fn run_in(folder: &Path, arguments: &[&str], cache: &Path) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+    let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .env("ROLECALL_CACHE", cache)
         .args(arguments)
         .current_dir(folder)
@@ -181,5 +182,13 @@ impl Ran {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
+    }
+}
+
+/// Fails if one of these words is missing.
+#[track_caller]
+pub fn has(text: &str, expected: &[&str]) {
+    for expected in expected {
+        assert!(text.contains(expected), "missing {expected:?} in\n{text}");
     }
 }

@@ -1,16 +1,16 @@
-//! What an engine compiled is freed when it is dropped: nothing is kept for ever.
+//! A dropped engine frees everything that it compiled.
 
-use rolecall_go::Gotmpl;
-use rolecall_jinja::Minijinja;
+use rolecall_go::GoEngine;
+use rolecall_jinja::JinjaEngine;
 use rolecall_model::{Case, Dialect, Engine, Template};
 
 use crate::measure::measured;
 use crate::meter::alone;
 
-/// What tables that are filled once may keep.
+/// How much memory tables may keep that are filled once.
 const MOST: usize = 64 << 10;
 
-/// How often it is tried.
+/// How many times to try.
 const TRIES: usize = 3;
 
 #[test]
@@ -18,12 +18,12 @@ fn templates_that_are_dropped_leave_nothing_behind() {
     let _alone = alone();
     let engines: [(&dyn Engine, &str, &str); 2] = [
         (
-            &Minijinja::new(),
+            &JinjaEngine::new(),
             "{% macro m(a) %}{{ a | upper }}{% endmacro %}{% for x in messages %}{{ m(x.role) }}{% endfor %}",
             "{# a long comment #}",
         ),
         (
-            &Gotmpl::new(),
+            &GoEngine::new(),
             "{{ define \"m\" }}{{ . }}{{ end }}{{ range .Messages }}{{ template \"m\" .Role }}{{ end }}",
             "{{/* a long comment */}}",
         ),
@@ -39,8 +39,8 @@ fn templates_that_are_dropped_leave_nothing_behind() {
             assert!(program.prompt(&case).is_ok());
         };
         compile_and_render(0);
-        // What other threads of the program allocate meanwhile counts, too: what is really kept
-        // is kept every time.
+        // Allocations of the program's other threads count, too. But memory that is really kept is
+        // kept every time.
         let taken: Vec<_> = (0..TRIES)
             .map(|_| measured(|| (1..500).for_each(compile_and_render)).1)
             .collect();

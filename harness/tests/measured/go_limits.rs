@@ -1,8 +1,8 @@
-//! Go templates that are too large for a file, or as large as a file may be: each ends in
-//! time and in memory. Those that fit into a file are in `data/hostile`.
+//! Go templates that are too large for a file, or as large as a file may be: each ends within its
+//! time and memory limits. Smaller ones are in `data/hostile`.
 
 use rolecall::file::MOST_TEXT;
-use rolecall_go::Gotmpl;
+use rolecall_go::GoEngine;
 use rolecall_model::guard::load;
 use rolecall_model::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
 
@@ -16,14 +16,14 @@ fn case() -> Case {
     ])
 }
 
-fn outcome(engine: &Gotmpl, source: &str) -> Outcome {
+fn outcome(engine: &GoEngine, source: &str) -> Outcome {
     let template = Template::from_source("t", Dialect::Go, source);
     load(engine, &template).render(&Conversation::new(&case()))
 }
 
-/// What is wrong with how templates end, whose sources are made when it is their turn.
+/// The wrong outcomes of some templates. Each template's source is made just before it is rendered.
 fn wrong<S>(templates: Vec<(&str, &str, S)>, written: impl Fn(S) -> String) -> Vec<String> {
-    let engine = Gotmpl::new();
+    let engine = GoEngine::new();
     let mut wrong = Vec::new();
     for (name, expected, source) in sample(templates, 20) {
         let template = Template::from_source(name, Dialect::Go, &written(source));
@@ -134,7 +134,7 @@ fn deep_templates_end() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The largest source that is ever read, full of one thing.
+/// The largest source that the harness reads, full of one construct.
 #[test]
 fn large_templates_end() {
     let _alone = alone();
@@ -293,7 +293,7 @@ fn limits_are_configurable() {
     let _alone = alone();
     let source = "{{ range 100 }}{{ $.Nope }}{{ end }}{{ .Messages | len }}";
     let engine = |fuel, output| {
-        Gotmpl::with_limits(Limits {
+        GoEngine::with_limits(Limits {
             fuel,
             output,
             ..Limits::default()
@@ -315,7 +315,7 @@ fn limits_are_configurable() {
             limit: Limit::Output
         }
     ));
-    let rendered = outcome(&Gotmpl::new(), source);
+    let rendered = outcome(&GoEngine::new(), source);
     let text = format!("{}1", "<no value>".repeat(100));
     assert_eq!(rendered, Outcome::Rendered { text });
 }

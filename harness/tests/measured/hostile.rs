@@ -1,11 +1,10 @@
-//! Hostile templates: each ends in time and in memory, with the outcome that it should
-//! have.
+//! Hostile templates: each ends within its time and memory limits, with the expected outcome.
 //!
-//! `data/hostile/<expected>/` holds one template a file, of either dialect. `<expected>`
-//! is what comes of it with a small conversation: the limit that runs out (`fuel`,
-//! `output`, `recursion`), or `failed` or `rendered`. With an empty conversation a
-//! template need not come that far (Ollama refuses one before it runs a template), so
-//! there anything counts but a crash. The bounds on time and memory hold for both.
+//! Each file of `data/hostile/<expected>/` is a template of either dialect. `<expected>` is the
+//! outcome with a small conversation: the exceeded limit (`fuel`, `output`, `recursion`), or
+//! `failed` or `rendered`. With an empty conversation a template may stop earlier (Ollama refuses
+//! it before it runs a template), so there every outcome but a crash is right. The limits of time
+//! and memory hold for both.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,17 +21,17 @@ use crate::extent::sample;
 use crate::measure;
 use crate::meter::{Taken, alone};
 
-/// A run may take this much memory, however many hostile templates it has.
+/// The most memory for a run, however many hostile templates it has.
 const LARGEST_RUN: usize = 512 << 20;
 
-/// Pairs that the run has of each template: enough of them to see what piles up.
+/// How many pairs of each template the run has: enough to show memory that adds up.
 const PAIRS_OF_EACH: usize = 14;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/hostile")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("harness/tests/data/hostile")
 }
 
-/// Every template with the folder that it is in.
+/// Every template with its folder.
 fn templates() -> Vec<(String, Template)> {
     let mut files: Vec<PathBuf> = Vec::new();
     for expected in std::fs::read_dir(folder()).unwrap() {
@@ -121,7 +120,7 @@ fn a_hostile_template_ends_in_time_and_in_memory() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A report card asks for more than prompts.
+/// A report card renders more than prompts.
 #[test]
 fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
     let _alone = alone();
@@ -137,15 +136,13 @@ fn the_variables_of_a_hostile_template_are_found_in_time_and_in_memory() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A run keeps its templates loaded and its outcomes until it ends, and renders on
-/// several threads. A twentieth of the steps is enough to see that nothing piles up.
+/// A run keeps its templates loaded and its outcomes until it ends, and renders on several threads.
+/// A twentieth of the steps is enough to show that no memory adds up.
 #[test]
 fn a_run_over_hostile_templates_stays_small() {
     let _alone = alone();
     let templates = sample(templates(), 50);
-    let suite = Suite::load_layout(&Layout::new(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
-    ));
+    let suite = Suite::load_layout(&Layout::new(env!("CARGO_MANIFEST_DIR")));
     let cases: Vec<&Case> = suite.cases.iter().take(PAIRS_OF_EACH).collect();
     let pairs: Vec<Pair<'_>> = templates
         .iter()

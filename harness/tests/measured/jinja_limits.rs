@@ -1,8 +1,8 @@
-//! Large templates are loaded in time and in memory, or refused; conversations may be long;
-//! nothing is left behind; and limits can be chosen.
+//! Large templates load within their limits of time and memory, or are refused. Conversations may
+//! be long, nothing stays in memory, and users can choose the limits.
 
 use rolecall::engines::Engines;
-use rolecall_jinja::Minijinja;
+use rolecall_jinja::JinjaEngine;
 use rolecall_model::guard::load;
 use rolecall_model::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
 
@@ -10,13 +10,13 @@ use crate::extent::sample;
 use crate::measure;
 use crate::meter::alone;
 
-/// A hundred renders that hold a megabyte each may take this much at a time.
+/// The most memory at a time for a hundred renders that hold a megabyte each.
 const LARGEST: usize = 32 << 20;
 
-/// What may be left of them.
+/// How much memory may remain after them.
 const LEFT: usize = 1 << 20;
 
-/// Templates that are too large for a file, each made of a few pieces. The files are in
+/// Templates that are too large for a file, each made of a few pieces. Smaller ones are in
 /// `data/hostile`.
 fn large() -> Vec<(&'static str, Outcome, String)> {
     let recursion = Outcome::Exceeded {
@@ -98,7 +98,7 @@ fn large() -> Vec<(&'static str, Outcome, String)> {
 fn large_templates_are_loaded_in_time_or_refused() {
     let _alone = alone();
     let case = Case::from_messages(vec![]);
-    let engine = Minijinja::new();
+    let engine = JinjaEngine::new();
     for (name, expected, source) in sample(large(), 11) {
         let template = Template::from_source(name, Dialect::Jinja, &source);
         let (outcome, _, complaint) = measure::pair(&engine, &template, &case);
@@ -127,7 +127,7 @@ fn conversations_of_thousands_of_messages_are_rendered() {
         {{ '<|' ~ message.role ~ '|>' + content.replace('A', 'The') + '\n' }}{{ {'role': n.last} | tojson }}\
         {% endfor %}{{ messages | selectattr('role', 'equalto', 'user') | list | length }}";
     let template = Template::from_source("t", Dialect::Jinja, source);
-    let engine = engines.by_name("minijinja").unwrap();
+    let engine = engines.by_name("rolecall-jinja").unwrap();
     let outcome = load(engine, &template).render(&Conversation::new(&case));
     assert!(
         matches!(&outcome, Outcome::Rendered { text } if text.ends_with("2000")),
@@ -144,7 +144,7 @@ fn a_namespace_that_holds_itself_is_dropped() {
     let source = "{% set n = namespace(x='x' * 1000000) %}{% set n.n = [n] %}\
         {% for i in [n] %}{% set n.l = loop %}{{ loop.changed([loop, n.x ~ i]) }}{% endfor %}";
     let template = Template::from_source("t", Dialect::Jinja, source);
-    let program = load(engines.by_name("minijinja").unwrap(), &template);
+    let program = load(engines.by_name("rolecall-jinja").unwrap(), &template);
     let ((), taken) = measure::measured(|| {
         for _ in 0..30 {
             let outcome = program.render(&Conversation::new(&case));
@@ -172,7 +172,7 @@ fn limits_can_be_chosen() {
         "{% for i in range(1000) %}{{ '0123456789' }}{% endfor %}",
     );
     let outcome = |limits| {
-        let engine = Minijinja::with_limits(limits);
+        let engine = JinjaEngine::with_limits(limits);
         load(&engine, &template).render(&Conversation::new(&case))
     };
     let defaults = Limits::default();

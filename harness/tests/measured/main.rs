@@ -1,7 +1,7 @@
-//! What templates and inputs take of time and memory: a program of its own, in which every
-//! allocation is counted.
+//! The time and memory that templates and inputs take. This is a program of its own, because it
+//! counts every allocation.
 //!
-//! What takes long is tried on a sample, unless the variable `ROLECALL_EVERYTHING` is set.
+//! Slow tests try a sample, unless the variable `ROLECALL_EVERYTHING` is set.
 
 // The helpers of a test may panic as the test itself does, and some print figures.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]

@@ -1,4 +1,4 @@
-//! What one pair takes: the time that is computed and the memory that is allocated.
+//! The cost of one pair: computing time and allocated memory.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use rolecall_model::{Case, Conversation, Engine, Outcome, Template};
 
 use crate::meter::{Taken, taken};
 
-/// One pair may take this long and no longer, whatever the template does: the worst take half
-/// of it, on a machine that is neither new nor busy with something else.
+/// The most time for one pair, whatever its template does. The worst pairs take half of it on a
+/// machine that is neither new nor busy.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// One pair may allocate this much at a time, and no more.
+/// The most memory that one pair may hold at a time.
 const LARGEST: usize = 256 << 20;
 
-/// What tables that are filled once, and the threads' own buffers, may keep.
+/// How much memory may remain in tables that are filled once and in the threads' own buffers.
 const KEPT: usize = 1 << 20;
 
-/// What looks wrong is tried again: a busy machine takes longer at times, and a table is
-/// filled once, but what a pair really takes it takes every time.
+/// How often to measure a pair that looks wrong. A busy machine is sometimes slower, and a table is
+/// filled only once, but a pair's own cost comes every time.
 const TRIES: usize = 4;
 
-/// Does something on a thread like those that render, and measures it. The caller is alone:
-/// see [`alone`](crate::meter::alone).
+/// Runs something on a thread like those that render, and measures it. The caller must hold
+/// [`alone`](crate::meter::alone).
 pub(crate) fn measured<T: Send>(work: impl FnOnce() -> T + Send) -> (T, Taken) {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
@@ -36,7 +36,7 @@ pub(crate) fn measured<T: Send>(work: impl FnOnce() -> T + Send) -> (T, Taken) {
     })
 }
 
-/// What a pair came to, in a word: the limit that ran out, or the kind of its outcome.
+/// The result of a pair in a word: the exceeded limit, or the kind of the outcome.
 pub(crate) fn word(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Exceeded { limit } => limit.to_string(),
@@ -44,8 +44,8 @@ pub(crate) fn word(outcome: &Outcome) -> String {
     }
 }
 
-/// Loads a template and renders one case with it. Gives what came of it in a word, what
-/// the pair took, and what of that is too much.
+/// Loads a template and renders one case with it. Returns the result in a word, the cost, and a
+/// complaint if the cost is too high.
 pub(crate) fn pair(
     engine: &dyn Engine,
     template: &Template,
@@ -77,7 +77,7 @@ pub(crate) fn pair(
     (outcome, taken, complaint(taken))
 }
 
-/// What is too much.
+/// The costs that are too high, in words.
 fn complaint(taken: Taken) -> Option<String> {
     let mib = |bytes: usize| bytes.div_ceil(1 << 20);
     if taken.time >= LONGEST {

@@ -1,4 +1,4 @@
-//! Computing time and memory, as a test can rely on them.
+//! Computing time and memory, measured so that tests can rely on them.
 
 // Not everybody uses everything.
 #![allow(dead_code, unreachable_pub)]
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
 
-/// Counts every allocation of the process. It grows a block by making another one, so that
-/// the figures hold for allocators that have no better way.
+/// Counts every allocation of the process. It grows a block by making another one, so that the
+/// figures also hold for allocators that cannot grow in place.
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// What something took.
+/// The cost of something.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Taken {
-    /// The time that its thread computed for. What else the machine is doing does not count.
+    /// The computing time of its thread, without other work of the machine.
     pub time: Duration,
     /// Bytes allocated at the worst moment.
     pub peak: usize,
@@ -24,13 +24,13 @@ pub struct Taken {
     pub kept: usize,
 }
 
-/// As long as this is held, nothing else of the same program is being measured.
+/// While a caller holds this, the program measures nothing else.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does something on this thread, and measures it. The caller is [`alone`].
+/// Runs something on this thread, and measures it. The caller must hold [`alone`].
 pub fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
     let begin = computed();
     let before = HEAP.current_usage();
@@ -52,7 +52,7 @@ fn computed() -> Duration {
     Duration::try_from(now).expect("no thread has computed for less than nothing")
 }
 
-/// Where threads have no clock of their own, the time since the first call.
+/// If threads have no clock of their own, the time since the first call.
 #[cfg(not(unix))]
 fn computed() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

@@ -1,8 +1,8 @@
-//! Models on the Hugging Face hub: what is asked for, and to whom the token is sent.
+//! Models on the Hugging Face hub: which requests are sent, and to whom the token goes.
 
 use super::world::{COMMIT, Hub, OTHER_COMMIT, files, model, sha256};
 
-/// What is asked of the hub for a file.
+/// The requests to the hub for a file.
 fn asked_for(commit: &str, name: &str) -> [String; 2] {
     [
         format!("/org/name/resolve/{commit}/{name}"),
@@ -44,7 +44,7 @@ fn the_small_files_are_fetched_once_and_the_token_stays_with_the_hub() {
     );
     assert_eq!(elsewhere[0].header("authorization"), None);
 
-    // The second time the commit alone is asked for, and offline nothing is.
+    // The second time, only the commit is requested; offline, nothing.
     world.show("hf:org/name", "org/name").gave("<s>Hi", &[]);
     assert_eq!(hub.server.paths(), ["/api/models/org/name/revision/main"]);
     world.set("HF_HUB_OFFLINE", "1");
@@ -89,7 +89,7 @@ fn a_revision_has_its_own_snapshot_and_shares_its_files() {
     let mut world = hub.world();
     world.show("hf:org/name", "org/name");
     hub.files.asked();
-    // The files are the same: their versions are known before a byte of them is sent.
+    // The files are the same: their versions are known before any bytes are sent.
     world
         .show("hf:org/name@refs/pr/1", "org/name")
         .gave("<s>Hi", &[]);

@@ -1,16 +1,17 @@
-//! The cache beside that which `huggingface_hub` itself makes of the same hub.
+//! Compares the cache with the one that `huggingface_hub` makes from the same hub.
 
 use std::process::Command;
 
 use super::world::{Hub, model};
 
-/// What is in the cache but has no part in what a model is.
+/// Files in the cache that are no part of a model.
 fn is_of_others(name: &str) -> bool {
     name.starts_with(".locks/") || name == "CACHEDIR.TAG" || name.starts_with("xet/")
 }
 
-/// Runs where the variable `ROLECALL_HF_PYTHON` has the Python of an environment with
-/// `huggingface_hub`: both make the same cache, and each finds what the other has fetched.
+/// Runs if the variable `ROLECALL_HF_PYTHON` names the Python of an environment with
+/// `huggingface_hub`. Both programs make the same cache, and each uses the files that the other has
+/// fetched.
 #[test]
 #[ignore = "needs huggingface_hub: set ROLECALL_HF_PYTHON to a Python that has it"]
 fn huggingface_hub_makes_the_same_cache() {
@@ -51,7 +52,7 @@ fn huggingface_hub_makes_the_same_cache() {
     assert_eq!(tree(&ours), tree(&theirs));
     assert_eq!(tree(&ours).len(), 9);
 
-    // Each reads the other's, and nothing is asked for.
+    // Each program reads the other's cache and sends no request.
     hub.server.asked();
     with_python(&ours, true);
     theirs.set("HF_HUB_OFFLINE", "1");

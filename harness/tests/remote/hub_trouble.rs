@@ -1,4 +1,4 @@
-//! What is said, and what is kept, where the hub refuses or the network fails.
+//! Messages and caches when the hub refuses or the network fails.
 
 use std::net::TcpListener;
 use std::thread;
@@ -11,7 +11,7 @@ fn is_template(request: &Request) -> bool {
     request.path.ends_with("/chat_template.jinja")
 }
 
-/// A hub that answers so when it is asked for the template.
+/// A hub that gives this answer to requests for the template.
 fn answering(reply: Reply) -> Hub {
     Hub::troubled(model(), move |request, _| {
         is_template(request).then(|| reply.clone())
@@ -39,8 +39,8 @@ fn refusals_say_what_to_do() {
                 "Invalid credentials in Authorization header",
             ),
             [
-                "the Hugging Face hub does not take the token",
-                "mend or unset HF_TOKEN",
+                "the Hugging Face hub rejects the token",
+                "correct or unset HF_TOKEN",
             ],
         ),
         (
@@ -52,7 +52,7 @@ fn refusals_say_what_to_do() {
         ),
         (
             Reply::new(302, "").with("Location", "ftp://elsewhere/x"),
-            ["leads elsewhere, which cannot be followed", "HF_ENDPOINT"],
+            ["cannot be followed", "HF_ENDPOINT"],
         ),
     ] {
         let hub = answering(reply);
@@ -94,7 +94,8 @@ fn names_that_are_not_there_have_others_beside_them() {
         .refused(&["the model has no chat template"]);
 }
 
-/// Does something with each at the same time: what waits keeps nobody else from it.
+/// Does something with each item at the same time, so that one that waits does not delay the
+/// others.
 fn each<T: Send>(items: impl IntoIterator<Item = T>, act: impl Fn(T) + Sync) {
     let act = &act;
     thread::scope(|scope| {
@@ -177,7 +178,7 @@ fn files_that_are_too_large_are_not_read() {
     all.push(("processor_config.json".to_owned(), vec![b' '; 17 << 20]));
     let hub = Hub::new(all);
     hub.world().show("hf:org/name", "org/name").refused(&[
-        "processor_config.json has more than the 16777216 bytes",
+        "processor_config.json has more than 16777216 bytes",
         "download the model and name its folder",
     ]);
 }
@@ -202,7 +203,7 @@ fn without_a_network_the_cache_counts() {
         ran.err
     );
     assert!(
-        ran.err.ends_with("; what is in the cache is used\n"),
+        ran.err.ends_with("; the cached files are used\n"),
         "{}",
         ran.err
     );

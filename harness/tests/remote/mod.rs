@@ -1,13 +1,22 @@
-//! Models by name, against servers on this machine that answer as the real ones do: what is
-//! asked for, what is kept, what is said where something is wrong. And what else may stand where
-//! a path does.
+//! Models by name, with servers on this machine that answer like the real ones: the requests, the
+//! caches, and the messages about errors. Also other arguments that can replace a path.
 
-mod hub;
-mod hub_cache;
-mod hub_trouble;
-mod names;
-mod registry;
 pub(crate) mod server;
+
+// The cache has links, and programs in the environment are Unix programs.
+#[cfg(unix)]
+mod hub;
+#[cfg(unix)]
+mod hub_cache;
+#[cfg(unix)]
+mod hub_trouble;
+#[cfg(unix)]
+mod names;
+#[cfg(unix)]
+mod registry;
+#[cfg(unix)]
 mod set;
+#[cfg(unix)]
 mod weights;
+#[cfg(unix)]
 mod world;

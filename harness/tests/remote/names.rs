@@ -1,4 +1,4 @@
-//! What is said where a name is none, or a path was meant to be one.
+//! Messages about invalid names, and about paths that look like names.
 
 use super::world::World;
 

@@ -1,4 +1,4 @@
-//! Models of Ollama's: from its store, and from its registry.
+//! Ollama's models, from its store and from its registry.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::server::{Reply, Server};
 use super::world::{World, sha256};
 use crate::sources::build::Gguf;
 
-/// A registry with `library/m:latest`, and the other host that has its blobs.
+/// A registry with `library/m:latest`, and the other host with its blobs.
 struct Registry {
     server: Server,
     blobs: Server,
@@ -35,7 +35,7 @@ impl Registry {
         Registry::damaging(layers, "none")
     }
 
-    /// One that sends another layer of a kind than its digest says.
+    /// A registry that sends a layer that does not match its digest.
     fn damaging(layers: &[(&str, Vec<u8>)], damaged: &str) -> Registry {
         let text = manifest(layers);
         let config = br#"{"model_format": "gguf", "model_family": "llama"}"#.to_vec();
@@ -135,7 +135,7 @@ fn the_small_layers_are_fetched_and_the_weights_are_not() {
     }
     assert_eq!(world.tree("cache").len(), 5);
 
-    // Tags move: the manifest is asked for again, and nothing else.
+    // Tags move, so the manifest is requested again, and nothing else.
     assert_eq!(world.show("ollama:m:latest", "m").out, "Be brief.|Hi");
     assert_eq!(registry.server.paths(), ["/v2/library/m/manifests/latest"]);
     world.set("ROLECALL_OFFLINE", "1");
@@ -202,5 +202,5 @@ fn what_is_wrong_is_told_and_not_kept() {
     world.set("ROLECALL_OLLAMA_REGISTRY", &other.address);
     world
         .show("ollama:m", "m")
-        .refused(&["answers with no manifest of a model"]);
+        .refused(&["does not answer with the manifest of a model"]);
 }

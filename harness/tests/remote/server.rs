@@ -1,4 +1,4 @@
-//! An HTTP server on this machine that answers as it is told, and remembers what it was asked.
+//! An HTTP server on this machine that answers as a test says, and remembers the requests.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -7,30 +7,30 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What a server was asked.
+/// A request to a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
-    /// With the query.
+    /// The path with the query.
     pub(crate) path: String,
-    /// Names in small letters.
+    /// The headers, with names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
-    /// What was sent.
+    /// The body.
     pub(crate) body: Vec<u8>,
 }
 
-/// What a server answers.
+/// An answer of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
-    /// The bytes that are sent before the connection ends.
+    /// How many bytes to send before the connection ends.
     sent: usize,
     pause: Duration,
 }
 
-/// A server, which ends with the tests.
+/// A server that ends with the tests.
 pub(crate) struct Server {
     pub(crate) address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -41,7 +41,7 @@ impl Request {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// The bytes of a file that are asked for: the first one, and the one behind the last.
+    /// The requested bytes of a file: the first one, and the one after the last.
     pub(crate) fn range(&self) -> Option<(usize, usize)> {
         let range = self.header("range")?.strip_prefix("bytes=")?;
         let (from, last) = range.split_once('-')?;
@@ -66,7 +66,7 @@ impl Reply {
         self
     }
 
-    /// As much of it as is asked for.
+    /// The part of it that the request names.
     pub(crate) fn part(mut self, request: &Request) -> Reply {
         let Some((from, to)) = request.range() else {
             return self;
@@ -82,7 +82,7 @@ impl Reply {
         self.with("Content-Range", format!("bytes {from}-{}/{length}", to - 1))
     }
 
-    /// Only so many bytes of it, and then the connection ends.
+    /// Only some bytes of it; then the connection ends.
     pub(crate) fn cut(mut self, sent: usize) -> Reply {
         self.sent = sent;
         self
@@ -95,13 +95,13 @@ impl Reply {
 }
 
 impl Server {
-    /// One that answers as a function does, which is given the number of times that the same
-    /// was asked before, too.
+    /// A server that answers by a function. The function also gets the number of earlier requests
+    /// for the same path.
     pub(crate) fn new(answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Server {
         Server::that_ends_after(usize::MAX, answer)
     }
 
-    /// The same, gone after so many requests.
+    /// The same, but the server is gone after some requests.
     pub(crate) fn that_ends_after(
         most: usize,
         answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static,
@@ -133,12 +133,12 @@ impl Server {
         Server { address, requests }
     }
 
-    /// What was asked since the last time that this was called.
+    /// The requests since the last call.
     pub(crate) fn asked(&self) -> Vec<Request> {
         std::mem::take(&mut *self.requests.lock().unwrap())
     }
 
-    /// The paths that were asked for since then.
+    /// The paths of the requests since the last call.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.asked().into_iter().map(|asked| asked.path).collect()
     }
@@ -170,7 +170,7 @@ fn read(stream: &TcpStream) -> Option<Request> {
     })
 }
 
-/// Who asks may have gone away: then nothing more is written.
+/// The client may have gone away; then nothing more is written.
 fn write(stream: &mut TcpStream, request: &Request, reply: &Reply) {
     thread::sleep(reply.pause);
     let headers = reply.headers.iter();

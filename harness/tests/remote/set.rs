@@ -1,4 +1,4 @@
-//! A template on standard input, and what is set on templates.
+//! A template on standard input, and settings of templates.
 
 use super::world::World;
 

@@ -1,4 +1,5 @@
-//! Models that have their template in a GGUF file: as little of it is fetched as has it.
+//! Models with their template in a GGUF file. Only the beginning of the file with the template is
+//! fetched.
 
 use super::server::Reply;
 use super::world::{COMMIT, Files, Hub, files};
@@ -44,7 +45,7 @@ fn the_metadata_is_fetched_by_parts() {
             .iter()
             .all(|asked| asked.header("authorization").is_none())
     );
-    // Others would take it for the whole file: it is in no cache of theirs.
+    // Other programs would take it for the whole file, so it is not in their caches.
     assert!(!world.tree("hf").join("\n").contains("gguf"));
     let path = format!("hub/models--org--name/snapshots/{COMMIT}/m-Q4_K_M.gguf");
     assert!(world.tree("cache").contains(&path));
@@ -98,12 +99,13 @@ fn one_of_several_files_can_be_chosen() {
     }
     assert_eq!(hub.files.asked().len(), 1);
     world.show("hf:org/name:Q2_K", "x").refused(&[
-        "hf:org/name:Q2_K: no GGUF file of the model is Q2_K",
+        "hf:org/name:Q2_K: the model has no GGUF file Q2_K",
         "there are m-Q4_0.gguf, m-Q8_0.gguf, mmproj-f16.gguf",
     ]);
 }
 
-/// A template in a file is what transformers uses, and the weights are left alone.
+/// If a model has a template in a file of its own, transformers uses that, and the weights are not
+/// fetched.
 #[test]
 fn weights_beside_a_template_are_not_asked_for() {
     let mut all = with("m.gguf", large("G"));
@@ -125,5 +127,5 @@ fn what_is_no_gguf_file_is_told_after_the_first_part() {
     let hub = Hub::new(with("m.gguf", torn));
     hub.world()
         .show("hf:org/name", "m")
-        .refused(&["hf:org/name/m.gguf: the metadata is not whole in the first 200 bytes"]);
+        .refused(&["hf:org/name/m.gguf: the metadata is incomplete in the first 200 bytes"]);
 }

@@ -1,4 +1,4 @@
-//! A folder with caches of its own, a hub with one model, and the command run there.
+//! A folder with its own caches, a hub with one model, and the command that runs there.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use crate::scratch;
 pub(super) const COMMIT: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
 pub(super) const OTHER_COMMIT: &str = "ffffffffffffffffffffffffffffffffffffffff";
 
-/// A folder, and the variables with which the command runs in it.
+/// A folder, and the variables for the command.
 pub(super) struct World {
     folder: tempfile::TempDir,
     variables: Vec<(String, String)>,
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) code: Option<i32>,
@@ -30,7 +30,7 @@ pub(super) struct Ran {
 }
 
 impl World {
-    /// One with a case, `cases/hi`, and empty caches.
+    /// A world with a case, `cases/hi`, and empty caches.
     pub(super) fn new() -> World {
         let folder = scratch::folder();
         let at = |name: &str| folder.path().join(name).display().to_string();
@@ -41,7 +41,7 @@ impl World {
             ("OLLAMA_MODELS", at("ollama")),
             ("NO_PROXY", "127.0.0.1".to_owned()),
         ];
-        // The built-in suite need not be unpacked for each test anew.
+        // All tests share one unpacked built-in suite.
         let suite = rolecall_builtin::unpacked(Path::new(CACHE)).unwrap();
         let cache = folder.path().join("cache");
         std::fs::create_dir(&cache).unwrap();
@@ -81,7 +81,7 @@ impl World {
         path
     }
 
-    /// The names of the files and links below a folder, with what links lead to.
+    /// The names of the files and links below a folder, with the targets of links.
     pub(super) fn tree(&self, name: &str) -> Vec<String> {
         let root = self.path(name);
         let entries = walkdir::WalkDir::new(&root).sort_by_file_name();
@@ -105,7 +105,7 @@ impl World {
 
     pub(super) fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
         let file = self.write("input", input);
-        let output = Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
             .args(arguments)
             .env_clear()
             .envs(self.variables.iter().cloned())
@@ -116,7 +116,7 @@ impl World {
         Ran::of(&output)
     }
 
-    /// The prompt that the templates of a source give for the case, by the name of one.
+    /// The prompt that a source's template gives for the case.
     pub(super) fn show(&self, source: &str, template: &str) -> Ran {
         let common = ["--raw", "--templates", source, "--cases", "cases.json"];
         self.run(&[&["show", template, "cases/hi"], &common[..]].concat())
@@ -133,7 +133,7 @@ impl Ran {
         }
     }
 
-    /// Holds that it gave a prompt and said nothing but some lines.
+    /// Asserts that it gave a prompt, and only these lines beside it.
     #[track_caller]
     pub(super) fn gave(&self, prompt: &str, said: &[&str]) {
         let lines: Vec<_> = self.err.lines().collect();
@@ -141,7 +141,7 @@ impl Ran {
         assert_eq!(self.code, Some(0));
     }
 
-    /// Holds that it refused with some words.
+    /// Asserts that it refused with some words.
     #[track_caller]
     pub(super) fn refused(&self, words: &[&str]) {
         assert_eq!(self.code, Some(2), "{self:?}");
@@ -151,7 +151,7 @@ impl Ran {
     }
 }
 
-/// A hub with the model `org/name`, and the other host that has its large files.
+/// A hub with the model `org/name`, and the other host with its large files.
 pub(super) struct Hub {
     pub(super) server: Server,
     pub(super) files: Server,
@@ -165,7 +165,7 @@ pub(super) fn files(all: &[(&str, &str)]) -> Files {
     all.iter().map(owned).collect()
 }
 
-/// A model with its template in a file, and much that nobody needs for that.
+/// A model with its template in a file, and many files that no template needs.
 pub(super) fn model() -> Files {
     files(&[
         ("README.md", "read me"),
@@ -182,12 +182,13 @@ pub(super) fn model() -> Files {
 }
 
 impl Hub {
-    /// As the real one: small files are at another address of the hub, large ones elsewhere.
+    /// Answers like the real hub: small files have another address on the hub, large ones are on
+    /// another host.
     pub(super) fn new(files: Files) -> Hub {
         Hub::troubled(files, |_, _| None)
     }
 
-    /// One that answers some requests otherwise.
+    /// A hub that answers some requests differently.
     pub(super) fn troubled(
         files: Files,
         trouble: impl Fn(&Request, usize) -> Option<Reply> + Send + Sync + 'static,
@@ -218,7 +219,7 @@ impl Hub {
         }
     }
 
-    /// A world in which this is the hub.
+    /// A world with this hub.
     pub(super) fn world(&self) -> World {
         let mut world = World::new();
         world.set("HF_ENDPOINT", &self.server.address);

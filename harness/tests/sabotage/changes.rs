@@ -1,35 +1,35 @@
-//! What sabotage does to a byte.
+//! The changes that sabotage makes to a byte.
 
 use std::fmt;
 
-/// How much is done.
+/// How many changes to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Every byte is changed.
+    /// One change for every byte.
     Little,
-    /// Every byte is changed in every way.
+    /// Every change for every byte.
     Everything,
 }
 
 /// One change of one file at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// One bit of the byte is another.
+    /// Flips one bit of the byte.
     Bit(u8),
-    /// The byte is gone.
+    /// Removes the byte.
     Deleted,
-    /// The byte stands twice.
+    /// Doubles the byte.
     Doubled,
-    /// Another byte stands before it, or at the end of the file.
+    /// Inserts another byte before it, or at the end of the file.
     Inserted(u8),
-    /// A letter of ASCII is a capital, or no longer.
+    /// Changes the case of an ASCII letter.
     Case,
 }
 
 impl Change {
-    /// What is done at a place of a file, the end included: one bit, which one changes from
-    /// place to place, and at every fourth place one thing more, likewise. Where there is
-    /// time for it, everything.
+    /// The changes at a place of a file, which may be its end. A sample changes one bit, a
+    /// different one from place to place, and at every fourth place makes one more change in turn.
+    /// A whole run makes every change.
     pub(crate) fn at(bytes: &[u8], at: usize, extent: Extent) -> Vec<Change> {
         let Some(byte) = bytes.get(at) else {
             return b" \n\rx\0".map(Change::Inserted).to_vec();

@@ -1,33 +1,33 @@
-//! Everything that `cargo test` and `rolecall run` and `lint` ask of a suite.
+//! All checks that `cargo test`, `rolecall run` and `rolecall lint` make on a suite.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use rolecall::baseline::Baseline;
 use rolecall::card;
+use rolecall::conclusion::Conclusion;
 use rolecall::engines::Engines;
+use rolecall::expectations::Expectations;
 use rolecall::layout::Layout;
 use rolecall::lint::lint;
 use rolecall::parity::{self, Explanations};
 use rolecall::report;
-use rolecall::report::difference::Groups;
-use rolecall::run::{Acceptance, Expected, Runner, agrees_again};
+use rolecall::run::{Acceptance, Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
 
-/// A check, and so who notices.
+/// A check, which may notice a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Check {
     /// The files can be read: every command.
     Files,
-    /// The pairs are as accepted, as the reference has it and as the divergences say:
-    /// `cargo test`, `rolecall run`.
+    /// The pairs agree with the snapshots, the records and the divergences: `cargo test`,
+    /// `rolecall run`.
     Pairs,
     /// The suite is whole: `cargo test`, `rolecall lint`.
     Lint,
-    /// The report cards are as accepted, and explained: `cargo test`.
+    /// The report cards equal the accepted ones, and sidecars explain their errors: `cargo test`.
     Cards,
-    /// The twins agree, or it is explained why not: `cargo test`, `rolecall parity`.
+    /// The twins agree, or their differences are explained: `cargo test`, `rolecall parity`.
     Parity,
 }
 
@@ -41,12 +41,12 @@ impl Check {
     ];
 }
 
-/// The checks, with what they need.
+/// The checks, with the data that they need.
 pub(crate) struct Checks<'e> {
     engines: &'e Engines,
     runner: Runner<'e>,
-    /// What is wrong with a template's card, and the card. It hangs on the template alone,
-    /// and takes a hundred renders: what was examined is not examined again.
+    /// A template's card and its problems. They depend only on the template and cost a hundred
+    /// renders, so each template is examined once.
     cards: RefCell<HashMap<String, (Vec<String>, String)>>,
 }
 
@@ -59,9 +59,8 @@ impl<'e> Checks<'e> {
         }
     }
 
-    /// The first check that finds something wrong with a suite of which only the inputs
-    /// were read; nothing hangs on the order but time. What a change is about is looked
-    /// at first: some pairs, or the cards.
+    /// The first check that finds a problem in a suite whose inputs alone were read. The order only
+    /// saves time: the part that the change affects comes first, either some pairs or the cards.
     pub(crate) fn noticed(
         &self,
         layout: &Layout,
@@ -91,29 +90,28 @@ impl<'e> Checks<'e> {
         self.has_other_twins(layout).then_some(Check::Parity)
     }
 
-    /// What the tests of families and `rolecall run` ask.
+    /// The checks of the families' tests and of `rolecall run`.
     fn has_other_pairs(&self, layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> bool {
-        let Ok(baseline) = Baseline::read(layout, &suite.templates) else {
+        let Ok(expectations) = Expectations::read(layout, &suite.templates) else {
             return true;
         };
         let expected = Expected {
             accepted: Some(Acceptance {
                 suite,
-                snapshots: &baseline.snapshots,
+                snapshots: &expectations.snapshots,
             }),
-            truth: baseline.truth(),
+            truth: expectations.truth(),
             needs_differences_only: true,
         };
-        let mut groups = Groups::default();
-        let mut is_gone = false;
+        let mut conclusion = Conclusion::default();
         let ran = self.runner.compare_each(pairs, &expected, |compared| {
-            groups.add(&compared);
-            is_gone |= agrees_again(&baseline.divergences, &compared).is_some();
+            conclusion.add(&compared, &expectations.divergences);
         });
-        is_gone || !groups.sorted().is_empty() || !ran.problems.is_empty()
+        conclusion.finish(ran);
+        !conclusion.passes()
     }
 
-    /// What the test `cards` asks.
+    /// The checks of the test `cards`.
     fn has_other_cards(&self, layout: &Layout, suite: &Suite) -> bool {
         let snapshots = Snapshots::of(layout);
         let mut cards = self.cards.borrow_mut();
@@ -130,7 +128,7 @@ impl<'e> Checks<'e> {
         })
     }
 
-    /// What the test `parity` asks.
+    /// The checks of the test `parity`.
     fn has_other_twins(&self, layout: &Layout) -> bool {
         let Ok(explanations) = Explanations::read(&layout.parity()) else {
             return true;
@@ -140,7 +138,6 @@ impl<'e> Checks<'e> {
         let families = parity::families(&suite);
         let run = self.runner.render(&parity::pairs(&suite, &families));
         let parities = parity::compare(&suite, &families, &run.results);
-        let out = &mut std::io::sink();
-        report::parity::write(out, &parities, &explanations, false).unwrap() > 0
+        explanations.unexplained(&parities) > 0
     }
 }

@@ -1,4 +1,4 @@
-//! The kinds of files that a suite is made of.
+//! The kinds of files in a suite.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl Kind {
         })
     }
 
-    /// Whether people write it, and not the harness.
+    /// Whether people write it.
     pub(crate) fn is_written_by_people(self) -> bool {
         matches!(
             self,
@@ -51,7 +51,7 @@ impl Kind {
         )
     }
 
-    /// Where words for people stand in it, `*` being any key or element.
+    /// The places of texts for people in it; `*` means any key or element.
     pub(crate) fn words(self) -> &'static [&'static str] {
         match self {
             Kind::Sidecar => &["about", "origin"],
@@ -62,7 +62,7 @@ impl Kind {
         }
     }
 
-    /// Where globs over templates and cases stand in it.
+    /// The places of globs over templates and cases in it.
     pub(crate) fn globs(self) -> &'static [&'static str] {
         match self {
             Kind::Divergences => &["*.template", "*.case"],
@@ -90,7 +90,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The files of a suite, below its root.
+/// The files of a suite, relative to its root.
 pub(crate) fn files(root: &Path) -> Vec<(PathBuf, Kind)> {
     WalkDir::new(root)
         .sort_by_file_name()

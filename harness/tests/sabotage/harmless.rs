@@ -1,7 +1,7 @@
-//! What may change without anyone noticing: the whole list, each kind with its reason.
+//! The list of changes that no check need notice, each kind with its reason.
 //!
-//! A change is looked up here only after every check has passed it. It is judged by what
-//! it means, never by what the harness makes of it.
+//! The tests look a change up here only after no check has noticed it. The list judges a change by
+//! its meaning, not by what the harness makes of it.
 
 use std::fmt;
 
@@ -10,19 +10,18 @@ use serde_json::Value;
 
 use super::files::Kind;
 
-/// A kind of change that nothing hangs on.
+/// A kind of change without any effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Harmless {
     /// White space between the tokens of a JSON file that people write.
     Blanks,
-    /// Another escape for the same character of such a file, or another way to write the
-    /// same moment.
+    /// Another escape for the same character in such a file, or another way to write the same time.
     Spelling,
-    /// What people say to people: `about`, `origin`, `reason`, `issue`.
+    /// Texts for people: `about`, `origin`, `reason`, `issue`.
     Words,
-    /// A glob that reaches what it reached before.
+    /// A glob that matches the same names as before.
     Globs,
-    /// What a reference said when it failed, and in which line.
+    /// The message and the line of a reference's failure.
     FailureWords,
 }
 
@@ -36,7 +35,7 @@ impl Harmless {
         Harmless::FailureWords,
     ];
 
-    /// Why nothing hangs on it.
+    /// Why it has no effect.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Harmless::Blanks => "people lay out their JSON as they like; it is read the same",
@@ -49,8 +48,8 @@ impl Harmless {
         }
     }
 
-    /// Which kind a change is of, if it is of any.
-    /// `names` are those of the templates and cases that there are.
+    /// The kind of a change, if it is on the list. `names` are the names of all templates and
+    /// cases.
     pub(crate) fn of(kind: Kind, before: &str, after: &[u8], names: &[String]) -> Option<Harmless> {
         let after = std::str::from_utf8(after).ok()?;
         let mut old: Value = serde_json::from_str(before).ok()?;
@@ -64,7 +63,7 @@ impl Harmless {
             return None;
         }
         if kind == Kind::Case {
-            // RFC 3339 has `T` and `Z` in either case, and a blank for `T`.
+            // RFC 3339 allows `T` and `Z` in either case, and a space for `T`.
             let moment = |path: &[&str], text: &str| {
                 (path == ["cases", "*", "now"]).then(|| text.to_uppercase().replace(' ', "T"))
             };
@@ -117,7 +116,7 @@ impl fmt::Display for Harmless {
     }
 }
 
-/// Replaces texts by where they stand: `*` is any key or element on the way.
+/// Replaces texts by their place: `*` means any key or element on the way.
 fn replace<'v>(
     value: &'v mut Value,
     path: &mut Vec<&'v str>,
@@ -148,7 +147,7 @@ fn replace<'v>(
     }
 }
 
-/// A record without what the reference said where it failed; nothing if it is no record.
+/// A record without the messages of the reference's failures; nothing if the text is no record.
 fn without_failure_words(record: &mut Value) {
     let Some(cases) = record.get_mut("cases").and_then(Value::as_object_mut) else {
         *record = Value::Null;

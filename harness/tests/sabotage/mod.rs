@@ -1,8 +1,8 @@
-//! The harness tested by sabotage: one byte of a suite is changed, and everything that
-//! `cargo test` and `rolecall run` and `lint` ask is asked. Someone has to notice.
+//! Tests the harness by sabotage: changes one byte of a suite and runs all checks of `cargo test`,
+//! `rolecall run` and `rolecall lint`. One of them has to notice.
 //!
-//! What nobody notices has to be on the list of what cannot matter, `harmless`, and every
-//! entry of that list has to be needed. The figures are printed: `-- --nocapture`.
+//! A change that no check notices has to be on the list of changes that cannot matter, `harmless`,
+//! and every entry of that list has to be needed. `-- --nocapture` shows the figures.
 
 mod changes;
 mod checks;
@@ -32,10 +32,10 @@ use self::checks::{Check, Checks};
 use self::files::{Kind, files};
 use self::harmless::Harmless;
 
-/// What came of the changes, by kind of file.
+/// The results of the changes, by kind of file.
 type All = BTreeMap<Kind, Figures>;
 
-/// What came of the changes of one kind of file.
+/// The results of the changes of one kind of file.
 #[derive(Debug, Clone, Default)]
 struct Figures {
     files: usize,
@@ -63,7 +63,7 @@ impl Figures {
     }
 }
 
-/// A suite in a folder of its own, to be changed.
+/// A suite in a folder of its own, for changes.
 struct Victim<'e> {
     folder: tempfile::TempDir,
     layout: Layout,
@@ -95,7 +95,7 @@ impl<'e> Victim<'e> {
         victim
     }
 
-    /// Who notices something, a file of a kind having been changed.
+    /// The check that notices a changed file of a kind, if any.
     fn noticed(&self, file: &Path, kind: Kind) -> Option<Check> {
         let snapshots = Snapshots::of(&self.layout);
         let path = self.folder.path().join(file);
@@ -113,7 +113,7 @@ impl<'e> Victim<'e> {
             Kind::Case => pair.case.path == path,
             _ => false,
         };
-        // The inputs are read again where they have changed.
+        // Inputs that have changed are read again.
         let read;
         let is_input = matches!(
             kind,
@@ -129,7 +129,7 @@ impl<'e> Victim<'e> {
             .noticed(&self.layout, suite, is_first, kind == Kind::Card)
     }
 
-    /// Changes a file at some places, and puts it back.
+    /// Changes a file at some places, and restores it.
     fn sabotage(&self, file: &Path, kind: Kind, places: Range<usize>, extent: Extent) -> Figures {
         let path = self.folder.path().join(file);
         let bytes = std::fs::read(&path).unwrap();
@@ -142,7 +142,7 @@ impl<'e> Victim<'e> {
     }
 }
 
-/// Changes a text at some places, and asks each time who noticed.
+/// Changes a text at some places, and asks each time which check noticed.
 fn sabotage_text(
     kind: Kind,
     file: &Path,
@@ -221,8 +221,8 @@ fn whatever_matters_is_noticed() {
     judge(&sabotage(Extent::Little));
 }
 
-/// Nothing is on the list without need: for each entry a change that nobody notices, and
-/// that is of no other entry.
+/// Every entry of the list is needed: there is a change that no check notices and that belongs to
+/// no other entry.
 #[test]
 fn every_entry_of_the_list_is_needed() {
     let needs = [
@@ -283,8 +283,8 @@ fn whatever_matters_in_the_whole_suite_is_noticed() {
     judge(&whole::sabotage(&LAYOUT, Extent::Little));
 }
 
-/// Prints the figures; nothing may have passed that is not on the list, and every check has
-/// to be good for something.
+/// Prints the figures. Every change that no check noticed has to be on the list, and every check
+/// has to notice something.
 fn judge(all: &All) {
     print(all);
 

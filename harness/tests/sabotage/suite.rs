@@ -1,4 +1,4 @@
-//! A small part of the suite in a folder of its own: few of everything, whole in itself.
+//! A small, complete part of the suite in a folder of its own.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
-use rolecall::record::{Answer, Record, Records};
+use rolecall::record::{Record, RecordedAnswer, Records};
 use rolecall::run::Runner;
 use rolecall::snapshot::{self, Snapshots};
 use rolecall::suite::{Pair, Suite};
@@ -20,7 +20,7 @@ use crate::project::LAYOUT;
 /// Twins of both dialects.
 const TEMPLATES: [&str; 2] = ["phi3.jinja", "phi3-go.gotmpl"];
 
-/// Of every outcome one, and of every key that a case may have.
+/// A case for every outcome, and for every key that a case may have.
 const CASES: [(&str, &[&str]); 8] = [
     ("plain", &["single-turn"]),
     ("bad-roles", &["capital-user"]),
@@ -115,7 +115,7 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
     }
 }
 
-/// What is explained about the twins of the sample.
+/// The explanations for the sample's twins.
 fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
     let families: BTreeSet<_> = suite
         .templates
@@ -139,8 +139,8 @@ fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
     put(&to.parity(), &list);
 }
 
-/// The engines differ nowhere from the references. So that there is something to list, the
-/// sample has it that a reference did something else: once by name, once by glob.
+/// The engines agree with the references everywhere. To have something to list, the sample pretends
+/// that a reference gave other results: once by name, once by glob.
 fn diverge(to: &Layout, suite: &Suite) {
     let snapshots = Snapshots::of(to);
     let engines = Engines::default();
@@ -166,7 +166,7 @@ fn diverge(to: &Layout, suite: &Suite) {
         let pair = &rendered.pair;
         let path = Records::file(&to.snapshots(), &pair.template.name);
         let mut record = Record::read(&path).unwrap();
-        record.cases.get_mut(&pair.case.id).unwrap().answer = Answer::of(other).unwrap();
+        record.cases.get_mut(&pair.case.id).unwrap().answer = RecordedAnswer::of(other).unwrap();
         record.write(&path).unwrap();
         let kept = transcript::encode(other);
         let kept = snapshot::reference_file(pair.template, [(pair.case.id.name(), kept.as_str())]);

@@ -1,8 +1,8 @@
-//! The whole suite, each file against what it is checked by.
+//! The whole suite: compares each changed file with the data that its checks use.
 //!
-//! A copy of the suite with every check for every byte of its tens of millions would take
-//! days. So what a check compares a file with is worked out once, and the file is changed
-//! in memory, or alone in a folder; the comparing is the checks' own.
+//! Running every check for every byte of a copy of the suite, with its tens of millions of bytes,
+//! would take days. So the tests compute once what a check compares a file with. They change the
+//! file in memory, or alone in a folder, and use the checks' own comparisons.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use rolecall::parity::{self, Explanations};
 use rolecall::record::{Record, Records};
 use rolecall::report;
 use rolecall::run::{Rendered, Runner};
-use rolecall::snapshot::{self, Accepted, Comparison, Snapshots, contents};
+use rolecall::snapshot::{self, Accepted, SnapshotStatus, Snapshots, contents};
 use rolecall::suite::Suite;
 use rolecall::template_file::read_template;
 use rolecall_model::{Case, CaseId, Outcome, Template};
@@ -149,7 +149,7 @@ impl Whole<'_> {
         )
     }
 
-    /// The file of a template and a family, of which these are the pairs.
+    /// The file of a template and a family, with their pairs.
     fn snapshots(&self, rendered: &[Rendered<'_>]) -> Figures {
         let pair = rendered[0].pair;
         let path = Snapshots::of(self.layout).file(&pair.template.name, pair.case.id.family());
@@ -158,7 +158,7 @@ impl Whole<'_> {
             let accepted = Accepted::of(path.clone(), changed);
             let is_same = |one: &Rendered<'_>| {
                 let name = one.pair.case.id.name();
-                accepted.compare(name, &one.outcome) == Comparison::Same
+                accepted.compare(name, &one.outcome) == SnapshotStatus::Same
             };
             if !rendered.iter().all(is_same) {
                 return Some(Check::Pairs);
@@ -197,7 +197,7 @@ impl Whole<'_> {
         )
     }
 
-    /// Each line in a record of its own: a record is read line by line.
+    /// Each line in a record of its own, because the harness reads records line by line.
     fn record(&self, template: &Template) -> Figures {
         let path = Records::file(&self.layout.snapshots(), &template.name);
         let whole = Record::read(&path).unwrap();
@@ -222,7 +222,7 @@ impl Whole<'_> {
                 let Ok(record) = serde_json::from_slice::<Record>(changed) else {
                     return Some(Check::Lint);
                 };
-                // What is as it was is not stale, as it was not before.
+                // The unchanged record was not stale, so only a change can make it stale.
                 let is_new = (&record.reference, record.template, record.settings)
                     != (&whole.reference, whole.template, whole.settings);
                 if is_new && record.staleness(template).is_some() {
@@ -335,7 +335,7 @@ impl Whole<'_> {
         let folder = scratch::folder();
         let path = folder.path().join(original.file_name().unwrap());
         let bytes = std::fs::read(original).unwrap();
-        // The tool is part of its cases' input.
+        // The tool belongs to its cases' input.
         let input = |tool: &Value| {
             let mut case = Case::from_messages(vec![json!({})]);
             case.tools = Some(vec![tool.clone()]);
@@ -350,7 +350,7 @@ impl Whole<'_> {
         })
     }
 
-    /// Piece by piece, since each comparison takes its time.
+    /// Piece by piece, because each comparison takes time.
     fn parity(&self) -> Vec<Figures> {
         const PIECE: usize = 512;
         let families = parity::families(self.suite);
@@ -369,10 +369,8 @@ impl Whole<'_> {
             let path = folder.path().join("parity.json");
             let noticed = |changed: &[u8]| {
                 std::fs::write(&path, changed).unwrap();
-                let unexplained = Explanations::read(&path).ok().map(|explanations| {
-                    let out = &mut std::io::sink();
-                    report::parity::write(out, &parities, &explanations, false).unwrap()
-                });
+                let explanations = Explanations::read(&path).ok();
+                let unexplained = explanations.map(|known| known.unexplained(&parities));
                 (unexplained != Some(0)).then_some(Check::Parity)
             };
             sabotage_text(

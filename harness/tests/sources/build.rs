@@ -1,4 +1,4 @@
-//! Files as models have them, made for tests.
+//! Model files, made for tests.
 
 /// A value in the metadata of a GGUF file.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl Gguf {
         }
     }
 
-    /// A small model: a template, four tokens, bos and eos, and what else there is in one.
+    /// A small model: a template, four tokens, bos and eos, and the other usual keys.
     pub(crate) fn model(template: &str) -> Gguf {
         Gguf::new()
             .with("general.architecture", text("llama"))

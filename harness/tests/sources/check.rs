@@ -1,4 +1,4 @@
-//! `check`, on what users have on disk.
+//! `check` with the files that users have.
 
 use std::process::Output;
 
@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::Folder;
 use super::build::Gguf;
 use super::ollama;
+use crate::folder::has;
 
-/// Sound enough to break no contract of severity error or warning.
+/// It breaks no contract of severity error or warning.
 const SOUND: &str = "{%- for m in messages %}\
     {%- if m.role not in ['system', 'user', 'assistant'] or m.tool_calls is defined or tools %}\
     {{- raise_exception('Only system, user and assistant, please.') }}{%- endif %}\
@@ -17,7 +18,7 @@ const SOUND: &str = "{%- for m in messages %}\
     {%- if m.content is string %}{{- m.content }}{%- else %}{%- for part in m.content %}{{- part.text }}{%- endfor %}{%- endif %}\
     {{- '<|end|>' }}{%- endfor %}{{- '<|assistant|>' if add_generation_prompt }}";
 
-/// Leaks `None`, and drops system messages but the first.
+/// It leaks `None`, and drops all system messages but the first.
 const BROKEN: &str = "{% for m in messages %}{% if m.role != 'system' or loop.first %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
 
 fn check(folder: &Folder, arguments: &[&str]) -> Output {
@@ -26,13 +27,6 @@ fn check(folder: &Folder, arguments: &[&str]) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-#[track_caller]
-fn has(text: &str, expected: &[&str]) {
-    for expected in expected {
-        assert!(text.contains(expected), "missing {expected:?} in\n{text}");
-    }
 }
 
 #[test]
@@ -46,7 +40,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
     has(
         &card,
         &[
-            "sound jinja behind transformers, minijinja\n",
+            "sound jinja behind transformers, rolecall-jinja\n",
             "  system             kept                tools              refused\n",
             "  generation prompt  adds <|assistant|>\n",
             "\n    Only system, user and assistant, please.\n",
@@ -64,7 +58,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
             "\nwhat to fix first\n\nerror   messages-kept\n  should be: ",
             "  - the second system message is not in the prompt",
             "\nlimitations\n  text parts are in the prompt as a list",
-            "\nbroken on servers that hand conversations on as they are written\n",
+            "\nbroken on servers that pass conversations to the template unchanged\n",
             "\n  no-null-leak               an answer that is null puts `None` into the prompt\n",
         ],
     );
@@ -73,7 +67,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
     for line in table.take_while(|line| *line != "limitations") {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    // With all evidence, what differs as well.
+    // With all evidence, also the differences.
     let all = text(&check(&folder, &["broken.jinja", "--all"]).stdout);
     has(
         &all,
@@ -84,7 +78,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
         ],
     );
     assert!(!card.contains("first difference"));
-    // The line of the prompt, with the place marked; and what was set is set there, too.
+    // The line of the prompt has its place marked, and the settings apply there, too.
     folder.write(
         "twice.jinja",
         "{{ messages[0].content }}{{ messages[0].content }}",
@@ -99,7 +93,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
             " more: --all shows them\n",
         ],
     );
-    // What to fix first, then what it can do, then the rest; and how to see more.
+    // First what to fix, then the abilities, then the rest, then how to see more.
     let place = |text: &str| {
         card.find(text)
             .unwrap_or_else(|| panic!("{text} in\n{card}"))
@@ -165,16 +159,16 @@ fn what_is_known_fails_no_more() {
     let (counts, code, _) = last(&["--baseline", "known.json"]);
     let known = "0 errors, 0 warnings, 1 known";
     assert_eq!((counts.as_str(), code), (known, Some(0)));
-    // Another defect is new; the known one that is gone is told.
+    // Another defect is new; the known defect that is gone is reported.
     folder.write("t.jinja", "{{ messages | length }}".to_owned() + SOUND);
     let (_, code, told) = last(&["--baseline", "known.json", "--strict"]);
     assert_eq!(code, Some(1));
     has(
         &told,
-        &["`messages-kept` of t is known, and broken no more"],
+        &["`messages-kept` is in the baseline for t but no longer broken"],
     );
 
-    // What cannot be read is never known, and nobody can look away from it.
+    // A template that cannot be read is never known, so the finding always counts.
     folder.write("t.jinja", "{% if %}");
     assert_eq!(last(&["--ignore", "renders"]).1, Some(1));
     let (_, _, told) = last(&["--write-baseline", "none.json"]);
@@ -287,7 +281,7 @@ fn models_and_stores_are_checked_as_they_lie_there() {
             "\nhf ",
             "\ngemma3@12b ",
             "\nhf.co/org/both",
-            "\nbroken on servers that hand conversations on as they are written\n  no-null-leak 1\n",
+            "\nbroken on servers that pass conversations to the template unchanged\n  no-null-leak 1\n",
             "templates in ",
         ],
     );
@@ -327,8 +321,8 @@ fn what_is_broken_is_told_and_the_rest_is_checked() {
     has(
         &text(&output.stdout),
         &[
-            "sound jinja behind transformers, minijinja\n",
-            "unparsed jinja behind transformers, minijinja\n",
+            "sound jinja behind transformers, rolecall-jinja\n",
+            "unparsed jinja behind transformers, rolecall-jinja\n",
             "error unparsed.jinja:1:",
         ],
     );
@@ -337,7 +331,7 @@ fn what_is_broken_is_told_and_the_rest_is_checked() {
     has(&text(&output.stderr), &["there is no template to check"]);
 }
 
-/// As a shell names them with `*`.
+/// The arguments that a shell makes of `*`.
 #[test]
 fn many_files_that_are_no_templates_are_told_together() {
     let folder = Folder::new();
@@ -364,7 +358,7 @@ fn many_files_that_are_no_templates_are_told_together() {
     assert!(!told.contains("note-16.json"), "{told}");
 }
 
-/// A model that has a template of its own for conversations with tools.
+/// A model with a template of its own for conversations with tools.
 #[test]
 fn a_model_with_a_template_for_tools_gives_the_same_each_time() {
     let tools = format!("{{{{ tools | tojson }}}}{BROKEN}");

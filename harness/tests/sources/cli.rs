@@ -1,4 +1,4 @@
-//! The commands, given sources.
+//! The commands with sources.
 
 use std::process::Output;
 
@@ -58,7 +58,7 @@ fn notes_are_told_and_change_nothing() {
     assert_eq!(output.stdout, b"Hi");
     assert_eq!(
         text(&output.stderr),
-        "note: m/tokenizer_config.json: the template `default` is another one than m/chat_template.jinja, which transformers 5.23 uses\n"
+        "note: m/tokenizer_config.json: the template `default` differs from m/chat_template.jinja, which transformers 5.23 uses\n"
     );
     let output = rolecall(&folder, &["list", "templates", "--templates", "m"]);
     assert_eq!(text(&output.stdout).trim_end(), "m  jinja");
@@ -89,8 +89,8 @@ fn a_template_that_does_not_parse_is_shown_where_it_stands() {
     );
 }
 
-/// A model with several templates is rendered with the one that its users get, and each is
-/// there by its own name.
+/// A model with several templates is rendered with the one that its users get. Each template is
+/// also there by its own name.
 #[test]
 fn a_model_takes_its_template_for_tools() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Which kind a folder is, and that nothing outside of it is read.
+//! The kinds of folders. Nothing outside of a folder is read.
 
 use rolecall::source;
 use rolecall::suite::Suite;
@@ -48,7 +48,7 @@ fn the_models_of_a_folder_are_found() {
     let found = folder.read("models");
     assert_eq!(templates(&found), ["m: A", "m: B", "n: N", "x-Q4: X"]);
     assert!(notes(&found)[0].ends_with("embedder: the model has no chat template"));
-    // Models of one name are told apart by their folders.
+    // Models with one name have their folders in their names.
     let suite = Suite::load(&[folder.path("models")], &[], &[]);
     let names: Vec<_> = suite.templates.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["a/m", "b/m", "n", "x-Q4"]);
@@ -68,7 +68,7 @@ fn a_copy_in_a_gguf_file_that_is_another_one_is_told() {
     let notes = notes(&found);
     assert_eq!(notes.len(), 2);
     assert!(notes[0].contains("Modelfile: no TEMPLATE: Ollama takes that of FROM \".\""));
-    assert!(notes[1].contains("old.gguf: its template is another one than that of "));
+    assert!(notes[1].contains("old.gguf: its template differs from the one in "));
     assert_eq!(found.problems, []);
 }
 
@@ -107,7 +107,7 @@ mod links {
 
     use super::*;
 
-    /// A repository as `huggingface_hub` keeps it.
+    /// A repository in `huggingface_hub`'s cache.
     fn cache() -> Folder {
         let folder = Folder::new();
         let repository = "hub/models--org--name";
@@ -199,7 +199,7 @@ mod links {
             let problems = problems(&found).join("\n");
             assert!(problems.contains("a link that leads "), "{name} {problems}");
         }
-        // A link that the user names is what the user wants.
+        // A link that the user names is followed.
         assert_eq!(source::read(&folder.path("t/a.jinja")).templates.len(), 1);
     }
 

@@ -1,6 +1,6 @@
 //! GGUF files: whole ones, and every way to break one.
 
-use rolecall::problem::Place;
+use rolecall::problem::Location;
 use rolecall::source;
 
 use super::build::{ARRAY, Gguf, STRING, U32, Value, text, texts};
@@ -59,10 +59,10 @@ fn tokens_that_nothing_sets_are_told() {
     folder.write("m.gguf", gguf.bytes());
     let found = folder.read("m.gguf");
     assert_eq!(found.templates.len(), 1);
-    assert!(notes(&found)[0].contains("speaks of `bos_token`, which nothing here sets"));
+    assert!(notes(&found)[0].contains("names `bos_token`, but nothing here sets a value"));
 }
 
-/// Wherever the file ends, that is said, with an offset that is in the file.
+/// Wherever the file ends, the message says so, with an offset within the file.
 #[test]
 fn a_file_that_is_cut_off_is_never_taken_for_a_whole_one() {
     let folder = Folder::new();
@@ -80,7 +80,7 @@ fn a_file_that_is_cut_off_is_never_taken_for_a_whole_one() {
             let [problem] = found.problems.as_slice() else {
                 panic!("{length}: {:?}", found.problems);
             };
-            let Some(Place::Byte(offset)) = problem.position else {
+            let Some(Location::Byte(offset)) = problem.position else {
                 panic!("{length}: {problem}");
             };
             assert!(offset <= length as u64, "{length}: {problem}");
@@ -105,7 +105,7 @@ fn a_file_that_is_cut_off_is_never_taken_for_a_whole_one() {
     assert_eq!(folder.read("m.gguf").problems, []);
 }
 
-/// The beginning of a file is enough for its metadata, and is a file of its own then.
+/// The beginning of a file is enough to read its metadata, and is a valid file of its own then.
 #[test]
 fn the_metadata_is_a_file_of_its_own_as_soon_as_it_is_whole() {
     let folder = Folder::new();
@@ -222,11 +222,11 @@ fn counts_and_lengths_are_not_believed() {
         ),
         (
             head(&[&zero, &one, &huge, &[0; 64]]),
-            "a key is said to have 18446744073709551615 bytes",
+            "a key should have 18446744073709551615 bytes",
         ),
         (
             head(&[&zero, &one, &key, &string, &huge, &[0; 64]]),
-            "is said to have 18446744073709551615 bytes",
+            "should have 18446744073709551615 bytes",
         ),
         (
             head(&[&zero, &one, &key, &array, &number, &huge, &[0; 64]]),
@@ -237,7 +237,7 @@ fn counts_and_lengths_are_not_believed() {
             "the unknown type 99",
         ),
         (head(&[&huge, &zero]), "18446744073709551615 tensors"),
-        (b"GGUF\x09\0\0\0".to_vec(), "GGUF of version 9"),
+        (b"GGUF\x09\0\0\0".to_vec(), "GGUF version 9"),
         (b"GGML\x03\0\0\0".to_vec(), "not a GGUF file"),
         (Vec::new(), "the file ends inside the magic bytes"),
     ] {
@@ -248,7 +248,7 @@ fn counts_and_lengths_are_not_believed() {
     }
 }
 
-/// The weights are not read: a file of ten gigabytes, most of them a hole, takes no time.
+/// The weights are not read: a file of ten gigabytes, mostly a hole, takes no time.
 #[test]
 fn a_large_file_is_read_as_fast_as_a_small_one() {
     let folder = Folder::new();

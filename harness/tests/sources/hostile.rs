@@ -1,10 +1,8 @@
-//! Bytes that nobody wrote on purpose: whatever is in a file, reading it ends, with
-//! templates or with problems, and never in a panic.
+//! Bytes that nobody wrote on purpose: reading any file ends with templates or with problems, never
+//! in a panic.
 
 use proptest::prelude::*;
 use rolecall::source;
-
-use crate::extent::is_everything;
 
 use super::Folder;
 use super::build::{Gguf, text, texts};
@@ -22,7 +20,7 @@ const CONFIG: &str = r#"{"chat_template": [{"name": "default", "template": "D"},
  "added_tokens_decoder": {"0": {"content": "<s>"}}}"#;
 const MANIFEST: &str = r#"{"config": {"digest": "sha256:00"}, "layers": [{"mediaType": "application/vnd.ollama.image.template", "digest": "sha256:00"}]}"#;
 
-/// What is done to a file.
+/// The changes to a file.
 #[derive(Debug, Clone)]
 enum Damage {
     Cut(prop::sample::Index),
@@ -71,7 +69,7 @@ fn damaged(mut bytes: Vec<u8>, all: &[Damage]) -> Vec<u8> {
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: if is_everything() { 400 } else { 80 },
+        cases: 400,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
@@ -100,7 +98,7 @@ proptest! {
     }
 }
 
-/// Texts that would take forever if something looked at all of them again and again.
+/// Texts that would take forever if some code went through all of them again and again.
 #[test]
 fn long_files_take_no_longer_than_they_are() {
     let folder = Folder::new();

@@ -1,16 +1,16 @@
-//! Model folders: what the real transformers takes from each of a table of them, recorded
-//! by `scripts/record-sources.py`, and what is said beside.
+//! Model folders: compares the templates of each folder in a table with those that transformers
+//! uses, recorded by `scripts/record-sources.py`, and checks the notes.
 
 use std::collections::BTreeMap;
 
 use rolecall::front::Front;
-use rolecall::source::Found;
+use rolecall::source::SourceContent;
 use rolecall_model::{Case, Template};
 use serde_json::Value;
 
 use super::{Folder, notes, problem_in, problems, templates};
 
-/// Folders that transformers refuses and that are read here, each with the reason.
+/// Folders that transformers refuses and the harness reads, each with the reason.
 const READ_ALL_THE_SAME: &[(&str, &str)] = &[
     (
         "tokens as plain objects",
@@ -37,7 +37,7 @@ fn folder_of(row: &Value) -> Folder {
     folder
 }
 
-/// The templates of a tokenizer or a processor by name, as the table has them.
+/// A tokenizer's or a processor's templates by name, as in the table.
 fn recorded(side: &Value) -> BTreeMap<String, String> {
     match &side["templates"] {
         Value::String(text) => BTreeMap::from([("default".to_owned(), normalised(text))]),
@@ -49,7 +49,7 @@ fn recorded(side: &Value) -> BTreeMap<String, String> {
     }
 }
 
-fn find<'f>(found: &'f Found, name: &str) -> Option<&'f Template> {
+fn find<'f>(found: &'f SourceContent, name: &str) -> Option<&'f Template> {
     found
         .templates
         .iter()
@@ -61,7 +61,7 @@ fn has_default(template: &Template) -> bool {
     template.named.is_empty() || names.any(|(name, _)| name == "default")
 }
 
-/// Python's text mode normalises line endings; here they are kept, for the engine to do it.
+/// Python's text mode normalises line endings. Here they are kept, and the engine normalises them.
 fn normalised(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
@@ -77,7 +77,7 @@ fn folders_give_what_transformers_takes_from_them() {
         let (tokenizer, processor) = (&row["tokenizer"], &row["processor"]);
         if !tokenizer["error"].is_null() {
             let is_known = READ_ALL_THE_SAME.iter().any(|(known, _)| *known == about);
-            // Whether the folder has a template or not, it must not be taken for sound.
+            // With or without a template, the folder must not count as sound.
             let is_refused = found
                 .problems
                 .iter()
@@ -98,7 +98,7 @@ fn folders_give_what_transformers_takes_from_them() {
         let given: BTreeMap<String, String> = found
             .templates
             .iter()
-            // That which stands for several is none of them, where none is the default.
+            // A template that stands for several is none of them if none is the default.
             .filter(|template| has_default(template))
             .map(|template| {
                 let name = template.name.as_str();
@@ -124,8 +124,7 @@ fn folders_give_what_transformers_takes_from_them() {
     }
 }
 
-/// The same table once more for the tokens: with a template, so that there is something
-/// that sees them.
+/// The same table for the tokens, with a template that uses them.
 #[test]
 fn templates_see_the_special_tokens_that_transformers_gives_them() {
     let table: Vec<Value> = serde_json::from_str(include_str!("../data/sources.json")).unwrap();
@@ -152,7 +151,7 @@ fn templates_see_the_special_tokens_that_transformers_gives_them() {
     assert!(compared > 40, "{compared}");
 }
 
-/// Only what a processor has too is behind a processor, and only in a model that has one.
+/// Templates that only a processor has are behind a processor, and only in a model that has one.
 #[test]
 fn a_model_with_a_processor_is_used_by_it() {
     let fronts = |files: &[(&str, &str)]| {
@@ -182,7 +181,7 @@ fn a_model_with_a_processor_is_used_by_it() {
     }
     assert_eq!(fronts(&[in_config, legacy]), seeing);
     assert_eq!(fronts(&[legacy]), seeing);
-    // A processor does not find what the tokenizer has for itself.
+    // A processor does not use the tokenizer's own templates.
     assert_eq!(fronts(&[in_config, processor]), text_only);
     let both = ["m: transformers", "m@processor: transformers-processor"];
     assert_eq!(fronts(&[file, other]), both);
@@ -207,16 +206,16 @@ fn sources_that_disagree_are_told_with_the_one_that_is_used() {
     assert_eq!(templates(&found), ["m: F\n", "m@processor: L"]);
     let notes = notes(&found).join("\n");
     for expected in [
-        "tokenizer_config.json: the template `default` is another one than ",
+        "tokenizer_config.json: the template `default` differs from ",
         "chat_template.jinja, which transformers 5.23 uses",
         "tokenizer_config.json: the template `rag` is not used",
         "chat_template.json: the processor's template, here m@processor; AutoTokenizer uses ",
-        "other.jinja: transformers does not read it",
+        "other.jinja: transformers does not read this file",
     ] {
         assert!(notes.contains(expected), "{expected}\n{notes}");
     }
 
-    // The same text is no disagreement, whatever its line endings.
+    // Texts that differ only in their line endings do not disagree.
     folder.write("m/tokenizer_config.json", r#"{"chat_template": "F\r\n"}"#);
     folder.write("m/chat_template.json", r#"{"chat_template": "F"}"#);
     std::fs::remove_file(folder.path("m/other.jinja")).unwrap();
@@ -362,7 +361,7 @@ fn special_tokens_that_nothing_sets_are_told() {
     for expected in [
         "line 1: the token \"eos_token\" is an object without",
         "begins with a byte order mark, which is part of every prompt",
-        "the template speaks of `bos_token`, which nothing here sets: undefined",
+        "the template names `bos_token`, but nothing here sets a value",
     ] {
         assert!(notes.contains(expected), "{expected}\n{notes}");
     }

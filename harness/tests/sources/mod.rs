@@ -1,5 +1,5 @@
-//! Sources: what is read out of model folders, GGUF files, Modelfiles and Ollama stores,
-//! and what is said when they are broken.
+//! Sources: the templates in model folders, GGUF files, Modelfiles and Ollama stores, and the
+//! messages about broken ones.
 
 pub(crate) mod build;
 mod check;
@@ -15,7 +15,7 @@ mod tokens;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use rolecall::source::{self, Found};
+use rolecall::source::{self, SourceContent};
 
 use crate::scratch;
 
@@ -43,7 +43,7 @@ impl Folder {
 
     /// The command line, run in the folder.
     fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
             .env("ROLECALL_CACHE", crate::folder::CACHE)
             .args(arguments)
             .current_dir(self.0.path())
@@ -52,13 +52,13 @@ impl Folder {
     }
 
     /// What a path in the folder gives.
-    fn read(&self, name: &str) -> Found {
+    fn read(&self, name: &str) -> SourceContent {
         source::read(&self.path(name))
     }
 }
 
 /// `name: source` of each template.
-fn templates(found: &Found) -> Vec<String> {
+fn templates(found: &SourceContent) -> Vec<String> {
     let mut templates: Vec<_> = found
         .templates
         .iter()
@@ -68,16 +68,16 @@ fn templates(found: &Found) -> Vec<String> {
     templates
 }
 
-fn problems(found: &Found) -> Vec<String> {
+fn problems(found: &SourceContent) -> Vec<String> {
     found.problems.iter().map(ToString::to_string).collect()
 }
 
-fn notes(found: &Found) -> Vec<String> {
+fn notes(found: &SourceContent) -> Vec<String> {
     found.notes.iter().map(ToString::to_string).collect()
 }
 
 /// The only problem, without the folder in front of its path.
-fn problem_in(folder: &Path, found: &Found) -> String {
+fn problem_in(folder: &Path, found: &SourceContent) -> String {
     let problems = problems(found);
     let [problem] = problems.as_slice() else {
         panic!("{problems:#?}");

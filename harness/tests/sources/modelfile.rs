@@ -1,6 +1,6 @@
-//! Modelfiles, as Ollama's parser takes them.
+//! Modelfiles, read as Ollama's parser reads them.
 
-use rolecall_model::{Dialect, Setup};
+use rolecall_model::{Dialect, OllamaSetup};
 
 use super::{Folder, notes, problem_in};
 
@@ -81,10 +81,7 @@ fn what_ollama_refuses_is_refused_with_its_place() {
             "FROM x\nPARAMETER stop!\n",
             "Modelfile:2:11: a PARAMETER needs a name",
         ),
-        (
-            "TEMPLATE x\n",
-            "Modelfile: no FROM, which Ollama insists on",
-        ),
+        ("TEMPLATE x\n", "Modelfile: no FROM, which Ollama requires"),
         (
             "FROM x\n",
             "Modelfile: no TEMPLATE: Ollama takes that of FROM \"x\"",
@@ -138,11 +135,11 @@ fn what_a_server_goes_by_comes_with_the_template() {
     let message = |role: &str, text: &str| (role.to_owned(), text.to_owned());
     assert_eq!(
         found.templates[0].setup,
-        Setup {
+        OllamaSetup {
             parser: Some("harmony".into()),
             system: Some("Be\nbrief.".into()),
             messages: vec![message("user", "Hi: you"), message("assistant", "Hello.")],
-            ..Setup::default()
+            ..OllamaSetup::default()
         }
     );
 }

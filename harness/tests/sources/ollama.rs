@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use rolecall_model::{Dialect, Setup};
+use rolecall_model::{Dialect, OllamaSetup};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -135,7 +135,7 @@ fn a_store_gives_the_templates_of_its_models() {
         let named = |name| found.templates.iter().find(|t| t.name.as_str() == name);
         assert_eq!(
             named("hf.co/org/both@Q4").unwrap().setup,
-            Setup {
+            OllamaSetup {
                 model: Some("both".into()),
                 family: Some("llama".into()),
                 parser: None,
@@ -196,7 +196,7 @@ fn models_that_ollama_renders_itself_are_told() {
     let jinja = Gguf::model("{{ tools }}").bytes();
     for (config, expected) in [
         (json!({"renderer": "qwen3-coder", "parser": "p"}), own),
-        // With a parser it is the template's business, and the one in the weights is left out.
+        // With a parser, the template itself decides, and the one in the weights is left out.
         (json!({"parser": "p"}), first),
         (json!({"model_family": "gptoss"}), first),
         (
@@ -249,7 +249,7 @@ fn a_store_that_is_broken_is_told_with_what_is_broken() {
         assert!(problem.starts_with(&expected), "{problem}\n{expected}");
     }
 
-    // A blob that was tampered with is used, as Ollama uses it, and told.
+    // A changed blob is used, as Ollama uses it, and reported.
     let store = Store::new();
     store.model(
         "registry.ollama.ai/library/m/latest",

@@ -1,5 +1,5 @@
-//! Tokens: what the real transformers makes of prompts, recorded by `scripts/record-tokens.py`,
-//! what the report card makes of vocabularies that are wrong, and how tokens are shown.
+//! Tokens: compares them with those of transformers, recorded by `scripts/record-tokens.py`. Also
+//! checks report cards for wrong vocabularies, and how tokens are shown.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::process::Output;
 use rolecall::card::{Card, examine_with};
 use rolecall::contract::Severity;
 use rolecall::source;
-use rolecall::tokenizer::{Kind, Tokenizer};
-use rolecall_jinja::Minijinja;
+use rolecall::tokenizer::{TokenKind, Tokenizer};
+use rolecall_jinja::JinjaEngine;
 use rolecall_model::Template;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn template_at(path: &Path) -> Template {
 }
 
 fn tokenizer_of(template: &Template) -> Tokenizer {
-    let read = Tokenizer::read(&template.vocabulary, &template.special_tokens);
+    let read = rolecall_tokens::read(template);
     read.unwrap().unwrap()
 }
 
@@ -63,7 +63,7 @@ fn prompts_become_the_tokens_that_transformers_makes_of_them() {
     assert_eq!(kinds, ["added", "ordinary", "special"]);
 }
 
-/// A model: what of it is put wrong below.
+/// A model, in which tests put something wrong.
 #[derive(Clone)]
 struct Model {
     template: String,
@@ -76,7 +76,7 @@ const TEMPLATE: &str = "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.r
     {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
 impl Model {
-    /// One of which no contract on tokens is broken but in a note.
+    /// A model that breaks no contract on tokens but for a note.
     fn sound() -> Model {
         Model {
             template: TEMPLATE.to_owned(),
@@ -110,14 +110,14 @@ impl Model {
 
     fn card(&self) -> Card {
         let template = self.write(&Folder::new());
-        // The files are gone with the folder, so they are read before that.
+        // The files go away with the folder, so they are read before that.
         let folder = Folder::new();
         let tokenizer = tokenizer_of(&self.write(&folder));
-        examine_with(&Minijinja::new(), &template, Some(&tokenizer))
+        examine_with(&JinjaEngine::new(), &template, Some(&tokenizer))
     }
 }
 
-/// What is broken of the contracts on tokens: severity and words.
+/// The broken contracts on tokens: severity and words.
 fn broken(card: &Card, id: &str) -> Vec<(Severity, String)> {
     let finding = card.findings.iter().find(|one| one.contract.id == id);
     let finding = finding.unwrap();
@@ -136,7 +136,7 @@ const IDS: [&str; 4] = [
     "blanks-kept",
 ];
 
-/// What is broken in one model and not in the other.
+/// The contracts that one model breaks and the other does not.
 fn added(sound: &Card, card: &Card) -> Vec<String> {
     let found = IDS.iter().flat_map(|id| {
         let before = broken(sound, id);
@@ -152,7 +152,7 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
     let sound = Model::sound();
     let told = |model: &Model| added(&sound.card(), &model.card());
     let card = sound.card();
-    let note = "who tokenises the text of `tokenize=False` gets `<s>` twice, unless with \
+    let note = "tokenising the text of `tokenize=False` gives `<s>` twice, unless with \
         `add_special_tokens=False`: the template writes it and the tokenizer adds it";
     let all: Vec<_> = IDS.iter().flat_map(|id| broken(&card, id)).collect();
     assert_eq!(all, [(Severity::Note, note.to_owned())]);
@@ -162,7 +162,9 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
                 .clone()
                 .with_template("<|im_start|>{{", "<|im_strat|>{{")
         ),
-        ["error: control-tokens-known: `<|im_strat|>` is no token of the model; `<|im_start|>` is"]
+        [
+            "error: control-tokens-known: `<|im_strat|>` is not a token of the model; `<|im_start|>` is"
+        ]
     );
     // In a branch that no conversation reaches.
     assert_eq!(
@@ -172,7 +174,7 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
                 .with_template("{% for", "{% if other %}\n<|im_edn|>{% endif %}{% for")
         ),
         [
-            "error: control-tokens-known: line 2: `<|im_edn|>` is no token of the model; `<|im_end|>` is"
+            "error: control-tokens-known: line 2: `<|im_edn|>` is not a token of the model; `<|im_end|>` is"
         ]
     );
     let unknown = sound
@@ -181,7 +183,7 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
     assert_eq!(
         told(&unknown),
         [
-            "error: control-tokens-known: `<|im_end|>` is no token of the model, as others that the template writes are"
+            "error: control-tokens-known: `<|im_end|>` is not a token of the model, although others that the template writes are"
         ]
     );
     let alone = sound
@@ -197,7 +199,7 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
     assert_eq!(
         told(&other),
         [
-            "error: turn-end-stops: an answer ends with `<|im_end|>`, and the model stops at `</s>` only, says generation_config.json"
+            "error: turn-end-stops: an answer ends with `<|im_end|>`, but the model stops only at `</s>`, says generation_config.json"
         ]
     );
     let told_of_bos = |from: &str, to: &str| told(&sound.clone().with_template(from, to));
@@ -208,7 +210,7 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
     assert_eq!(
         told_of_bos("{{ bos_token }}", ""),
         [
-            "warning: one-bos-tokenised: no `<s>`: the tokenizer puts it before every text, but is asked by apply_chat_template to add nothing"
+            "warning: one-bos-tokenised: no `<s>`: the tokenizer adds it to every text, but apply_chat_template tells it to add nothing"
         ]
     );
     let takes = |flag: &str| {
@@ -218,14 +220,14 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
     };
     assert_eq!(
         told(&takes("rstrip")),
-        ["note: blanks-kept: `<|im_end|>` takes blanks that the template writes with it"]
+        ["note: blanks-kept: `<|im_end|>` swallows blanks that the template writes"]
     );
     assert_eq!(
         told(&takes("lstrip")),
         [
-            "warning: blanks-kept: `<|im_end|>` takes blanks of what a user sent with it",
+            "warning: blanks-kept: `<|im_end|>` swallows blanks that a user sent",
             // Behind the role of a turn without text.
-            "note: blanks-kept: `<|im_end|>` takes blanks that the template writes with it",
+            "note: blanks-kept: `<|im_end|>` swallows blanks that the template writes",
         ]
     );
 }
@@ -243,7 +245,7 @@ fn tags_that_are_plain_text_are_no_tokens_that_are_misspelt() {
     assert_eq!(
         added(&Model::sound().card(), &model.card()),
         [
-            "warning: control-tokens-known: `<tool_calls>` is no token of the model; `<tool_call>`, which the template never writes, is"
+            "warning: control-tokens-known: `<tool_calls>` is not a token of the model; `<tool_call>`, which the template never writes, is"
         ]
     );
     // Zephyr's are, all of them.
@@ -254,7 +256,7 @@ fn tags_that_are_plain_text_are_no_tokens_that_are_misspelt() {
     assert_eq!(
         added(&Model::sound().card(), &plain.card()),
         [
-            "note: control-tokens-known: the markers of turns are plain text to the model, no tokens: `<|user|>`"
+            "note: control-tokens-known: the markers of turns are plain text to the model, not tokens: `<|user|>`"
         ]
     );
 }
@@ -266,14 +268,14 @@ fn control_tokens_of_users_are_told_apart_by_what_they_are() {
         broken(&model.card(), "control-tokens-inert"),
         [(
             Severity::Note,
-            "from a question into the prompt: `</s>`, `<s>`, `<|im_end|>`, `<|im_start|>` as special \
+            "tokens in a question reach the prompt: `</s>`, `<s>`, `<|im_end|>`, `<|im_start|>` as special \
              tokens, which a server can split; `<tool>` as tokens that are not special, which it cannot"
                 .to_owned()
         )]
     );
 }
 
-/// The same model as a GGUF file: the tokens, and of which type each is.
+/// The same model as a GGUF file: the tokens, and the type of each.
 fn gguf(template: &str) -> Gguf {
     let tokens = [
         "<unk>",
@@ -297,7 +299,11 @@ fn gguf(template: &str) -> Gguf {
 fn card_of(gguf: &Gguf) -> Card {
     let folder = Folder::new();
     let template = template_at(&folder.write("m.gguf", gguf.bytes()));
-    examine_with(&Minijinja::new(), &template, Some(&tokenizer_of(&template)))
+    examine_with(
+        &JinjaEngine::new(),
+        &template,
+        Some(&tokenizer_of(&template)),
+    )
 }
 
 #[test]
@@ -308,9 +314,11 @@ fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
     let told = |gguf: &Gguf| added(&sound, &card_of(gguf));
     assert_eq!(
         told(&gguf(&TEMPLATE.replacen("<|im_start|>", "<|im_strat|>", 1))),
-        ["error: control-tokens-known: `<|im_strat|>` is no token of the model; `<|im_start|>` is"]
+        [
+            "error: control-tokens-known: `<|im_strat|>` is not a token of the model; `<|im_start|>` is"
+        ]
     );
-    // llama.cpp drops one, and adds one.
+    // llama.cpp removes one and adds one.
     assert_eq!(
         told(&gguf(&TEMPLATE.replacen(
             "{{ bos_token }}",
@@ -328,28 +336,28 @@ fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
     assert_eq!(
         told(&gguf(&strange)),
         [
-            "error: turn-end-stops: an answer ends with `<tool>`, and the model stops at `</s>`, `<|im_end|>` only, says the GGUF file"
+            "error: turn-end-stops: an answer ends with `<tool>`, but the model stops only at `</s>`, `<|im_end|>`, says the GGUF file"
         ]
     );
-    // Types that are no numbers of 32 bits are those of a file that is damaged, or hostile.
+    // If the types are not numbers of 32 bits, the file is damaged or hostile.
     let strange = Entry::Array(U32, vec![Entry::U32(3); 7]);
     let strange = gguf(TEMPLATE).with("tokenizer.ggml.token_type", strange);
     let folder = Folder::new();
     let template = template_at(&folder.write("m.gguf", strange.bytes()));
-    let error = Tokenizer::read(&template.vocabulary, &template.special_tokens).unwrap_err();
+    let error = rolecall_tokens::read(&template).unwrap_err();
     let words = "the value of \"tokenizer.ggml.token_type\" is not an array of at most";
     assert!(error.to_string().contains(words), "{error}");
-    // A file without its tokens says nothing.
+    // A file without its tokens proves nothing.
     let folder = Folder::new();
     let bare = gguf(TEMPLATE).without("tokenizer.ggml.tokens");
     let bare = bare.without("tokenizer.ggml.bos_token_id");
     let bare = bare.without("tokenizer.ggml.eos_token_id");
     let template = template_at(&folder.write("m.gguf", bare.bytes()));
-    let read = Tokenizer::read(&template.vocabulary, &template.special_tokens);
+    let read = rolecall_tokens::read(&template);
     assert!(read.unwrap().is_none());
 }
 
-/// The tokens that end what a model writes, and the one that begins it, by the rules of llama.cpp.
+/// The tokens that end an answer, and the one that begins it, by llama.cpp's rules.
 #[test]
 fn gguf_files_are_understood_as_llama_cpp_understands_them() {
     let read = |gguf: &Gguf| {
@@ -377,7 +385,7 @@ fn gguf_files_are_understood_as_llama_cpp_understands_them() {
     assert_eq!(stops(gguf("D")), [2, 5]);
     let eot = |id| gguf("D").with("tokenizer.ggml.eot_token_id", Entry::U32(id));
     assert_eq!(stops(eot(6)), [2, 5, 6]);
-    // An ID that is none is no token.
+    // An invalid ID is no token.
     assert_eq!(stops(eot(99)), [2, 5]);
     let with_tokens = |tokens: &[&str]| {
         let tokens: Vec<_> = ["<unk>", "<s>", "x"]
@@ -387,7 +395,7 @@ fn gguf_files_are_understood_as_llama_cpp_understands_them() {
             .collect();
         stops(gguf("D").with("tokenizer.ggml.tokens", texts(&tokens)))
     };
-    // The end of a message is not that of a turn where other tokens end turns.
+    // If other tokens end turns, the end of a message does not end a turn.
     assert_eq!(with_tokens(&["<|end|>"]), [2, 3]);
     assert_eq!(
         with_tokens(&["<|end|>", "<|return|>", "<|call|>"]),
@@ -411,11 +419,11 @@ fn markers_are_cut_out_of_text_and_the_rest_is_left_whole() {
     assert_eq!(
         shown,
         [
-            (Some(1), "<s>", Kind::Special),
-            (None, "é ", Kind::Ordinary),
-            (Some(6), "<tool>", Kind::Added),
-            (Some(5), "<|im_end|>", Kind::Special),
-            (None, "x", Kind::Ordinary),
+            (Some(1), "<s>", TokenKind::Special),
+            (None, "é ", TokenKind::Ordinary),
+            (Some(6), "<tool>", TokenKind::Added),
+            (Some(5), "<|im_end|>", TokenKind::Special),
+            (None, "x", TokenKind::Ordinary),
         ]
     );
     assert_eq!(tokenizer.encode("").unwrap(), []);
@@ -452,7 +460,7 @@ fn a_prompt_is_shown_token_by_token() {
     assert!(numbers.starts_with("300 302 "), "{numbers}");
     assert_eq!(numbers.split_whitespace().count(), lines.len());
 
-    // Of a conversation of the report card, too.
+    // The same for a conversation of the report card.
     let probe = rolecall(&folder, &["show", "m", "probe/user-assistant", "--tokens"]);
     let probe = String::from_utf8(probe.stdout).unwrap();
     assert!(
@@ -492,7 +500,7 @@ fn a_vocabulary_that_cannot_be_read_is_told_with_its_place() {
         "{said}"
     );
     assert_eq!(output.status.code(), Some(2));
-    // The rest of the card is there all the same.
+    // The rest of the card is still there.
     let card = String::from_utf8(output.stdout).unwrap();
     assert!(card.contains("m jinja behind transformers"), "{card}");
 }

@@ -1,7 +1,7 @@
-//! The report card of every template, against the accepted one: one test a template.
+//! Compares the report card of every template with the accepted one: one test for each template.
 //!
-//! A contract that a template breaks has to be explained in its sidecar, under `broken`;
-//! notes need no explanation. An explanation of what is not broken fails, too.
+//! A sidecar has to explain every contract that its template breaks, under `broken`; notes need no
+//! explanation. An explanation of a contract that holds fails, too.
 
 use std::path::Path;
 

@@ -1,21 +1,22 @@
-//! Every case across every template, against the accepted snapshots and what the references
-//! did: one test a family.
+//! Compares every case with every template with the accepted snapshots and the references' results:
+//! one test for each family.
 //!
-//! A test names every pair that is not as expected, with its difference. Accepting a snapshot
-//! is not enough: the reference has to agree with it, by its record, or a divergence has to
-//! say why not. Neither Python nor Go is needed for that.
+//! A test names every pair that is not as expected, with its difference. An accepted snapshot is
+//! not enough: the reference's record has to agree with it, or a divergence has to explain the
+//! difference. The tests need neither Python nor Go.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
-use rolecall::baseline::Baseline;
+use rolecall::conclusion::Conclusion;
 use rolecall::engines::Engines;
+use rolecall::expectations::Expectations;
 use rolecall::invocation::{self, Site};
 use rolecall::layout::Layout;
-use rolecall::report::difference::{self, Extent, Groups};
+use rolecall::report::difference::{self, Extent, FaultGroups};
 use rolecall::report::problems;
-use rolecall::run::{Acceptance, Compared, Expected, Programs, Runner, agrees_again};
-use rolecall::snapshot::{self, Comparison, Snapshots};
+use rolecall::run::{Acceptance, Compared, Expected, Programs, Runner};
+use rolecall::snapshot::{self, SnapshotStatus, Snapshots};
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall_model::{Case, guard};
@@ -25,7 +26,7 @@ use crate::review;
 
 static LAYOUT: LazyLock<Layout> = LazyLock::new(|| Layout::new(env!("CARGO_MANIFEST_DIR")));
 static SUITE: LazyLock<Suite> = LazyLock::new(|| {
-    // insta panics where a snapshot is not as accepted.
+    // insta panics if a snapshot differs.
     guard::keep_quiet();
     Suite::load_layout(&LAYOUT)
 });
@@ -35,8 +36,8 @@ static PROGRAMS: LazyLock<Programs<'static>> = LazyLock::new(|| {
         .map(|runner| runner.load(&SUITE.templates))
         .unwrap_or_default()
 });
-static BASELINE: LazyLock<Result<Baseline, String>> = LazyLock::new(|| {
-    Baseline::read(&LAYOUT, &SUITE.templates).map_err(|problems| {
+static EXPECTATIONS: LazyLock<Result<Expectations, String>> = LazyLock::new(|| {
+    Expectations::read(&LAYOUT, &SUITE.templates).map_err(|problems| {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         problems.join("\n")
     })
@@ -64,15 +65,15 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
         return Err(Box::new(Report(message)));
     }
     invocation::set(Site::Checkout);
-    let baseline = BASELINE
+    let expectations = EXPECTATIONS
         .as_ref()
         .map_err(|problems| Report(problems.clone()))?;
     let expected = Expected {
         accepted: Some(Acceptance {
             suite: &SUITE,
-            snapshots: &baseline.snapshots,
+            snapshots: &expectations.snapshots,
         }),
-        truth: baseline.truth(),
+        truth: expectations.truth(),
         needs_differences_only: false,
     };
     let mut results: Vec<Compared<'_>> = Vec::new();
@@ -83,26 +84,24 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
         a.rendered.pair.template.name == b.rendered.pair.template.name
     };
     for of_template in results.chunk_by(are_of_one_template) {
-        leave_for_review(&baseline.snapshots, of_template);
+        leave_for_review(&expectations.snapshots, of_template);
     }
 
-    let mut groups = Groups::default();
+    let mut conclusion = Conclusion::default();
+    let mut groups = FaultGroups::default();
     for compared in &results {
+        conclusion.add(compared, &expectations.divergences);
         groups.add(compared);
     }
-    let groups = groups.sorted();
-    let gone: Vec<String> = results
-        .iter()
-        .filter_map(|compared| agrees_again(&baseline.divergences, compared))
-        .collect();
-    if groups.is_empty() && gone.is_empty() && ran.problems.is_empty() {
+    conclusion.finish(ran);
+    if conclusion.passes() {
         return Ok(());
     }
     let mut report = Vec::new();
-    difference::write(&mut report, &groups, Extent::WHOLE)?;
-    difference::write_gone(&mut report, &gone)?;
-    problems::write_shared(&mut report, &ran.problems)?;
-    let count: usize = groups.iter().map(|group| group.pairs.len()).sum();
+    difference::write(&mut report, &groups.sorted(), Extent::WHOLE)?;
+    difference::write_gone(&mut report, &conclusion.gone)?;
+    problems::write_shared(&mut report, &conclusion.problems)?;
+    let count = conclusion.total.faults;
     Err(Box::new(Report(format!(
         "{count} of {} pairs are not as expected\n\n{}\
          To accept or reject snapshots: cargo insta review",
@@ -111,8 +110,8 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
     ))))
 }
 
-/// Lets insta keep its files for the pairs of a template and a family: a pending snapshot
-/// where one of them is not as accepted, and none where all are.
+/// Lets insta write its files for the pairs of a template and a family: a pending snapshot if one
+/// of them differs from its snapshot, otherwise none.
 fn leave_for_review(snapshots: &Snapshots, results: &[Compared<'_>]) {
     let Some(first) = results.first() else {
         return;
@@ -120,7 +119,7 @@ fn leave_for_review(snapshots: &Snapshots, results: &[Compared<'_>]) {
     let pair = &first.rendered.pair;
     let folder = snapshots.folder_of(&pair.template.name);
     let family = pair.case.id.family();
-    let is_same = |compared: &Compared<'_>| compared.comparison == Some(Comparison::Same);
+    let is_same = |compared: &Compared<'_>| compared.comparison == Some(SnapshotStatus::Same);
     if results.iter().all(is_same) && !review::is_pending(&folder, family) {
         return;
     }

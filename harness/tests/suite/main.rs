@@ -1,9 +1,9 @@
-//! The suite: every case across every template, and every template's report card, against
-//! what was accepted.
+//! The suite: compares every case with every template, and every template's report card, with the
+//! accepted snapshots.
 //!
-//! Families and templates are found when the tests start, so a new case file or template needs
-//! no recompilation. What is not as accepted is left as a pending snapshot for `cargo insta
-//! review`, except in CI; all of it, whatever fails.
+//! The tests find families and templates when they start, so a new case file or template needs no
+//! recompilation. Everything that differs becomes a pending snapshot for `cargo insta review`,
+//! except in CI, even if other tests fail.
 
 mod cards;
 mod families;

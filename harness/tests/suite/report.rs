@@ -1,9 +1,9 @@
-//! What is wrong, as the test runner prints it.
+//! The reasons for a failure, for the test runner.
 
 use std::fmt;
 
-/// What is wrong. The test runner prints errors by their `Debug`, which is the plain text
-/// here: its lines are what a person reads.
+/// The reasons for a failure. The test runner prints errors by their `Debug`, which is plain text
+/// here, so that people can read it.
 pub(crate) struct Report(pub(crate) String);
 
 impl fmt::Debug for Report {

@@ -5,10 +5,11 @@ use std::path::Path;
 use rolecall::file::is_there;
 use rolecall_model::guard;
 
-/// Compares a text with the snapshot of a name in a folder as insta does, which leaves a
-/// pending snapshot where they differ, and takes one away where they do not.
+/// Compares a text with a folder's snapshot of that name, as insta does: leaves a pending snapshot
+/// if they differ, and removes one if they do not.
 ///
-/// insta's own word is not asked: it trims texts, and the tests compare byte by byte.
+/// The result of insta's own comparison is ignored: insta trims texts, and the tests compare byte
+/// by byte.
 pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
     let file = folder.join(format!("{name}.snap"));
     // insta would wait for a pipe, or read what a link leads to.
@@ -24,7 +25,7 @@ pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
     let _ = guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text)));
 }
 
-/// Whether a pending snapshot lies beside a snapshot.
+/// Whether a snapshot has a pending snapshot beside it.
 pub(crate) fn is_pending(folder: &Path, name: &str) -> bool {
     folder.join(format!("{name}.snap.new")).exists()
 }

@@ -1,15 +1,15 @@
-//! What a file imports from its own crate: in `use` lines, and by paths in its code.
+//! The imports of a file from its own crate, in `use` lines and by paths in its code.
 
 /// One import.
 pub(crate) struct Import {
     /// The line, counted from 1.
     pub(crate) line: usize,
-    /// The path from the crate's root, of a module or of something in one.
+    /// The path from the crate's root to a module or something in one.
     pub(crate) path: Vec<String>,
 }
 
-/// A text without comments, without what is quoted, and without what stands in
-/// `#[cfg(test)]`, which every file has at its end. Lines stay where they are.
+/// A text without comments, without quoted texts, and without the contents of `#[cfg(test)]`, which
+/// is at the end of every file. Lines keep their numbers.
 pub(crate) fn stripped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -39,7 +39,8 @@ pub(crate) fn stripped(text: &str) -> String {
     out
 }
 
-/// The length of the literal at the beginning of a text, if it begins with one: a string, a
+/// The length of the string, raw string or character literal at the beginning of a text, if there
+/// is one.
 /// raw string or a character.
 fn quoted(text: &str) -> Option<usize> {
     if let Some(raw) = text.strip_prefix('r')
@@ -75,8 +76,8 @@ pub(crate) fn imports(text: &str, module: &[String], children: &[String]) -> Vec
     let mut found = Vec::new();
     for (at, word) in words(text) {
         let before = text[..at].trim_end();
-        // In the middle of a path, or of a list of a `use`, which is read from its beginning.
-        // Or it says who may see something.
+        // In the middle of a path or of a list in a `use`, which is read from its beginning. Or it
+        // is a visibility.
         if before.ends_with("::") || before.ends_with("pub(in") {
             continue;
         }
@@ -110,8 +111,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(|word| (word.as_ptr().addr() - text.as_ptr().addr(), word))
 }
 
-/// Follows what stands after `base::`: a path, or a list of paths in braces. Returns what
-/// is left of the text.
+/// Follows a path or a list of paths in braces after `base::`. Returns the rest of the text.
 fn follow<'t>(text: &'t str, base: &[String], take: &mut impl FnMut(Vec<String>)) -> &'t str {
     let text = text.trim_start();
     if let Some(mut list) = text.strip_prefix('{') {
@@ -125,7 +125,7 @@ fn follow<'t>(text: &'t str, base: &[String], take: &mut impl FnMut(Vec<String>)
             }
             let before = list.len();
             list = follow(list, base, take);
-            // What a path is renamed to.
+            // The new name after `as`.
             list = list.trim_start_matches(|c: char| !matches!(c, ',' | '}'));
             if list.len() == before {
                 return list;

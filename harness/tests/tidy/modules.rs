@@ -11,7 +11,7 @@ pub(crate) struct Module {
     pub(crate) path: Vec<String>,
     /// Its place among its siblings, and that of each module above it.
     pub(crate) place: Vec<usize>,
-    /// Its file, from the folder of the crate's sources.
+    /// Its file, relative to the folder of the crate's sources.
     pub(crate) file: PathBuf,
     /// What it imports from the crate.
     pub(crate) imports: Vec<Import>,
@@ -21,17 +21,19 @@ pub(crate) struct Module {
 pub(crate) struct Modules(Vec<Module>);
 
 impl Modules {
-    /// Reads the modules of a crate from the folder of its sources.
-    pub(crate) fn read(source: &Path) -> Modules {
-        let root = ["lib.rs", "main.rs"]
-            .into_iter()
-            .map(PathBuf::from)
-            .find(|file| source.join(file).is_file());
+    /// Reads the modules of each crate in a folder of sources: a library, a program, or both.
+    pub(crate) fn read(source: &Path) -> Vec<Modules> {
+        let roots = ["lib.rs", "main.rs"].into_iter().map(PathBuf::from);
+        roots
+            .filter(|file| source.join(file).is_file())
+            .map(|root| Modules::of(source, root))
+            .collect()
+    }
+
+    fn of(source: &Path, root: PathBuf) -> Modules {
         let mut modules = Modules(Vec::new());
-        if let Some(root) = root {
-            modules.add(source, root, &[], &[]);
-        }
-        // A path names a module only where there is one.
+        modules.add(source, root, &[], &[]);
+        // A path names a module only if the module exists.
         let known: Vec<Vec<String>> = modules.0.iter().map(|m| m.path.clone()).collect();
         for module in &mut modules.0 {
             for import in &mut module.imports {

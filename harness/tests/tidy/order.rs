@@ -1,4 +1,4 @@
-//! Which imports run upwards, and the way round a circle.
+//! Finds imports that run upwards, and the shortest circle.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -43,7 +43,7 @@ pub(crate) fn upwards(modules: &Modules) -> Vec<Upwards<'_>> {
                 continue;
             };
             let is_own_folder = module.path.starts_with(&target.path);
-            // A `mod.rs` stands above all that is in its folder.
+            // A `mod.rs` is above everything in its folder.
             let is_downwards = target.path.starts_with(&module.path) || target.place < module.place;
             if is_own_folder || !is_downwards {
                 found.push(Upwards {
@@ -58,8 +58,8 @@ pub(crate) fn upwards(modules: &Modules) -> Vec<Upwards<'_>> {
     found
 }
 
-/// A way from a file back to itself, if there is one: the shortest of the first file that
-/// has one.
+/// A path from a file back to itself, if there is one: the shortest for the first file that has
+/// one.
 pub(crate) fn circle(modules: &Modules) -> Option<String> {
     let mut ways: Vec<Vec<&Module>> = modules
         .iter()
@@ -74,7 +74,7 @@ pub(crate) fn circle(modules: &Modules) -> Option<String> {
     Some(names.join(" → "))
 }
 
-/// The shortest way from a module back to itself.
+/// The shortest path from a module back to itself.
 fn way_back<'m>(modules: &'m Modules, start: &'m Module) -> Option<Vec<&'m Module>> {
     let mut seen = HashSet::new();
     let mut ways = vec![vec![start]];

@@ -1,11 +1,11 @@
 // @huggingface/jinja, the engine of transformers.js and of Hugging Face's site.
 //
-// Set up as transformers.js does it, with `new Template(source).render(variables)`: that trims
-// and strips blocks, takes `{% generation %}` out, and brings `raise_exception` and
-// `strftime_now`. Two things are done here in the engine's `set`, which declares variables: a
-// refusal has a class of its own, so that it can be told from a failure, and what JavaScript's
-// own numbers and objects would lose, 1.0 and the order of keys, is given in the engine's types.
-// Its integers are numbers of JavaScript, so that those above 2⁵³ are rounded.
+// Set up as in transformers.js, with `new Template(source).render(variables)`. This trims and
+// strips blocks, removes `{% generation %}`, and brings `raise_exception` and `strftime_now`. The
+// engine's `set` declares variables, and here it does two more things. A refusal gets a class of
+// its own, so that we can distinguish it from a failure. And JavaScript's own numbers and objects
+// would lose 1.0 and the order of keys, so values are given in the engine's types. The engine's
+// integers are JavaScript numbers, so it rounds those above 2⁵³.
 "use strict";
 
 const { Environment, Template } = require("@huggingface/jinja");
@@ -28,7 +28,7 @@ function valueOf(read) {
   return read.isFloat ? new FloatValue(Number(read.words)) : plain(Number(read.words));
 }
 
-/** What a variable is declared with, beside the engine's own. */
+/** The values of the variables, beside the engine's own. */
 class Given {
   constructor(read) {
     this.read = read;

@@ -1,8 +1,8 @@
-// llama.cpp's own Jinja engine, common/jinja, as the package llama-cpp-python brings its source.
+// llama.cpp's own Jinja engine, common/jinja, from the source in the package llama-cpp-python.
 //
-// Set up as `common_chat_template_direct_apply_impl` of common/chat.cpp does it: lexer, parser,
-// `global_from_json`, runtime. What llama-server does with messages before that, such as making
-// one text of a list of texts, is of the server and not of the engine.
+// Set up as in `common_chat_template_direct_apply_impl` of common/chat.cpp: lexer, parser,
+// `global_from_json`, runtime. llama-server changes messages before that; for example it joins a
+// list of texts into one text. That belongs to the server and not to the engine.
 
 #include "jinja/lexer.h"
 #include "jinja/parser.h"
@@ -21,7 +21,7 @@
 
 using json = nlohmann::ordered_json;
 
-// What common/json.cpp needs of ggml, which is not built for it.
+// The parts of ggml that common/json.cpp needs; ggml itself is not built for it.
 extern "C" void ggml_abort(const char * file, int line, const char * format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -74,7 +74,7 @@ static json render(const chat_template & asked, const json & request) {
         answer.dump(); // throws where the text is no UTF-8
         return answer;
     } catch (const std::exception & error) {
-        // A refusal is told with the place around it, and with this before its message.
+        // The engine reports a refusal with its place, and with this text before its message.
         const std::string mark = "Jinja Exception: ", message = error.what();
         auto at = message.rfind(mark);
         if (at == std::string::npos) {
@@ -94,13 +94,13 @@ int main() {
         }
         json answer;
         if (kind == "start") {
-            // The version is that of the package: its llama.cpp has none of its own.
+            // The version of the package: its llama.cpp has no version of its own.
             answer = {{"rolecall", 1}, {"engine", "llama.cpp"}, {"version", VERSION}, {"dialect", "jinja"}};
         } else {
             answer = kind == "load" ? load(templates, request) : render(templates.at(request.at("template")), request);
             answer["id"] = request.at("id");
         }
-        // Messages quote the source, cut by bytes.
+        // Messages quote the source, and cut it by bytes.
         std::cout << answer.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
     }
 }

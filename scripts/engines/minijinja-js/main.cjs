@@ -1,10 +1,10 @@
 // minijinja-js, minijinja as WebAssembly.
 //
-// Set up as well as it can be for chat templates: blocks are trimmed and stripped, Python's
-// methods are there, `tojson` is as transformers has it, and `{% generation %}`, which has no
-// effect on a prompt, is taken out of the source. It has no loop controls, and takes numbers from
-// JavaScript alone, so that 1.0 is 1. Where a callback throws, as `raise_exception` has to, its
-// WebAssembly breaks, so the next render has another.
+// Set up for chat templates as well as possible: blocks are trimmed and stripped, Python's methods
+// are there, `tojson` is as in transformers, and the source loses `{% generation %}`, which has no
+// effect on a prompt. The engine has no loop controls, and takes only JavaScript's numbers, so 1.0
+// is 1. If a callback throws, as `raise_exception` has to, its WebAssembly breaks, so the next
+// render gets a new instance.
 "use strict";
 
 const { Raised, Written, serve } = require("../protocol.cjs");
@@ -51,7 +51,7 @@ function toJson(value, options, depth = 0) {
   return open + line(depth + 1) + items.join(comma + line(depth + 1)) + line(depth) + close;
 }
 
-/** What of `strftime` chat templates use. */
+/** The part of `strftime` that chat templates use. */
 function strftime(format) {
   const now = new Date();
   const two = (number) => String(number).padStart(2, "0");
@@ -70,7 +70,7 @@ function strftime(format) {
   return format.replace(/%./g, (part) => parts[part]?.() ?? part);
 }
 
-/** As JavaScript has it, but for integers that it would round. */
+/** The value in JavaScript's types, except for integers that it would round. */
 function valueOf(read) {
   if (Array.isArray(read)) return read.map(valueOf);
   if (read instanceof Map) {

@@ -1,9 +1,9 @@
 """minijinja for Python.
 
-`main.py adapted` is set up as well as it can be for chat templates: `tojson` is Python's own, and
-`{% generation %}`, which has no effect on a prompt, is taken out of the source. `main.py plain` has
-what everyone finds at once: blocks are trimmed and stripped, Python's methods are there, and
-`raise_exception` and `strftime_now`, without which hardly any template works.
+`main.py adapted` is set up for chat templates as well as possible: `tojson` is Python's own, and the
+source loses `{% generation %}`, which has no effect on a prompt. `main.py plain` has only the
+obvious settings: blocks are trimmed and stripped, and Python's methods are there. It also has
+`raise_exception` and `strftime_now`, because hardly any template works without them.
 """
 
 import datetime
@@ -19,7 +19,7 @@ ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 
 class Raised(Exception):
-    """What `raise_exception` raises."""
+    """The error that `raise_exception` raises."""
 
 
 def raise_exception(message):
@@ -27,7 +27,7 @@ def raise_exception(message):
 
 
 def tojson(value, indent=None, ensure_ascii=False, separators=None, sort_keys=False):
-    """As transformers has it."""
+    """The same as in transformers."""
     return json.dumps(
         value, indent=indent, ensure_ascii=ensure_ascii, separators=separators, sort_keys=sort_keys
     )

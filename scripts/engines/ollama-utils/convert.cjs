@@ -1,11 +1,11 @@
-// @huggingface/ollama-utils, which makes Go templates for Ollama of the Jinja templates in GGUF
-// files; the hub does so for everyone who runs a model of it with Ollama.
+// @huggingface/ollama-utils converts the Jinja templates in GGUF files to Go templates for Ollama.
+// The hub does this for everyone who runs one of its models with Ollama.
 //
 //   .engines/bin/ollama-utils FROM INTO
 //
-// For each FROM/NAME.jinja that it converts it writes INTO/NAME.jinja and INTO/NAME-ollama.gotmpl,
-// with sidecars that make them twins, and says by which way it came to it:
-// `rolecall parity --templates INTO` compares them.
+// For each FROM/NAME.jinja that it converts, it writes INTO/NAME.jinja and INTO/NAME-ollama.gotmpl,
+// with sidecars that make them twins, and reports how it found the result. `rolecall parity
+// --templates INTO` compares the twins.
 "use strict";
 
 const fs = require("node:fs");
@@ -23,7 +23,7 @@ function sidecarOf(name) {
   return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : {};
 }
 
-/** The converted template, and the way: the model that it is taken for, or `auto-conversion`. */
+/** The converted template, and how it was found: a model's name, or `auto-conversion`. */
 function convert(source, tokens) {
   const gguf = { chat_template: source, bos_token: tokens.bos_token, eos_token: tokens.eos_token };
   try {

@@ -17,7 +17,7 @@ const (
 	openAI = "ollama-openai"
 )
 
-// setup is what a server knows of the model beside its template.
+// setup is a server's knowledge of the model beside its template.
 type setup struct {
 	Model    string    `json:"model"`
 	Family   string    `json:"family"`
@@ -50,7 +50,7 @@ func (t thinkValue) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.level)
 }
 
-// answer does what the chat endpoints do until they have what a template is given.
+// answer takes the steps of the chat endpoints until they have the input of a template.
 func (t *chatTemplate) answer(r *request) (*values, error) {
 	body, err := r.body()
 	if err != nil {
@@ -68,8 +68,7 @@ func (t *chatTemplate) answer(r *request) (*values, error) {
 	return t.chat(&asked)
 }
 
-// body is the body of the HTTP request: what there is beside messages and tools stands
-// beside them.
+// body is the body of the HTTP request: messages and tools, and all other fields beside them.
 func (r *request) body() ([]byte, error) {
 	body := map[string]json.RawMessage{}
 	for name, value := range r.Variables {
@@ -83,7 +82,7 @@ func (r *request) body() ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// translate makes of a request to the OpenAI endpoint one to the native endpoint.
+// translate turns a request to the OpenAI endpoint into one to the native endpoint.
 func translate(body []byte) ([]byte, error) {
 	var asked openAIRequest
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&asked); err != nil {
@@ -116,7 +115,7 @@ func translate(body []byte) ([]byte, error) {
 	return json.Marshal(translated)
 }
 
-// chat is what the native endpoint does with a request.
+// chat takes the steps of the native endpoint with a request.
 func (t *chatTemplate) chat(asked *chatRequest) (*values, error) {
 	v := values{messages: asked.Messages, tools: asked.Tools}
 	if asked.Think != nil {
@@ -159,7 +158,7 @@ func (t *chatTemplate) chat(asked *chatRequest) (*values, error) {
 	return &v, nil
 }
 
-// parsers are the built-in parsers of answers, and what they can do.
+// parsers are the built-in parsers of answers, and their abilities.
 var parsers = map[string]struct{ tools, thinking bool }{
 	"qwen3": {true, false}, "qwen3-thinking": {true, true}, "qwen3.5": {true, true},
 	"ornith": {true, true}, "qwen3-coder": {true, false}, "qwen3-vl-instruct": {true, false},
@@ -172,7 +171,7 @@ var parsers = map[string]struct{ tools, thinking bool }{
 	"poolside-v1": {true, true}, "cohere": {true, true}, "glimmer": {true, true},
 }
 
-// name is what requests call the model.
+// name is the model's name in requests.
 func (t *chatTemplate) name() string {
 	if t.setup.Model == "" {
 		return "the model"
@@ -197,8 +196,8 @@ func (t *chatTemplate) speaksHarmony() bool {
 	return t.isOfGptOss() && strings.Contains(t.source, "<|start|>") && strings.Contains(t.source, "<|end|>")
 }
 
-// dropThoughts drops thoughts in tags from what the assistant said before the last message
-// of the user.
+// dropThoughts drops thoughts in tags from the assistant's messages before the last message of
+// the user.
 func dropThoughts(messages []message) {
 	last := -1
 	for i := range messages {
@@ -217,7 +216,7 @@ func said(text string) string {
 	trimmed := strings.TrimLeftFunc(text, unicode.IsSpace)
 	thoughts, thinks := strings.CutPrefix(trimmed, "<think>")
 	if !thinks {
-		// What may be the beginning of the tag waits for more.
+		// A possible beginning of the tag waits for more text.
 		if strings.HasPrefix("<think>", trimmed) {
 			return ""
 		}
@@ -228,7 +227,7 @@ func said(text string) string {
 	return strings.TrimLeftFunc(rest, unicode.IsSpace)
 }
 
-// renameTools gives tools the names that models are given which speak Harmony.
+// renameTools gives tools the names that they have for models that speak Harmony.
 func renameTools(tools []tool) {
 	taken := map[string]bool{}
 	for i := range tools {

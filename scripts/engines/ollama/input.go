@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// think is what a request says about thinking.
+// think is a request's setting for thinking.
 type think struct {
 	on    bool
 	level string
 	isSet bool
 }
 
-// values is what Ollama has in hand when it executes a template.
+// values is the data that Ollama has when it executes a template.
 type values struct {
 	messages []message
 	tools    []tool
@@ -51,7 +51,7 @@ func (a *jsonArguments) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(a))
 }
 
-// read reads a conversation that no endpoint is asked about, by the rules of both.
+// read reads a conversation without an endpoint, by the rules of both endpoints.
 func read(r *request) (*values, error) {
 	var messages []eitherMessage
 	if err := json.Unmarshal(r.Messages, &messages); err != nil {
@@ -114,7 +114,7 @@ func (m *eitherMessage) plain() openAIMessage {
 	return p
 }
 
-// finish adds what the OpenAI endpoint does not know to what became of a message.
+// finish adds the fields that the OpenAI endpoint does not know to a converted message.
 func (m *eitherMessage) finish(mapped []message, before int) {
 	if len(mapped) == 0 {
 		return

@@ -148,7 +148,7 @@ func mapCalls(calls []openAIToolCall) ([]toolCall, error) {
 	return mapped, nil
 }
 
-// calledName looks a call up by its ID, the last one first.
+// calledName finds a call by its ID, and looks at the last call first.
 func calledName(messages []openAIMessage, id string) string {
 	for i := len(messages) - 1; i >= 0; i-- {
 		for _, call := range messages[i].ToolCalls {

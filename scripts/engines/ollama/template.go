@@ -192,7 +192,7 @@ type cutter struct{ done bool }
 
 func (c *cutter) list(list *parse.ListNode) *parse.ListNode {
 	if c.done {
-		// Ollama asserts the type of a node that is not there any more.
+		// Ollama asserts the type of a node that it has already removed.
 		panic("interface conversion: parse.Node is nil, not *parse.ListNode")
 	}
 	var kept []parse.Node
@@ -240,8 +240,8 @@ func (c *cutter) branch(n *parse.BranchNode) {
 	}
 }
 
-// collate joins the system texts, and neighbours of one role, of which only the
-// first keeps anything but its content.
+// collate joins the system texts, and neighbouring messages of one role. Only the first of these
+// keeps more than its content.
 func collate(messages []message) (string, []*message) {
 	var system []string
 	var collated []*message

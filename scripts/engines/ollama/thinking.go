@@ -46,7 +46,7 @@ func isField(node parse.Node, name string) bool {
 	return ok && field.Ident[0] == name
 }
 
-// walk visits a node and those in it, each with what is around it. It does not look into
+// walk visits a node and all nodes in it, each with the nodes around it. It does not look into
 // chains such as (index .Messages 0).Role.
 func walk(node parse.Node, around []parse.Node, visit func(parse.Node, []parse.Node)) {
 	visit(node, around)

@@ -46,8 +46,8 @@ type toolCallFunction struct {
 	Arguments arguments `json:"arguments"`
 }
 
-// arguments are those of a call: nil where they are missing or null, which are not
-// written alike.
+// arguments are the arguments of a call: nil if they are missing or null. Missing and null
+// arguments are written differently.
 type arguments struct {
 	values map[string]any
 	isRead bool
@@ -59,7 +59,7 @@ func (a *arguments) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &a.values)
 }
 
-// MarshalJSON writes null only where null was read.
+// MarshalJSON writes null only if null was read.
 func (a arguments) MarshalJSON() ([]byte, error) {
 	if a.values == nil && !a.isRead {
 		return []byte("{}"), nil

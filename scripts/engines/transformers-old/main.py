@@ -1,8 +1,8 @@
 """Older versions of transformers, with older versions of Jinja2.
 
-What they compile a template to is asked alone, with what a template sees; what
-`apply_chat_template` did before it in those days is not asked. In 4.44 the tokenizer itself compiles
-a template, without `strftime_now` and loop controls.
+This runs only the compiled template, with everything that a template sees. It does not run the
+earlier steps of that version's `apply_chat_template`. In 4.44 the tokenizer itself compiles a
+template, without `strftime_now` and loop controls.
 """
 
 import datetime
@@ -19,7 +19,7 @@ ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 
 class FrozenClock(datetime.datetime):
-    """What `strftime_now` reads."""
+    """The clock that `strftime_now` reads."""
 
     moment = None
 
@@ -51,13 +51,13 @@ def render(templates, request):
     FrozenClock.moment = datetime.datetime.fromisoformat(request["now"]).replace(tzinfo=None)
     try:
         text = templates[request["template"]].render(variables)
-        # A lone surrogate is no text.
+        # A lone surrogate is not a text.
         text.encode()
         return {"outcome": "rendered", "text": text}
     except RecursionError:
         return {"outcome": "exceeded", "limit": "recursion"}
     except Exception as error:
-        # `raise_exception` raises this class itself, Jinja2 only those derived from it.
+        # `raise_exception` raises this class itself; Jinja2 raises only classes derived from it.
         if type(error) is jinja2.exceptions.TemplateError:
             return {"outcome": "raised", "message": str(error)}
         return failure("render", error, None)

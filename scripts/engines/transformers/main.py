@@ -1,11 +1,11 @@
 """The reference for Jinja templates: Hugging Face transformers, over Rolecall's engine
 protocol, one JSON object a line on standard input and output.
 
-Where a front is asked for, this is what its users call: `apply_chat_template(…,
-tokenize=False)` of a tokenizer with the template and its special tokens, or of a processor
-with such a tokenizer. Without a front a template is compiled by transformers itself, and sees
-what it is given: messages, tools, documents, add_generation_prompt and the other variables.
-Only the clock is ours.
+If the request names a front, this calls what the front's users call: `apply_chat_template(…,
+tokenize=False)` of a tokenizer with the template and its special tokens, or of a processor with
+such a tokenizer. Without a front, transformers itself compiles the template, and the template sees
+the variables of the request: messages, tools, documents, add_generation_prompt and the others. Only
+the clock is ours.
 """
 
 import datetime
@@ -25,7 +25,7 @@ ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 
 class FrozenClock(datetime.datetime):
-    """What `strftime_now` reads."""
+    """The clock that `strftime_now` reads."""
 
     moment = None
 
@@ -37,7 +37,7 @@ class FrozenClock(datetime.datetime):
 def load(templates, request):
     named = request.get("templates")
     try:
-        # Of several templates none is compiled before it is used.
+        # If there are several templates, each is compiled when it is first used.
         compiled = named or chat_template_utils._compile_jinja_template(request["source"])
     except RecursionError:
         return {"outcome": "exceeded", "limit": "recursion"}
@@ -57,7 +57,7 @@ def load(templates, request):
 class Engine:
     """A template alone."""
 
-    # How far it was when something failed outside of the template.
+    # The stage that the render had reached, for failures outside of the template.
     outside = "render"
 
     def __init__(self, template):
@@ -73,7 +73,7 @@ class Engine:
 
 
 class Application:
-    """What people call."""
+    """A tokenizer or a processor, as people call it."""
 
     outside = "input"
 
@@ -106,14 +106,14 @@ def tokenizer(template, tokens):
 
 
 class Processor(ProcessorMixin):
-    """The least that a processor can be: most have no `apply_chat_template` of their own."""
+    """The smallest possible processor: most have no `apply_chat_template` of their own."""
 
     def __init__(self, tokenizer, chat_template):
         super().__init__(tokenizer, chat_template=chat_template)
 
 
 def processor(template, tokens):
-    # A processor asks whether its tokenizer is a fast one, as nearly all are.
+    # A processor asks whether its tokenizer is fast; nearly all are.
     fast = transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizers.Tokenizer(tokenizers.models.BPE()), **special(tokens)
     )
@@ -128,13 +128,13 @@ def render(asked, request):
     FrozenClock.moment = moment.replace(tzinfo=None)
     try:
         text = asked.prompt(request)
-        # A lone surrogate is no text.
+        # A lone surrogate is not a text.
         text.encode()
         return {"outcome": "rendered", "text": text}
     except RecursionError:
         return {"outcome": "exceeded", "limit": "recursion"}
     except Exception as error:
-        # `raise_exception` raises this class itself, Jinja2 only those derived from it.
+        # `raise_exception` raises this class itself; Jinja2 raises only classes derived from it.
         if type(error) is jinja2.exceptions.TemplateError:
             return {"outcome": "raised", "message": str(error)}
         line = template_line(error)

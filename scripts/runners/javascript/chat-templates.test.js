@@ -3,8 +3,8 @@
 //     rolecall export data
 //     EXPORT=data npm test
 //
-// What is known to fail is in expected-failures.json; UPDATE=1 writes it anew. There
-// "family/*" stands for all cases of a family in which a prompt is expected.
+// expected-failures.json lists the known failures; UPDATE=1 writes it again. There "family/*"
+// stands for all cases of a family in which a prompt is expected.
 
 import assert from "node:assert";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,18 +18,18 @@ const read = (...path) => JSON.parse(readFileSync(join(DATA, ...path), "utf8"));
 const known = existsSync(KNOWN) ? JSON.parse(readFileSync(KNOWN, "utf8")) : {};
 const found = {};
 
-// Whether an engine does what is expected.
+// Whether an engine gives the expected result.
 function agrees(expected, render, variables) {
   try {
     const text = render(variables);
     return expected.outcome === "rendered" && text === expected.text;
   } catch (error) {
-    // This engine does not tell a refusal of the template from an error of its own.
+    // This engine does not distinguish a refusal of the template from an error of its own.
     return expected.outcome === "raised" ? error.message === expected.message : expected.outcome !== "rendered";
   }
 }
 
-// The names of what fails, and one for a family that fails as a whole.
+// The names of the failing cases; one name for a family that fails as a whole.
 function folded(rows) {
   const failing = rows.filter((row) => !row.passes);
   const family = (row) => row.name.split("/")[0];
@@ -38,7 +38,7 @@ function folded(rows) {
   return [...new Set(failing.map((row) => (row.prompt && whole.has(family(row)) ? `${family(row)}/*` : row.name)))].sort();
 }
 
-// Holds that exactly what is known to fail fails.
+// Checks that exactly the known failures fail.
 function judge(name, rows) {
   found[name] = folded(rows);
   if (!process.env.UPDATE) assert.deepStrictEqual(found[name], known[name] ?? [], "not what expected-failures.json has");

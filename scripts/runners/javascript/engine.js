@@ -1,15 +1,15 @@
 // The engine under test: @huggingface/jinja, as transformers.js uses it. `raise_exception` and
-// `strftime_now` are its own; it has no clock that could be set.
+// `strftime_now` are its own; nobody can set its clock.
 
 import { Template } from "@huggingface/jinja";
 
-// What this engine cannot be given: JSON.parse does not keep the first two.
+// The flags of cases that this engine cannot read: JSON.parse does not keep the first two.
 export const LOST = ["exact-numbers", "key-order", "clock"];
 
 export function load(source) {
   let template;
   return (variables) => {
-    // A template that cannot be compiled fails in every render.
+    // If a template cannot be compiled, every render of it fails.
     template ??= new Template(source);
     return template.render(variables);
   };

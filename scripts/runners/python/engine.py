@@ -14,7 +14,7 @@ class Refusal(Exception):
 
 
 class Generation(jinja2.ext.Extension):
-    """`{% generation %}` is what is in it."""
+    """`{% generation %}` prints its content."""
 
     tags = {"generation"}
 
@@ -33,14 +33,14 @@ def raise_exception(message):
 
 
 def load(source):
-    """A function that renders a template; its `now` is what the clock shows."""
+    """A function that renders a template; its `now` is the time of the clock."""
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols]
     )
     environment.filters["tojson"] = tojson
     environment.globals["raise_exception"] = raise_exception
 
-    # A template may keep the function, so it is one that looks at the clock when it is called.
+    # A template may keep the function, so the function looks at the clock when it is called.
     environment.globals["strftime_now"] = lambda format: moment(render.now).strftime(format)
     compiled = functools.cache(lambda: environment.from_string(source))
 

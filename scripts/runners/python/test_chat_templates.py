@@ -3,7 +3,7 @@
     rolecall export data
     EXPORT=data pytest test_chat_templates.py
 
-What is known to fail is in expected-failures.json; UPDATE=1 writes it anew.
+expected-failures.json lists the known failures; UPDATE=1 writes it again.
 """
 
 import json
@@ -22,7 +22,7 @@ EXPECTED = sorted((DATA / "expected/transformers/raw").glob("*.json"))
 
 
 def outcome(render, variables):
-    """What an engine does, in the words of the files."""
+    """The engine's result, in the words of the files."""
     try:
         return {"outcome": "rendered", "text": render(variables)}
     except Refusal as refusal:
@@ -38,7 +38,7 @@ def agrees(expected, found):
 
 
 def judge(name, failing):
-    """Holds that exactly what is known to fail fails."""
+    """Checks that exactly the known failures fail."""
     known = json.loads(KNOWN.read_text("utf-8")) if KNOWN.exists() else {}
     if os.environ.get("UPDATE"):
         known = {key: value for key, value in {**known, name: failing}.items() if value}

@@ -3,7 +3,7 @@
 //!     rolecall export data
 //!     EXPORT=data cargo test
 //!
-//! What is known to fail is in expected-failures.json; UPDATE=1 writes it anew.
+//! expected-failures.json lists the known failures; UPDATE=1 writes it again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("the file is there")).expect("it is JSON")
 }
 
-/// What the engine does with a template, in the words of the files; a panic is a failure.
+/// The engine's result for a template, in the words of the files; a panic is a failure.
 fn outcome(source: &str, now: &str, variables: &Map<String, Value>) -> Value {
     let now = Arc::new(Mutex::new(now.to_owned()));
     let render = || {
@@ -46,7 +46,7 @@ fn agrees(expected: &Value, found: &Value) -> bool {
 
 #[test]
 fn what_fails_is_known_to_fail() {
-    // A panic of the engine is one more failure, and not to be told a hundred times.
+    // A panic of the engine is one more failure; do not print a hundred of them.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let data = PathBuf::from(std::env::var("EXPORT").expect("EXPORT names an export"));

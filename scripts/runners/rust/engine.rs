@@ -1,12 +1,12 @@
-//! The engine under test: minijinja with the methods of Python's types, as Rust servers set it
-//! up, and nothing else.
+//! The engine under test: minijinja with the methods of Python's types and nothing else, as Rust
+//! servers set it up.
 
 use std::sync::{Arc, Mutex};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, Value};
 
-/// How a refusal of the template begins, so that it can be told from other errors.
+/// The beginning of a refusal of the template; other errors begin differently.
 pub const REFUSAL: &str = "the template refuses: ";
 
 /// An environment with one template, named `chat`.
@@ -38,7 +38,7 @@ pub fn load(source: &str, now: &Arc<Mutex<String>>) -> Result<Environment<'stati
             )
         },
     );
-    // Only those who train need to know where an answer stands.
+    // Only training needs to know where an answer stands.
     let source = ["{% ", "{%- "]
         .iter()
         .fold(source.to_owned(), |source, tag| {

@@ -1,8 +1,8 @@
-//! How the arguments of functions are described: a letter each, as in a table.
+//! Descriptions of functions' arguments, with a letter for each argument.
 
-/// The type of a value that is wanted.
+/// The type of a wanted value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(super) enum ValueType {
     Text,
     Integer,
     Float,
@@ -14,29 +14,29 @@ pub(super) enum Type {
     Any,
 }
 
-/// A function, filter, test or method: its name, what it is for, its arguments, and what it
-/// gives.
+/// A function, filter, test or method: its name, the type that it applies to, its arguments, and
+/// its result.
 ///
-/// Each argument is a letter: `t` a text, `i` an integer, `s` a small one, `f` a float, `b` a boolean, `l` a
-/// list, `d` a dictionary, `a` anything, `F` the name of a filter, `T` that of a test, `A`
-/// that of an attribute, `P` a format of `printf`, `B` one of `str.format`, `C` one of a date.
-/// What stands behind a `?` may be left out, and behind a `+` there may be more of the last.
-/// Behind `/` stand the names that arguments may be given by.
-pub(super) struct Callable {
+/// Each argument is a letter: `t` a text, `i` an integer, `s` a small one, `f` a float, `b` a
+/// boolean, `l` a list, `d` a dictionary, `a` anything, `F` the name of a filter, `T` that of a
+/// test, `A` that of an attribute, `P` a format of `printf`, `B` one of `str.format`, `C` one of a
+/// date. Arguments after a `?` are optional. After a `+` the last argument may repeat. After a `/`
+/// come the names of the arguments.
+pub(super) struct CallableSignature {
     pub(super) name: &'static str,
-    pub(super) of: Type,
+    pub(super) of: ValueType,
     pub(super) arguments: &'static str,
-    pub(super) gives: Type,
+    pub(super) gives: ValueType,
 }
 
 /// A row of a table.
 pub(super) const fn callable(
     name: &'static str,
-    of: Type,
+    of: ValueType,
     arguments: &'static str,
-    gives: Type,
-) -> Callable {
-    Callable {
+    gives: ValueType,
+) -> CallableSignature {
+    CallableSignature {
         name,
         of,
         arguments,
@@ -44,9 +44,9 @@ pub(super) const fn callable(
     }
 }
 
-impl Callable {
-    /// The letters of the arguments that it must have, those that it may have, whether there
-    /// may be more, and the names.
+impl CallableSignature {
+    /// The letters of the required arguments, the letters of the optional ones, whether the last
+    /// may repeat, and the names.
     pub(super) fn parts(&self) -> (&'static str, &'static str, bool, Vec<&'static str>) {
         let (letters, names) = self
             .arguments

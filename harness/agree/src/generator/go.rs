@@ -1,11 +1,11 @@
-//! Go templates: what Go 1.26's text/template with Ollama's functions understands.
+//! Go templates for Go 1.26's text/template with Ollama's functions.
 
 use crate::chance::Chance;
 
 /// How deeply expressions nest at most.
 const DEEPEST: usize = 3;
 
-/// What can be asked for without knowing where: values of every type that Ollama gives.
+/// Values that a template can read anywhere, of every type that Ollama gives.
 const VALUES: &[&str] = &[
     "$.Messages",
     "$.Tools",
@@ -214,7 +214,7 @@ const TEXT_BETWEEN: &[&str] = &[
     "\u{a0}",
 ];
 
-/// Fields of what a list has.
+/// Fields of a list's items.
 const FIELDS: &[&str] = &[
     ".",
     ".Role",
@@ -256,7 +256,7 @@ const FIELDS: &[&str] = &[
 /// A template.
 pub(super) fn template(chance: &mut Chance) -> String {
     let mut out = String::new();
-    // What names no messages is executed turn by turn.
+    // Ollama executes a template that does not mention messages turn by turn.
     if !chance.one_in(10) {
         let value = chance.word(&[
             "$.Messages",
@@ -270,7 +270,7 @@ pub(super) fn template(chance: &mut Chance) -> String {
         out.push_str(value);
         out.push_str(" }}");
     }
-    let mut writer = Writer { chance, loops: 0 };
+    let mut writer = GoWriter { chance, loops: 0 };
     for _ in 0..=writer.chance.below(3) {
         writer.statement(2, &mut out);
     }
@@ -280,18 +280,18 @@ pub(super) fn template(chance: &mut Chance) -> String {
 /// Statements.
 pub(super) fn statements(chance: &mut Chance) -> String {
     let mut out = String::new();
-    Writer { chance, loops: 0 }.body(1, &mut out);
+    GoWriter { chance, loops: 0 }.body(1, &mut out);
     out
 }
 
 /// An expression.
 pub(super) fn expression(chance: &mut Chance) -> String {
-    Writer { chance, loops: 0 }.pipeline(2)
+    GoWriter { chance, loops: 0 }.pipeline(2)
 }
 
 /// A function that a value is piped to, or a field.
 pub(super) fn suffix(chance: &mut Chance) -> String {
-    let mut writer = Writer { chance, loops: 0 };
+    let mut writer = GoWriter { chance, loops: 0 };
     if writer.chance.one_in(3) {
         writer.pick(FIELDS)
     } else {
@@ -300,12 +300,12 @@ pub(super) fn suffix(chance: &mut Chance) -> String {
 }
 
 /// Writes a template.
-struct Writer<'c> {
+struct GoWriter<'c> {
     chance: &'c mut Chance,
     loops: usize,
 }
 
-impl Writer<'_> {
+impl GoWriter<'_> {
     fn pick(&mut self, words: &[&str]) -> String {
         self.chance.word(words).to_owned()
     }

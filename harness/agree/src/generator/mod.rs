@@ -1,7 +1,7 @@
-//! Templates that nobody wrote, made by the grammar of their language.
+//! Random templates, made by the grammar of their language.
 //!
-//! Most of what is made is as it should be, for a template that fails at its first tag says
-//! little: a value mostly has the type that is wanted. They are small, for the same reason.
+//! Most values have the wanted type, and the templates are small, because a template that fails at
+//! its first tag shows little.
 
 mod arguments;
 
@@ -14,23 +14,23 @@ use rolecall_model::Dialect;
 use crate::chance::Chance;
 
 /// A template of a dialect.
-pub(crate) fn template(dialect: Dialect, chance: &mut Chance) -> String {
+pub fn template(dialect: Dialect, chance: &mut Chance) -> String {
     match dialect {
         Dialect::Jinja => jinja::template(chance),
         Dialect::Go => go::template(chance),
     }
 }
 
-/// An expression of a dialect, as it can stand in the place of a value.
-pub(crate) fn expression(dialect: Dialect, chance: &mut Chance) -> String {
+/// An expression of a dialect, for the place of a value.
+pub fn expression(dialect: Dialect, chance: &mut Chance) -> String {
     match dialect {
         Dialect::Jinja => jinja::expression(chance),
         Dialect::Go => format!("({})", go::expression(chance)),
     }
 }
 
-/// What can be appended to a value: a filter, a method, or a function that it is piped to.
-pub(crate) fn suffix(dialect: Dialect, chance: &mut Chance) -> String {
+/// Something to append to a value: a filter, a method, or a pipe into a function.
+pub fn suffix(dialect: Dialect, chance: &mut Chance) -> String {
     match dialect {
         Dialect::Jinja => jinja::suffix(chance),
         Dialect::Go => go::suffix(chance),
@@ -38,7 +38,7 @@ pub(crate) fn suffix(dialect: Dialect, chance: &mut Chance) -> String {
 }
 
 /// Statements of a dialect.
-pub(crate) fn statements(dialect: Dialect, chance: &mut Chance) -> String {
+pub fn statements(dialect: Dialect, chance: &mut Chance) -> String {
     match dialect {
         Dialect::Jinja => jinja::statements(chance),
         Dialect::Go => go::statements(chance),
@@ -47,14 +47,14 @@ pub(crate) fn statements(dialect: Dialect, chance: &mut Chance) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rolecall::engines::Engines;
+    use rolecall_front::engines::Engines;
     use rolecall_model::guard::load;
     use rolecall_model::{Case, Conversation, Outcome, Template};
     use serde_json::json;
 
     use super::*;
 
-    /// Templates that all fail would say nothing.
+    /// If all templates failed, they would show nothing.
     #[test]
     fn most_templates_give_a_prompt() {
         let engines = Engines::default();

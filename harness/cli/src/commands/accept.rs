@@ -1,13 +1,13 @@
-//! The command `accept`: what came of pairs becomes what is expected of them.
+//! The command `accept`: makes current results the expected ones.
 
 use std::io::Write;
 
 use rolecall::accepting::{Accepting, is_open};
-use rolecall::baseline::Baseline;
 use rolecall::engines::Engines;
+use rolecall::expectations::Expectations;
 use rolecall::reference::Reference;
-use rolecall::report::accepting::{self as report, Counts};
-use rolecall::report::difference::{self, Extent, Groups};
+use rolecall::report::accepting::{self as report, AcceptedCounts};
+use rolecall::report::difference::{self, Extent, FaultGroups};
 use rolecall::report::progress::Progress;
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
@@ -16,7 +16,7 @@ use rolecall::verdict::{Truth, Verdict};
 use rolecall_model::Engine;
 
 use crate::args::AcceptArguments;
-use crate::engines::Choice;
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{engines, home, inputs};
 
@@ -26,29 +26,30 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     report_problems(&suite.problems)?;
     if !suite.problems.is_empty() {
         return Err(Failure::Request(
-            "nothing is accepted with problems in the suite".to_owned(),
+            "the suite has problems, so nothing is accepted".to_owned(),
         ));
     }
     let pairs = select(&suite, &arguments.filters)?;
-    let baseline = Baseline::read(&layout, templates_of(&pairs)).map_err(Failure::Problems)?;
-    report_problems(&baseline.records.problems)?;
+    let expectations =
+        Expectations::read(&layout, templates_of(&pairs)).map_err(Failure::Problems)?;
+    report_problems(&expectations.records.problems)?;
 
     let engines = arguments.limits.chosen().engines();
     let chosen = engines::configured(&engines, &arguments.limits.chosen())?;
-    let asker = Asker {
+    let asker = PairJudge {
         chosen: &chosen,
         suite: &suite,
-        baseline: &baseline,
+        expectations: &expectations,
         engines: &engines,
         arguments,
     };
-    let mut counts = Counts::default();
+    let mut counts = AcceptedCounts::default();
     let (mut open, unknown) = asker.by_record(&pairs, &mut counts)?;
     if !unknown.is_empty() {
         open.extend(asker.by_reference(&unknown)?);
     }
     let mut accepting = Accepting::default();
-    let mut groups = Groups::default();
+    let mut groups = FaultGroups::default();
     for compared in &open {
         let is_confirmed = is_confirmed(compared);
         if is_confirmed || !arguments.verified {
@@ -67,10 +68,10 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         Extent::SHORT
     };
     difference::write(out, &groups.sorted(), extent)?;
-    let (files, mut problems) = accepting.files(&suite, &baseline.snapshots);
+    let (files, mut problems) = accepting.files(&suite, &expectations.snapshots);
     if !arguments.dry_run {
         for file in &files {
-            problems.extend(file.write(&baseline.snapshots).err());
+            problems.extend(file.write(&expectations.snapshots).err());
         }
     }
     report_problems(&problems)?;
@@ -85,19 +86,19 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     })
 }
 
-/// Renders pairs and has them judged.
-struct Asker<'s> {
-    chosen: &'s [Choice<'s>],
+/// Renders pairs and gets their verdicts.
+struct PairJudge<'s> {
+    chosen: &'s [ChosenEngine<'s>],
     suite: &'s Suite,
-    baseline: &'s Baseline,
+    expectations: &'s Expectations,
     engines: &'s Engines,
     arguments: &'s AcceptArguments,
 }
 
-impl<'s> Asker<'s> {
+impl<'s> PairJudge<'s> {
     fn runner(&self) -> Result<Runner<'s>, Failure> {
         let jobs = self.arguments.jobs.map(usize::from);
-        let chosen: Vec<&dyn Engine> = self.chosen.iter().map(Choice::engine).collect();
+        let chosen: Vec<&dyn Engine> = self.chosen.iter().map(ChosenEngine::engine).collect();
         Ok(Runner::new(self.engines, &chosen, jobs)?)
     }
 
@@ -105,23 +106,23 @@ impl<'s> Asker<'s> {
         Expected {
             accepted: Some(Acceptance {
                 suite: self.suite,
-                snapshots: &self.baseline.snapshots,
+                snapshots: &self.expectations.snapshots,
             }),
             truth,
             needs_differences_only: true,
         }
     }
 
-    /// What came of the pairs that are not as accepted, with the word of the records; and where
-    /// that is asked for and the records say nothing, the pairs alone.
+    /// The outcomes of the pairs that differ from their snapshots, with verdicts from the records.
+    /// If the user wants verified results and the records have none, only the pairs.
     fn by_record(
         &self,
         pairs: &[Pair<'s>],
-        counts: &mut Counts,
+        counts: &mut AcceptedCounts,
     ) -> Result<(Vec<Compared<'s>>, Vec<Pair<'s>>), Failure> {
         let mut open = Vec::new();
         let mut unknown = Vec::new();
-        let expected = self.expected(self.baseline.truth());
+        let expected = self.expected(self.expectations.truth());
         self.runner()?.compare_each(pairs, &expected, |compared| {
             let is_unknown = matches!(compared.verdict, Verdict::Unverified(_));
             if !is_open(&compared) {
@@ -135,7 +136,7 @@ impl<'s> Asker<'s> {
         Ok((open, unknown))
     }
 
-    /// What came of pairs, with the word of the references that are installed.
+    /// The outcomes of pairs, with verdicts from the installed references.
     fn by_reference(&self, pairs: &[Pair<'s>]) -> Result<Vec<Compared<'s>>, Failure> {
         let limits = self.arguments.limits.chosen();
         let mut programs = Vec::new();
@@ -150,7 +151,7 @@ impl<'s> Asker<'s> {
         let runner = self.runner()?.with_progress(progress.step());
         let expected = self.expected(Truth::Engines {
             engines: &references,
-            divergences: &self.baseline.divergences,
+            divergences: &self.expectations.divergences,
         });
         let mut open = Vec::new();
         runner.compare_each(pairs, &expected, |compared| open.push(compared));
@@ -159,7 +160,7 @@ impl<'s> Asker<'s> {
     }
 }
 
-/// Whether the reference does the same, or a divergence says why not.
+/// Whether the reference confirms a result, or a divergence explains the difference.
 fn is_confirmed(compared: &Compared<'_>) -> bool {
     matches!(compared.verdict, Verdict::Agrees | Verdict::Differs(_))
         && !compared.verdict.is_unexplained()

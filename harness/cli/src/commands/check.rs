@@ -1,4 +1,4 @@
-//! The command `check`.
+//! The command `check`: prints report cards.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -6,19 +6,20 @@ use std::io::Write;
 use rolecall::card::Card;
 use rolecall::contract::{Contract, Severity};
 use rolecall::file::write_whole;
-use rolecall::known::{self, Known};
-use rolecall::report::card::Detail;
+use rolecall::known_defects::{self, KnownDefects};
+use rolecall::report::card::CardDetail;
+use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
-use rolecall::report::{annotations, cards, counted, document, html, junit, problems, sarif};
+use rolecall::report::{cards, counted, github, html, json, junit, problems, sarif};
 use rolecall::run::Expected;
 use rolecall::suite::Pair;
 
-use crate::args::{CheckArguments, CheckFormat};
+use crate::args::CheckArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::setup::OneDialect;
 use crate::{engines, inputs, page, setup};
 
-/// As many cards as are read one after the other; of more there is a table.
+/// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
 
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -33,7 +34,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-    let strange = known::strange(&suite);
+    let strange = known_defects::unknown_contracts(&suite.templates);
     report_problems(&strange)?;
     let is_sound = setup::report_input(&runner, &suite)? && strange.is_empty();
     if suite.templates.is_empty() {
@@ -68,20 +69,18 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         page::write(path, |out| page.write(out))?;
     }
     match arguments.format {
-        CheckFormat::Json => {
-            document::write_cards(out, examined)?;
-        }
-        CheckFormat::Junit => junit::write(out, examined)?,
-        CheckFormat::Github => annotations::write(out, examined, &suite.templates)?,
-        CheckFormat::Sarif => {
+        Format::Json => json::write_cards(out, examined)?,
+        Format::Junit => junit::write(out, examined)?,
+        Format::Github => github::write(out, examined, &suite.templates)?,
+        Format::Sarif => {
             let folder = std::env::current_dir()?;
             sarif::write(out, examined, &suite.templates, &folder)?;
         }
-        CheckFormat::Human => {
+        _ => {
             let detail = if arguments.all {
-                Detail::Full
+                CardDetail::Full
             } else {
-                Detail::Marked
+                CardDetail::Marked
             };
             if arguments.all || examined.len() <= MOST_CARDS {
                 for card in examined {
@@ -99,7 +98,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         }
     }
     if let Some(path) = &arguments.write_baseline {
-        let known = Known::of(examined);
+        let known = KnownDefects::of(examined);
         write_whole(path, known.text())?;
         let count = counted(known.count(), "finding", "findings");
         tell(&format!(
@@ -125,7 +124,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     })
 }
 
-/// The words after `rolecall show` that name the template of a card, as it was examined.
+/// The words after `rolecall show` that name the template of a card.
 fn shown_as(arguments: &CheckArguments, card: &Card, examined: &[Card]) -> String {
     let quoted = |text: &str| {
         let quoted = shlex::try_quote(text);
@@ -133,7 +132,7 @@ fn shown_as(arguments: &CheckArguments, card: &Card, examined: &[Card]) -> Strin
     };
     let paths = arguments.paths.iter();
     let paths: Vec<String> = paths.map(|path| quoted(&path.to_string_lossy())).collect();
-    // A path that leads to one template names it; of others the name does.
+    // A path with one template names that template. Other templates are named by their names.
     let mut words = match paths.as_slice() {
         [path] if examined.len() == 1 => vec![path.clone()],
         paths => {
@@ -157,21 +156,23 @@ fn shown_as(arguments: &CheckArguments, card: &Card, examined: &[Card]) -> Strin
     words.join(" ")
 }
 
-/// Leaves of report cards what was asked for, and marks what is known.
+/// Keeps the contracts that the user chose, and marks the known findings.
 fn narrow(arguments: &CheckArguments, cards: &mut [Card]) -> Result<(), Failure> {
     let is_asked_for = |contract: &'static Contract| {
         (arguments.select.is_empty() || arguments.select.contains(&contract))
             && !arguments.ignore.contains(&contract)
     };
-    // Of a template that cannot be read nothing else is judged, whoever asked for what.
+    // No contract says more about a template that cannot be read, whichever contracts the user
+    // chose.
     let read = cards.iter_mut();
     for card in read.filter(|card| card.syntax_error.is_none()) {
         card.findings
             .retain(|finding| is_asked_for(finding.contract));
-        card.alone.retain(|finding| is_asked_for(finding.contract));
+        card.without_front
+            .retain(|finding| is_asked_for(finding.contract));
     }
     if let Some(path) = &arguments.baseline {
-        let notes = Known::read(path)?.apply(path, cards);
+        let notes = KnownDefects::read(path)?.apply(path, cards);
         problems::write_notes(&mut anstream::stderr(), &notes)?;
     }
     Ok(())

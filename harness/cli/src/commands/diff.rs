@@ -1,12 +1,13 @@
-//! The command `diff`: two sides, of which neither is what the other should be.
+//! The command `diff`: compares two sides; neither counts as correct.
 
 use std::io::Write;
 
-use rolecall::comparison::{CardChange, Comparison, Sides, Subject, Twins};
+use rolecall::comparison::{CardChange, Comparison, MatchedTemplates, SideKind, Sides};
 use rolecall::engines::Engines;
 use rolecall::front::Front;
 use rolecall::problem::Problem;
 use rolecall::report::comparison as report;
+use rolecall::report::format::Format;
 use rolecall::report::problems;
 use rolecall::report::progress::Progress;
 use rolecall::run::Runner;
@@ -15,15 +16,15 @@ use rolecall::selection::{Filter, select};
 use rolecall::suite::{Pair, Suite};
 use rolecall_model::{Dialect, Template};
 
-use crate::args::{DiffArguments, DiffFormat};
-use crate::engines::Choice;
+use crate::args::DiffArguments;
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::{self, Inputs};
-use crate::side::Side;
+use crate::side::DiffSide;
 use crate::{engines, page, setup, side};
 
-/// What was compared, and whether the input was sound.
-type Compared = (Comparison, bool);
+/// A comparison, and whether the inputs had no problems.
+type CheckedComparison = (Comparison, bool);
 
 pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let engines = arguments.rendering.limits.chosen().engines();
@@ -36,9 +37,9 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     };
     let comparison = comparison.sorted();
     match arguments.format {
-        DiffFormat::Human => report::write(out, &comparison, arguments.all)?,
-        DiffFormat::Json => report::write_json(out, &comparison)?,
-        DiffFormat::Markdown => report::write_markdown(out, &comparison)?,
+        Format::Json => report::write_json(out, &comparison)?,
+        Format::Markdown => report::write_markdown(out, &comparison)?,
+        _ => report::write(out, &comparison, arguments.all)?,
     }
     if let Some(path) = &arguments.html {
         page::write(path, |out| report::write_page(out, &comparison))?;
@@ -52,13 +53,13 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     })
 }
 
-/// A comparison of two sides, of which nothing is known yet.
-fn new(arguments: &DiffArguments, subject: Subject, sides: [String; 2]) -> Comparison {
+/// An empty comparison of two sides.
+fn new(arguments: &DiffArguments, subject: SideKind, sides: [String; 2]) -> Comparison {
     Comparison::new(subject, sides).keeping(arguments.html.is_some())
 }
 
-/// Two templates, two models, or two runs that were saved.
-fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, Failure> {
+/// Compares two templates, two models, or two saved runs.
+fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b, globs @ ..] = arguments.operands.as_slice() else {
         return Err(Failure::Request(
             "two sides are needed: `rolecall diff A B`, or --engines A,B or --fronts A,B\n  \
@@ -76,16 +77,16 @@ fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, F
     let texts = [a.clone(), b.clone()];
     let sources = &arguments.sources;
     match (side::find(a, sources)?, side::find(b, sources)?) {
-        (Side::Run(a), Side::Run(b)) => {
-            let comparison = two_runs([a, b], &filters, new(arguments, Subject::Runs, texts))?;
+        (DiffSide::Run(a), DiffSide::Run(b)) => {
+            let comparison = two_runs([a, b], &filters, new(arguments, SideKind::Runs, texts))?;
             Ok((comparison, true))
         }
-        (Side::Templates(a), Side::Templates(b)) => {
-            let comparison = new(arguments, Subject::Templates, texts);
+        (DiffSide::Templates(a), DiffSide::Templates(b)) => {
+            let comparison = new(arguments, SideKind::Templates, texts);
             two_templates(engines, arguments, [*a, *b], &filters, comparison)
         }
-        (Side::Run(_), Side::Templates(_)) => Err(mixed(a, b)),
-        (Side::Templates(_), Side::Run(_)) => Err(mixed(b, a)),
+        (DiffSide::Run(_), DiffSide::Templates(_)) => Err(mixed(a, b)),
+        (DiffSide::Templates(_), DiffSide::Run(_)) => Err(mixed(b, a)),
     }
 }
 
@@ -96,7 +97,7 @@ fn mixed(run: &str, template: &str) -> Failure {
     ))
 }
 
-/// Globs over cases, of all templates.
+/// Globs over the cases of all templates.
 fn case_filters(globs: &[String]) -> Result<Vec<Filter>, Failure> {
     let filter = |glob: &String| {
         let text = if glob.contains(':') {
@@ -110,7 +111,7 @@ fn case_filters(globs: &[String]) -> Result<Vec<Filter>, Failure> {
     globs.iter().map(filter).collect()
 }
 
-/// Filters, as they were typed.
+/// Filters as the user typed them.
 fn filters(arguments: &DiffArguments) -> Result<Vec<Filter>, Failure> {
     let filter = |text: &String| {
         let parsed: Result<Filter, _> = text.parse();
@@ -125,7 +126,7 @@ fn two_templates(
     mut suites: [Suite; 2],
     filters: &[Filter],
     mut comparison: Comparison,
-) -> Result<Compared, Failure> {
+) -> Result<CheckedComparison, Failure> {
     let chosen = engines::chosen(engines, &arguments.rendering)?;
     let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
     for suite in &mut suites {
@@ -140,7 +141,7 @@ fn two_templates(
         }
     }
     let [a, b] = &suites;
-    // What one side cannot have the other may.
+    // The other side may have what one side lacks.
     for filter in filters {
         let filter = std::slice::from_ref(filter);
         select(a, filter).or_else(|error| select(b, filter).map_err(|_| error))?;
@@ -152,11 +153,11 @@ fn two_templates(
             .map(|template| template.name.to_string());
         names.collect()
     };
-    let twins = Twins::of(&names(a), &names(b));
+    let twins = MatchedTemplates::of(&names(a), &names(b));
     if twins.pairs.is_empty() {
-        return Err(no_twins(&twins.alone));
+        return Err(no_twins(&twins.only));
     }
-    comparison.alone = twins.alone;
+    comparison.only = twins.only;
     let pairs = |suite, name: &str| -> Result<Vec<Pair<'_>>, Failure> {
         let pairs = pairs_of(suite, name, filters);
         if pairs.is_empty() {
@@ -168,7 +169,7 @@ fn two_templates(
     let sides = sides.map(|[one, other]| Ok([pairs(a, one)?, pairs(b, other)?]));
     let sides: Vec<Sides<'_>> = sides.collect::<Result<_, Failure>>()?;
     let count = sides.iter().flatten().map(Vec::len).sum();
-    let is_slow = chosen.iter().any(Choice::is_slow);
+    let is_slow = chosen.iter().any(ChosenEngine::is_slow);
     let progress = progress(is_slow, count);
     let runner = runner.with_progress(progress.step());
     for pairs in sides {
@@ -210,14 +211,14 @@ fn no_twins(names: &[Vec<String>; 2]) -> Failure {
     ))
 }
 
-fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, Failure> {
+fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let names: Vec<&str> = match arguments.engines.as_slice() {
         [both] => both.split(',').map(str::trim).collect(),
         each => each.iter().map(String::as_str).collect(),
     };
     let [a, b] = names.as_slice() else {
         return Err(Failure::Request(format!(
-            "--engines takes two engines, parted by a comma, and there {}",
+            "--engines takes two engines, separated by a comma, but there {}",
             match names.len() {
                 1 => "is one".to_owned(),
                 count => format!("are {count}"),
@@ -247,12 +248,12 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared,
     let pairs = setup::behind(arguments.front.name, select(&suite, &filters)?)?;
     let pairs = of_dialects(pairs, |dialect| dialect == dialects[0])?;
     let descriptions = [first, second].map(|choice| choice.engine().description());
-    let mut comparison = new(arguments, Subject::Engines, descriptions);
+    let mut comparison = new(arguments, SideKind::Engines, descriptions);
     if comparison.sides[0] == comparison.sides[1] {
         comparison.sides = [a, b].map(|name| (*name).to_owned());
     }
     let [one, other] = runners;
-    let is_slow = choices.iter().any(Choice::is_slow);
+    let is_slow = choices.iter().any(ChosenEngine::is_slow);
     let progress = progress(is_slow, 2 * pairs.len());
     let runners = [one, other].map(|runner| runner.with_progress(progress.step()));
     for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
@@ -263,10 +264,10 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<Compared,
     Ok((something(comparison)?, is_sound))
 }
 
-fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, Failure> {
+fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b] = arguments.fronts.as_slice() else {
         return Err(Failure::Request(format!(
-            "--fronts takes two fronts, parted by a comma, and there {}\n  `rolecall list \
+            "--fronts takes two fronts, separated by a comma, but there {}\n  `rolecall list \
              fronts` says what each is for",
             match arguments.fronts.len() {
                 1 => "is one".to_owned(),
@@ -279,13 +280,13 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<Compared, 
     let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let mut pairs = select(&suite, &filters(arguments)?)?;
-    // Each front is given the cases as they are written.
+    // Each front gets the cases as they are written.
     pairs.retain(|pair| pair.case.front.is_none());
     let pairs = of_dialects(pairs, |dialect| a.is_for(dialect) && b.is_for(dialect))?;
     let sides = [*a, *b];
     let names = sides.map(|front| format!("{front}: {}", front.description()));
-    let mut comparison = new(arguments, Subject::Fronts, names);
-    let is_slow = chosen.iter().any(Choice::is_slow);
+    let mut comparison = new(arguments, SideKind::Fronts, names);
+    let is_slow = chosen.iter().any(ChosenEngine::is_slow);
     let progress = progress(is_slow, 2 * pairs.len());
     let runner = runner.with_progress(progress.step());
     for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
@@ -311,7 +312,7 @@ fn behind(template: &Template, front: Front) -> Template {
     }
 }
 
-/// The pairs of a template that any filter is about.
+/// The pairs of a template that match any filter.
 fn pairs_of<'s>(suite: &'s Suite, template: &str, filters: &[Filter]) -> Vec<Pair<'s>> {
     let pairs = suite.pairs().filter(|pair| {
         pair.template.name.as_str() == template
@@ -333,7 +334,7 @@ fn of_dialects(
     Ok(pairs)
 }
 
-/// Compares the cases of runs that were saved that any filter is about.
+/// Compares the cases of saved runs that match any filter.
 fn two_runs(
     mut runs: [SavedRun; 2],
     filters: &[Filter],
@@ -348,13 +349,13 @@ fn two_runs(
             .retain(|line| is_asked_for(&line.template, &line.case));
     }
     comparison.read(runs);
-    if comparison.pairings.is_empty() && comparison.alone.iter().all(|names| !names.is_empty()) {
-        return Err(no_twins(&comparison.alone));
+    if comparison.pairings.is_empty() && comparison.only.iter().all(|names| !names.is_empty()) {
+        return Err(no_twins(&comparison.only));
     }
     something(comparison)
 }
 
-/// A comparison of something.
+/// An empty comparison.
 fn something(comparison: Comparison) -> Result<Comparison, Failure> {
     if comparison.tally().count() == 0 {
         return Err(Failure::Request(
@@ -364,8 +365,7 @@ fn something(comparison: Comparison) -> Result<Comparison, Failure> {
     Ok(comparison)
 }
 
-/// Tells what is wrong with the input of both sides, each once. Returns whether there was
-/// nothing to tell.
+/// Reports the problems of both sides, each once. Returns whether there were none.
 fn report_inputs(runner: &Runner<'_>, suites: &[Suite; 2]) -> Result<bool, Failure> {
     let mut found: Vec<Problem> = Vec::new();
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! The command `explain`: all about contracts.
+//! The command `explain`: the pages of contracts.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! The command `export`: the suite as plain data.
+//! The command `export`: writes the suite as plain data.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Resul
     report_problems(&suite.problems)?;
     if !suite.problems.is_empty() {
         return Err(Failure::Request(
-            "nothing is exported with problems in the suite".to_owned(),
+            "the suite has problems, so nothing is exported".to_owned(),
         ));
     }
     let pairs = select(&suite, &arguments.filters)?;

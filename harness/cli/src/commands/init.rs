@@ -1,4 +1,4 @@
-//! The command `init`: a suite of one's own.
+//! The command `init`: makes the user's own suite.
 
 use std::io::Write;
 

@@ -1,9 +1,9 @@
-//! The command `lint`: the suite itself.
+//! The command `lint`: checks the suite itself.
 
 use std::io::Write;
 
 use rolecall::lint;
-use rolecall::report::{counted, problems, screen, thousands, wrapped};
+use rolecall::report;
 
 use crate::args::LintArguments;
 use crate::failure::{Failure, Status, report_problems};
@@ -16,31 +16,15 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         home::layout()?
     };
     if arguments.fix && layout.is_checkout() {
-        for path in lint::fix(&layout)? {
-            writeln!(out, "wrote {}", path.display())?;
-        }
+        report::lint::write_mended(out, &lint::fix(&layout)?)?;
     }
     let suite = inputs::load_own(&layout)?;
     let findings = lint::lint(&layout, &suite);
     report_problems(&suite.problems)?;
-    problems::write_shared(out, &findings)?;
-    if !findings.is_empty() {
-        let count = counted(findings.len(), "finding", "findings");
-        writeln!(out, "{count}: see above what helps")?;
-    }
-    if !suite.problems.is_empty() {
-        return Ok(Status::BadInput);
-    }
-    if !findings.is_empty() {
-        return Ok(Status::Nonconforming);
-    }
-    let good = format!(
-        "{}, {} cases in {} families, {} snapshots: nothing to mend",
-        counted(suite.templates.len(), "template", "templates"),
-        suite.written_cases().count(),
-        suite.families.len(),
-        thousands(suite.pairs().count()),
-    );
-    writeln!(out, "{}", wrapped(&good, screen::width(), 2))?;
-    Ok(Status::Fine)
+    report::lint::write(out, &suite, &findings)?;
+    Ok(match (suite.problems.as_slice(), findings.as_slice()) {
+        ([], []) => Status::Fine,
+        ([], _) => Status::Nonconforming,
+        _ => Status::BadInput,
+    })
 }

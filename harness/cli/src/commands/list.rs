@@ -1,13 +1,14 @@
-//! The command `list`: what there is.
+//! The command `list`.
 
 use std::io::Write;
 
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::report::format::Format;
 use rolecall::report::listing::Listing;
 use rolecall::suite::Suite;
 
-use crate::args::{ListArguments, ListFormat, Listed};
+use crate::args::{ListArguments, ListTopic};
 use crate::failure::{Failure, Status, report_problems};
 use crate::home;
 use crate::inputs::{self, Inputs};
@@ -23,19 +24,20 @@ pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<
         Ok(suite)
     };
     let listing = match arguments.what {
-        Listed::Engines => Listing::engines(&Engines::default()),
-        Listed::Fronts => Listing::fronts(),
-        Listed::Contracts => Listing::contracts(),
-        Listed::Templates => Listing::templates(&suite()?),
-        Listed::Cases => Listing::cases(&suite()?),
-        Listed::Divergences => {
+        ListTopic::Engines => Listing::engines(&Engines::default()),
+        ListTopic::Fronts => Listing::fronts(),
+        ListTopic::Contracts => Listing::contracts(),
+        ListTopic::Templates => Listing::templates(&suite()?),
+        ListTopic::Cases => Listing::cases(&suite()?),
+        ListTopic::Divergences => {
             let path = home::layout()?.divergences();
             Listing::divergences(&Divergences::read(&path).map_err(Failure::Problems)?)
         }
     };
-    match arguments.format {
-        ListFormat::Human => listing.write(out)?,
-        ListFormat::Json => listing.write_json(out)?,
+    if arguments.format == Format::Json {
+        listing.write_json(out)?;
+    } else {
+        listing.write(out)?;
     }
     Ok(status)
 }

@@ -1,4 +1,4 @@
-//! The commands `completions` and `man`: what shells and readers of manuals need.
+//! The commands `completions` and `man`.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ pub(super) fn completions(
     arguments: &CompletionsArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    // The generator would panic where a reader has seen enough.
+    // The generator would panic if the reader closed the pipe.
     let mut script = Vec::new();
     let mut command = Arguments::command();
     clap_complete::generate(arguments.shell, &mut command, "rolecall", &mut script);
@@ -20,7 +20,7 @@ pub(super) fn completions(
     Ok(Status::Fine)
 }
 
-/// The manual page: that of the command, and below it those of its commands.
+/// The manual page of `rolecall`, and below it the pages of its commands.
 pub(super) fn page(out: &mut dyn Write) -> Result<Status, Failure> {
     let mut command = Arguments::command();
     command.build();

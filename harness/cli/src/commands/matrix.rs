@@ -1,22 +1,23 @@
-//! The command `matrix`: engines measured over the whole suite, and what is kept of that.
+//! The command `matrix`: measures engines over the whole suite, and shows the measurements.
 
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use rolecall::baseline::Baseline;
-use rolecall::construct::Constructs;
+use rolecall::construct::ConstructTable;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::expectations::Expectations;
 use rolecall::file::is_there;
 use rolecall::folder;
 use rolecall::front::Front;
 use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::matrix::Matrix;
-use rolecall::measurement::{self, Asked, Measurement, Measuring};
-use rolecall::problem::closest;
+use rolecall::measurement::{self, Measurement, Measurer, SuiteVersion};
+use rolecall::problem::with_did_you_mean;
 use rolecall::reference::Identity;
+use rolecall::report::format::Format;
 use rolecall::report::matrix as report;
 use rolecall::report::progress::Progress;
 use rolecall::report::{counted, site};
@@ -25,8 +26,8 @@ use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
 use rolecall_model::{Dialect, Engine, Outcome};
 
-use crate::args::{ListFormat, MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
-use crate::engines::{self, Choice};
+use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
+use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{home, inputs};
 
@@ -38,56 +39,61 @@ pub(super) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Resul
     }
 }
 
-/// A suite with what is right in it.
-struct Judged {
+/// A suite with its snapshots and records.
+struct JudgedSuite {
     layout: Layout,
     suite: Suite,
-    baseline: Baseline,
+    expectations: Expectations,
 }
 
-impl Judged {
+impl JudgedSuite {
     /// The suite around the current folder.
-    fn load(layout: Layout) -> Result<Judged, Failure> {
+    fn load(layout: Layout) -> Result<JudgedSuite, Failure> {
         let suite = inputs::load_own(&layout)?;
-        let baseline = Baseline::read(&layout, &suite.templates).map_err(Failure::Problems)?;
-        Ok(Judged {
+        let expectations =
+            Expectations::read(&layout, &suite.templates).map_err(Failure::Problems)?;
+        Ok(JudgedSuite {
             layout,
             suite,
-            baseline,
+            expectations,
         })
     }
 
-    /// The same to measure engines with: what is kept has to be of whole inputs.
-    fn load_sound(layout: Layout) -> Result<Judged, Failure> {
-        let judged = Judged::load(layout)?;
-        let problems = [&judged.suite.problems, &judged.baseline.records.problems];
+    /// Loads the suite for a measurement. It must have no problems: measurements need complete
+    /// inputs.
+    fn load_sound(layout: Layout) -> Result<JudgedSuite, Failure> {
+        let judged = JudgedSuite::load(layout)?;
+        let problems = [
+            &judged.suite.problems,
+            &judged.expectations.records.problems,
+        ];
         let problems: Vec<_> = problems.into_iter().flatten().cloned().collect();
         if problems.is_empty() {
             return Ok(judged);
         }
         report_problems(&problems)?;
         Err(Failure::Request(
-            "no engine was asked, and nothing written, with problems in the suite".to_owned(),
+            "the suite has problems, so no engine was asked and nothing was written".to_owned(),
         ))
     }
 
-    /// The table of constructs of a dialect, where the suite has one. They are given as they
-    /// are, whatever front the suite's templates have.
-    fn constructs(&self, dialect: Dialect) -> Result<Option<Constructs>, Failure> {
-        if !is_there(&Constructs::file(&self.layout, dialect)) {
+    /// The table of constructs of a dialect, if the suite has one. Engines get the constructs as
+    /// they are, whatever front the suite's templates have.
+    fn constructs(&self, dialect: Dialect) -> Result<Option<ConstructTable>, Failure> {
+        if !is_there(&ConstructTable::file(&self.layout, dialect)) {
             return Ok(None);
         }
-        let mut constructs = Constructs::read(&self.layout, dialect)?;
+        let mut constructs = ConstructTable::read(&self.layout, dialect)?;
         constructs.case.front = Some(Front::Raw.name());
         Ok(Some(constructs))
     }
 
-    /// What engines of a dialect are asked now.
-    fn asked(&self, constructs: Option<&Constructs>, dialect: Dialect) -> Asked {
-        Asked::of(&self.suite, &self.baseline.records, constructs, dialect)
+    /// The suite's present version for a dialect.
+    fn suite_version(&self, constructs: Option<&ConstructTable>, dialect: Dialect) -> SuiteVersion {
+        SuiteVersion::of(&self.suite, &self.expectations.records, constructs, dialect)
     }
 
-    /// All that is kept, beside what engines would be asked now.
+    /// All measurements, with the suite's present version.
     fn matrix(&self) -> Result<Matrix, Failure> {
         let (measurements, problems) = measurement::read_all(&self.layout);
         report_problems(&problems)?;
@@ -99,26 +105,23 @@ impl Judged {
         let mut matrix = Matrix::new(measurements);
         for dialect in Dialect::ALL {
             let constructs = self.constructs(dialect)?;
-            let asked = self.asked(constructs.as_ref(), dialect);
-            matrix.set_state(dialect, asked, constructs);
+            let version = self.suite_version(constructs.as_ref(), dialect);
+            matrix.set_state(dialect, version, constructs);
         }
         Ok(matrix)
     }
 }
 
-/// Asks an engine for everything of its dialect.
+/// Asks an engine for all pairs of its dialect.
 fn measure(
-    judged: &Judged,
+    judged: &JudgedSuite,
     name: &str,
     arguments: &MeasuringArguments,
 ) -> Result<Measurement, Failure> {
     let engines = arguments.limits.chosen().engines();
     let choice = engines::open(&engines, name, &arguments.limits.chosen())?;
     let engine = choice.engine();
-    let identity = match choice.program() {
-        Some(program) => Identity::of(program),
-        None => Identity::of_own(engine),
-    };
+    let identity = Identity::of(engine);
     if measurement::file_name(&identity).is_none() {
         return Err(Failure::Request(format!(
             "the engine calls itself `{}` in version `{}`, which cannot be the name of a file\n  \
@@ -137,10 +140,10 @@ fn measure(
         )));
     }
     let constructs = judged.constructs(dialect)?;
-    let mut measuring = Measuring::new(
+    let mut measuring = Measurer::new(
         identity.clone(),
         dialect,
-        judged.asked(constructs.as_ref(), dialect),
+        judged.suite_version(constructs.as_ref(), dialect),
     );
     let rows = constructs.as_ref().map_or(0, |table| table.rows.len());
     let replayed = replayed(judged, arguments, engine)?;
@@ -150,14 +153,14 @@ fn measure(
         "pairs",
     );
     let runner = runner(&engines, &choice, arguments, &progress)?;
-    // What somebody has explained differs nevertheless.
+    // An explained difference still counts as a difference.
     let divergences = Divergences::default();
     let expected = Expected {
         accepted: None,
         truth: Truth::Records {
-            records: &judged.baseline.records,
+            records: &judged.expectations.records,
             divergences: &divergences,
-            snapshots: &judged.baseline.snapshots,
+            snapshots: &judged.expectations.snapshots,
         },
         needs_differences_only: true,
     };
@@ -172,7 +175,7 @@ fn measure(
         measuring.add_constructs(table, &outcomes(&runner, table));
     }
     progress.clear();
-    // How fast an engine is shows in what it is asked now.
+    // The speed comes only from pairs that the engine renders now.
     let (count, elapsed) = match &replayed {
         Some(_) => (rows, start.elapsed()),
         None => (pairs.len(), ran.elapsed),
@@ -182,12 +185,12 @@ fn measure(
         .map_err(|why| Failure::Request(why.to_string()))
 }
 
-/// The results of an engine that were rendered elsewhere, if files with them are named.
+/// The saved results of an engine, if the user names files with them.
 fn replayed(
-    judged: &Judged,
+    judged: &JudgedSuite,
     arguments: &MeasuringArguments,
     engine: &dyn Engine,
-) -> Result<Option<Choice<'static>>, Failure> {
+) -> Result<Option<ChosenEngine<'static>>, Failure> {
     if arguments.results.is_empty() {
         return Ok(None);
     }
@@ -207,7 +210,7 @@ fn replayed(
 
 fn runner<'e>(
     engines: &'e Engines,
-    choice: &'e Choice<'_>,
+    choice: &'e ChosenEngine<'_>,
     arguments: &MeasuringArguments,
     progress: &Progress,
 ) -> Result<Runner<'e>, Failure> {
@@ -216,8 +219,8 @@ fn runner<'e>(
     Ok(Runner::new(engines, &chosen, jobs)?.with_progress(progress.step()))
 }
 
-/// What comes of a table of constructs, row by row.
-fn outcomes(runner: &Runner<'_>, table: &Constructs) -> Vec<Outcome> {
+/// The outcomes of a table of constructs, row by row.
+fn outcomes(runner: &Runner<'_>, table: &ConstructTable) -> Vec<Outcome> {
     let pairs: Vec<Pair<'_>> = table
         .rows
         .iter()
@@ -231,7 +234,7 @@ fn outcomes(runner: &Runner<'_>, table: &Constructs) -> Vec<Outcome> {
 }
 
 fn update(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let judged = Judged::load_sound(home::writable_layout()?)?;
+    let judged = JudgedSuite::load_sound(home::writable_layout()?)?;
     for name in &arguments.engines {
         let measurement = measure(&judged, name, arguments)?;
         let (path, is_other) = measurement.write(&judged.layout)?;
@@ -241,19 +244,19 @@ fn update(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status,
 }
 
 fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let judged = Judged::load_sound(home::layout()?)?;
+    let judged = JudgedSuite::load_sound(home::layout()?)?;
     let matrix = judged.matrix()?;
     let mut is_fine = true;
     for name in &arguments.engines {
         let mut now = measure(&judged, name, arguments)?;
         let of_engine = matrix.versions(&now.engine.engine);
         let kept = of_engine.iter().find(|kept| kept.name() == now.name());
-        // Some engines throw dice: what they do twice is what they do.
+        // Some engines are not deterministic. Outcomes that come twice are an engine's results.
         if kept.is_some_and(|kept| !kept.is_same(&now)) {
             let again = measure(&judged, name, arguments)?;
             if !again.is_same(&now) {
                 tell(&format!(
-                    "{}: asked a second time, it gives other answers than the first time",
+                    "{}: the second measurement has other results than the first one",
                     now.name()
                 ));
                 now = again;
@@ -265,7 +268,7 @@ fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status,
         let names = arguments.engines.join(" ");
         writeln!(
             out,
-            "to write down what they do now: {}",
+            "to record their current results: {}",
             invocation::command(&format!("matrix update {names}"))
         )?;
     }
@@ -276,8 +279,8 @@ fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status,
     })
 }
 
-/// The suite around the current folder; the built-in one where that is somebody's own, over which
-/// no engine was measured.
+/// The suite around the current folder. If that is the user's own suite and has no measurements,
+/// the built-in one.
 fn shown_layout() -> Result<Layout, Failure> {
     let layout = home::layout()?;
     let is_empty = || {
@@ -295,12 +298,12 @@ fn shown_layout() -> Result<Layout, Failure> {
 }
 
 fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let judged = Judged::load(shown_layout()?)?;
+    let judged = JudgedSuite::load(shown_layout()?)?;
     let matrix = judged.matrix()?;
     if matrix.measurements().is_empty() {
         return Err(Failure::Request(format!(
-            "no engine was measured over this suite\n  `{}` asks one and writes down what it does",
-            invocation::command("matrix update minijinja-plain")
+            "no engine was measured over this suite\n  `{}` asks one and records its results",
+            invocation::command("matrix update minijinja")
         )));
     }
     if let [first, second] = arguments.differ.as_slice() {
@@ -322,9 +325,9 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
             chosen.extend(find_all(&matrix, name)?);
         }
         match (arguments.format, chosen.as_slice()) {
-            (ListFormat::Json, _) => report::write_json(out, &matrix, &chosen)?,
-            (ListFormat::Human, []) => report::write_table(out, &matrix)?,
-            (ListFormat::Human, chosen) => {
+            (Format::Json, _) => report::write_json(out, &matrix, &chosen)?,
+            (_, []) => report::write_table(out, &matrix)?,
+            (_, chosen) => {
                 for measurement in chosen {
                     report::write_detail(out, &matrix, measurement, arguments.all)?;
                 }
@@ -334,9 +337,9 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
     Ok(Status::Fine)
 }
 
-/// Writes the site, whole or not at all.
-fn write_site(path: &Path, judged: &Judged, matrix: &Matrix) -> Result<(), Failure> {
-    let files = site::files(matrix, &judged.suite);
+/// Writes the site completely or not at all.
+fn write_site(path: &Path, judged: &JudgedSuite, matrix: &Matrix) -> Result<(), Failure> {
+    let files = site::files(matrix, &judged.suite)?;
     folder::replace(path, &files, site::MARK)?;
     let size: usize = files.values().map(String::len).sum();
     tell(&format!(
@@ -348,24 +351,24 @@ fn write_site(path: &Path, judged: &Judged, matrix: &Matrix) -> Result<(), Failu
     Ok(())
 }
 
-/// The measurement that a name is of: of an engine without a version, the last one.
+/// The measurement with a name. If the name has no version, the engine's last one.
 fn find<'m>(matrix: &'m Matrix, name: &str) -> Result<&'m Measurement, Failure> {
     let found = find_all(matrix, name)?;
-    // A name is of something.
+    // The name matches something.
     found
         .last()
         .copied()
         .ok_or_else(|| Failure::Request(format!("no engine is named `{name}`")))
 }
 
-/// The measurements of an engine, or the one of a version of it.
+/// The measurements of an engine, or of one version of it.
 fn find_all<'m>(matrix: &'m Matrix, name: &str) -> Result<Vec<&'m Measurement>, Failure> {
     let versions = matrix.versions(name);
     if !versions.is_empty() {
         return Ok(versions);
     }
     let all = matrix.measurements().iter();
-    // As it calls itself, or as its file is called.
+    // The name is the engine's own, or that of its file.
     let file = format!("{name}.json");
     let is_named = |one: &&Measurement| {
         one.name() == name || measurement::file_name(&one.engine).as_ref() == Some(&file)
@@ -377,8 +380,8 @@ fn find_all<'m>(matrix: &'m Matrix, name: &str) -> Result<Vec<&'m Measurement>, 
         .flat_map(|one| [one.engine.engine.clone(), one.name()])
         .collect();
     known.dedup();
-    let help = closest(name, known.iter().map(String::as_str))
-        .map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+    let message = format!("no engine `{name}` was measured");
+    let message = with_did_you_mean(message, engines::name_now(name), known);
     let mut names: Vec<_> = matrix
         .measurements()
         .iter()
@@ -386,7 +389,7 @@ fn find_all<'m>(matrix: &'m Matrix, name: &str) -> Result<Vec<&'m Measurement>, 
         .collect();
     names.dedup();
     Err(Failure::Request(format!(
-        "no engine `{name}` was measured{help}\n  there are {}; `{}` measures another",
+        "{message}\n  there are {}; `{}` measures another",
         names.join(", "),
         invocation::command("matrix update ENGINE")
     )))

@@ -27,7 +27,7 @@ use std::io::Write;
 use crate::args::{Arguments, Command};
 use crate::failure::{Failure, Status};
 
-/// Carries a command out; its result goes to `out`.
+/// Runs a command; its result goes to `out`.
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
     match &arguments.command {
         Command::Run(arguments) => run::execute(arguments, out),

@@ -1,9 +1,9 @@
-//! The command `parity`: templates that are meant to give the same prompts.
+//! The command `parity`: compares templates that should give the same prompts.
 
 use std::io::Write;
 
 use rolecall::parity::{self, Explanations};
-use rolecall::problem::closest;
+use rolecall::problem::did_you_mean;
 use rolecall::report;
 use rolecall::run::MOST_OF_DIFFERENCE;
 
@@ -25,10 +25,8 @@ pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Resul
         let names: Vec<_> = families.iter().map(|twins| twins.family.clone()).collect();
         families.retain(|twins| twins.family == *family);
         if families.is_empty() {
-            let help = match closest(family, names.iter().map(String::as_str)) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("there are {}", names.join(", ")),
-            };
+            let help = did_you_mean(family, &names)
+                .unwrap_or_else(|| format!("there are {}", names.join(", ")));
             return Err(Failure::Request(format!(
                 "no templates share the family `{family}`\n  {help}"
             )));
@@ -51,12 +49,12 @@ pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Resul
         rendered.push(one);
     });
     let parities = parity::compare(&suite, &families, &rendered);
-    // Only what was compared can be stale.
+    // Only divergences between compared twins can be stale.
     let explanations = explanations.about(&families);
-    let unexplained = report::parity::write(out, &parities, &explanations, arguments.all)?;
+    report::parity::write(out, &parities, &explanations, arguments.all)?;
     Ok(if !is_sound {
         Status::BadInput
-    } else if unexplained == 0 {
+    } else if explanations.unexplained(&parities) == 0 {
         Status::Fine
     } else {
         Status::Nonconforming

@@ -1,11 +1,11 @@
-//! What the command `show` does for a probe: a conversation of the report card.
+//! The command `show TEMPLATE probe/NAME`: shows a conversation of the report card.
 
 use std::io::Write;
 use std::path::Path;
 
 use rolecall::file::is_there;
 use rolecall::invocation;
-use rolecall::problem::closest;
+use rolecall::problem::{closest, meant};
 use rolecall::report;
 use rolecall::suite::Suite;
 use rolecall_model::Template;
@@ -15,13 +15,13 @@ use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::{engines, inputs, setup};
 
-/// What the names of probes begin with, where cases have their family.
+/// The prefix of probes' names. Cases have their family there.
 pub(super) const FAMILY: &str = "probe/";
 
-/// Names that are listed where one is not known.
+/// How many names to suggest for an unknown one.
 const MOST_NAMES: usize = 12;
 
-/// Shows what a template makes of a probe, by its name.
+/// Shows a template's result for a probe.
 pub(super) fn show(
     arguments: &ShowArguments,
     name: &str,
@@ -53,15 +53,15 @@ pub(super) fn show(
         return tokens::show(arguments, template, &render.outcome, out);
     }
     if arguments.raw {
-        out.write_all(render.outcome.text().as_bytes())?;
+        report::transcripts::write_raw(out, &render.outcome)?;
     } else {
         report::probe::write(out, render)?;
     }
     Ok(Status::Fine)
 }
 
-/// The templates among which the one is that is asked for, and its name; without a name it is the
-/// only one of what the argument leads to.
+/// The loaded templates and the name of the chosen one. Without a name, the argument must lead to
+/// one template only.
 fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> {
     let (text, sources) = (&arguments.template, &arguments.sources);
     let name = Some(text.clone());
@@ -70,7 +70,8 @@ fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> 
         return Ok((suite, name));
     }
     let path = Path::new(text);
-    // As `diff` takes its sides: a path, else a name of the suite, else a model by its name.
+    // The same order as for the sides of `diff`: a path, then a template of the suite, then a model
+    // by name.
     if is_there(path) || text.contains(['/', '\\', ':']) || text == "-" {
         let suite = inputs::load_templates(&[path.to_path_buf()], &sources.set)?;
         return Ok((suite, None));
@@ -78,7 +79,7 @@ fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> 
     Ok((inputs::load_templates(&[], &sources.set)?, name))
 }
 
-/// The template of a name, or the only one.
+/// The template with the name, or the only one.
 fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Template, Failure> {
     let names = suite.templates.iter().map(|known| known.name.as_str());
     let names: Vec<&str> = names.collect();
@@ -99,11 +100,11 @@ fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Template, Failur
     }
 }
 
-/// That there is no such probe, with those whose names are like it.
+/// The error for an unknown probe, with similar names.
 fn unknown(name: &str, names: &[&str]) -> Failure {
     let help = closest(name, names.iter().copied());
     let help = help.map_or_else(String::new, |known| {
-        format!("\n  did you mean `{FAMILY}{known}`?")
+        format!("\n  {}", meant(format_args!("{FAMILY}{known}")))
     });
     let parts: Vec<&str> = names.iter().flat_map(|known| known.split('-')).collect();
     let words = name.split('-').filter(|word| word.len() > 2);

@@ -1,11 +1,12 @@
-//! The command `probe-engine`: what is wrong with a program as an engine.
+//! The command `probe-engine`: tries a program as an engine.
 
 use std::io::Write;
 
 use rolecall::protocol::Trial;
-use rolecall::report;
+use rolecall::report::format::Format;
+use rolecall::report::trial;
 
-use crate::args::{ListFormat, ProbeEngineArguments};
+use crate::args::ProbeEngineArguments;
 use crate::engines;
 use crate::failure::{Failure, Status};
 
@@ -16,9 +17,10 @@ pub(super) fn execute(
     let limits = arguments.limits.chosen();
     let words = engines::words(&arguments.command, &limits)?;
     let trial = Trial::of(&words, &limits.program)?;
-    match arguments.format {
-        ListFormat::Human => report::trial::write(out, &trial)?,
-        ListFormat::Json => report::trial::write_json(out, &trial)?,
+    if arguments.format == Format::Json {
+        trial::write_json(out, &trial)?;
+    } else {
+        trial::write(out, &trial)?;
     }
     Ok(if trial.is_fine() {
         Status::Fine

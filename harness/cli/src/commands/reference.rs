@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use rolecall::conclusion::Conclusion;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
-use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
@@ -13,7 +13,7 @@ use rolecall::recording::{Updates, keep_transcripts, standing};
 use rolecall::reference::{Identity, Reference};
 use rolecall::report::progress::Progress;
 use rolecall::report::{counted, difference, problems, references, summary};
-use rolecall::run::{Acceptance, Runner, agrees_again};
+use rolecall::run::{Acceptance, Runner};
 use rolecall::selection::select;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
@@ -31,7 +31,7 @@ pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result
     }
 }
 
-/// The suite without anything wrong in it: what is recorded has to be of whole inputs.
+/// The suite, which must have no problems: records need complete inputs.
 fn suite(layout: &Layout) -> Result<Suite, Failure> {
     let suite = inputs::load_own(layout)?;
     if suite.problems.is_empty() {
@@ -39,8 +39,7 @@ fn suite(layout: &Layout) -> Result<Suite, Failure> {
     }
     report_problems(&suite.problems)?;
     Err(Failure::Request(
-        "nothing was asked of the references, and nothing written, with problems in the suite"
-            .to_owned(),
+        "the suite has problems, so no reference was asked and nothing was written".to_owned(),
     ))
 }
 
@@ -48,7 +47,7 @@ fn read_divergences(layout: &Layout) -> Result<Divergences, Failure> {
     Divergences::read(&layout.divergences()).map_err(Failure::Problems)
 }
 
-/// Starts the references that some pairs need.
+/// Starts the references for some pairs.
 fn open(
     pairs: &[Pair<'_>],
     arguments: &ReferenceArguments,
@@ -62,7 +61,7 @@ fn open(
         .collect()
 }
 
-/// A runner that asks the references.
+/// A runner with the references.
 fn asking<'e>(
     programs: &'e [ProtocolEngine],
     engines: &'e Engines,
@@ -91,7 +90,7 @@ fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
     let script = layout.scripts().join("setup-references");
     let mut bash = std::process::Command::new("bash");
     bash.arg(&script).args(&arguments.names);
-    // In a checkout the engines are asked as they are there.
+    // A checkout uses the references' programs in place.
     if !layout.is_checkout() {
         bash.env("ROLECALL_REFERENCES", home::references_folder(&layout));
     }
@@ -135,7 +134,7 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     if !broken.is_empty() {
         tell("nothing is kept of records that cannot be read");
     }
-    // What stands in the way of one file leaves the others.
+    // An error with one file does not stop the others.
     let mut written = 0;
     let mut in_the_way = Vec::new();
     for update in &updates {
@@ -181,12 +180,11 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let engines = arguments.limits.chosen().engines();
     let snapshots = Snapshots::of(&layout);
     let progress = Progress::new(pairs.len(), "asking the references", "pairs");
-    let mut standings = references::Standings::default();
-    let mut summary = summary::Summary::default();
-    let mut groups = difference::Groups::default();
-    let mut gone = Vec::new();
+    let mut standings = references::RecordStandings::default();
+    let mut conclusion = Conclusion::default();
+    let mut groups = difference::FaultGroups::default();
     let mut shown = Ok(());
-    // The engines of this process against what the references do now.
+    // Compares this process's engines with the references' current results.
     let accepted = Acceptance {
         suite: &suite,
         snapshots: &snapshots,
@@ -200,32 +198,19 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
             if shown.is_ok() {
                 shown = standings.add(reference, &standing);
             }
-            summary.add(&compared);
+            conclusion.add(&compared, &divergences);
             groups.add(&compared);
-            gone.extend(agrees_again(&divergences, &compared));
         },
     );
     progress.clear();
     shown?;
+    conclusion.finish(ran);
     difference::write(out, &groups.sorted(), difference::Extent::SHORT)?;
-    difference::write_gone(out, &gone)?;
-    problems::write_shared(out, &ran.problems)?;
-    summary::write_close(out, &summary, ran.elapsed, Some(&names(&programs)))?;
+    difference::write_gone(out, &conclusion.gone)?;
+    problems::write_shared(out, &conclusion.problems)?;
+    summary::write_close(out, &conclusion, Some(&names(&programs)))?;
     standings.write(out)?;
-    if standings.wrong > 0 {
-        writeln!(
-            out,
-            "to write down what the references do now: {}",
-            invocation::command("reference update")
-        )?;
-    }
-    let tally = summary.total();
-    let is_fine = tally.is_as_the_reference()
-        && tally.is_as_accepted()
-        && gone.is_empty()
-        && ran.problems.is_empty()
-        && standings.wrong == 0
-        && records.problems.is_empty();
+    let is_fine = conclusion.passes() && standings.wrong == 0 && records.problems.is_empty();
     Ok(if is_fine {
         Status::Fine
     } else {

@@ -1,12 +1,13 @@
-//! The command `render`: outcomes, and no verdicts.
+//! The command `render`: prints outcomes without verdicts.
 
 use std::io::Write;
 
+use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{jsonl, transcripts};
 use rolecall::selection::select;
 
-use crate::args::{Format, RenderArguments};
+use crate::args::RenderArguments;
 use crate::failure::{Failure, Status};
 use crate::inputs::{self, Inputs};
 #[cfg(feature = "fetch")]
@@ -30,7 +31,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
     let pairs = arguments.shard.of(pairs);
-    let is_slow = chosen.iter().any(engines::Choice::is_slow);
+    let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow);
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering", "pairs")
     } else {
@@ -40,9 +41,10 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let mut written = Ok(());
     runner.render_each(&pairs, |rendered| {
         if written.is_ok() {
-            written = match arguments.format {
-                Format::Jsonl => jsonl::write_rendered(out, &rendered),
-                Format::Human => transcripts::write_named(out, &rendered),
+            written = if arguments.format == Format::Jsonl {
+                jsonl::write_rendered(out, &rendered)
+            } else {
+                transcripts::write_named(out, &rendered)
             };
         }
     });

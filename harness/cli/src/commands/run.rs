@@ -1,24 +1,26 @@
-//! The command `run`: every case across every template, against what was accepted and
-//! recorded.
+//! The command `run`: renders every case with every template, and compares with snapshots and
+//! records.
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use rolecall::conclusion::Conclusion;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::reference::Reference;
 use rolecall::repetition::Repetition;
+use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{
     self, counted, difference, failures, grid, html, jsonl, repetition, summary,
 };
-use rolecall::run::{Acceptance, Compared, Expected, Ran, Runner, agrees_again};
+use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
 use rolecall_model::{Engine, Template};
 
-use crate::args::{Format, RunArguments};
+use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 #[cfg(feature = "fetch")]
 use crate::served;
@@ -27,7 +29,7 @@ use crate::{engines, inputs, page, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut inputs = inputs::load(&arguments.selection.sources)?;
-    // Of the suite only what has a template's own front was recorded.
+    // Only the pairs with a template's own front have records.
     let is_recorded = inputs.layout.is_some() && arguments.against.is_empty();
     let is_elsewhere = !is_recorded && setup::put_behind(arguments.front.name, &mut inputs.suite);
     let suite = &inputs.suite;
@@ -38,13 +40,13 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         .iter()
         .map(|name| engines::open(&engines, name, &arguments.rendering.limits.chosen()))
         .collect::<Result<Vec<_>, _>>()?;
-    let others: Vec<&dyn Engine> = others.iter().map(engines::Choice::engine).collect();
+    let others: Vec<&dyn Engine> = others.iter().map(engines::ChosenEngine::engine).collect();
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, suite)?;
     let pairs = pairs(arguments, suite, &chosen, &others)?;
-    let baseline = inputs.baseline(&pairs)?;
+    let expectations = inputs.expectations(&pairs)?;
 
-    let is_slow = chosen.iter().any(engines::Choice::is_slow) || !others.is_empty();
+    let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow) || !others.is_empty();
     let progress = if is_slow {
         Progress::new(pairs.len(), "rendering", "pairs")
     } else {
@@ -52,14 +54,15 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     };
     let runner = runner.with_progress(progress.step());
     let none = Divergences::default();
-    let divergences = baseline.as_ref().map_or(&none, |known| &known.divergences);
-    if let Some(known) = &baseline {
+    let divergences = expectations
+        .as_ref()
+        .map_or(&none, |known| &known.divergences);
+    if let Some(known) = &expectations {
         report_problems(&known.records.problems)?;
     }
-    // Another engine's results are not what was accepted, and neither are those of another
-    // front.
+    // Snapshots do not hold for another engine or another front.
     let is_others = is_others(arguments, &engines, &chosen);
-    let accepted = baseline
+    let accepted = expectations
         .as_ref()
         .filter(|_| !is_elsewhere && !is_others)
         .map(|known| Acceptance {
@@ -68,7 +71,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         });
     let expected = Expected {
         accepted,
-        truth: match &baseline {
+        truth: match &expectations {
             _ if !others.is_empty() => Truth::Engines {
                 engines: &others,
                 divergences,
@@ -82,7 +85,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         Some(_) => Some(page_of(suite, &pairs, &engines, &chosen, arguments)?),
         None => None,
     };
-    let mut results = Results::new(arguments, &pairs);
+    let mut results = RunResults::new(arguments, &pairs);
     let mut written = Ok(());
     let ran = runner.compare_each(&pairs, &expected, |mut compared| {
         if written.is_err() {
@@ -102,7 +105,8 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     if let (Some(path), Some(page)) = (&arguments.html, page) {
         page::write(path, |out| page.write(out))?;
     }
-    let status = results.status(is_sound, &ran);
+    results.conclusion.finish(ran);
+    let status = results.status(is_sound);
     let program = engines::program(&arguments.rendering, &chosen);
     let mut errors = anstream::stderr();
     let told: &mut dyn Write = if arguments.format == Format::Human {
@@ -119,30 +123,30 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     }
     if arguments.format == Format::Human {
         let law = law(&expected.truth, &pairs);
-        results.write(out, arguments, &ran, law.as_deref(), is_other)?;
+        results.write(out, arguments, law.as_deref(), is_other)?;
     } else {
-        report_problems(&ran.problems)?;
+        report_problems(&results.conclusion.problems)?;
     }
     Ok(status)
 }
 
-/// The engines that are to be used instead of the usual ones.
+/// The engines that replace the default ones.
 fn chosen<'e>(
     arguments: &RunArguments,
     engines: &'e Engines,
     suite: &Suite,
-) -> Result<Vec<engines::Choice<'e>>, Failure> {
+) -> Result<Vec<engines::ChosenEngine<'e>>, Failure> {
     match &arguments.results[..] {
         [] => engines::chosen(engines, &arguments.rendering),
         files => engines::replayed(files, suite),
     }
 }
 
-/// The pairs that are asked for.
+/// The pairs that the user chose.
 fn pairs<'s>(
     arguments: &RunArguments,
     suite: &'s Suite,
-    chosen: &[engines::Choice<'_>],
+    chosen: &[engines::ChosenEngine<'_>],
     others: &[&dyn Engine],
 ) -> Result<Vec<Pair<'s>>, Failure> {
     let one = OneDialect::of(&arguments.dialect, &arguments.rendering, chosen)?;
@@ -154,13 +158,17 @@ fn pairs<'s>(
     if arguments.results.is_empty() {
         return Ok(arguments.shard.of(pairs));
     }
-    let replays: Vec<&dyn Engine> = chosen.iter().map(engines::Choice::engine).collect();
+    let replays: Vec<&dyn Engine> = chosen.iter().map(engines::ChosenEngine::engine).collect();
     with_dialects(pairs, &replays)
 }
 
-/// Whether the results are those of another engine than the usual ones.
-fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[engines::Choice<'_>]) -> bool {
-    let is_ours = |choice: &engines::Choice<'_>| {
+/// Whether the results come from other engines than the default ones.
+fn is_others(
+    arguments: &RunArguments,
+    engines: &Engines,
+    chosen: &[engines::ChosenEngine<'_>],
+) -> bool {
+    let is_ours = |choice: &engines::ChosenEngine<'_>| {
         let ours = engines.for_dialect(choice.engine().dialect());
         ours.is_some_and(|ours| ours.name() == choice.engine().name())
     };
@@ -170,77 +178,66 @@ fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[engines::Cho
     }
 }
 
-/// What is kept of the results of a run: counts, and what is not as expected.
+/// The results of a run, as far as reports need them: the conclusion, and its details.
 #[derive(Default)]
-struct Results<'s> {
-    summary: summary::Summary,
-    groups: difference::Groups<'s>,
-    failures: failures::Failures<'s>,
-    /// Pairs that another program answered otherwise than the reference.
+struct RunResults<'s> {
+    conclusion: Conclusion<'s>,
+    groups: difference::FaultGroups<'s>,
+    /// The pairs of an external program that differ from the reference.
     differing: Repetition<'s>,
-    /// Of few templates, or where it is asked for.
+    /// Only for a few templates, or if the user asks for it.
     grid: Option<grid::Grid<'s>>,
-    /// Pairs of which the list says that an engine differs, and where it does not.
-    gone: Vec<String>,
 }
 
-impl<'s> Results<'s> {
-    fn new(arguments: &RunArguments, pairs: &[Pair<'s>]) -> Results<'s> {
+impl<'s> RunResults<'s> {
+    fn new(arguments: &RunArguments, pairs: &[Pair<'s>]) -> RunResults<'s> {
         let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
         templates.dedup();
         let are_few =
             !arguments.selection.filters.is_empty() && templates.len() <= grid::MOST_TEMPLATES;
-        Results {
+        RunResults {
             grid: (arguments.pairs || are_few).then(grid::Grid::default),
-            ..Results::default()
+            ..RunResults::default()
         }
     }
 
     fn add(&mut self, compared: &Compared<'s>, divergences: &Divergences) {
-        self.summary.add(compared);
+        self.conclusion.add(compared, divergences);
         self.groups.add(compared);
-        self.failures.add(compared);
         self.differing.add(compared);
         if let Some(grid) = &mut self.grid {
             grid.add(compared);
         }
-        self.gone.extend(agrees_again(divergences, compared));
     }
 
-    fn status(&self, is_sound: bool, ran: &Ran) -> Status {
-        let tally = self.summary.total();
-        let conforms = tally.is_as_accepted()
-            && tally.is_as_the_reference()
-            && self.gone.is_empty()
-            && self.failures.are_none()
-            && ran.problems.is_empty();
-        match (is_sound, conforms) {
+    fn status(&self, is_sound: bool) -> Status {
+        match (is_sound, self.conclusion.passes()) {
             (false, _) => Status::BadInput,
             (true, true) => Status::Fine,
             (true, false) => Status::Nonconforming,
         }
     }
 
-    /// Writes why nothing came of templates, or of all of them.
+    /// Writes why some templates, or all, gave no result.
     fn write_failures(
         &self,
         out: &mut dyn Write,
         runner: &Runner<'_>,
         is_other: bool,
     ) -> Result<(), Failure> {
-        match self.failures.common_refusal().filter(|_| is_other) {
-            Some(words) => failures::Failures::write_common_refusal(out, words)?,
-            None => self.failures.write(out, |dialect| runner.engine(dialect))?,
+        let failures = &self.conclusion.failures;
+        match failures.common_refusal().filter(|_| is_other) {
+            Some(words) => failures::write_common_refusal(out, words)?,
+            None => failures::write(out, failures, |dialect| runner.engine(dialect))?,
         }
         Ok(())
     }
 
-    /// Writes them for a person.
+    /// Writes the results for people.
     fn write(
         self,
         out: &mut dyn Write,
         arguments: &RunArguments,
-        ran: &Ran,
         law: Option<&str>,
         is_other: bool,
     ) -> Result<(), Failure> {
@@ -254,27 +251,28 @@ impl<'s> Results<'s> {
             difference::Extent::SHORT
         };
         difference::write(out, &self.groups.sorted(), extent)?;
-        difference::write_gone(out, &self.gone)?;
-        if !ran.problems.is_empty() {
-            report::problems::write_shared(out, &ran.problems)?;
+        let conclusion = &self.conclusion;
+        difference::write_gone(out, &conclusion.gone)?;
+        if !conclusion.problems.is_empty() {
+            report::problems::write_shared(out, &conclusion.problems)?;
             writeln!(out)?;
         }
-        summary::write_table(out, &self.summary)?;
+        summary::write_table(out, conclusion)?;
         writeln!(out)?;
         if is_other {
-            summary::write_parts(out, &self.summary)?;
+            summary::write_parts(out, conclusion)?;
         }
-        summary::write_close(out, &self.summary, ran.elapsed, law)?;
+        summary::write_close(out, conclusion, law)?;
         Ok(())
     }
 }
 
-/// A page for the results of a run, with the cards of its templates.
+/// A page of the run's results, with the cards of its templates.
 fn page_of<'s>(
     suite: &'s Suite,
     pairs: &[Pair<'s>],
     engines: &Engines,
-    chosen: &[engines::Choice<'_>],
+    chosen: &[engines::ChosenEngine<'_>],
     arguments: &RunArguments,
 ) -> Result<html::Page<'s>, Failure> {
     let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
@@ -290,8 +288,8 @@ fn page_of<'s>(
     Ok(html::Page::new("Rolecall", suite, pairs, cards))
 }
 
-/// The pairs whose dialect one of the engines that are asked for verdicts has; what is
-/// left out is told.
+/// The pairs in the dialects of the engines that give verdicts. Reports the pairs that are left
+/// out.
 fn with_dialects<'s>(
     pairs: Vec<Pair<'s>>,
     others: &[&dyn Engine],
@@ -320,7 +318,7 @@ fn with_dialects<'s>(
     Ok(kept)
 }
 
-/// Who decides what is right, in words; nobody for pairs from outside the suite.
+/// The reference that gives the verdicts, in words. Nothing for pairs from outside the suite.
 fn law(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
     let names: Vec<String> = match truth {
         Truth::Unknown => return None,

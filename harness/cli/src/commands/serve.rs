@@ -1,4 +1,4 @@
-//! This program as an engine for others.
+//! The command `serve`: an engine of this program, for other programs.
 
 use std::io::{self, Write};
 
@@ -8,9 +8,9 @@ use crate::args::ServeArguments;
 use crate::engines::unknown;
 use crate::failure::{Failure, Status};
 
-/// Bytes of address space that a served engine may take, where the system keeps to it
-/// (Unix): 256 MiB for its stack, which it hardly ever uses, as much for a render, and some
-/// for its code. An engine that asks for more ends.
+/// How much address space a served engine may take, on systems that support the limit (Unix): 256
+/// MiB for its stack, which it hardly uses, as much for a render, and some for its code. An engine
+/// that asks for more ends.
 #[cfg(unix)]
 const MOST_MEMORY: u64 = 576 << 20;
 
@@ -24,7 +24,7 @@ pub(super) fn execute(arguments: &ServeArguments, out: &mut dyn Write) -> Result
     Ok(Status::Fine)
 }
 
-/// Bounds the memory of this process: not every engine counts all that it takes.
+/// Limits the memory of this process, because not every engine counts all that it takes.
 fn confine() {
     #[cfg(unix)]
     {
@@ -35,7 +35,7 @@ fn confine() {
             current: Some(most),
             maximum,
         };
-        // Where it cannot be set, there is one bound less.
+        // If the limit cannot be set, the process runs without it.
         let _ = setrlimit(Resource::As, limit);
     }
 }

@@ -1,4 +1,4 @@
-//! The command `show`: one pair.
+//! The command `show`: shows one pair.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use rolecall::divergence::pair_name;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::invocation;
 use rolecall::problem::Problem;
-use rolecall::record::Answer;
+use rolecall::record::RecordedAnswer;
 use rolecall::reference::Reference;
 use rolecall::report::{difference, screen, transcripts};
-use rolecall::snapshot::Comparison;
+use rolecall::snapshot::SnapshotStatus;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall_model::{CaseId, Dialect, Outcome};
@@ -27,7 +27,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     }
     let mut inputs = inputs::load(&arguments.sources)?;
     let is_compared = arguments.diff || arguments.reference;
-    // Only what has a template's own front was accepted and recorded.
+    // Only the pairs with a template's own front have snapshots and records.
     if !is_compared || inputs.layout.is_none() {
         setup::put_behind(arguments.front.name, &mut inputs.suite);
     }
@@ -56,37 +56,37 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     }
     let found = transcript::encode(outcome);
     if let Some(reference) = reference {
-        if Answer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
+        if RecordedAnswer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
             let name = Reference::of(pair.template.dialect).name;
-            writeln!(out, "as {name} did it")?;
+            transcripts::write_agreement(out, name)?;
             return Ok(Status::Fine);
         }
         let diff = Diff::new(&transcript::encode(&reference), &found);
         write_diff(arguments, out, &diff)?;
         return Ok(Status::Nonconforming);
     }
-    let Some(baseline) = inputs.baseline(&[pair])? else {
+    let Some(expectations) = inputs.expectations(&[pair])? else {
         return Err(Failure::Request(
             "templates and cases from outside the suite have no snapshots to differ from"
                 .to_owned(),
         ));
     };
-    let accepted = baseline
+    let accepted = expectations
         .snapshots
         .accepted(&pair.template.name, pair.case.id.family());
     match accepted.compare(pair.case.id.name(), outcome) {
-        Comparison::Same => {
-            writeln!(out, "as accepted in {}", accepted.path().display())?;
+        SnapshotStatus::Same => {
+            transcripts::write_accepted(out, accepted.path())?;
             Ok(Status::Fine)
         }
-        Comparison::New => {
+        SnapshotStatus::New => {
             let message = "nothing was accepted yet for this pair";
             Err(Problem::new(accepted.path(), message)
                 .help(invocation::review())
                 .into())
         }
-        Comparison::Unreadable(problem) => Err(problem.into()),
-        Comparison::Changed(accepted) => {
+        SnapshotStatus::Unreadable(problem) => Err(problem.into()),
+        SnapshotStatus::Changed(accepted) => {
             write_diff(arguments, out, &Diff::new(&accepted, &found))?;
             Ok(Status::Nonconforming)
         }
@@ -112,7 +112,7 @@ fn show_outcome(
         return tokens::show(arguments, template, outcome, out);
     }
     if arguments.raw {
-        out.write_all(outcome.text().as_bytes())?;
+        transcripts::write_raw(out, outcome)?;
         return Ok(Status::Fine);
     }
     transcripts::write(out, outcome)?;
@@ -127,18 +127,18 @@ fn show_outcome(
     Ok(Status::Fine)
 }
 
-/// What the reference did with a pair, in whole.
+/// The reference's result for a pair, whole.
 fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
     let name = pair_name(pair);
-    let Some(baseline) = inputs.baseline(std::slice::from_ref(pair))? else {
+    let Some(expectations) = inputs.expectations(std::slice::from_ref(pair))? else {
         return Err(Failure::Request(
             "templates and cases from outside the suite have no records; `run --against` asks \
              the reference"
                 .to_owned(),
         ));
     };
-    report_problems(&baseline.records.problems)?;
-    let answer = baseline
+    report_problems(&expectations.records.problems)?;
+    let answer = expectations
         .records
         .answer(pair, Fingerprint::of_case(pair.case))
         .map_err(|why| {
@@ -147,14 +147,14 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
                 invocation::command(&format!("reference update {name}"))
             ))
         })?;
-    baseline
+    expectations
         .snapshots
         .reference(pair, answer)
         .and_then(|text| transcript::decode(&text).ok())
         .ok_or_else(|| {
             Failure::Request(format!(
-                "only the SHA-256 of what the reference did with {name} is recorded, and the \
-                 snapshot is another\n  to see it: {}",
+                "the record of {name} has only a SHA-256, which the snapshot does not match, so \
+                 the text is not available\n  to see it: {}",
                 invocation::command(&format!(
                     "show {} {} --engine {}",
                     pair.template.name,
@@ -165,7 +165,8 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
         })
 }
 
-/// The pair that was asked for; behind another front, the one that stands beside it.
+/// The pair that the user chose. Behind another front, the suite's version of the case for that
+/// front.
 fn asked_pair<'s>(suite: &'s Suite, arguments: &ShowArguments) -> Result<Pair<'s>, Failure> {
     let pair = find_pair(suite, &arguments.template, &arguments.case)?;
     let Some(front) = arguments.front.name else {
@@ -223,7 +224,7 @@ fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s
     }
     if !suite.has_pair(template, found) {
         return Err(Failure::Request(format!(
-            "the front of {} changes nothing in this case: it is there as `{}` only",
+            "the front of {} does not change this case, so it has no version of its own; use `{}`",
             template.name,
             CaseId::new(found.id.family(), found.id.written_name())
         )));

@@ -1,31 +1,31 @@
-//! What the command `show` does for tokens.
+//! The command `show --tokens`.
 
 use std::io::Write;
 
 use rolecall::problem::Problem;
 use rolecall::report::{tokens, transcripts};
-use rolecall::tokenizer::Tokenizer;
 use rolecall_model::{Outcome, Template};
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status};
+use crate::vocabulary;
 
-/// Writes what the model makes of a prompt.
+/// Writes the tokens of a prompt.
 pub(super) fn show(
     arguments: &ShowArguments,
     template: &Template,
     outcome: &Outcome,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let tokenizer = Tokenizer::read(&template.vocabulary, &template.special_tokens)?;
-    let Some(tokenizer) = tokenizer else {
+    let Some(tokenizer) = vocabulary::read(template)? else {
         let message = "the vocabulary of the model is not known";
-        return Err(Problem::new(&template.path, message)
-            .help(
-                "name a model folder with tokenizer.json, or a GGUF file with its tokens, \
-                 with --templates",
-            )
-            .into());
+        let help = if vocabulary::is_left_out(template) {
+            vocabulary::HELP
+        } else {
+            "name a model folder with tokenizer.json, or a GGUF file with its tokens, with \
+             --templates"
+        };
+        return Err(Problem::new(&template.path, message).help(help).into());
     };
     let Outcome::Rendered { text } = outcome else {
         transcripts::write(out, outcome)?;

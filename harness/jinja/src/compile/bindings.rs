@@ -1,4 +1,4 @@
-//! What the variables of a template stand for, where that is certain.
+//! Finds out what a template's variables hold, if it is certain.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,9 +7,9 @@ use minijinja::machinery::ast::{BinOpKind, Expr, Stmt};
 
 use crate::compile::nodes::bodies;
 
-/// What a variable may stand for of which something is known.
+/// The known kinds of values that a variable may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BindingKind {
     Messages,
     Message,
     Tools,
@@ -20,28 +20,28 @@ pub(super) enum Kind {
     Call,
 }
 
-impl Kind {
-    /// What is in a list.
-    fn element(self) -> Option<Kind> {
+impl BindingKind {
+    /// The kind of a list's items.
+    fn element(self) -> Option<BindingKind> {
         match self {
-            Kind::Messages => Some(Kind::Message),
-            Kind::Tools => Some(Kind::Tool),
-            Kind::Calls => Some(Kind::Call),
-            Kind::Message | Kind::Tool | Kind::Call => None,
+            BindingKind::Messages => Some(BindingKind::Message),
+            BindingKind::Tools => Some(BindingKind::Tool),
+            BindingKind::Calls => Some(BindingKind::Call),
+            BindingKind::Message | BindingKind::Tool | BindingKind::Call => None,
         }
     }
 
-    /// What a key holds.
-    fn entry(self, key: &str) -> Option<Kind> {
+    /// The kind of a key's value.
+    fn entry(self, key: &str) -> Option<BindingKind> {
         match (self, key) {
-            (Kind::Message, "tool_calls") => Some(Kind::Calls),
-            (Kind::Tool | Kind::Call, "function") => Some(self),
+            (BindingKind::Message, "tool_calls") => Some(BindingKind::Calls),
+            (BindingKind::Tool | BindingKind::Call, "function") => Some(self),
             _ => None,
         }
     }
 }
 
-/// Filters that give a list of what they are given, or the same.
+/// Filters that return their input or a list of its items.
 const SAME: [&str; 7] = [
     "default",
     "list",
@@ -52,60 +52,60 @@ const SAME: [&str; 7] = [
     "selectattr",
 ];
 
-/// What a name is given.
+/// The source of a name's value.
 #[derive(Clone, Copy)]
-enum Source<'e, 's> {
+enum BindingSource<'e, 's> {
     Value(&'e Expr<'s>),
     ElementOf(&'e Expr<'s>),
     Unknown,
 }
 
-/// All that a template gives to names, wherever it does.
+/// All values that a template assigns to names, anywhere.
 #[derive(Default)]
 pub(super) struct Bindings<'e, 's> {
-    sources: BTreeMap<&'s str, Vec<Source<'e, 's>>>,
-    /// The names that are looked at.
+    sources: BTreeMap<&'s str, Vec<BindingSource<'e, 's>>>,
+    /// The names of the current search.
     asked: RefCell<Vec<&'s str>>,
 }
 
 impl<'e, 's> Bindings<'e, 's> {
-    /// Those of a statement and of all within it.
+    /// The bindings of a statement and of all statements within it.
     pub(super) fn of(statement: &'e Stmt<'s>) -> Bindings<'e, 's> {
         let mut bindings = Bindings::default();
         bindings.add(statement);
         bindings
     }
 
-    /// Whether the template gives something to a name.
+    /// Whether the template assigns to a name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.sources.contains_key(name)
     }
 
     fn add(&mut self, statement: &'e Stmt<'s>) {
         match statement {
-            Stmt::ForLoop(node) => self.target(&node.target, Source::ElementOf(&node.iter)),
+            Stmt::ForLoop(node) => self.target(&node.target, BindingSource::ElementOf(&node.iter)),
             Stmt::WithBlock(node) => {
                 for (target, value) in &node.assignments {
-                    self.target(target, Source::Value(value));
+                    self.target(target, BindingSource::Value(value));
                 }
             }
-            Stmt::Set(node) => self.target(&node.target, Source::Value(&node.expr)),
-            Stmt::SetBlock(node) => self.target(&node.target, Source::Unknown),
+            Stmt::Set(node) => self.target(&node.target, BindingSource::Value(&node.expr)),
+            Stmt::SetBlock(node) => self.target(&node.target, BindingSource::Unknown),
             Stmt::Macro(node) => {
-                self.name(node.name, Source::Unknown);
+                self.name(node.name, BindingSource::Unknown);
                 for argument in &node.args {
-                    self.target(argument, Source::Unknown);
+                    self.target(argument, BindingSource::Unknown);
                 }
             }
             Stmt::CallBlock(node) => {
                 for argument in &node.macro_decl.args {
-                    self.target(argument, Source::Unknown);
+                    self.target(argument, BindingSource::Unknown);
                 }
             }
-            Stmt::Import(node) => self.target(&node.name, Source::Unknown),
+            Stmt::Import(node) => self.target(&node.name, BindingSource::Unknown),
             Stmt::FromImport(node) => {
                 for (name, alias) in &node.names {
-                    self.target(alias.as_ref().unwrap_or(name), Source::Unknown);
+                    self.target(alias.as_ref().unwrap_or(name), BindingSource::Unknown);
                 }
             }
             _ => {}
@@ -115,29 +115,29 @@ impl<'e, 's> Bindings<'e, 's> {
         }
     }
 
-    fn name(&mut self, name: &'s str, source: Source<'e, 's>) {
+    fn name(&mut self, name: &'s str, source: BindingSource<'e, 's>) {
         self.sources.entry(name).or_default().push(source);
     }
 
-    fn target(&mut self, target: &'e Expr<'s>, source: Source<'e, 's>) {
+    fn target(&mut self, target: &'e Expr<'s>, source: BindingSource<'e, 's>) {
         match target {
             Expr::Var(name) => self.name(name.id, source),
             Expr::List(list) => {
                 for item in &list.items {
-                    self.target(item, Source::Unknown);
+                    self.target(item, BindingSource::Unknown);
                 }
             }
             Expr::Tuple(tuple) => {
                 for item in &tuple.items {
-                    self.target(item, Source::Unknown);
+                    self.target(item, BindingSource::Unknown);
                 }
             }
             _ => {}
         }
     }
 
-    /// What an expression stands for, if that is certain.
-    pub(super) fn kind(&self, expression: &Expr<'s>) -> Option<Kind> {
+    /// The kind of an expression's value, if it is certain.
+    pub(super) fn kind(&self, expression: &Expr<'s>) -> Option<BindingKind> {
         match expression {
             Expr::Var(node) => self.kind_of_name(node.id),
             Expr::Slice(node) => self
@@ -162,10 +162,10 @@ impl<'e, 's> Bindings<'e, 's> {
         }
     }
 
-    fn kind_of_name(&self, name: &'s str) -> Option<Kind> {
+    fn kind_of_name(&self, name: &'s str) -> Option<BindingKind> {
         let given = match name {
-            "messages" => Some(Kind::Messages),
-            "tools" => Some(Kind::Tools),
+            "messages" => Some(BindingKind::Messages),
+            "tools" => Some(BindingKind::Tools),
             _ => None,
         };
         let Some(sources) = self.sources.get(name) else {
@@ -177,9 +177,9 @@ impl<'e, 's> Bindings<'e, 's> {
         }
         self.asked.borrow_mut().push(name);
         let mut kinds = sources.iter().map(|source| match source {
-            Source::Value(value) => self.kind(value),
-            Source::ElementOf(list) => self.kind(list)?.element(),
-            Source::Unknown => None,
+            BindingSource::Value(value) => self.kind(value),
+            BindingSource::ElementOf(list) => self.kind(list)?.element(),
+            BindingSource::Unknown => None,
         });
         let first = given.or_else(|| kinds.next()?);
         let kind = first.filter(|first| kinds.all(|kind| kind == Some(*first)));

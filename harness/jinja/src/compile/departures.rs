@@ -1,9 +1,9 @@
-//! Leaving a loop: what its `else` is for then, and from within a scope, or from within what is captured: `break` and `continue`
-//! in a `with`, `set`, `filter` or `autoescape` block of the loop.
+//! How a template leaves a loop: whether the loop's `else` runs, and `break` and `continue` within
+//! a `with`, `set`, `filter` or `autoescape` block of the loop.
 //!
-//! minijinja jumps out of the loop there and leaves the scopes and the captured texts open. So
-//! a variable of the loop notes how it is left, what would come next is left out, and the jump
-//! is made where the scopes are closed.
+//! minijinja jumps out of the loop there and leaves scopes and captured texts open. So here a
+//! variable of the loop notes how the template leaves it. The tree skips the following statements
+//! and jumps after it has closed the scopes.
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{Break, Continue, Expr, GetAttr, IfCond, Set, Spanned, Stmt};
@@ -47,7 +47,8 @@ fn body_of_scope<'n, 's>(statement: &'n Stmt<'s>) -> Option<&'n [Stmt<'s>]> {
     }
 }
 
-/// The statement at the beginning of a loop's body: until now it is not left.
+/// The statement at the beginning of a loop's body. It notes that the template has not left the
+/// loop.
 pub(super) fn begin<'s>(span: Span) -> Stmt<'s> {
     let set = Set {
         target: variable(DEPARTURE, span),
@@ -56,7 +57,7 @@ pub(super) fn begin<'s>(span: Span) -> Stmt<'s> {
     Stmt::Set(Spanned::new(set, span))
 }
 
-/// Notes that the loop is left, in place of the statement that does it.
+/// Replaces the statement that leaves the loop with one that notes it.
 pub(super) fn note<'s>(is_break: bool, span: Span) -> Vec<Stmt<'s>> {
     let attributes = if is_break {
         &[LEAVES, BREAKS][..]
@@ -89,8 +90,8 @@ pub(super) fn follow<'s>(span: Span) -> Stmt<'s> {
     Stmt::IfCond(Spanned::new(whether, span))
 }
 
-/// The variables that note whether a loop was left in every turn, one for each level of loops
-/// within loops. No template can spell them.
+/// The variables that note whether the template left a loop in every turn, one for each level of
+/// nested loops. No template can spell them.
 const ARRIVALS: [&str; 8] = [
     "arrival 1",
     "arrival 2",
@@ -102,8 +103,8 @@ const ARRIVALS: [&str; 8] = [
     "arrival 8",
 ];
 
-/// The statement before a loop with an `else`: until now the end of its body was not reached.
-/// None where loops nest too deeply.
+/// The statement before a loop with an `else`. It notes that no turn has reached the end of the
+/// body. None if loops nest too deeply.
 pub(super) fn await_arrival<'s>(level: usize, span: Span) -> Option<Stmt<'s>> {
     let set = Set {
         target: variable(ARRIVALS.get(level)?, span),
@@ -125,8 +126,7 @@ pub(super) fn arrive<'s>(level: usize, span: Span) -> Option<Stmt<'s>> {
     ))
 }
 
-/// The `else` of that loop: it is for when no turn came to its end (Jinja2's compiler.py,
-/// `visit_For`).
+/// The `else` of that loop. It runs if no turn reached its end (Jinja2's compiler.py, `visit_For`).
 pub(super) fn unless_arrived(
     level: usize,
     statements: Vec<Stmt<'_>>,
@@ -142,7 +142,7 @@ pub(super) fn unless_arrived(
     Some(Stmt::IfCond(Spanned::new(condition, span)))
 }
 
-/// Statements that are left out if it was noted that the loop is left.
+/// Statements that run only if the template has not left the loop.
 pub(super) fn unless_left(statements: Vec<Stmt<'_>>, span: Span) -> Stmt<'_> {
     let condition = IfCond {
         expr: not(noted(LEAVES, span), span),

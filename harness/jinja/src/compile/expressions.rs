@@ -27,14 +27,14 @@ pub(super) struct Expressions {
     /// Within a condition. An unknown filter fails there when it is used, elsewhere when the
     /// template is compiled (Jinja2's compiler.py, `soft_frame`).
     pub(super) is_soft: bool,
-    /// Within an expression that is written and that Jinja2 evaluates when it compiles.
+    /// Within a printed expression that Jinja2 evaluates when it compiles.
     pub(super) is_constant: bool,
-    /// Within a loop that does not call itself, in one that does: its depth is that of any other
-    /// loop (Jinja2's compiler.py, `visit_For`).
+    /// Within a plain loop inside a recursive one. Its depth counts as for any other loop (Jinja2's
+    /// compiler.py, `visit_For`).
     pub(super) is_outermost: bool,
-    /// What is rare in the template.
+    /// The rare features of the template.
     pub(super) rarities: Rarities,
-    /// The variable that the filters of a block are given, if it is not what was captured.
+    /// The variable that a block's filters take, if it is not the captured text.
     pub(super) captured: Option<&'static str>,
 }
 
@@ -51,8 +51,8 @@ impl Expressions {
         expressions.iter().map(|inner| self.adapt(inner)).collect()
     }
 
-    /// The arguments of a call, with Python's operators. A dictionary that it is given must not
-    /// have those of these names, too.
+    /// The arguments of a call, with Python's operators. A `**dictionary` must not repeat these
+    /// names.
     pub(super) fn adapt_arguments<'s>(
         &mut self,
         arguments: &[CallArg<'s>],
@@ -95,8 +95,8 @@ impl Expressions {
     /// An expression with Python's operators.
     pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         if self.rarities.has_infinity && !self.is_constant && is_constant(expression) {
-            // What cannot be sliced is no constant, by itself or in a list: then Jinja2 looks at
-            // each of the items.
+            // A value that cannot be sliced is not a constant, alone or in a list. Jinja2 then
+            // looks at each item.
             self.is_constant = !matches!(
                 expression,
                 Expr::Slice(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)
@@ -258,9 +258,9 @@ impl Expressions {
         Ok(operation(operator, operands, node.span()))
     }
 
-    /// A slice within a tuple that is a key: `a[1:, 2]`. Python has no such tuple, so that its
-    /// compiler refuses what Jinja2 makes of it, unless Jinja2 has evaluated it before. Then it
-    /// is nobody's key, for it has no hash, and neither has an empty list.
+    /// A slice within a tuple that is a key: `a[1:, 2]`. Python has no such tuple, so its compiler
+    /// refuses Jinja2's code, unless Jinja2 has already evaluated the key. Then no value has this
+    /// key, because it has no hash. An empty list has no hash either.
     fn slice_in_key<'s>(&self, span: Span) -> Result<Expr<'s>, Error> {
         if self.is_constant {
             let items = Vec::new();
@@ -287,7 +287,7 @@ impl Expressions {
             let byte = span.start_offset as usize;
             return Err(syntax_error(format!("{message}."), line, byte));
         }
-        // What it would be given is evaluated before it fails.
+        // Its arguments are evaluated before it fails.
         args.splice(0..0, of.map(CallArg::Pos));
         let filter = Filter {
             name: Operator::Unknown.name(),
@@ -297,8 +297,8 @@ impl Expressions {
         Ok(Expr::Filter(Spanned::new(filter, span)))
     }
 
-    /// A call, which stays minijinja's own. The value that a loop is called with is prepared
-    /// like that of any loop.
+    /// A call, which stays minijinja's own. The argument of a recursive loop is prepared like the
+    /// value of any loop.
     fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Expr<'s>, Error> {
         let mut args = self.adapt_arguments(&node.args, &named(&node.args, &[]))?;
         if let (true, [CallArg::Pos(value)]) = (is_loop_variable(&node.expr), node.args.as_slice())
@@ -308,7 +308,7 @@ impl Expressions {
             args = vec![CallArg::Pos(value)];
         }
         let expr = match &node.expr {
-            // minijinja would look for a block where `self` is a variable.
+            // minijinja would look for a block even if `self` is a variable.
             Expr::GetAttr(attribute)
                 if ["changed", "cycle"].contains(&attribute.name)
                     || is_self(&attribute.expr) && self.rarities.assigns_self =>
@@ -403,9 +403,9 @@ impl Expressions {
         Ok(compared(operator, operands, node.span()))
     }
 
-    /// `a + b + c` and `a ~ b ~ c`: up to five operands are put together at once. But `b` and
-    /// `c` of a sum are evaluated one by one if they may raise an exception: `a + b` may fail
-    /// before `c` is evaluated.
+    /// `a + b + c` and `a ~ b ~ c`: one call joins up to five operands. But if `b` or `c` of a sum
+    /// may raise an exception, they are evaluated one by one, because `a + b` may fail before `c`
+    /// is evaluated.
     fn sum<'s>(
         &mut self,
         node: &Spanned<BinOp<'s>>,
@@ -442,8 +442,8 @@ impl Expressions {
         Ok(sum)
     }
 
-    /// `a < b < c`: `a < b and b < c`. Where `b` may not be evaluated twice, all operands are
-    /// evaluated beforehand.
+    /// `a < b < c`: `a < b and b < c`. If `b` must not be evaluated twice, all operands are
+    /// evaluated first.
     fn comparison<'s>(&mut self, node: &Spanned<Compare<'s>>) -> Result<Expr<'s>, Error> {
         let span = node.span();
         let middle = &node.ops[..node.ops.len().saturating_sub(1)];
@@ -477,9 +477,9 @@ impl Expressions {
     }
 }
 
-/// The names of a call's arguments and of others beside them, which a dictionary that it is
-/// given must not have. None where one is a word of Python's: then Jinja2 makes a dictionary of
-/// all of them, in which the last one of a name counts (compiler.py, `signature`).
+/// The names of a call's arguments, and other names. A `**dictionary` of the call must not repeat
+/// them. Empty if a name is a Python keyword: Jinja2 then makes one dictionary of all, in which the
+/// last one of each name counts (compiler.py, `signature`).
 pub(super) fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'s str> {
     let names = arguments.iter().filter_map(|argument| match argument {
         CallArg::Kwarg(name, _) => Some(*name),
@@ -492,8 +492,8 @@ pub(super) fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'
     names
 }
 
-/// The names of the arguments of a filter or a test. Where all that it is given is constant
-/// Jinja2 calls it when it compiles, and the last one of a name counts (`args_as_const`).
+/// The names of the arguments of a filter or a test. If all of its input is constant, Jinja2 calls
+/// it when it compiles, and the last argument of each name counts (`args_as_const`).
 fn named_beside<'s>(of: Option<&Expr<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
     if of.is_some_and(is_constant) && arguments.iter().map(given).all(is_constant) {
         return Vec::new();
@@ -515,9 +515,9 @@ fn comparing(op: CompareOpKind) -> Operator {
     }
 }
 
-/// A comparison, or any operator with two operands. minijinja's own comparisons are faster,
-/// and stay where they give the same: where one operand is known to be a text or a number,
-/// and for `in` where the list is known to be a short list of texts.
+/// A comparison, or any operator with two operands. minijinja's own comparisons are faster, so they
+/// stay if the result is the same: if one operand is a literal text or number, or for `in` if the
+/// list is a short list of literal texts.
 fn compared(operator: Operator, operands: [Expr<'_>; 2], span: Span) -> Expr<'_> {
     let [left, right] = &operands;
     let own = match operator {

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::machinery::ast::{CallBlock, Expr, Macro, Stmt};
+use minijinja::machinery::ast::{Expr, Macro, Stmt};
 
-use crate::compile::nodes::{all_within, given};
+use crate::compile::nodes::{all_within, bodies, expressions, given};
 use crate::library::functions;
 
 /// The variables that a template reads and does not set itself.
 ///
-/// A name that a branch of a condition sets stays set behind the condition. So a name that the
-/// template sets somewhere counts only if the template also asks whether it is defined:
-/// `{% if date is not defined %}{% set date = … %}`.
+/// A name that a branch of a condition sets stays set after the condition. So a name that the
+/// template sets anywhere counts only if the template also asks whether it is defined: `{% if date
+/// is not defined %}{% set date = … %}`.
 pub(crate) fn variables(template: &Stmt<'_>) -> BTreeSet<String> {
-    let mut inputs = Inputs {
+    let mut inputs = InputNames {
         scopes: vec![BTreeSet::from(["self"])],
-        ..Inputs::default()
+        ..InputNames::default()
     };
     inputs.statement(template);
     let read = inputs.read.iter();
@@ -27,18 +27,18 @@ pub(crate) fn variables(template: &Stmt<'_>) -> BTreeSet<String> {
 
 /// The names that a piece of a template reads, sets and asks for.
 #[derive(Default)]
-struct Inputs<'s> {
+struct InputNames<'s> {
     /// The names that are known in the scopes around a piece.
     scopes: Vec<BTreeSet<&'s str>>,
     /// The names that are read where they are not known.
     read: BTreeSet<&'s str>,
     /// The names that a `set` assigns.
     set: BTreeSet<&'s str>,
-    /// The names of which the template asks whether they are defined.
+    /// The names that the template tests with `is defined`.
     asked_for: BTreeSet<&'s str>,
 }
 
-impl<'s> Inputs<'s> {
+impl<'s> InputNames<'s> {
     fn knows(&mut self, name: &'s str) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name);
@@ -46,7 +46,7 @@ impl<'s> Inputs<'s> {
     }
 
     /// Goes through statements that have a scope of their own.
-    fn scope(&mut self, within: impl FnOnce(&mut Inputs<'s>)) {
+    fn scope(&mut self, within: impl FnOnce(&mut InputNames<'s>)) {
         self.scopes.push(BTreeSet::new());
         within(self);
         self.scopes.pop();
@@ -60,22 +60,17 @@ impl<'s> Inputs<'s> {
 
     fn statement(&mut self, statement: &Stmt<'s>) {
         match statement {
-            Stmt::Template(node) => self.statements(&node.children),
-            Stmt::EmitExpr(node) => self.expression(&node.expr),
             Stmt::ForLoop(node) => {
                 self.expression(&node.iter);
                 self.scope(|inner| {
                     inner.knows("loop");
                     inner.target(&node.target, false);
-                    inner.optional(node.filter_expr.as_ref());
+                    if let Some(condition) = &node.filter_expr {
+                        inner.expression(condition);
+                    }
                     inner.statements(&node.body);
                 });
                 self.scope(|inner| inner.statements(&node.else_body));
-            }
-            Stmt::IfCond(node) => {
-                self.expression(&node.expr);
-                self.scope(|inner| inner.statements(&node.true_body));
-                self.scope(|inner| inner.statements(&node.false_body));
             }
             Stmt::WithBlock(node) => self.scope(|inner| {
                 for (_, value) in &node.assignments {
@@ -86,23 +81,6 @@ impl<'s> Inputs<'s> {
                 }
                 inner.statements(&node.body);
             }),
-            Stmt::Set(node) => {
-                self.expression(&node.expr);
-                self.target(&node.target, true);
-            }
-            Stmt::SetBlock(node) => {
-                self.optional(node.filter.as_ref());
-                self.scope(|inner| inner.statements(&node.body));
-                self.target(&node.target, true);
-            }
-            Stmt::AutoEscape(node) => {
-                self.expression(&node.enabled);
-                self.scope(|inner| inner.statements(&node.body));
-            }
-            Stmt::FilterBlock(node) => {
-                self.expression(&node.filter);
-                self.scope(|inner| inner.statements(&node.body));
-            }
             Stmt::Block(node) => self.scope(|inner| {
                 inner.knows("super");
                 inner.statements(&node.body);
@@ -111,16 +89,32 @@ impl<'s> Inputs<'s> {
                 self.knows(node.name);
                 self.macro_body(node);
             }
-            Stmt::CallBlock(node) => self.call_block(node),
-            Stmt::Extends(node) => self.expression(&node.name),
-            Stmt::Include(node) => self.expression(&node.name),
+            Stmt::CallBlock(node) => {
+                self.expression(&node.call.expr);
+                for argument in &node.call.args {
+                    self.expression(given(argument));
+                }
+                self.macro_body(&node.macro_decl);
+            }
             Stmt::Import(node) => self.target(&node.name, false),
             Stmt::FromImport(node) => {
                 for (name, alias) in &node.names {
                     self.target(alias.as_ref().unwrap_or(name), false);
                 }
             }
-            Stmt::EmitRaw(_) | Stmt::Continue(_) | Stmt::Break(_) | Stmt::Do(_) => {}
+            _ => {
+                for expression in expressions(statement) {
+                    self.expression(expression);
+                }
+                for body in bodies(statement) {
+                    self.scope(|inner| inner.statements(body));
+                }
+                match statement {
+                    Stmt::Set(node) => self.target(&node.target, true),
+                    Stmt::SetBlock(node) => self.target(&node.target, true),
+                    _ => {}
+                }
+            }
         }
     }
 
@@ -137,14 +131,6 @@ impl<'s> Inputs<'s> {
         });
     }
 
-    fn call_block(&mut self, node: &CallBlock<'s>) {
-        self.expression(&node.call.expr);
-        for argument in &node.call.args {
-            self.expression(given(argument));
-        }
-        self.macro_body(&node.macro_decl);
-    }
-
     fn target(&mut self, target: &Expr<'s>, is_set: bool) {
         match target {
             Expr::Var(name) => {
@@ -159,12 +145,6 @@ impl<'s> Inputs<'s> {
                 }
             }
             other => self.expression(other),
-        }
-    }
-
-    fn optional(&mut self, expression: Option<&Expr<'s>>) {
-        if let Some(expression) = expression {
-            self.expression(expression);
         }
     }
 

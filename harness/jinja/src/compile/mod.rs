@@ -1,5 +1,4 @@
-//! What happens to a template before it runs: its text becomes a syntax tree, which gets
-//! Python's semantics.
+//! Compiles a template: its text becomes a syntax tree, and the tree gets Python's semantics.
 
 mod nodes;
 mod size;
@@ -9,7 +8,6 @@ mod properties;
 mod bindings;
 pub(crate) mod grammar;
 pub(crate) mod inputs;
-pub(crate) mod preparation;
 pub(crate) mod unknown;
 
 mod departures;

@@ -1,16 +1,17 @@
-//! The names that a template reads and writes: they tell what its macros take and keep.
+//! The names that a template reads and writes. They show which arguments and outer variables its
+//! macros need.
 
 use std::collections::BTreeSet;
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{Expr, IfCond, Macro, Spanned, Stmt};
 
-use crate::compile::nodes::{all_within, constant, emit, given, variable};
+use crate::compile::nodes::{all_within, bodies, constant, emit, expressions, given, variable};
 use crate::operators::macros::Signature;
 
-/// The signature of a macro in whose defaults and body these names are seen. The special
-/// arguments `caller`, `kwargs` and `varargs` are handed over where the body uses them; in a
-/// default they are any other variables (Jinja2's compiler.py, `macro_body`).
+/// The signature of a macro whose defaults and body use these names. The macro gets the special
+/// arguments `caller`, `kwargs` and `varargs` if its body uses them. In a default they are ordinary
+/// variables (Jinja2's compiler.py, `macro_body`).
 pub(super) fn signature(node: &Macro<'_>, seen: &Names<'_>) -> Signature {
     let arguments: Vec<String> = argument_names(node).map(str::to_owned).collect();
     let reads = |name: &str| matches!(first_use(&node.body, name), Some(Use::Read));
@@ -47,7 +48,7 @@ fn argument_names<'s>(node: &Macro<'s>) -> impl Iterator<Item = &'s str> {
     })
 }
 
-/// What is done with a name.
+/// The use of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Read,
@@ -55,8 +56,8 @@ enum Use {
     Write,
 }
 
-/// What statements do with a name first, in the order in which Jinja2 looks for the special
-/// arguments of a macro: one that is written first is none (`compiler.py`,
+/// The first use of a name in statements, in the order in which Jinja2 looks for a macro's special
+/// arguments. A name that is written first is not a special argument (`compiler.py`,
 /// `UndeclaredNameVisitor`).
 fn first_use(statements: &[Stmt<'_>], name: &str) -> Option<Use> {
     statements
@@ -121,16 +122,17 @@ fn first_use_in(statement: &Stmt<'_>, name: &str) -> Option<Use> {
 pub(super) struct Names<'s> {
     loaded: BTreeSet<&'s str>,
     stored: BTreeSet<&'s str>,
-    /// The names of which an attribute is written: minijinja overlooks that they are read.
+    /// The names with an assigned attribute. minijinja overlooks that such an assignment reads
+    /// them.
     namespaces: BTreeSet<&'s str>,
 }
 
 impl<'s> Names<'s> {
     /// A statement that reads the names that are both read and written, and never runs.
     ///
-    /// Where a macro writes a name first, minijinja takes the name for the macro's own from
-    /// the beginning; in Jinja2 the macro sees the outer one until then. Because of this
-    /// statement minijinja keeps the outer one too.
+    /// If a macro writes a name, minijinja treats it as the macro's own from the beginning. In
+    /// Jinja2 the macro sees the outer name until it writes its own. With this statement minijinja
+    /// keeps the outer name too.
     pub(super) fn enclosed(&self, span: Span) -> Option<Stmt<'s>> {
         let changed = self.loaded.intersection(&self.stored);
         let names: Vec<&'s str> = changed.chain(&self.namespaces).copied().collect();
@@ -174,55 +176,19 @@ impl<'s> Names<'s> {
 
     fn statement(&mut self, statement: &Stmt<'s>) {
         match statement {
-            Stmt::Template(node) => self.statements(&node.children),
-            Stmt::EmitExpr(node) => self.expression(&node.expr),
-            Stmt::ForLoop(node) => {
-                self.expression(&node.iter);
-                self.optional(node.filter_expr.as_ref());
-                self.statements(&node.body);
-                self.statements(&node.else_body);
-            }
-            Stmt::IfCond(node) => {
-                self.expression(&node.expr);
-                self.statements(&node.true_body);
-                self.statements(&node.false_body);
-            }
-            Stmt::WithBlock(node) => {
-                for (_, value) in &node.assignments {
-                    self.expression(value);
-                }
-                self.statements(&node.body);
-            }
-            Stmt::Set(node) => {
-                self.expression(&node.expr);
-                self.target(&node.target);
-            }
-            Stmt::SetBlock(node) => {
-                self.optional(node.filter.as_ref());
-                self.statements(&node.body);
-                self.target(&node.target);
-            }
-            Stmt::AutoEscape(node) => {
-                self.expression(&node.enabled);
-                self.statements(&node.body);
-            }
-            Stmt::FilterBlock(node) => {
-                self.expression(&node.filter);
-                self.statements(&node.body);
-            }
+            Stmt::Extends(_) | Stmt::Include(_) | Stmt::Import(_) | Stmt::FromImport(_) => return,
+            Stmt::Set(node) => self.target(&node.target),
+            Stmt::SetBlock(node) => self.target(&node.target),
             Stmt::Macro(node) => {
                 self.stored.insert(node.name);
-                self.of_macro(node);
             }
-            Stmt::CallBlock(node) => {
-                self.expression(&node.call.expr);
-                for argument in &node.call.args {
-                    self.expression(given(argument));
-                }
-                self.of_macro(&node.macro_decl);
-            }
-            Stmt::Block(node) => self.statements(&node.body),
             _ => {}
+        }
+        for expression in expressions(statement) {
+            self.expression(expression);
+        }
+        for body in bodies(statement) {
+            self.statements(body);
         }
     }
 
@@ -243,12 +209,6 @@ impl<'s> Names<'s> {
                 self.expression(&attribute.expr);
             }
             other => self.expression(other),
-        }
-    }
-
-    fn optional(&mut self, expression: Option<&Expr<'s>>) {
-        if let Some(expression) = expression {
-            self.expression(expression);
         }
     }
 

@@ -1,11 +1,11 @@
-//! What can be told of an expression before it is evaluated.
+//! Properties of an expression that are known before its evaluation.
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, UnaryOpKind};
 
 use crate::compile::nodes::all_within;
 use crate::python::attributes::is_method;
 
-/// Filters that are given the context, so that Jinja2 does not evaluate them before.
+/// Filters that take the context, so Jinja2 does not evaluate them when it compiles.
 const OF_CONTEXT: [&str; 6] = [
     "map",
     "random",
@@ -53,9 +53,9 @@ fn without_digits(text: &str) -> Option<&'static str> {
     }
 }
 
-/// How Python writes the value of a constant, or a number in it, if that has no digits. Jinja2
-/// writes it like this where a template uses the constant, and Python does not know the name
-/// there (`compiler.py`, `visit_Const`).
+/// Python's text for a constant or a number in it, if it has no digits, such as `inf`. Jinja2
+/// writes this text into its code, and Python does not know the name there (`compiler.py`,
+/// `visit_Const`).
 pub(super) fn unknown_number(constant: &Expr<'_>) -> Option<&'static str> {
     let among = |items: &[Expr<'_>]| items.iter().find_map(unknown_number);
     match constant {

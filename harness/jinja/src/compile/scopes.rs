@@ -1,4 +1,4 @@
-//! The scopes of a template, and what it costs that minijinja looks for names in them.
+//! The scopes of a template, and the cost of minijinja's search for names in them.
 //!
 //! minijinja looks for a name in all scopes around a statement, for the fuel of one step.
 
@@ -34,8 +34,8 @@ impl Scopes {
         }
     }
 
-    /// The scopes at the beginning of a macro: its own, and one with the names that it keeps
-    /// from the scopes around it, which it does not see otherwise.
+    /// The scopes at the beginning of a macro: its own, and one with the names that it keeps from
+    /// the scopes around it. It sees no other outer names.
     pub(super) fn of_macro(&self) -> Scopes {
         Scopes {
             lookup: self.lookup,
@@ -57,18 +57,18 @@ impl Scopes {
     }
 
     /// Opens the scope of a loop, and gives what [`leave_loop`](Self::leave_loop) needs.
-    pub(super) fn enter_loop(&mut self, is_recursive: bool) -> Outer {
+    pub(super) fn enter_loop(&mut self, is_recursive: bool) -> OuterScopes {
         let was_recursive = self.is_recursive;
         self.is_recursive |= is_recursive;
         self.enter();
-        Outer {
+        OuterScopes {
             deepest: std::mem::replace(&mut self.deepest, self.open),
             is_recursive: was_recursive,
         }
     }
 
     /// Closes the scope of a loop.
-    pub(super) fn leave_loop(&mut self, outer: &Outer) {
+    pub(super) fn leave_loop(&mut self, outer: &OuterScopes) {
         self.deepest = self.deepest.max(outer.deepest);
         self.leave();
         self.is_recursive = outer.is_recursive;
@@ -79,8 +79,8 @@ impl Scopes {
         self.is_recursive
     }
 
-    /// A statement for the beginning of a loop or a macro, which counts the names that were
-    /// looked for. None where looking for them is little work.
+    /// A statement for the beginning of a loop or a macro that counts the lookups of names. None if
+    /// the lookups are little work.
     pub(super) fn tick<'s>(&self, span: Span) -> Option<Stmt<'s>> {
         let work = self.deepest * self.lookup;
         if !self.is_recursive && work < Scopes::LITTLE {
@@ -91,8 +91,8 @@ impl Scopes {
     }
 }
 
-/// What is known of the scopes around a loop.
-pub(super) struct Outer {
+/// The state of the scopes around a loop.
+pub(super) struct OuterScopes {
     deepest: usize,
     is_recursive: bool,
 }

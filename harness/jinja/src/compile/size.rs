@@ -1,12 +1,11 @@
-//! The size of a template, counted while its text is read: what it costs to parse and compile
-//! it.
+//! Counts the size of a template while its text is read: the cost to parse and compile it.
 
 use minijinja::Error;
 use rolecall_model::Limit;
 
 use crate::meter::exceeded;
 
-/// What the size of a template knows of a token.
+/// The part of a token that matters for the size of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
     /// Text outside of tags, or the beginning of a tag that writes.
@@ -26,16 +25,15 @@ pub(super) struct TemplateSize {
     tokens: usize,
     /// The tokens until now of the tag that is being read.
     in_tag: usize,
-    /// The tokens, each as often as there are tokens before it in its tag: minijinja looks
-    /// for constants at every level of an expression, each time down to its leaves.
+    /// Counts each token once for every token before it in its tag: minijinja looks for constants
+    /// at every level of an expression, each time down to its leaves.
     in_tags: usize,
-    /// The tokens, each as often as there are macros, call blocks and loops around it: the
-    /// names in each of them are collected before it is compiled.
+    /// Counts each token once for every macro, call block and loop around it: the names in each of
+    /// these are collected before it is compiled.
     in_scopes: usize,
     /// Whether the last token was the beginning of a tag.
     begins: bool,
-    /// The open tags: whether the tag is such a macro, call block or loop, and how many
-    /// `elif` it has.
+    /// The open tags: whether the tag is a macro, call block or loop, and how many `elif` it has.
     open: Vec<(bool, usize)>,
     /// The open macros, call blocks and loops.
     scopes: usize,
@@ -60,7 +58,7 @@ impl TemplateSize {
     const MOST_BRANCHES: usize = 1_000;
     /// The most named blocks: each is a program of its own.
     const MOST_BLOCKS: usize = 2_000;
-    /// The greatest length of a name in bytes: it is looked for wherever it is used.
+    /// The most bytes of a name. Every use looks the name up.
     const LONGEST_NAME: usize = 200;
 
     /// Counts the next token, or fails where the template is too large.
@@ -93,8 +91,8 @@ impl TemplateSize {
         Ok(())
     }
 
-    /// The work of looking for a name among the variables of a scope: they stand in a tree,
-    /// and the names may all begin with the same letters.
+    /// The work to look up a name among the variables of a scope. They form a tree, and all names
+    /// may begin with the same letters.
     pub(super) fn of_lookup(&self) -> usize {
         let steps = self.tokens.checked_ilog2().unwrap_or(0) as usize;
         (1 + self.longest_name / 16) * (1 + steps)

@@ -1,10 +1,9 @@
 //! Gives the syntax tree of a template Python's semantics.
 //!
-//! minijinja's operators are fixed, but an environment can have any filters. So every
-//! operator of the tree becomes the call of a filter with the same operands, under a name
-//! that no template can spell; `operators` has these filters. minijinja does not take such a
-//! call for a constant. So what minijinja still evaluates when it compiles, by its own rules,
-//! has the same value by Python's.
+//! minijinja's operators are fixed, but an environment can have any filters. So every operator of
+//! the tree becomes a filter call with the same operands, under a name that no template can spell.
+//! `operators` has these filters. minijinja does not treat such a call as a constant. The constants
+//! that minijinja still evaluates at compile time have the same value in Python.
 //!
 //! This module adapts the statements, `expressions` the expressions within them.
 
@@ -27,9 +26,8 @@ use crate::meter::exceeded;
 use crate::operator::Operator;
 use crate::refusal::syntax_error;
 
-/// The length from which on literal text within a loop or a macro is written through the
-/// formatter, which counts it. How much shorter text can be written is bounded by the fuel
-/// that its instruction costs.
+/// Literal text of this length or more, within a loop or a macro, goes through the formatter, which
+/// counts it. For shorter text the fuel of its instruction is limit enough.
 const COUNTED_TEXT: usize = 24;
 
 /// The name of the macro that a call block makes. No template can spell it.
@@ -43,8 +41,8 @@ const CALLER: &str = "caller";
 pub(crate) enum Writing {
     /// As fast as it can.
     Plain,
-    /// Everything through the formatter, which is also told where captured texts begin and
-    /// end: `generation` keeps track of both.
+    /// Everything through the formatter. It also learns where captured texts begin and end, and
+    /// `generation` keeps track of both.
     Tracked,
 }
 
@@ -122,7 +120,7 @@ impl Adapter {
         adapted
     }
 
-    /// Adapts what stands in a function of its own, or around a loop: no loop is left from there.
+    /// Adapts the statements of a separate function, or around a loop. They leave no loop.
     fn apart<T>(
         &mut self,
         adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
@@ -147,7 +145,7 @@ impl Adapter {
                 node.span(),
             )),
             Stmt::EmitExpr(node) => {
-                // Jinja2 evaluates what stands within a constant by the rules for constants.
+                // Jinja2 evaluates everything within a constant by the rules for constants.
                 self.expressions.is_constant = is_constant(&node.expr);
                 let adapted = self.expressions.adapt(&node.expr);
                 self.expressions.is_constant = false;
@@ -278,7 +276,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// What switches escaping on or off: whether a value is true.
+    /// The switch for escaping: whether a value is true.
     fn switch<'s>(&mut self, enabled: &Expr<'s>) -> Result<Expr<'s>, Error> {
         let span = enabled.span();
         let choice = IfExpr {
@@ -289,8 +287,8 @@ impl Adapter {
         Ok(Expr::IfExpr(Spanned::new(choice, span)))
     }
 
-    /// Adapts what Jinja2 puts in a frame of its own, so that it is not within a condition any
-    /// more: a filter that is not known fails at once.
+    /// Adapts statements that Jinja2 puts in a separate frame. They are no longer within a
+    /// condition, so an unknown filter fails at once.
     fn hard<T>(
         &mut self,
         adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
@@ -318,8 +316,8 @@ impl Adapter {
         Ok(vec![tell(true), scope, tell(false)])
     }
 
-    /// A tag that is for other templates. There are no others, so that most of these tags
-    /// fail when they are reached.
+    /// A tag that loads another template. There are no other templates, so most of these tags fail
+    /// when they run.
     fn other_template<'s>(&mut self, statement: &Stmt<'s>) -> Result<Stmt<'s>, Error> {
         Ok(match statement {
             Stmt::Block(node) => Stmt::Block(Spanned::new(
@@ -400,7 +398,7 @@ impl Adapter {
         let span = node.span();
         let level = self.level;
         let before = departures::await_arrival(level, span);
-        // minijinja's `else` is for when there is no turn at all.
+        // minijinja's `else` runs only if there is no turn at all.
         let is_left =
             before.is_some() && !node.else_body.is_empty() && !node.recursive && leave(&node.body);
         let iter = self.expressions.adapt(&node.iter)?;
@@ -474,7 +472,7 @@ impl Adapter {
     ) -> Result<Vec<Stmt<'s>>, Error> {
         let is_text =
             |statement: &Stmt<'s>| matches!(statement, Stmt::EmitRaw(_) | Stmt::EmitExpr(_));
-        // A loop around this one can be left from here, which is no scope of that then.
+        // These statements can leave a loop around this one, so they are not a scope of that loop.
         if leave(statements) || statements.iter().all(is_text) {
             return self.statements(statements);
         }

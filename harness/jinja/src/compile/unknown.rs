@@ -1,4 +1,4 @@
-//! The names in a template that nothing gives a meaning, in branches that never run too.
+//! The names in a template that have no meaning, even in branches that never run.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use minijinja::machinery::Span;
 use minijinja::machinery::ast::{Expr, Stmt};
 use rolecall_model::{NameKind, UnknownName};
 
-use crate::compile::bindings::{Bindings, Kind};
+use crate::compile::bindings::{BindingKind, Bindings};
 use crate::compile::nodes::{all_within, bodies, expressions, given};
 use crate::library::{functions, vocabulary};
 use crate::python::attributes::is_method;
 
-/// What applications give a message.
+/// The keys that applications give a message.
 const MESSAGE: &[&str] = &[
     "role",
     "content",
@@ -28,7 +28,7 @@ const MESSAGE: &[&str] = &[
     "tools",
     "tool_call",
 ];
-/// What they give a tool, or its function.
+/// The keys that they give a tool, or its function.
 const TOOL: &[&str] = &[
     "type",
     "function",
@@ -39,7 +39,7 @@ const TOOL: &[&str] = &[
     "returns",
     "strict",
 ];
-/// What they give a call, or its function.
+/// The keys that they give a call, or its function.
 const CALL: &[&str] = &["id", "type", "function", "name", "arguments", "parameters"];
 
 /// Methods that change a list or a dictionary (Jinja2's sandbox.py,
@@ -56,8 +56,8 @@ const CHANGING: [&str; 9] = [
     "update",
 ];
 
-/// The names in a template that nothing gives a meaning. `is_given` says which variables the
-/// template is given by its model.
+/// The names in a template that have no meaning. `is_given` says whether the template's model
+/// supplies a variable.
 pub(crate) fn names(template: &Stmt<'_>, is_given: impl Fn(&str) -> bool) -> Vec<UnknownName> {
     let mut uses = Uses::default();
     uses.statement(template);
@@ -83,9 +83,9 @@ pub(crate) fn names(template: &Stmt<'_>, is_given: impl Fn(&str) -> bool) -> Vec
     }
     for (of, name, line) in uses.keys {
         let (of, known) = match bindings.kind(of) {
-            Some(Kind::Message) => ("a message", MESSAGE),
-            Some(Kind::Tool) => ("a tool", TOOL),
-            Some(Kind::Call) => ("a tool call", CALL),
+            Some(BindingKind::Message) => ("a message", MESSAGE),
+            Some(BindingKind::Tool) => ("a tool", TOOL),
+            Some(BindingKind::Call) => ("a tool call", CALL),
             _ => continue,
         };
         if !known.contains(&name) && !is_method(name) {
@@ -100,14 +100,14 @@ fn unknown(kind: NameKind, name: &str, line: usize) -> UnknownName {
     UnknownName { kind, name, line }
 }
 
-/// What a template does with names.
+/// A template's uses of names.
 #[derive(Default)]
 struct Uses<'e, 's> {
     /// The filters and tests that are applied, and the variables and methods that are called.
     named: Vec<(NameKind, &'s str, usize)>,
     /// The variables that are read in another way than by a call.
     read: BTreeSet<&'s str>,
-    /// The texts of which it is asked whether they name a filter or a test.
+    /// The texts that the template tests with `is filter` or `is test`.
     texts: BTreeSet<&'e str>,
     /// The keys that are read, with what should have them.
     keys: Vec<(&'e Expr<'s>, &'e str, usize)>,
@@ -288,7 +288,7 @@ mod tests {
                 "{% for m in messages %}{% set c = m.content %}{{ c.anything }}{% endfor %}{{ m.what }}",
                 &["what"],
             ),
-            // What is something else elsewhere is not certain.
+            // A variable with another value elsewhere is not certain.
             (
                 "{% for m in messages %}{{ m.x }}{% endfor %}{% for m in others %}{% endfor %}",
                 &[],

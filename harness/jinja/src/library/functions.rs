@@ -20,32 +20,15 @@ use crate::python::namespaces;
 use crate::python::numbers::{Number, number};
 use crate::python::ranges;
 use crate::python::text;
-use crate::refusal::{Raised, invalid};
+use crate::refusal::{RaisedException, invalid};
 
 /// The name of the function that a `{% generation %}` block calls. No template can spell it.
 pub(crate) const GENERATION: &str = "generation block";
 
-/// The name of that function for minijinja's own parser, which has to read it.
-pub(crate) const OWN_GENERATION: &str = "__rolecall_generation";
-
-/// The name of a variable that is the number one, which minijinja does not know to be a
-/// constant. Only templates for minijinja's own parser have it.
-pub(crate) const OWN_ONE: &str = "__rolecall_one";
-
-/// Adds the functions that transformers adds to Jinja2's own to minijinja as it is, and those
-/// that a prepared source uses.
-pub(crate) fn add_to_own(environment: &mut Environment<'_>) {
-    environment.add_global(OWN_ONE, 1);
-    environment.add_function(OWN_GENERATION, generation_block);
-    environment.add_function("raise_exception", raise_exception);
-    environment.add_function("strftime_now", strftime_now);
-}
-
-/// Whether a template can read a name that nobody sets: the functions of this module, and
-/// what Jinja2's blocks define.
+/// Whether a template can read a name without setting it: the functions of this module, and the
+/// names that Jinja2's blocks define.
 pub(crate) fn is_global(name: &str) -> bool {
     name == GENERATION
-        || [OWN_GENERATION, OWN_ONE].contains(&name)
         || [
             "raise_exception",
             "strftime_now",
@@ -133,7 +116,7 @@ fn raise_exception(args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["message"], &args, &kwargs)?;
     let message = text::str(args.required(0)?).into_owned();
     produce(2 * message.len())?;
-    Err(invalid(message.clone()).with_source(Raised(message)))
+    Err(invalid(message.clone()).with_source(RaisedException(message)))
 }
 
 /// `namespace(mapping or pairs, **kwargs)`
@@ -192,8 +175,8 @@ impl Object for DictType {
     }
 }
 
-/// Whether a value is the variable `self`, which Python takes for something that can be gone
-/// through: it has `__getitem__`.
+/// Whether a value is the variable `self`. Python treats it as iterable, because it has
+/// `__getitem__`.
 pub(super) fn is_template(value: &Value) -> bool {
     value.downcast_object_ref::<TemplateReference>().is_some()
 }

@@ -69,7 +69,7 @@ struct Links {
     limit: Option<Value>,
     /// The attributes of a link, but for its address.
     attributes: String,
-    /// What an address may begin with, beside what is always known.
+    /// Further schemes of addresses, besides the ones that are always known.
     schemes: Vec<String>,
 }
 
@@ -175,7 +175,7 @@ impl Links {
         Ok(())
     }
 
-    /// An address as it is shown. A limit below zero counts from its end.
+    /// The shown form of an address. A negative limit counts from its end.
     fn shown(&self, address: &str) -> Result<String, Error> {
         let Some(limit) = &self.limit else {
             return Ok(address.to_owned());

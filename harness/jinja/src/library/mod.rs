@@ -4,7 +4,7 @@
 // minijinja hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
-// Which names there are, what they cost, and what several of them need.
+// The names and their costs, and helpers that several of them need.
 mod callables;
 mod cycler;
 mod joiner;
@@ -27,7 +27,7 @@ mod selection;
 
 use minijinja::Environment;
 
-/// Adds all that Jinja2 has to an environment that has nothing.
+/// Adds everything that Jinja2 has to an empty environment.
 pub(crate) fn add(environment: &mut Environment<'_>) {
     functions::add(environment);
     links::add(environment);

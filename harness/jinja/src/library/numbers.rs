@@ -22,12 +22,12 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     vocabulary::add_filter(environment, "round", round);
 }
 
-/// `int(value, default=0, base=10)`: where the value is no number it gives the default, but
-/// for an undefined value it is an error.
+/// `int(value, default=0, base=10)`: gives the default if the value is not a number. An undefined
+/// value is an error.
 fn int(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["default", "base"], &args, &kwargs)?;
     defined(value)?;
-    // A base that is no integer is a `TypeError` of `int`, so that `float` reads the text.
+    // If the base is not an integer, `int` raises a `TypeError`, and `float` reads the text.
     let base = match args.get(1).map(number) {
         None => Some(10),
         Some(Some(Number::Int(base))) => u32::try_from(base).ok(),
@@ -100,7 +100,7 @@ fn parse_int(text: &str, base: u32) -> Option<i128> {
 /// A text with the digits 0 to 9 in place of those of other scripts
 /// (`_PyUnicode_TransformDecimalAndSpaceToASCII`).
 fn with_ascii_digits(text: &str) -> Cow<'_, str> {
-    /// The work for a byte of a digit: the digits before it in its script are counted. If it
+    /// The work for a byte of a digit, which counts the digits before it in its script. If the work
     /// runs out, the render fails: see `meter`.
     const DIGIT: usize = 10 * LETTER;
     if text.is_ascii() || work(text.len().saturating_mul(DIGIT)).is_err() {
@@ -110,8 +110,8 @@ fn with_ascii_digits(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| ascii(c).unwrap_or(c)).collect())
 }
 
-/// Whether a character may stand around a number: what C takes for white space, and what
-/// Unicode does beyond ASCII.
+/// Whether a character may stand around a number: C's white space, and Unicode's white space beyond
+/// ASCII.
 fn is_blank(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ') || (!c.is_ascii() && c.is_whitespace())
 }
@@ -196,15 +196,14 @@ fn round(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
             } else {
                 scaled.floor()
             };
-            // What is an integer for Python is divided as the float that it was, if it is large.
+            // Python has an integer here. A large one is divided as the float that it was.
             whole(float).map_or(Number::Float(float), Number::Int)
         }
     };
     divide(rounded, scale)
 }
 
-/// `round(int, precision)`. Where the precision is negative, a half is rounded to the even
-/// digit.
+/// `round(int, precision)`. With a negative precision, a half rounds to the even digit.
 fn round_integer(int: i128, precision: i64) -> Value {
     let Some(unit) = u32::try_from(precision.saturating_neg())
         .ok()

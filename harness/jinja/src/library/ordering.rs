@@ -100,8 +100,8 @@ fn sort(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error
         };
         keyed.push((key, item));
     }
-    // Jinja2 sorts by lists of keys (`make_multi_attrgetter`), and what is equal in two lists
-    // need not have an order.
+    // Jinja2 sorts by lists of keys (`make_multi_attrgetter`). Equal items in two lists need no
+    // order.
     let sorted = sorted(keyed, reverse, true)?;
     Ok(sorted.into_iter().map(|(_, item)| item).collect())
 }

@@ -8,16 +8,16 @@ use crate::python::characters::is_digit;
 use crate::python::items::{index_or_name, item};
 use crate::refusal::invalid;
 
-/// What `attribute='a.b'` leads to (Jinja2's `make_attrgetter`).
+/// The path of `attribute='a.b'` (Jinja2's `make_attrgetter`).
 pub(super) struct Path {
     parts: Vec<Value>,
-    /// The value of a part that is not there.
+    /// The value for a missing part.
     default: Option<Value>,
 }
 
 impl Path {
-    /// Reads what a filter was given: a text with points between its parts, one part, or
-    /// `None`, which has none.
+    /// Reads the argument of a filter: a text with points between its parts, a single part, or
+    /// `None`, which is an empty path.
     pub(super) fn of(attribute: &Value) -> Result<Path, Error> {
         let parts = match attribute.as_str() {
             None if attribute.is_none() => Vec::new(),
@@ -52,8 +52,8 @@ impl Path {
     }
 }
 
-/// A part of a path: an index, or a name. What Python's `isdigit()` takes for an index, `int()`
-/// need not be able to read: `²`.
+/// A part of a path: an index, or a name. Python's `isdigit()` accepts some characters that `int()`
+/// cannot read, such as `²`.
 fn part(text: &str) -> Result<Value, Error> {
     let key = index_or_name(text);
     if !text.is_ascii() && key.as_str().is_some() && text.chars().all(is_digit) {
@@ -62,8 +62,8 @@ fn part(text: &str) -> Result<Value, Error> {
     Ok(key)
 }
 
-/// What a filter looks at of an item: the value to which a path leads, or without a path
-/// the item itself.
+/// The part of an item that a filter uses: the value at the end of a path, or the item itself if
+/// there is no path.
 pub(super) fn attribute_of(path: Option<&Path>, item: Value) -> Result<Value, Error> {
     match path {
         Some(path) => path.follow(item),

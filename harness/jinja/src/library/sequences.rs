@@ -39,8 +39,8 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     vocabulary::add_filter(environment, "slice", slice);
 }
 
-/// `random(value)`: the last item, so that it is the same each time. Python takes any item of
-/// so many, by its index: of a dictionary the value with that key.
+/// `random(value)`: the last item, so that it is the same each time. Python picks a random index;
+/// for a dictionary it takes the value with that index as its key.
 fn random(value: Value) -> Result<Value, Error> {
     if is_dictionary(&value)
         && let Some(index) = value.len().and_then(|len| len.checked_sub(1))
@@ -218,7 +218,7 @@ fn batch(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
     let args = Arguments::of(["linecount", "fill_with"], &args, &kwargs)?;
     args.required(0)?;
     Generator::value("do_batch", |batches| {
-        // What is no number is never the length of a batch.
+        // A value that is not a number never equals the length of a batch.
         let size = match args.get(0).and_then(number) {
             Some(Number::Int(size)) => usize::try_from(size).unwrap_or(usize::MAX),
             Some(Number::Float(float)) => whole(float)

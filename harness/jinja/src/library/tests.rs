@@ -165,7 +165,7 @@ fn is_callable(value: &Value) -> bool {
 /// Whether a number leaves a certain remainder when it is divided.
 fn has_remainder(value: &Value, divisor: &Value, wanted: i64) -> Result<bool, Error> {
     if let Some(text) = value.as_str() {
-        // For a text `%` writes its formats, and what it gives is no number.
+        // For a text `%` formats the text, and the result is not a number.
         return printf(text, divisor, value.is_safe()).map(|_| false);
     }
     let (Some(number), Some(divisor)) = (number(value), number(divisor)) else {

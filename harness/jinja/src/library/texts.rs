@@ -12,7 +12,7 @@ use crate::python::arguments::{Arguments, count_of, wrong_type};
 use crate::python::casing::capitalize;
 use crate::python::characters::{is_space, lines};
 use crate::python::comparisons::equal;
-use crate::python::json::{Style, dumps};
+use crate::python::json::{JsonStyle, dumps};
 use crate::python::markup::{escaped, like, without_tags};
 use crate::python::numbers::{Number, number, size};
 use crate::python::pretty::pretty;
@@ -133,8 +133,8 @@ fn indent(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
         None => "    ".to_owned(),
         Some(width) => indention("width", width)?,
     };
-    // Jinja2 (filters.py, `do_indent`) adds a line break before it splits the text, so
-    // that a final one survives; and it joins the lines with `\n`, whatever they ended in.
+    // Jinja2 (filters.py, `do_indent`) adds a line break before it splits the text, so a final line
+    // break survives. It joins the lines with `\n`, whatever their old ends were.
     let with_end = format!("{text}\n");
     let mut lines = lines(&with_end, false);
     let mut out = String::with_capacity(text.len());
@@ -154,7 +154,7 @@ fn indent(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
     Ok(like(value, out))
 }
 
-/// What a line is indented with, given an argument of this name: the text itself, or so many
+/// The indentation of a line, from an argument of this name: the text itself, or a number of
 /// spaces.
 fn indention(name: &str, width: &Value) -> Result<String, Error> {
     match (width.as_str(), number(width)) {
@@ -226,7 +226,7 @@ fn file_size(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String,
 fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let names = ["ensure_ascii", "indent", "separators", "sort_keys"];
     let args = Arguments::of(names, &args, &kwargs)?;
-    let mut style = Style::indented(None);
+    let mut style = JsonStyle::indented(None);
     style.ensure_ascii = args.truth(0, false);
     // A text is written without a look at what is only for lists and dictionaries.
     let is_text = value.as_str().is_some();

@@ -15,8 +15,8 @@ use crate::refusal::invalid;
 
 /// `truncate(s, length=255, killwords=False, end='...', leeway=5)`.
 ///
-/// The checks are those of Jinja2 (`do_truncate`): what is long enough is only told by a
-/// comparison, so that floats will do, and the end may be anything that has a length.
+/// The checks are the same as in Jinja2 (`do_truncate`): it only compares lengths, so floats are
+/// allowed, and the end may be anything with a length.
 pub(super) fn truncate(
     state: &mut State<'_, '_>,
     value: &Value,

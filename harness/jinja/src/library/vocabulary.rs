@@ -1,4 +1,4 @@
-//! The names of the filters and tests that a template may use, and what these cost.
+//! The names of the filters and tests that a template may use, and their costs.
 
 use minijinja::functions::Function;
 use minijinja::value::{ArgType, FunctionArgs, FunctionResult, Value};
@@ -113,9 +113,9 @@ const TESTS: [(&str, Cost); 39] = [
     ("upper", Cost::KNOWS),
 ];
 
-/// Other names of the filters and tests that templates use most. minijinja looks names up in
-/// ordered maps, where these come first. No template can spell them. The filters stand among the
-/// [operators](crate::operator), each with a letter that none of those has.
+/// Other names for the filters and tests that templates use most. minijinja looks names up in
+/// ordered maps, and these names come first. No template can spell them. The filters share the map
+/// with the [operators](crate::operator), so each has a letter that no operator has.
 const USUAL_FILTERS: [(&str, &str); 3] = [("trim", "!!c"), ("default", "!!m"), ("tojson", "!!n")];
 const USUAL_TESTS: [(&str, &str); 4] = [
     ("string", "!!a"),

@@ -74,17 +74,17 @@ pub(super) fn wordwrap(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Resu
     Ok(like(between, wrapped.join(wrap_string)))
 }
 
-/// What becomes of a word that is too long for a line.
+/// How to treat a word that is too long for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LongWords {
     Broken,
     Kept,
-    /// It has to be broken, and cannot be: the width is no integer.
+    /// It must be broken, but cannot, because the width is not an integer.
     Refused,
 }
 
-/// `textwrap.wrap()` of CPython, for a line without tabs and line breaks to expand. None where
-/// a word is refused.
+/// CPython's `textwrap.wrap()`, for a line without tabs and line breaks. None if a word cannot be
+/// broken.
 fn wrap(
     line: &str,
     width: usize,
@@ -148,7 +148,7 @@ fn long_word_break(chunk: &[char], room: usize, break_on_hyphens: bool) -> usize
     room
 }
 
-/// What parts words for `textwrap`: no other white space than that of ASCII.
+/// White space between words for `textwrap`: only ASCII white space.
 fn is_gap(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\u{B}' | '\u{C}' | '\r' | ' ')
 }
@@ -156,7 +156,7 @@ fn is_gap(c: char) -> bool {
 /// A line in pieces, as `TextWrapper.wordsep_re` finds them: words, the space between them,
 /// parts of words that end with a hyphen, and dashes of several hyphens between words.
 fn chunks(chars: &[char], break_on_hyphens: bool) -> Vec<&[char]> {
-    let line = Line(chars);
+    let line = WrappedLine(chars);
     let mut chunks = Vec::new();
     let mut start = 0;
     while start < chars.len() {
@@ -177,9 +177,9 @@ fn chunks(chars: &[char], break_on_hyphens: bool) -> Vec<&[char]> {
 }
 
 /// A line as the regular expression looks at it.
-struct Line<'c>(&'c [char]);
+struct WrappedLine<'c>(&'c [char]);
 
-impl Line<'_> {
+impl WrappedLine<'_> {
     fn is(&self, at: usize, is: impl Fn(char) -> bool) -> bool {
         self.0.get(at).is_some_and(|c| is(*c))
     }

@@ -41,8 +41,8 @@ fn concat(values: &[&Value]) -> Result<Value, Error> {
 /// A text that is put together out of parts.
 pub(super) fn joined<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> Result<Value, Error> {
     thread_local! {
-        /// Where short texts are joined. Most are short, and minijinja copies what it is
-        /// given into a text of its own.
+        /// A buffer for joining short texts. Most texts are short, and minijinja copies its input
+        /// into a new text.
         static JOINED: RefCell<String> = const { RefCell::new(String::new()) };
     }
     const SHORT: usize = 4096;

@@ -1,5 +1,4 @@
-//! Lists, tuples and dictionaries as a template writes them, and those whose items a call
-//! takes as its arguments.
+//! Literal lists, tuples and dictionaries, and those that a call unpacks into arguments.
 
 use minijinja::value::{Rest, Tuple, Value, ValueKind};
 use minijinja::{Environment, Error};

@@ -1,4 +1,4 @@
-//! What loops go through, and the methods of the variable `loop`.
+//! The values of loops, and the methods of the variable `loop`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -30,8 +30,8 @@ pub(super) fn add(environment: &mut Environment<'_>) {
 
 /// The values of the last call of `loop.changed(…)`.
 ///
-/// The loop keeps them to compare the next ones with, and they may hold the loop: they are
-/// dropped when the render ends.
+/// The loop keeps them for a comparison with the next ones. They may hold the loop itself, so the
+/// end of the render drops them.
 struct LastValues {
     values: Mutex<Vec<Value>>,
 }

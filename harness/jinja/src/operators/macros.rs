@@ -1,9 +1,8 @@
 //! Macros with Python's rules for arguments.
 //!
-//! minijinja binds arguments by its own rules and knows no `varargs` and `kwargs`. Here
-//! minijinja's macro takes everything by position, and a template only sees a [`BoundMacro`]
-//! around it, which binds the arguments of a call as Jinja2 3.1.6 does (`runtime.py`,
-//! `Macro.__call__`).
+//! minijinja binds arguments by its own rules and knows no `varargs` and `kwargs`. Here minijinja's
+//! macro takes everything by position. A template sees only a [`BoundMacro`] around it, which binds
+//! the arguments of a call as Jinja2 3.1.6 does (`runtime.py`, `Macro.__call__`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,10 +19,10 @@ pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter(Operator::Bind.name(), bind);
 }
 
-/// What a macro takes.
+/// The signature of a macro.
 #[derive(Debug)]
 pub(crate) struct Signature {
-    /// Empty for what a call block hands over.
+    /// Empty for the macro of a call block.
     pub(crate) name: String,
     /// The names of the arguments, without the three special ones.
     pub(crate) arguments: Vec<String>,
@@ -31,14 +30,14 @@ pub(crate) struct Signature {
     pub(crate) required: usize,
     /// How many names from outside the macro may keep.
     pub(crate) enclosed: usize,
-    /// Whether `caller` is read, be it an argument like any other.
+    /// Whether the macro reads `caller`, even as an ordinary argument.
     pub(crate) reads_caller: bool,
     pub(crate) takes_kwargs: bool,
     pub(crate) takes_varargs: bool,
 }
 
 impl Signature {
-    /// Whether `caller` is handed over beside the arguments.
+    /// Whether the macro gets `caller` besides its arguments.
     pub(crate) fn takes_caller(&self) -> bool {
         self.reads_caller && !self.arguments.iter().any(|name| name == "caller")
     }

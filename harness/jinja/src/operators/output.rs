@@ -1,4 +1,4 @@
-//! What `{{ … }}`, filter blocks and call blocks write.
+//! The output of `{{ … }}`, filter blocks and call blocks.
 
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Error, Output, State};
@@ -36,8 +36,8 @@ pub(crate) fn emit(
     Ok(())
 }
 
-/// What a filter block or a call block writes. Jinja2 writes it without `str()`, so that
-/// anything but a text cannot be joined with the rest of the prompt.
+/// The output of a filter block or a call block. Jinja2 writes it without `str()`, so only a text
+/// can be joined with the rest of the prompt.
 fn text_only(value: Value) -> Result<Value, Error> {
     if value.as_str().is_some() {
         return Ok(value);

@@ -27,7 +27,7 @@ impl<const N: usize> Arguments<N> {
             *place = Some(value.clone());
         }
         if kwargs.args().next().is_none() {
-            // There are no keyword arguments, or none whose name is a text.
+            // There are no keyword arguments with a text as name.
             kwargs.assert_all_used()?;
             return Ok(Arguments { names, given });
         }
@@ -92,8 +92,8 @@ impl<const N: usize> Arguments<N> {
     }
 }
 
-/// The arguments of a method that takes none by name, of which so many have to be there. One
-/// that is undefined is there.
+/// The arguments of a method without named arguments, with a required number of them. An undefined
+/// argument counts as present.
 pub(super) fn positional<const N: usize>(
     args: &[Value],
     least: usize,
@@ -111,8 +111,8 @@ pub(super) fn positional<const N: usize>(
     Ok(all)
 }
 
-/// The count or the size that an integer is, or its error: a float is none, and neither is what
-/// 64 bits do not hold.
+/// Reads an integer as a count or a size. A float is an error, and so is an integer of more than 64
+/// bits.
 pub(crate) fn count_of(value: &Value) -> Result<i64, Error> {
     match number(value) {
         Some(Number::Int(int)) => {

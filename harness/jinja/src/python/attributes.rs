@@ -1,4 +1,4 @@
-//! The attributes of Python's types: which names are methods, and what `value.name` gives.
+//! The attributes of Python's types: the names of methods, and `value.name`.
 
 use std::fmt;
 use std::sync::Arc;

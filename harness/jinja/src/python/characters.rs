@@ -63,7 +63,8 @@ pub(super) fn continues_identifier(c: char) -> bool {
     (is_name(c) || is_listed || is_mark()) && c != '\u{2E2F}' && !is_split(c)
 }
 
-/// Whether a letter is part of no identifier, for normalised it is no letter any more (`NFKC`).
+/// Whether a letter cannot be part of an identifier, because normalisation (`NFKC`) turns it into
+/// something else.
 fn is_split(c: char) -> bool {
     matches!(
         c,

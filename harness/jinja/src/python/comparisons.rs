@@ -1,5 +1,4 @@
-//! How Python compares values: whether they are equal, which comes first, and whether one is
-//! in another.
+//! Compares values as Python does: equality, order, and membership.
 
 use std::cmp::Ordering;
 
@@ -137,8 +136,8 @@ pub(crate) fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
     }
 }
 
-/// How two views of keys or items compare: as sets, of which one may be a part of the other
-/// (CPython's `dictview_richcompare`).
+/// Compares two views of keys or items as sets: one may be a subset of the other (CPython's
+/// `dictview_richcompare`).
 fn compare_sets(a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
     let order = a.len().cmp(&b.len());
     let (part, whole) = if order.is_gt() { (b, a) } else { (a, b) };
@@ -150,8 +149,8 @@ fn compare_sets(a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
     Ok(Some(order))
 }
 
-/// Which of two values comes first. Python orders numbers, texts, lists and tuples, each
-/// among themselves, and some views of dictionaries as sets; anything else is a `TypeError`. A NaN comes neither first nor last.
+/// The order of two values. Python orders numbers, texts, lists and tuples, each among themselves,
+/// and some views of dictionaries as sets. Anything else is a `TypeError`. A NaN has no order.
 pub(crate) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
     if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
         work(a.len().min(b.len()) + ITEM / 4)?;

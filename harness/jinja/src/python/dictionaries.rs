@@ -18,8 +18,8 @@ use crate::refusal::invalid;
 /// The most entries of a [`SmallDictionary`].
 const FEW: usize = 12;
 
-/// A dictionary of few entries, whose keys are texts that differ: a message, a tool. To compare
-/// the keys with the one that is looked for takes less time than to hash that.
+/// A dictionary with few entries and different texts as keys, such as a message or a tool. To
+/// compare a key with each of them takes less time than to hash it.
 struct SmallDictionary {
     entries: Vec<(Value, Value)>,
 }
@@ -88,8 +88,8 @@ fn bit(key: &Value) -> Option<bool> {
     }
 }
 
-/// A dictionary with these entries. Of equal keys the first stays, with the last value:
-/// `True` is the key 1.
+/// A dictionary with these entries. Among equal keys the first key stays, with the last value:
+/// `True` equals the key 1.
 pub(crate) fn dictionary(mut pairs: Vec<(Value, Value)>) -> Value {
     if pairs.iter().any(|(key, _)| key.kind() == ValueKind::Bool) {
         let mut bits: [Option<Value>; 2] = [None, None];

@@ -1,6 +1,6 @@
 //! Python's formats with braces: `'{}'.format(x)`.
 //!
-//! A format is taken apart as CPython 3.11 does it (`string_format.h`).
+//! This module parses a format as CPython 3.11 does (`string_format.h`).
 
 use minijinja::value::{Kwargs, Rest, Value, from_args};
 use minijinja::{Error, ErrorKind};
@@ -39,9 +39,9 @@ fn formatted(
     text: &str,
     is_markup: bool,
     positional: &[Value],
-    named: &Named<'_>,
+    named: &ValueByName<'_>,
 ) -> Result<String, Error> {
-    let mut fields = Fields {
+    let mut fields = FormatFields {
         positional,
         named,
         is_markup,
@@ -53,7 +53,7 @@ fn formatted(
 }
 
 /// Gives the value of a name, if there is one.
-type Named<'a> = dyn Fn(&str) -> Result<Option<Value>, Error> + 'a;
+type ValueByName<'a> = dyn Fn(&str) -> Result<Option<Value>, Error> + 'a;
 
 /// How the fields without a name are numbered until now.
 #[derive(Clone, Copy)]
@@ -67,15 +67,15 @@ enum Numbering {
 }
 
 /// The values that the fields of a format may name.
-struct Fields<'a> {
+struct FormatFields<'a> {
     positional: &'a [Value],
-    named: &'a Named<'a>,
+    named: &'a ValueByName<'a>,
     /// Whether the text is a `Markup`, which escapes what it is given.
     is_markup: bool,
     next: Numbering,
 }
 
-impl Fields<'_> {
+impl FormatFields<'_> {
     /// A format with its fields replaced. `depth` is how deeply fields may be nested.
     fn replaced(&mut self, text: &str, depth: usize) -> Result<String, Error> {
         if depth == 0 {
@@ -160,7 +160,7 @@ impl Fields<'_> {
     fn value(&mut self, name: &str) -> Result<Value, Error> {
         let first_end = name.find(['.', '[']).unwrap_or(name.len());
         let (first, mut rest) = name.split_at(first_end);
-        let by_index = |index: usize, fields: &Fields<'_>| {
+        let by_index = |index: usize, fields: &FormatFields<'_>| {
             fields
                 .positional
                 .get(index)
@@ -176,8 +176,8 @@ impl Fields<'_> {
             self.next = Numbering::Automatic(index + 1);
             by_index(index, self)?
         } else if !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit()) {
-            // `Formatter.vformat` of Python's `string` module, which Jinja2's sandbox uses, only
-            // looks at fields that are nothing but a number.
+            // Jinja2's sandbox uses `Formatter.vformat` of Python's `string` module. It only looks
+            // at fields that consist of a number.
             if rest.is_empty() {
                 if matches!(self.next, Numbering::Automatic(_)) {
                     return Err(invalid("cannot switch from automatic numbering"));

@@ -14,13 +14,13 @@ use crate::meter::{OBJECT, SLOT, produce};
 /// Items that are given only once.
 pub(crate) struct Generator {
     /// What Python calls it.
-    name: Name,
+    name: IteratorName,
     /// The items that are left, and the error after them.
     items: Mutex<(std::vec::IntoIter<Value>, Option<Error>)>,
 }
 
 /// What Python calls an iterator.
-enum Name {
+enum IteratorName {
     /// A generator, by the function of Jinja2 that makes it.
     Function(&'static str),
     /// Another iterator, by its class.
@@ -44,7 +44,7 @@ impl Generator {
         let failure = items(&mut all).err();
         produce(OBJECT + SLOT * all.len())?;
         Ok(Value::from_object(Generator {
-            name: Name::Function(filter),
+            name: IteratorName::Function(filter),
             items: Mutex::new((all.into_iter(), failure)),
         }))
     }
@@ -53,7 +53,7 @@ impl Generator {
     pub(crate) fn iterator(class: &'static str, items: Vec<Value>) -> Result<Value, Error> {
         produce(OBJECT + SLOT * items.len())?;
         Ok(Value::from_object(Generator {
-            name: Name::Class(class),
+            name: IteratorName::Class(class),
             items: Mutex::new((items.into_iter(), None)),
         }))
     }
@@ -86,8 +86,8 @@ impl fmt::Debug for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Python also writes the address, which is another one each time.
         match self.name {
-            Name::Function(function) => write!(f, "<generator object {function}>"),
-            Name::Class(class) => write!(f, "<{class} object>"),
+            IteratorName::Function(function) => write!(f, "<generator object {function}>"),
+            IteratorName::Class(class) => write!(f, "<{class} object>"),
         }
     }
 }

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 
 /// A group of items under their key: a pair whose parts also have names.
-pub(super) struct Group {
+pub(super) struct ItemGroup {
     key: Value,
     items: Value,
 }
 
-impl fmt::Debug for Group {
+impl fmt::Debug for ItemGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The text of a group in a template is written by `text`.
         f.write_str("<group>")
     }
 }
 
-impl Object for Group {
+impl Object for ItemGroup {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Seq
     }
@@ -42,11 +42,11 @@ impl Object for Group {
 
 /// A group as a value.
 pub(crate) fn group(key: Value, items: Value) -> Value {
-    Value::from_object(Group { key, items })
+    Value::from_object(ItemGroup { key, items })
 }
 
 /// The key and the items of a group.
 pub(super) fn group_parts(value: &Value) -> Option<(Value, Value)> {
-    let group = value.downcast_object_ref::<Group>()?;
+    let group = value.downcast_object_ref::<ItemGroup>()?;
     Some((group.key.clone(), group.items.clone()))
 }

@@ -1,4 +1,4 @@
-//! The items of Python's values: what `value[key]` gives.
+//! The items of Python's values: `value[key]`.
 
 use minijinja::value::Value;
 use minijinja::{Error, ErrorKind};
@@ -41,8 +41,8 @@ pub(crate) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
         }
     } else if is_dictionary(value) {
         if key.as_str().is_none() {
-            // A list, which has no hash, is not found either, and is no error here. The work
-            // counts, and a key that is nested too deeply fails the render.
+            // A list has no hash. It is not found, but it is not an error here. The work counts,
+            // and a key that is nested too deeply fails the render.
             let _ = hashable(key);
         }
         work(key.as_str().map_or(0, str::len).saturating_mul(4))?;
@@ -56,7 +56,7 @@ pub(crate) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
     }
 }
 
-/// The key that a text names: digits, of whichever script, are an index.
+/// The key that a text names. Digits of any script are an index.
 pub(crate) fn index_or_name(text: &str) -> Value {
     if text.starts_with(|c: char| c.is_ascii() && !c.is_ascii_digit()) {
         return Value::from(text);
@@ -69,7 +69,7 @@ pub(crate) fn index_or_name(text: &str) -> Value {
     }
 }
 
-/// The position that an index means, which may be counted from the back.
+/// The position of an index. A negative index counts from the end.
 fn position(index: i128, len: usize) -> Option<usize> {
     if index < 0 {
         usize::try_from(index.checked_add(i128::try_from(len).ok()?)?).ok()

@@ -47,7 +47,7 @@ fn number(digits: &str) -> Value {
 
 /// The keyword arguments of `json.dumps()` that transformers' `tojson` passes on.
 #[derive(Debug, Clone)]
-pub(crate) struct Style {
+pub(crate) struct JsonStyle {
     /// Whether everything outside of ASCII is escaped.
     pub(crate) ensure_ascii: bool,
     /// The text that indents a level. Without it everything is on one line.
@@ -60,10 +60,10 @@ pub(crate) struct Style {
     pub(crate) sort_keys: bool,
 }
 
-impl Style {
+impl JsonStyle {
     /// transformers' defaults, with an indent.
-    pub(crate) fn indented(indent: Option<usize>) -> Style {
-        Style {
+    pub(crate) fn indented(indent: Option<usize>) -> JsonStyle {
+        JsonStyle {
             ensure_ascii: false,
             item_separator: if indent.is_some() { "," } else { ", " }.to_owned(),
             key_separator: ": ".to_owned(),
@@ -74,9 +74,9 @@ impl Style {
 }
 
 /// `json.dumps(value, **style)`.
-pub(crate) fn dumps(value: &Value, style: &Style) -> Result<String, Error> {
+pub(crate) fn dumps(value: &Value, style: &JsonStyle) -> Result<String, Error> {
     let mut out = String::new();
-    let mut writer = Writer {
+    let mut writer = JsonWriter {
         style,
         out: &mut out,
         level: 0,
@@ -86,13 +86,13 @@ pub(crate) fn dumps(value: &Value, style: &Style) -> Result<String, Error> {
 }
 
 /// Writes values as JSON.
-struct Writer<'w> {
-    style: &'w Style,
+struct JsonWriter<'w> {
+    style: &'w JsonStyle,
     out: &'w mut String,
     level: usize,
 }
 
-impl Writer<'_> {
+impl JsonWriter<'_> {
     fn value(&mut self, value: &Value) -> Result<(), Error> {
         work(ITEM)?;
         produce(8)?;
@@ -256,7 +256,7 @@ impl Writer<'_> {
             rest = &rest[run..];
             let mut chars = rest.chars();
             if let Some(c) = chars.next() {
-                // An escape has up to six characters, for a single byte too.
+                // An escape has up to six characters, even for a single byte.
                 work(ITEM / 4)?;
                 produce(5)?;
                 self.escape(c);
@@ -301,14 +301,14 @@ fn not_serializable(value: &Value) -> Error {
 mod tests {
     use super::*;
 
-    fn dump(json: &str, style: &Style) -> String {
+    fn dump(json: &str, style: &JsonStyle) -> String {
         dumps(&value(&serde_json::from_str(json).unwrap()), style).unwrap()
     }
 
     // The expected values are what CPython 3.11's json module prints.
     #[test]
     fn one_line() {
-        let style = Style::indented(None);
+        let style = JsonStyle::indented(None);
         for (json, expected) in [
             (
                 r#"{"z":1,"a":[true,null]}"#,
@@ -336,26 +336,26 @@ mod tests {
     #[test]
     fn keywords() {
         let json = r#"{"b": "é🙂\u007f", "a": {"y": [], "x": [1]}}"#;
-        let ascii = Style {
+        let ascii = JsonStyle {
             ensure_ascii: true,
             sort_keys: true,
-            ..Style::indented(None)
+            ..JsonStyle::indented(None)
         };
         assert_eq!(
             dump(json, &ascii),
             r#"{"a": {"x": [1], "y": []}, "b": "\u00e9\ud83d\ude42\u007f"}"#
         );
-        let compact = Style {
+        let compact = JsonStyle {
             item_separator: ",".into(),
             key_separator: ":".into(),
-            ..Style::indented(None)
+            ..JsonStyle::indented(None)
         };
         assert_eq!(dump(r#"{"a": [1, 2]}"#, &compact), r#"{"a":[1,2]}"#);
         assert_eq!(
-            dump(r#"{"a": [1, {}], "b": 2}"#, &Style::indented(Some(2))),
+            dump(r#"{"a": [1, {}], "b": 2}"#, &JsonStyle::indented(Some(2))),
             "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": 2\n}"
         );
-        assert_eq!(dump("[1]", &Style::indented(Some(0))), "[\n1\n]");
+        assert_eq!(dump("[1]", &JsonStyle::indented(Some(0))), "[\n1\n]");
     }
 
     #[test]
@@ -364,7 +364,7 @@ mod tests {
             Value::UNDEFINED,
             Value::from_pairs([(Value::from(vec![1]), 1)]),
         ] {
-            assert!(dumps(&value, &Style::indented(None)).is_err());
+            assert!(dumps(&value, &JsonStyle::indented(None)).is_err());
         }
     }
 }

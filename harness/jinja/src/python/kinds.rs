@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use minijinja::value::{DynObject, Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind};
 
-use crate::python::groups::Group;
+use crate::python::groups::ItemGroup;
 use crate::python::ranges::Range;
 
 /// Whether a value is a `list`.
@@ -14,7 +14,7 @@ pub(crate) fn is_list(value: &Value) -> bool {
     value.kind() == ValueKind::Seq && !value.is_tuple() && !is_group(value)
 }
 
-/// Whether a value is a `tuple`, or what `groupby` gives, which is one.
+/// Whether a value is a `tuple`. A group of `groupby` is one too.
 #[inline]
 pub(crate) fn is_tuple(value: &Value) -> bool {
     value.is_tuple() || is_group(value)
@@ -22,7 +22,7 @@ pub(crate) fn is_tuple(value: &Value) -> bool {
 
 #[inline]
 fn is_group(value: &Value) -> bool {
-    value.downcast_object_ref::<Group>().is_some()
+    value.downcast_object_ref::<ItemGroup>().is_some()
 }
 
 /// Whether a value is a `range`.

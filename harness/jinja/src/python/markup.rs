@@ -84,7 +84,7 @@ fn unescaped(text: &str) -> String {
         ("apos", "'"),
         ("nbsp", "\u{a0}"),
     ];
-    /// The longest entity that is looked for: only leading zeros can make one longer.
+    /// The longest entity that the search considers. Only leading zeros can make one longer.
     const MOST: usize = 64;
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,8 +1,8 @@
 //! The methods of Python's values.
 //!
-//! Those of lists and dictionaries are here, those of texts in `strings`, those of numbers in
-//! `numerals`. Only
-//! `upper` and `lower` are those of minijinja-contrib's `pycompat`.
+//! The methods of lists and dictionaries are here, the methods of texts in `strings`, and the
+//! methods of numbers in `numerals`. Only `upper` and `lower` come from minijinja-contrib's
+//! `pycompat`.
 
 use minijinja::value::{Rest, Value, from_args};
 use minijinja::{Error, ErrorKind, State};

@@ -1,5 +1,4 @@
-//! Python's values: what they are, how they compare, what their methods do and how they
-//! are written.
+//! Python's values: their types, their comparisons, their methods and their text.
 
 // Characters and numbers.
 pub(crate) mod casing;
@@ -18,7 +17,7 @@ pub(crate) mod markup;
 // How a list is sorted.
 pub(crate) mod sorting;
 
-// What a call is given, and what can be walked through.
+// Arguments of calls, and iteration.
 pub(crate) mod arguments;
 pub(crate) mod iteration;
 
@@ -29,7 +28,7 @@ mod splitting;
 // Which kind a value is.
 pub(crate) mod kinds;
 
-// What is in a value.
+// The contents of values.
 pub(crate) mod attributes;
 pub(crate) mod dictionaries;
 pub(crate) mod items;
@@ -50,7 +49,7 @@ mod formats;
 pub(crate) mod printf;
 pub(crate) mod strings;
 
-// What the methods of values do.
+// The methods of values.
 mod numerals;
 
 pub(crate) mod methods;

@@ -1,7 +1,7 @@
 //! Jinja2's namespaces: the only values whose attributes a template can assign (`utils.py`,
 //! `Namespace`), as transformers 5.23 hardens them.
 //!
-//! A namespace can hold itself, so that it is emptied when the render ends.
+//! A namespace can hold itself, so the end of the render empties it.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -73,8 +73,8 @@ pub(crate) fn too_large(operator: &str) -> Error {
     invalid(format!("the result of {operator} is larger than 128 bits"))
 }
 
-/// An integer as an index or a count: what 64 bits do not hold becomes the least or the
-/// greatest that they do.
+/// An integer as an index or a count. A value beyond 64 bits becomes the smallest or largest 64-bit
+/// integer.
 pub(crate) fn clamped(int: i128) -> i64 {
     i64::try_from(int).unwrap_or(if int < 0 { i64::MIN } else { i64::MAX })
 }
@@ -141,18 +141,18 @@ pub(crate) fn divide(a: Number, b: Number) -> Result<Value, Error> {
     Ok(Value::from(a.as_f64() / divisor))
 }
 
-/// What is added to the exponent in the bits of a float.
+/// The offset of the exponent in the bits of a float.
 const BIAS: u64 = 1023;
 
-/// The float that is nearest to a quotient of integers, of which the first may be more than a
-/// float holds exactly (CPython's `long_true_divide`).
+/// The nearest float to a quotient of integers. The first integer may be larger than a float holds
+/// exactly (CPython's `long_true_divide`).
 #[allow(clippy::cast_precision_loss)] // it is rounded once, here
 fn true_quotient(a: u128, b: u128) -> f64 {
     if a == 0 {
         return 0.0;
     }
     let (mut quotient, mut rest) = (a / b, a % b);
-    // More digits than a float has, so that what is left can only tip a balance.
+    // These are more digits than a float has, so the remainder can only decide a tie.
     let mut exponent = 0;
     while quotient >> 63 == 0 {
         // The rest is less than the divisor, which has no more than 128 bits with a sign.
@@ -165,7 +165,7 @@ fn true_quotient(a: u128, b: u128) -> f64 {
         exponent += 1;
     }
     quotient |= u128::from(rest != 0);
-    // Two to the power of what the digits went up by, below zero.
+    // Undoes the scaling of the digits: a negative power of two.
     let power = f64::from_bits((BIAS - exponent) << (f64::MANTISSA_DIGITS - 1));
     quotient as f64 * power
 }
@@ -331,8 +331,7 @@ pub(crate) fn parse_integer(digits: &str) -> Option<Value> {
     }
 }
 
-/// An integer that no machine type holds. It can only be written, which is all that
-/// templates do with such numbers.
+/// An integer beyond all machine types. It can only be written; templates need no more.
 struct BigInteger(String);
 
 /// The value of an integer that no machine type holds, given its digits.

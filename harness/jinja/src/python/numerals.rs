@@ -171,7 +171,7 @@ fn scaled(mantissa: u128, exponent: i64) -> Option<f64> {
     };
     let exponent = i32::try_from(exponent + i64::from(if bits <= kept { 0 } else { dropped }));
     let exponent = exponent.unwrap_or(0);
-    // Two steps, for a power of two may be too small for a float of its own.
+    // Multiplies in two steps, because one power of two may be too small for a float.
     let (first, second) = (exponent / 2, exponent - exponent / 2);
     let float = rounded as f64 * 2_f64.powi(first) * 2_f64.powi(second);
     float.is_finite().then_some(float)

@@ -50,7 +50,7 @@ pub(super) fn pad(text: &str, args: &[Value], side: Side) -> Result<Value, Error
     let fill = match (side, fill) {
         (Side::Zeros, None) => '0',
         (_, None) => ' ',
-        // A value that is no text is never made one: that could be a long text.
+        // A value of another type is not converted to text, because the text could be long.
         (_, Some(fill)) => match (side, fill.as_str().and_then(only_char)) {
             (Side::Left | Side::Right | Side::Both, Some(fill)) => fill,
             _ => return Err(invalid("the fill character must be exactly one character")),

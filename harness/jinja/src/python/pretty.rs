@@ -26,9 +26,9 @@ struct Printer {
 }
 
 impl Printer {
-    /// Appends a value that begins in the column `indent`, so that `allowance` columns are
-    /// left behind it on its last line. Where it is too long for one line, its items have a
-    /// line each. `level` counts the values around it.
+    /// Appends a value that begins in the column `indent`, and leaves `allowance` columns free
+    /// after it on its last line. If it is too long for one line, each item gets its own line.
+    /// `level` counts the values around it.
     fn value(
         &mut self,
         value: &Value,
@@ -193,7 +193,7 @@ impl Printer {
     }
 }
 
-/// Whether a text fits in a line of which so many columns are taken.
+/// Whether a text fits in a line with so many occupied columns.
 fn fits(repr: &str, taken: usize) -> bool {
     WIDTH
         .checked_sub(taken)

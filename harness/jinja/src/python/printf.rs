@@ -1,7 +1,7 @@
 //! Python's formats with a percent sign: `'%s' % x`.
 //!
-//! A format is taken apart here, as CPython 3.11 does it (`unicodeobject.c`); minijinja
-//! writes the digits of a float.
+//! This module parses a format as CPython 3.11 does (`unicodeobject.c`). minijinja writes the
+//! digits of a float.
 
 use std::borrow::Cow;
 

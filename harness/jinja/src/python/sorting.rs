@@ -1,16 +1,15 @@
 //! `list.sort()` of CPython 3.11 (`listobject.c`).
 //!
-//! It asks for nothing but whether one item is less than another, and gives an order even where
-//! the answers contradict each other, as those about NaN or about sets do: Rust's own sorts may
-//! panic there. Up to 63 items end in CPython's order whatever the answers are; more do wherever
-//! the answers make sense.
+//! It only asks whether one item is less than another. It gives an order even if the answers
+//! contradict each other, as with NaN or sets; Rust's own sorts may panic there. Up to 63 items
+//! always end in CPython's order. More items do so if the answers are consistent.
 
 use minijinja::Error;
 
 /// Up to how many items are sorted without a merge.
 const FEW: usize = 63;
 
-/// Sorts items. Of two of which none is less, the first stays first, in reverse too.
+/// Sorts items. The sort is stable, in reverse too.
 pub(crate) fn sorted<T>(
     mut items: Vec<T>,
     reverse: bool,
@@ -64,8 +63,8 @@ fn least_run(mut len: usize) -> usize {
     len + has_rest
 }
 
-/// How many items at the beginning are in order already. Where each is less than the one before
-/// it, they are turned around (`count_run`).
+/// The number of items at the beginning that are already in order. If each is less than the one
+/// before it, they are reversed (`count_run`).
 fn begin_run<T>(
     items: &mut [T],
     is_less: &mut impl FnMut(&T, &T) -> Result<bool, Error>,

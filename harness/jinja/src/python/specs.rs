@@ -1,4 +1,4 @@
-//! The format of a single value: what stands behind the colon in `'{:>8.2f}'.format(x)`.
+//! The format of a single value: the text after the colon in `'{:>8.2f}'.format(x)`.
 //!
 //! The rules are CPython's (3.11, `formatter_unicode.c`, and `pystrtod.c` for floats), without
 //! a locale.
@@ -113,8 +113,8 @@ impl Spec {
         ))
     }
 
-    /// A number out of its sign, the mark of its base, its digits and what follows them, with
-    /// groups and filled up to its width.
+    /// Puts a number together from its sign, the mark of its base, its digits and the rest, groups
+    /// the digits, and pads it to its width.
     fn number(&self, is_negative: bool, mark: &str, digits: &str, rest: &str) -> String {
         let sign = match (is_negative, self.sign) {
             (true, _) => "-",
@@ -254,7 +254,7 @@ fn float(value: f64, spec: &Spec, of: &str) -> Result<String, Error> {
     } else {
         rest.to_owned()
     };
-    // What is no number is not grouped.
+    // Infinity and NaN have no digits to group.
     if digits.is_empty() {
         return Ok(spec.number(is_negative, "", &rest, ""));
     }

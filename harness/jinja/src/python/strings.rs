@@ -22,8 +22,8 @@ use crate::python::splitting::{rsplit, split, splitlines};
 use crate::python::text;
 use crate::refusal::invalid;
 
-/// Calls a method of `Markup`, which escapes the texts that it puts into itself, or gives None
-/// if there is none of this name (markupsafe 3.0).
+/// Calls a method of `Markup` (markupsafe 3.0). Such a method escapes the texts that it inserts.
+/// None if there is no method of this name.
 pub(super) fn call_markup(
     text: &str,
     method: &str,
@@ -45,8 +45,8 @@ pub(super) fn call_markup(
     Some(result.and_then(|result| as_markup(&result)))
 }
 
-/// The second argument of a method escaped: what is put into a `Markup`, which need not be a
-/// text.
+/// Escapes the second argument of a method: the value that the method inserts into a `Markup`. It
+/// need not be a text.
 fn escaped_argument(args: &[Value]) -> Result<Vec<Value>, Error> {
     let mut args = args.to_vec();
     if !args[1].is_safe() {
@@ -454,7 +454,7 @@ fn bounded<'t>(
     Ok(Some((&text[byte(start)..byte(end)], start)))
 }
 
-/// What a search wants, and its optional bounds.
+/// The text that a search looks for, and its optional bounds.
 fn wanted_within(args: &[Value]) -> Result<(&Value, Option<&Value>, Option<&Value>), Error> {
     match positional(args, 1)? {
         [Some(wanted), start, end] => Ok((wanted, start, end)),
@@ -462,8 +462,8 @@ fn wanted_within(args: &[Value]) -> Result<(&Value, Option<&Value>, Option<&Valu
     }
 }
 
-/// Where a text stands in another, in characters: `str.find(sub, start, end)` and the methods
-/// that are like it.
+/// The position of a text in another, in characters: `str.find(sub, start, end)` and similar
+/// methods.
 fn search(
     text: &str,
     args: &[Value],

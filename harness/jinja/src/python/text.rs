@@ -28,32 +28,32 @@ pub(crate) fn str(value: &Value) -> Cow<'_, str> {
     }
     let mut out = String::new();
     // The meter remembers the error.
-    let _ = Writer::new(&mut out).value(value);
+    let _ = ReprWriter::new(&mut out).value(value);
     Cow::Owned(out)
 }
 
 /// `repr(value)`, counted like [`str()`].
 pub(crate) fn repr(value: &Value) -> String {
     let mut out = String::new();
-    let _ = Writer::new(&mut out).item(value);
+    let _ = ReprWriter::new(&mut out).item(value);
     out
 }
 
 /// `repr(value)` with every dictionary sorted, as `pprint` writes it (`_safe_repr`).
 pub(super) fn sorted_repr(value: &Value) -> Result<String, Error> {
     let mut out = String::new();
-    let mut writer = Writer::new(&mut out);
+    let mut writer = ReprWriter::new(&mut out);
     writer.is_sorted = true;
     writer.item(value)?;
     Ok(out)
 }
 
-/// The entries of a dictionary, sorted by their keys as `pprint` sorts them (`_safe_key`):
-/// keys that have no order among them by the names of their types. An undefined key has an
-/// error of its own when it is compared, which is none of those that `pprint` expects.
+/// The entries of a dictionary, sorted by their keys as `pprint` sorts them (`_safe_key`): keys
+/// that have no order among them by the names of their types. A comparison with an undefined key
+/// raises an error that `pprint` does not expect.
 pub(super) fn sorted_pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
-    /// Python's types of keys in the order of their names: numbers come first of those that a
-    /// template can have, but for `None`.
+    /// Python's types of keys in the order of their names. Among the types in a template, `None`
+    /// comes first, then numbers.
     fn rank(key: &Value) -> u8 {
         match key.kind() {
             ValueKind::None => 0,
@@ -98,7 +98,7 @@ pub(super) fn ascii(value: &Value) -> String {
 }
 
 /// Writes values as `repr()` does.
-struct Writer<'o> {
+struct ReprWriter<'o> {
     out: &'o mut String,
     /// How many bytes of the text are counted.
     counted: usize,
@@ -110,9 +110,9 @@ struct Writer<'o> {
     namespaces: usize,
 }
 
-impl Writer<'_> {
-    fn new(out: &mut String) -> Writer<'_> {
-        Writer {
+impl ReprWriter<'_> {
+    fn new(out: &mut String) -> ReprWriter<'_> {
+        ReprWriter {
             counted: out.len(),
             out,
             within: Vec::new(),

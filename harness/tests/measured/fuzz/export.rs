@@ -1,5 +1,5 @@
-//! The seeds and the words as files, for a fuzzer that keeps its own: a folder of inputs and
-//! a dictionary for each target.
+//! Writes the seeds and the words as files, for a fuzzer that has its own formats: a folder of
+//! inputs and a dictionary for each target.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::seeds;
 use super::targets::TARGETS;
 
-/// What a fuzzer of a target starts from: all of it, or one of so many inputs.
+/// The seeds for a fuzzer of a target: all of them, or every n-th one.
 fn inputs(target: &str, one_of: usize) -> Vec<Vec<u8>> {
     let mut inputs = seeds::of(target);
     inputs.extend(seeds::hostile(target));
@@ -28,7 +28,7 @@ fn dictionary_file(folder: &Path, target: &str) -> PathBuf {
     folder.join(format!("{target}.dict"))
 }
 
-/// Writes one of so many inputs, and all words, below a folder.
+/// Writes every n-th input, and all words, below a folder.
 pub(super) fn write(folder: &Path, one_of: usize) {
     for (target, _) in TARGETS {
         fs::create_dir_all(folder.join(target)).unwrap();
@@ -47,7 +47,7 @@ pub(super) fn write(folder: &Path, one_of: usize) {
     }
 }
 
-/// Asserts that a folder holds what was written, as libFuzzer reads it.
+/// Asserts that libFuzzer reads from a folder what was written into it.
 pub(super) fn check(folder: &Path, one_of: usize) {
     for (target, _) in TARGETS {
         for (number, input) in inputs(target, one_of).iter().enumerate() {

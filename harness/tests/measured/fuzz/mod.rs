@@ -1,14 +1,14 @@
-//! Fuzzing: templates, files and answers of engines that nobody wrote on purpose, made by
-//! changing what the suite has. Nothing may crash, hang, grow without end or contradict
-//! itself; `targets` says what that means for each kind of input.
+//! Fuzzing: templates, files and answers of engines that nobody wrote on purpose. The tests make
+//! them by changing the suite's own. No input may cause a crash, a hang, unlimited growth or a
+//! contradiction; `targets` says what that means for each kind of input.
 //!
-//! `cargo test` tries some hundred inputs, the same ones every time. For longer:
+//! `cargo test` tries some hundred inputs, always the same ones. For longer runs:
 //!
 //! - `ROLECALL_FUZZ_SECONDS=600 cargo test --release --test measured fuzz`, new inputs every time,
 //! - `scripts/fuzz`, which is guided by what the inputs reach in the code.
 //!
-//! What was found once lies in `data/fuzz/<target>/` and is tried first, beside what nobody
-//! should have to find: an empty input, and bytes that are no text.
+//! `data/fuzz/<target>/` has the inputs that once showed a defect. They are tried first, beside the
+//! obvious ones: an empty input, and bytes that are not text.
 
 mod export;
 mod mutations;
@@ -28,11 +28,11 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use rolecall_model::guard::on_large_stack;
 
-/// Inputs for each target, where everything is to be tried, and where it is not.
+/// The number of inputs for each target: for a whole run, and for a sample.
 const MANY: u32 = 3000;
 const FEW: u32 = 80;
 
-/// Inputs between two looks at the clock, where there is a time to fill.
+/// The number of inputs between two looks at the clock, in a run with a time limit.
 const ROUND: u32 = 200;
 
 fn fuzz(target: &str) {
@@ -47,7 +47,7 @@ fn fuzz(target: &str) {
     if seconds.is_ok() {
         seeds.extend(seeds::hostile(target));
     }
-    // Whoever gives it time wants all of them.
+    // A run with a time limit wants all of them.
     let one_of = if seconds.is_ok() { 1 } else { 4 };
     for seed in sample(seeds.iter().collect(), one_of) {
         run(seed);
@@ -76,13 +76,13 @@ fn fuzz(target: &str) {
     }
 }
 
-/// The figures of a long run, for `--nocapture`.
+/// The figures of a long run, which `--nocapture` shows.
 #[allow(clippy::print_stderr)]
 fn say(message: &str) {
     eprintln!("{message}");
 }
 
-/// A seed that is another one every time.
+/// A random seed.
 fn rand_seed() -> [u8; 32] {
     let mut seed = [0; 32];
     let now = std::time::SystemTime::now()
@@ -142,7 +142,7 @@ tests! {
     lines_of_the_protocol: "protocol",
 }
 
-/// A target has a test, a folder of what is tried first, and a program for the fuzzer.
+/// Every target has a test, a folder of first inputs, and a program for the fuzzer.
 #[test]
 fn every_target_is_tried_everywhere() {
     let targets = TARGETS.map(|(name, _)| name.to_owned()).into();
@@ -157,8 +157,8 @@ fn every_target_is_tried_everywhere() {
     assert_eq!(names(&package().join("fuzz/fuzz_targets")), targets);
 }
 
-/// Each kind of file is among the inputs that fuzzing starts from, whole: from what cannot
-/// even be parsed it does not get far.
+/// The seeds include every kind of file whole: fuzzing does not get far with inputs that cannot be
+/// parsed.
 #[test]
 fn every_kind_of_file_is_a_seed() {
     let is_whole = |target: &str, seed: &[u8]| {
@@ -175,7 +175,7 @@ fn every_kind_of_file_is_a_seed() {
     }
 }
 
-/// Inputs are seeds that were changed: a few not at all, most of them visibly.
+/// Inputs are changed seeds: a few are unchanged, most of them visibly changed.
 #[test]
 fn inputs_are_changed_seeds() {
     let seed = b"The quick brown fox jumps over the lazy dog.".to_vec();
@@ -200,7 +200,7 @@ fn seeds_are_written_as_a_fuzzer_reads_them() {
     export::check(folder.path(), one_of);
 }
 
-/// Writes the seeds and the words for a fuzzer that keeps its own, below the folder that
+/// Writes the seeds and the words for a fuzzer with its own formats, below the folder that
 /// `ROLECALL_FUZZ_SEEDS` names.
 #[test]
 #[ignore = "scripts/fuzz calls it"]

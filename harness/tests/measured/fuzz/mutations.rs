@@ -1,4 +1,4 @@
-//! Inputs that are near to what somebody wrote.
+//! Inputs that resemble what somebody wrote.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use proptest::prelude::*;
 /// Makes inputs.
 pub(super) type Inputs = BoxedStrategy<Vec<u8>>;
 
-/// One change of an input. Places are parts of a whole, from 0 to `u32::MAX`, so that they
+/// One change of an input. Places are fractions of the whole, from 0 to `u32::MAX`, so that they
 /// mean something in a text of any length.
 #[derive(Debug, Clone)]
 enum Change {
-    /// A word is put in.
+    /// Inserts a word.
     Word(u32, String),
-    /// A range is taken out.
+    /// Removes a range.
     Cut(u32, u16),
-    /// A range stands once more, so many times.
+    /// Repeats a range several times.
     Again(u32, u16, u8),
-    /// A range of another seed is put in.
+    /// Inserts a range of another seed.
     Splice(u32, u32, u16),
-    /// A byte is another one.
+    /// Replaces a byte.
     Byte(u32, u8),
 }
 
@@ -76,7 +76,7 @@ fn apply(input: &mut Vec<u8>, change: &Change, other: &[u8]) {
     }
 }
 
-/// A part of a length, as a place in it.
+/// The place in a text of this length that a fraction means.
 #[allow(clippy::cast_possible_truncation)] // a place in a vector
 fn place(part: u32, length: usize) -> usize {
     ((u64::from(part) * (length as u64 + 1)) >> 32) as usize

@@ -1,5 +1,4 @@
-//! What fuzzing starts from: the suite, the tables of small templates, and hand-made
-//! files of models.
+//! The seeds of fuzzing: the suite, the tables of small templates, and hand-made model files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use rolecall::snapshot::{self, Accepted};
 
 use super::targets::{BETWEEN, CASE_KINDS, MODEL_KINDS};
 
-/// Hostile templates for a target, which take their time.
+/// Hostile templates for a target. They take long.
 pub(super) fn hostile(target: &str) -> Vec<Vec<u8>> {
     let extension = match target {
         "jinja" => "jinja",
@@ -26,12 +25,12 @@ pub(super) fn hostile(target: &str) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The folder of what is tried first, a folder for each target.
+/// The folder of the inputs that are tried first, with a folder for each target.
 pub(super) fn fuzz_data() -> PathBuf {
     package().join("tests/data/fuzz")
 }
 
-/// What was found once for a target, with the files that it is in.
+/// The inputs that once showed a defect of a target, with their files.
 pub(super) fn regressions(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = fuzz_data().join(target);
     let paths = files(&folder);
@@ -64,7 +63,7 @@ pub(super) fn of(target: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// Words that mean something in the inputs of a target.
+/// Words with a meaning in the inputs of a target.
 pub(super) fn words(target: &str) -> Vec<String> {
     let words: &[&str] = match target {
         "jinja" => JINJA,
@@ -88,10 +87,16 @@ pub(super) fn words(target: &str) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The folder of the harness, in which the seeds are.
+/// The folder of the harness, which contains the seeds.
 pub(super) fn package() -> &'static Path {
-    static HARNESS: LazyLock<PathBuf> =
-        LazyLock::new(|| Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    static HARNESS: LazyLock<PathBuf> = LazyLock::new(|| {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // The package is the one at the top, or the fuzzer's own.
+        match package.parent() {
+            Some(harness) if package.ends_with("harness/fuzz") => harness.to_owned(),
+            _ => package.join("harness"),
+        }
+    });
     &HARNESS
 }
 
@@ -99,7 +104,7 @@ fn layout() -> Layout {
     Layout::find(package()).expect("the package lies in the suite")
 }
 
-/// The files of a folder and below it, in the order of their names.
+/// The files below a folder, sorted by name.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = walkdir::WalkDir::new(folder)
         .into_iter()
@@ -119,13 +124,13 @@ fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.join(&BETWEEN)
 }
 
-/// The suite's templates, each with a case of the suite; rows of a table of small ones.
+/// The suite's templates, each with a case of the suite, and rows of a table of small templates.
 fn templates(extension: &str, table: &str) -> Vec<Vec<u8>> {
     let mut bodies: Vec<String> = Vec::new();
     for path in files(&layout().conversations()) {
         let family: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
         let cases = family["cases"].as_object().unwrap();
-        // The large ones are slow to change and tell nothing new.
+        // The large ones are slow to change and show nothing new.
         bodies.extend(
             cases
                 .values()
@@ -166,7 +171,7 @@ fn cases() -> Vec<Vec<u8>> {
             .map(|text| of_kind(&CASE_KINDS, kind, &text))
             .collect()
     };
-    // Explanations are a long list, of which some will do.
+    // The list of explanations is long; some of them are enough.
     let explained: Vec<serde_json::Value> =
         serde_json::from_slice(&fs::read(layout.parity()).unwrap()).unwrap();
     let explained = serde_json::to_string_pretty(&explained[..5]).unwrap();
@@ -177,7 +182,7 @@ fn cases() -> Vec<Vec<u8>> {
     let last = lines.iter().rposition(|line| is_entry(line)).unwrap();
     let first = last - lines.iter().filter(|line| is_entry(line)).count() + 1;
     let short = [&lines[..first + 5], &lines[last..]].concat().join("\n") + "\n";
-    let divergences = r#"[{"engine": "minijinja", "template": "qwen*", "case": "plain/*",
+    let divergences = r#"[{"engine": "rolecall-jinja", "template": "qwen*", "case": "plain/*",
         "reason": "why", "issue": "https://example.org/1", "observed": {"qwen2.5:plain/one": "00"}}]"#;
     let mut seeds = read("family.json", files(&layout.conversations()));
     seeds.extend(read("tool.json", files(&layout.tools())));
@@ -211,7 +216,7 @@ fn transcripts() -> Vec<Vec<u8>> {
     single.chain(several).collect()
 }
 
-/// A GGUF file with a few keys, a template among them.
+/// A GGUF file with a few keys, one of them a template.
 fn gguf() -> Vec<u8> {
     let text = |text: &str| {
         let mut bytes = (text.len() as u64).to_le_bytes().to_vec();

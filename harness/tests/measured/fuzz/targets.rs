@@ -1,8 +1,7 @@
-//! What must hold whatever the bytes are: one function for each kind of input. A function
-//! that panics has found a defect.
+//! The rules that must hold for any bytes: one function for each kind of input. A function that
+//! panics has found a defect.
 //!
-//! The tests in this folder call them, and so does the coverage-guided fuzzer in
-//! `harness/fuzz`.
+//! The tests in this folder and the coverage-guided fuzzer in `harness/fuzz` call these functions.
 
 // Not everybody uses everything, and what a target finds is a panic.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub)]
@@ -16,7 +15,7 @@ use rolecall::case_file;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::parity::Explanations;
-use rolecall::problem::{Place, Problem};
+use rolecall::problem::{Location, Problem};
 use rolecall::protocol::{read_answer, serve};
 use rolecall::record::Record;
 use rolecall::snapshot::{self, Accepted};
@@ -24,25 +23,25 @@ use rolecall::source;
 use rolecall::template_file::{place, read_template};
 use rolecall::transcript;
 use rolecall_model::guard::load;
-use rolecall_model::{Case, CaseId, Conversation, Dialect, Limits, Outcome, Template};
+use rolecall_model::{Case, CaseId, Conversation, Dialect, Limits, Outcome, OwnText, Template};
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::meter::{Taken, alone, taken};
 
-/// One input may take this much computing time and no more.
+/// The most computing time for one input.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// One input may take this many bytes of the heap and no more.
+/// The most bytes of the heap for one input.
 const LARGEST: usize = 128 << 20;
 
-/// Parts the halves of an input that has two: a template's source and a case, a
-/// configuration and what lies beside it.
+/// Divides an input into its two halves: a template's source and a case, or a configuration and the
+/// files beside it.
 pub const BETWEEN: u8 = 0x1e;
 
-/// Within a twentieth of the usual limits, for many inputs a second: what a fuzzer puts into
-/// the code to see where it goes makes it several times slower. What is not counted takes
-/// too long all the same.
+/// A twentieth of the usual limits, so that many inputs run in a second: the fuzzer's
+/// instrumentation makes the code several times slower. Work that is not counted takes too long
+/// even so.
 static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
     let limits = Limits::default();
     Engines::with_limits(&Limits {
@@ -66,8 +65,7 @@ pub const TARGETS: [(&str, Target); 6] = [
     ("protocol", protocol),
 ];
 
-/// The files of the suite that are not sources of templates, by the number that the first
-/// byte of an input chooses.
+/// The files of the suite other than templates' sources. The first byte of an input chooses one.
 pub const CASE_KINDS: [&str; 6] = [
     "family.json",
     "tool.json",
@@ -77,9 +75,8 @@ pub const CASE_KINDS: [&str; 6] = [
     "parity.json",
 ];
 
-/// The files that models come in, by the number that the first byte of an input chooses.
-/// The second half of the input is the template beside a configuration, or the blob that
-/// a manifest names.
+/// The files of models. The first byte of an input chooses one. The second half of the input is the
+/// template beside a configuration, or the blob that a manifest names.
 pub const MODEL_KINDS: [&str; 7] = [
     "model.gguf",
     "Modelfile",
@@ -113,8 +110,8 @@ fn template(dialect: Dialect, input: &[u8]) {
         assert_reversible(&outcome);
         outcome
     });
-    // Once more, for what a first render may have left behind, and for everything else
-    // that is asked of a program.
+    // A second time, to find what the first render left behind, and to try everything else that a
+    // program has to answer.
     let program = load(engine, &template);
     let conversation = Conversation::new(&case);
     let first = program.render(&conversation);
@@ -123,17 +120,17 @@ fn template(dialect: Dialect, input: &[u8]) {
         "two renders, two outcomes: {first:?}"
     );
     within_limits(|| program.variables());
-    if let (Some(tracked), Outcome::Rendered { text }) =
-        (program.render_tracked(&conversation), &first)
-    {
-        assert_eq!(&tracked.text, text, "marking changed the prompt");
-        for span in tracked.spans {
+    let mut observer = OwnText::default();
+    let watched = program.render_with(&conversation, &mut observer);
+    if let (Some(watched), Outcome::Rendered { text }) = (watched, &first) {
+        assert!(watched == first, "marking changed the prompt: {watched:?}");
+        for span in observer.spans.unwrap_or_default() {
             assert!(text.get(span.clone()).is_some(), "{span:?} is no text");
         }
     }
 }
 
-/// The case that the bytes say, or a plain one with a bit of everything.
+/// The case in the bytes, or a plain one with a bit of everything.
 fn case_of(bytes: &[u8]) -> Case {
     let mut case = Case::from_messages(vec![
         json!({"role": "system", "content": "Be brief."}),
@@ -190,7 +187,7 @@ pub fn cases(input: &[u8]) {
         "parity.json" => Explanations::read(&path).err().unwrap_or_default(),
         _ => match Record::read(&path) {
             Ok(record) => {
-                // What is read is as it would be written.
+                // Writing the record gives the text that was read.
                 assert!(record.text().as_bytes() == text, "not as it was written");
                 Vec::new()
             }
@@ -223,8 +220,8 @@ pub fn transcripts(input: &[u8]) {
     });
 }
 
-/// A text as a file of snapshots: what nothing is wrong with is what is written for it, and
-/// whatever is wrong has a place in the file.
+/// A text as a snapshot file. If the text has no problem, writing it gives the same text. Every
+/// problem has a place in the file.
 fn assert_sections(text: &str) {
     let empty = snapshot::file("f", []);
     let file = empty.replacen("---\n\n", &format!("---\n{text}\n"), 1);
@@ -246,7 +243,7 @@ fn assert_sections(text: &str) {
     let lines = file.lines().count();
     for problem in problems.into_iter().chain(accepted.undecodable()) {
         match problem.position {
-            Some(Place::Text(position)) => assert!((5..=lines).contains(&position.line)),
+            Some(Location::Text(position)) => assert!((5..=lines).contains(&position.line)),
             place => panic!("{problem}: {place:?}"),
         }
     }
@@ -329,7 +326,7 @@ fn halves(input: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Runs something alone, and asserts that it took neither long nor much.
+/// Runs something alone, and asserts that it took neither long nor much memory.
 fn within_limits<T>(run: impl FnOnce() -> T) -> T {
     let _alone = alone();
     let (result, Taken { time, peak, .. }) = taken(run);
@@ -343,20 +340,20 @@ fn assert_reversible(outcome: &Outcome) {
     assert_eq!(transcript::decode(&text).as_ref(), Ok(outcome), "{text}");
 }
 
-/// That each problem has a place in the text and words that a terminal can show.
+/// Asserts that each problem has a place in the text and a message that a terminal can show.
 fn assert_clear(problems: &[Problem], text: &[u8]) {
     let lines = text.split(|byte| *byte == b'\n').count();
     for problem in problems {
         assert!(!problem.message.is_empty());
         assert_printable(&problem.to_string());
-        if let Some(Place::Text(position)) = problem.position {
+        if let Some(Location::Text(position)) = problem.position {
             assert!(position.line >= 1 && position.column >= 1, "{position:?}");
             assert!(text.is_empty() || position.line <= lines, "{problem}");
         }
     }
 }
 
-/// That what a file says cannot steer the terminal on which a message is shown.
+/// Asserts that no text of a file can control the terminal that shows a message.
 fn assert_printable(message: &str) {
     let bad = message
         .chars()

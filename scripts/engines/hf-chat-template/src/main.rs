@@ -1,7 +1,7 @@
 //! hf-chat-template, which renders chat templates with minijinja as transformers does.
 //!
-//! Set up as it comes, with `render_context`, which takes any variables and so the `None` that
-//! transformers gives where there are no tools or documents.
+//! It has its default settings. `render_context` takes any variables, so it can take the `None`
+//! that transformers gives if there are no tools or documents.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Err(error) => failure("parse", &error),
             },
             "render" => {
-                // A template has its clock from the beginning.
+                // A template gets its clock when it is made.
                 let key = (name.clone(), text("now"));
                 if !compiled.contains_key(&key) {
                     let source = sources.get(&name).ok_or("a template that is not loaded")?;

@@ -1,25 +1,25 @@
-//! Expressions of Jinja templates, each of a type that is asked for.
+//! Expressions of Jinja templates, each with a wanted type.
 
-use super::super::arguments::{Callable, Type};
+use super::super::arguments::{CallableSignature, ValueType};
 use super::vocabulary::{
     ATTRIBUTES, BINARY, DATES, DICTIONARIES, FILTERS, FLOATS, FORMATS, FUNCTIONS, INTEGERS, LISTS,
     MESSAGES, METHODS, OTHERS, PRINTF, TESTS, TEXTS,
 };
 use crate::chance::Chance;
 
-use Type::{Any, Boolean, Dictionary, Float, Integer, List, Message, Text};
+use ValueType::{Any, Boolean, Dictionary, Float, Integer, List, Message, Text};
 
 /// How deeply expressions nest at most.
 pub(super) const DEEPEST: usize = 4;
 
 /// Writes a template.
-pub(super) struct Writer<'c> {
+pub(super) struct JinjaWriter<'c> {
     pub(super) chance: &'c mut Chance,
     pub(super) loops: usize,
 }
 
-impl Writer<'_> {
-    pub(super) fn any_type(&mut self) -> Type {
+impl JinjaWriter<'_> {
+    pub(super) fn any_type(&mut self) -> ValueType {
         let types = [
             Text, Text, Text, Integer, Float, Boolean, List, List, Dictionary, Message, Any,
         ];
@@ -30,7 +30,7 @@ impl Writer<'_> {
         self.chance.word(words).to_owned()
     }
 
-    /// Arguments of something of which it is not known what it takes.
+    /// Arguments for a callable with an unknown signature.
     pub(super) fn call(&mut self, most: usize) -> String {
         let mut arguments = Vec::new();
         for _ in 0..self.chance.below(most + 1) {
@@ -57,17 +57,17 @@ impl Writer<'_> {
         arguments.join(", ")
     }
 
-    /// A row of a table, if one fits.
+    /// A call that fits, from a table.
     pub(super) fn callable(
         &mut self,
-        table: &'static [Callable],
-        fits: impl Fn(&Callable) -> bool,
-    ) -> Option<&'static Callable> {
-        let rows: Vec<&Callable> = table.iter().filter(|row| fits(row)).collect();
+        table: &'static [CallableSignature],
+        fits: impl Fn(&CallableSignature) -> bool,
+    ) -> Option<&'static CallableSignature> {
+        let rows: Vec<&CallableSignature> = table.iter().filter(|row| fits(row)).collect();
         self.chance.any(&rows).copied()
     }
 
-    pub(super) fn arguments(&mut self, row: &Callable, depth: usize) -> String {
+    pub(super) fn arguments(&mut self, row: &CallableSignature, depth: usize) -> String {
         let (needed, optional, has_more, names) = row.parts();
         let mut arguments = Vec::new();
         let needed_count = needed.chars().count();
@@ -180,9 +180,9 @@ impl Writer<'_> {
         }
     }
 
-    /// A filter for a value of a type, with what it gives.
-    pub(super) fn filter(&mut self, kind: Type, depth: usize) -> Option<(String, Type)> {
-        let fits = |row: &Callable| row.of == kind || row.of == Any || kind == Any;
+    /// A filter for a value of a type, with the type of its result.
+    pub(super) fn filter(&mut self, kind: ValueType, depth: usize) -> Option<(String, ValueType)> {
+        let fits = |row: &CallableSignature| row.of == kind || row.of == Any || kind == Any;
         let row = self.callable(FILTERS, fits)?;
         let arguments = self.arguments(row, depth);
         let text = if arguments.is_empty() && !self.chance.one_in(10) {
@@ -194,7 +194,7 @@ impl Writer<'_> {
     }
 
     /// A subscript of a value of a type.
-    pub(super) fn subscript(&mut self, kind: Type, depth: usize) -> String {
+    pub(super) fn subscript(&mut self, kind: ValueType, depth: usize) -> String {
         let is_sequence = matches!(kind, Text | List) || self.chance.one_in(20);
         match self.chance.below(8) {
             0 if is_sequence => format!(
@@ -219,7 +219,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn atom(&mut self, kind: Type) -> String {
+    pub(super) fn atom(&mut self, kind: ValueType) -> String {
         match kind {
             Text => {
                 if self.chance.one_in(8) {
@@ -254,8 +254,8 @@ impl Writer<'_> {
         }
     }
 
-    /// An expression that mostly has a type.
-    pub(super) fn value(&mut self, kind: Type, depth: usize) -> String {
+    /// An expression that mostly has this type.
+    pub(super) fn value(&mut self, kind: ValueType, depth: usize) -> String {
         if depth == 0 || self.chance.one_in(3) {
             return if self.chance.one_in(30) {
                 self.atom(Any)
@@ -271,8 +271,9 @@ impl Writer<'_> {
             0..=4 => {
                 let of = self.any_type();
                 let from = if kind == Any { of } else { kind };
-                let gives =
-                    |row: &Callable| row.gives == from || row.gives == Any && row.of == from;
+                let gives = |row: &CallableSignature| {
+                    row.gives == from || row.gives == Any && row.of == from
+                };
                 let Some(row) = self.callable(FILTERS, gives) else {
                     return self.atom(kind);
                 };
@@ -359,7 +360,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn operation(&mut self, kind: Type, depth: usize) -> String {
+    pub(super) fn operation(&mut self, kind: ValueType, depth: usize) -> String {
         let sign = match kind {
             Text => self.pick(&["~", "+", "*", "%", "~", "or"]),
             Integer | Float => self.pick(&["+", "-", "*", "/", "//", "%", "**"]),
@@ -416,7 +417,7 @@ impl Writer<'_> {
         format!("({value} is {not}{}{arguments})", row.name)
     }
 
-    pub(super) fn collected(&mut self, kind: Type, depth: usize) -> String {
+    pub(super) fn collected(&mut self, kind: ValueType, depth: usize) -> String {
         let mut items = Vec::new();
         for _ in 0..self.chance.below(4) {
             let of = self.any_type();
@@ -440,7 +441,7 @@ impl Writer<'_> {
     }
 
     /// A value before something that binds more strongly than any operator.
-    pub(super) fn bracketed(&mut self, kind: Type, depth: usize) -> String {
+    pub(super) fn bracketed(&mut self, kind: ValueType, depth: usize) -> String {
         let value = self.value(kind, depth);
         let is_plain = value.starts_with(['[', '(', '{', '\'', '"']) && !value.contains([' ', '|'])
             || value

@@ -1,19 +1,19 @@
-//! Jinja templates: what Jinja2 3.1 with the extensions of transformers understands.
+//! Jinja templates for Jinja2 3.1 with the extensions of transformers.
 
 mod vocabulary;
 
 mod expressions;
 
-use super::arguments::Type;
+use super::arguments::ValueType;
 use crate::chance::Chance;
-use expressions::{DEEPEST, Writer};
+use expressions::{DEEPEST, JinjaWriter};
 use vocabulary::{METHODS, TEXT_BETWEEN};
 
-use Type::{Boolean, Dictionary, List, Text};
+use ValueType::{Boolean, Dictionary, List, Text};
 
 /// A template.
 pub(super) fn template(chance: &mut Chance) -> String {
-    let mut writer = Writer { chance, loops: 0 };
+    let mut writer = JinjaWriter { chance, loops: 0 };
     let mut out = String::new();
     if writer.chance.one_in(2) {
         let kind = writer.any_type();
@@ -33,20 +33,20 @@ pub(super) fn template(chance: &mut Chance) -> String {
 /// Statements.
 pub(super) fn statements(chance: &mut Chance) -> String {
     let mut out = String::new();
-    Writer { chance, loops: 0 }.body(1, &mut out);
+    JinjaWriter { chance, loops: 0 }.body(1, &mut out);
     out
 }
 
 /// An expression.
 pub(super) fn expression(chance: &mut Chance) -> String {
-    let mut writer = Writer { chance, loops: 0 };
+    let mut writer = JinjaWriter { chance, loops: 0 };
     let kind = writer.any_type();
     writer.value(kind, 2)
 }
 
 /// A filter, a method or a subscript.
 pub(super) fn suffix(chance: &mut Chance) -> String {
-    let mut writer = Writer { chance, loops: 0 };
+    let mut writer = JinjaWriter { chance, loops: 0 };
     match writer.chance.below(4) {
         0 => {
             let kind = writer.any_type();
@@ -68,7 +68,7 @@ pub(super) fn suffix(chance: &mut Chance) -> String {
     }
 }
 
-impl Writer<'_> {
+impl JinjaWriter<'_> {
     /// The beginning and the end of a statement's tag.
     fn tag(&mut self, inside: &str, out: &mut String) {
         self.delimited("{%", inside, "%}", out);
@@ -233,7 +233,7 @@ impl Writer<'_> {
         self.between(out);
     }
 
-    fn condition(&mut self, kind: Type, depth: usize, out: &mut String) {
+    fn condition(&mut self, kind: ValueType, depth: usize, out: &mut String) {
         let kind = if self.chance.one_in(2) { Boolean } else { kind };
         let condition = self.value(kind, 3);
         self.tag(&format!("if {condition}"), out);

@@ -1,12 +1,12 @@
-//! What generated Jinja templates are made of: filters, tests, methods and functions with what
-//! they take, and values to put into them.
+//! The vocabulary of generated Jinja templates: filters, tests, methods and functions with their
+//! arguments, and values.
 
-use super::super::arguments::{Callable, Type, callable};
+use super::super::arguments::{CallableSignature, ValueType, callable};
 
-use Type::{Any, Boolean, Dictionary, Float, Integer, List, Message, Text};
+use ValueType::{Any, Boolean, Dictionary, Float, Integer, List, Message, Text};
 
 /// Filters whose result is the same every time: `random` is not among them.
-pub(super) const FILTERS: &[Callable] = &[
+pub(super) const FILTERS: &[CallableSignature] = &[
     callable("abs", Integer, "", Integer),
     callable("attr", Message, "A", Text),
     callable("batch", List, "i?a/linecount,fill_with", List),
@@ -92,7 +92,7 @@ pub(super) const FILTERS: &[Callable] = &[
 ];
 
 /// Tests.
-pub(super) const TESTS: &[Callable] = &[
+pub(super) const TESTS: &[CallableSignature] = &[
     callable("boolean", Any, "", Boolean),
     callable("callable", Any, "", Boolean),
     callable("defined", Any, "", Boolean),
@@ -129,7 +129,7 @@ pub(super) const TESTS: &[Callable] = &[
 ];
 
 /// Methods of Python's types that need no bytes.
-pub(super) const METHODS: &[Callable] = &[
+pub(super) const METHODS: &[CallableSignature] = &[
     callable("capitalize", Text, "", Text),
     callable("casefold", Text, "", Text),
     callable("center", Text, "i?c", Text),
@@ -200,7 +200,7 @@ pub(super) const METHODS: &[Callable] = &[
 ];
 
 /// Functions.
-pub(super) const FUNCTIONS: &[Callable] = &[
+pub(super) const FUNCTIONS: &[CallableSignature] = &[
     callable("range", Any, "s", List),
     callable("range", Any, "s?ss", List),
     callable("dict", Any, "?d", Dictionary),

@@ -4,9 +4,9 @@ use crate::python::text::write_escape;
 
 /// The text of a string, given what stands between its quotes.
 ///
-/// Jinja2 (`lexer.py`, `Lexer.wrap`) has CPython's codec `unicode-escape` read the string
-/// after every character beyond ASCII has become an escape itself: so a backslash before `é`
-/// is followed by `\xe9`, and gives a backslash and `xe9`.
+/// Jinja2 (`lexer.py`, `Lexer.wrap`) first escapes every character beyond ASCII. Then CPython's
+/// codec `unicode-escape` reads the string. So a backslash before `é` comes before `\xe9`, and
+/// gives a backslash and `xe9`.
 pub(super) fn unescaped(string: &str) -> Result<String, &'static str> {
     let mut out = String::with_capacity(string.len());
     let mut rest = string;
@@ -57,8 +57,8 @@ pub(super) fn unescaped(string: &str) -> Result<String, &'static str> {
     Ok(out)
 }
 
-/// Appends the character whose code stands at the beginning in so many digits, and gives what
-/// follows. Half of a pair of surrogates is no character: no prompt can have it.
+/// Reads a character's code from so many digits, appends the character, and returns the rest. Half
+/// of a surrogate pair is not a character, and no prompt can contain it.
 fn by_code<'t>(text: &'t str, digits: usize, out: &mut String) -> Option<&'t str> {
     let code = text.get(..digits)?;
     if !code.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -32,7 +32,7 @@ pub(super) fn expression<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error>
             true_expr: expression,
             false_expr,
         };
-        expression = Expr::IfExpr(Spanned::new(choice, stream.until_here(span)));
+        expression = Expr::IfExpr(stream.node(choice, span));
         span = stream.span();
     }
     Ok(expression)
@@ -55,7 +55,7 @@ fn logical<'s>(stream: &mut Stream<'s>, word: &str, operand: Level) -> Result<Ex
         };
         let right = operand(stream)?;
         let both = BinOp { op, left, right };
-        left = Expr::BinOp(Spanned::new(both, stream.until_here(span)));
+        left = Expr::BinOp(stream.node(both, span));
     }
     Ok(left)
 }
@@ -173,13 +173,13 @@ fn binary<'s>(
         stream.take()?;
         let right = operand(stream)?;
         let both = BinOp { op, left, right };
-        left = Expr::BinOp(Spanned::new(both, stream.until_here(span)));
+        left = Expr::BinOp(stream.node(both, span));
     }
     Ok(left)
 }
 
-/// An operand with its signs, filters and tests. They are applied to what the signs give, and
-/// can be called like any other value.
+/// An operand with its signs, filters and tests. Filters and tests apply to the operand with its
+/// signs, and a call may follow them as for any other value.
 fn filtered<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let mut expression = signed(stream)?;
     loop {
@@ -239,10 +239,7 @@ fn after_point<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, 
     match stream.take()? {
         Token::Name(name) => {
             let attribute = GetAttr { expr, name };
-            Ok(Expr::GetAttr(Spanned::new(
-                attribute,
-                stream.until_here(span),
-            )))
+            Ok(Expr::GetAttr(stream.node(attribute, span)))
         }
         Token::Integer(index) => {
             let subscript_expr = constant(index, place);
@@ -349,7 +346,7 @@ fn call<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> 
     let span = expr.span();
     let args = arguments(stream)?;
     let call = Call { expr, args };
-    Ok(Expr::Call(Spanned::new(call, stream.until_here(span))))
+    Ok(Expr::Call(stream.node(call, span)))
 }
 
 /// The arguments of a call, in brackets: first those without a name. A list of arguments and a
@@ -404,9 +401,9 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
     Ok(arguments)
 }
 
-/// The name of an argument that is there twice, so that Python's compiler refuses what Jinja2
-/// makes of the call. That is a dictionary where one of the names is a word of Python's, and
-/// the last argument of a name counts there (Jinja2's compiler.py, `signature`).
+/// The name of a repeated argument. Python's compiler refuses Jinja2's code for such a call. But if
+/// one of the names is a Python keyword, Jinja2 makes a dictionary, in which the last argument of
+/// each name counts (Jinja2's compiler.py, `signature`).
 pub(super) fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let mut seen = BTreeSet::new();
     let (mut repeated, mut has_keyword) = (None, false);
@@ -419,7 +416,7 @@ pub(super) fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n s
     repeated.filter(|_| !has_keyword)
 }
 
-/// Whether a name is a word of Python's, so that it cannot name the argument of a call there.
+/// Whether a name is a Python keyword, so that it cannot name an argument of a call.
 pub(in crate::compile) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
@@ -463,7 +460,7 @@ fn filter<'s>(stream: &mut Stream<'s>, expr: Option<Expr<'s>>) -> Result<Expr<'s
         Vec::new()
     };
     let filter = Filter { name, expr, args };
-    Ok(Expr::Filter(Spanned::new(filter, stream.until_here(span))))
+    Ok(Expr::Filter(stream.node(filter, span)))
 }
 
 /// The name of a filter or a test, which may have points in it.
@@ -532,7 +529,7 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
                     expr: variable(name, span),
                     name: stream.expect_name()?,
                 };
-                Expr::GetAttr(Spanned::new(attribute, stream.until_here(span)))
+                Expr::GetAttr(stream.node(attribute, span))
             }
             Token::Name(name) => variable(name, span),
             Token::Integer(integer) => constant(integer, span),
@@ -564,7 +561,7 @@ fn text<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
 pub(super) enum Tuples {
     /// Anywhere else.
     Plain,
-    /// Where `a if b else c` needs brackets: what follows may begin with an `if`.
+    /// Where `a if b else c` needs brackets, because an `if` may follow.
     WithoutCondition,
     /// In brackets, where a tuple may be empty.
     InBrackets,
@@ -676,5 +673,5 @@ fn dictionary_literal<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     }
     stream.expect_sign("}")?;
     let map = Map { keys, values };
-    Ok(Expr::Map(Spanned::new(map, stream.until_here(span))))
+    Ok(Expr::Map(stream.node(map, span)))
 }

@@ -1,5 +1,5 @@
-//! Takes the text of a template apart into tokens, as the lexer of Jinja2 3.1.6 does
-//! (`lexer.py`) with the settings of transformers: `trim_blocks` and `lstrip_blocks`.
+//! Splits the text of a template into tokens, like the lexer of Jinja2 3.1.6 (`lexer.py`) with the
+//! settings of transformers: `trim_blocks` and `lstrip_blocks`.
 
 use std::borrow::Cow;
 
@@ -30,8 +30,8 @@ pub(super) struct Lexer<'s> {
     source: &'s str,
     /// How far it is read, in bytes.
     at: usize,
-    place: Place,
-    /// The closing brackets that are missing. Only where there are none may a tag end.
+    place: TokenPlace,
+    /// The closing brackets that are missing. A tag may end only if there are none.
     brackets: Vec<&'static str>,
     /// Whether what was read last ended with a line break, or nothing was read.
     starts_line: bool,
@@ -44,7 +44,7 @@ pub(super) struct Lexer<'s> {
 
 /// Where in a template the next token stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TokenPlace {
     /// Outside of tags.
     Outside,
     /// Between `{{` and `}}`.
@@ -69,7 +69,7 @@ impl<'s> Lexer<'s> {
         Lexer {
             source,
             at: 0,
-            place: Place::Outside,
+            place: TokenPlace::Outside,
             brackets: Vec::new(),
             starts_line: true,
             line: 1,
@@ -83,7 +83,7 @@ impl<'s> Lexer<'s> {
         if let Some(waiting) = self.waiting.take() {
             return Ok(waiting);
         }
-        if self.place == Place::Outside {
+        if self.place == TokenPlace::Outside {
             return self.outside();
         }
         self.within()
@@ -154,7 +154,7 @@ impl<'s> Lexer<'s> {
             match mark {
                 '{' => {
                     token = Some((Token::PrintBegin, self.take(2 + signed)));
-                    self.place = Place::Print;
+                    self.place = TokenPlace::Print;
                 }
                 '#' => {
                     self.take(2 + signed);
@@ -166,7 +166,7 @@ impl<'s> Lexer<'s> {
                         token = self.raw_block()?;
                     } else {
                         token = Some((Token::BlockBegin, self.take(2 + signed)));
-                        self.place = Place::Block;
+                        self.place = TokenPlace::Block;
                     }
                 }
             }
@@ -182,8 +182,8 @@ impl<'s> Lexer<'s> {
         Ok((Token::End, self.span(self.at, self.at)))
     }
 
-    /// Skips a comment, given that its beginning is read. At the very end of a template a
-    /// comment may begin and not end.
+    /// Skips a comment after its beginning. At the very end of a template a comment may begin
+    /// without an end.
     fn comment(&mut self) -> Result<(), Error> {
         let rest = self.rest();
         if rest.is_empty() {
@@ -202,8 +202,8 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// The text of a raw block, given that its beginning is read. At the very end of a
-    /// template a raw block may begin and not end.
+    /// The text of a raw block after its beginning. At the very end of a template a raw block may
+    /// begin without an end.
     fn raw_block(&mut self) -> Result<Option<(Token<'s>, Span)>, Error> {
         let rest = self.rest();
         if rest.is_empty() {
@@ -227,7 +227,7 @@ impl<'s> Lexer<'s> {
             if self.brackets.is_empty()
                 && let Some((token, len)) = self.end_of_tag()
             {
-                self.place = Place::Outside;
+                self.place = TokenPlace::Outside;
                 return Ok((token, self.take(len)));
             }
             match white_space(self.rest()) {
@@ -265,7 +265,7 @@ impl<'s> Lexer<'s> {
     /// The end of the tag, if it stands here, with the white space that it takes away.
     fn end_of_tag(&self) -> Option<(Token<'s>, usize)> {
         let rest = self.rest();
-        if self.place == Place::Print {
+        if self.place == TokenPlace::Print {
             return match rest.strip_prefix("-}}") {
                 Some(after) => Some((Token::PrintEnd, 3 + white_space(after))),
                 None => rest.starts_with("}}").then_some((Token::PrintEnd, 2)),
@@ -377,8 +377,8 @@ fn end_of_block(text: &str) -> Option<usize> {
     Some(2 + usize::from(after.starts_with('\n')))
 }
 
-/// The length of `{% raw %}` at the beginning of a text. A line break after it stays, and a
-/// `+` before its end is not known.
+/// The length of `{% raw %}` at the beginning of a text. A line break after it stays. Jinja2 does
+/// not allow a `+` before its end.
 fn raw_tag(text: &str) -> Option<usize> {
     let (_, signed) = sign_after(&text[2..]);
     let after = text[2 + signed..].trim_start_matches(is_space);
@@ -398,7 +398,7 @@ fn end_of_raw(text: &str) -> Option<(Before, usize)> {
     Some((before, text.len() - after.len() + end_of_block(after)?))
 }
 
-/// Where the string that begins with this character ends, if it is one and does.
+/// The end of the string that begins with this character, if it is a string and has an end.
 fn end_of_string(text: &str, quote: char) -> Option<usize> {
     if quote != '\'' && quote != '"' {
         return None;

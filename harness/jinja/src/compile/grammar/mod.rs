@@ -1,12 +1,14 @@
 //! The grammar of templates: their text becomes the syntax tree that minijinja runs.
 //!
-//! minijinja's own parser reads other templates than Jinja2 does. This one reads exactly those
-//! that Jinja2 3.1.6 reads with transformers' settings.
+//! minijinja's own parser accepts other templates than Jinja2. This parser accepts exactly the
+//! templates that Jinja2 3.1.6 accepts with transformers' settings.
 
 mod escapes;
 mod tokens;
 
 pub(crate) mod lexer;
+
+pub(crate) mod constructs;
 
 mod stream;
 

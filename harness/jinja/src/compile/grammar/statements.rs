@@ -1,8 +1,8 @@
 //! The statements of a template, by the grammar of Jinja2 3.1.6 (`parser.py`) with the tags
 //! that transformers adds: `break`, `continue` and `generation`.
 //!
-//! Some rules are those of Jinja2's compiler, and some those of Python's, which compiles what
-//! Jinja2 makes of a template: they fail when a template is loaded, too.
+//! Some rules come from Jinja2's compiler, and some from Python's compiler, which compiles Jinja2's
+//! code. A template that breaks one also fails when it is loaded.
 
 use minijinja::Error;
 use minijinja::machinery::Span;
@@ -20,17 +20,17 @@ use crate::compile::grammar::tokens::Token;
 use crate::compile::nodes::{emit, variable};
 use crate::library::functions::GENERATION;
 
-/// The syntax tree of a template, and what else is known of it then.
+/// The syntax tree of a template, and other results of parsing.
 pub(crate) struct Parsed<'s> {
     /// The syntax tree.
     pub(crate) template: Stmt<'s>,
     /// The work of looking for a name among the variables of a scope.
     pub(crate) lookup: usize,
-    /// What is rare in a template.
+    /// The template's rare features.
     pub(crate) rarities: Rarities,
 }
 
-/// What is rare in a template, and makes a difference elsewhere in it.
+/// Rare features of a template that affect its other parts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Rarities {
     /// Whether something is assigned to `self`, which is the template otherwise.
@@ -74,7 +74,7 @@ struct Parser<'s> {
     ends: Vec<&'static [&'static str]>,
     /// The names of the blocks until now.
     blocks: Vec<&'s str>,
-    /// What is rare, of what was read until now.
+    /// The rare features until now.
     rarities: Rarities,
     /// Whether `break` and `continue` have a loop to leave.
     can_break: bool,
@@ -83,7 +83,7 @@ struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    /// Statements until a tag that ends them, whose name is the next token then.
+    /// Reads statements until a tag that ends them. The tag's name is then the next token.
     fn statements_until(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt<'s>>, Error> {
         let mut statements = Vec::new();
         loop {
@@ -94,8 +94,8 @@ impl<'s> Parser<'s> {
                 }
                 Token::PrintBegin => {
                     let expr = tuple_or_expression(&mut self.stream, Tuples::Plain)?;
-                    let span = self.stream.until_here(span);
-                    statements.push(Stmt::EmitExpr(Spanned::new(EmitExpr { expr }, span)));
+                    let node = self.stream.node(EmitExpr { expr }, span);
+                    statements.push(Stmt::EmitExpr(node));
                     self.stream.expect_end(&Token::PrintEnd)?;
                 }
                 Token::BlockBegin => {
@@ -131,8 +131,7 @@ impl<'s> Parser<'s> {
         Ok(body)
     }
 
-    /// The statements of what becomes a function of its own: a loop around it cannot be left
-    /// from there.
+    /// The statements of a separate function. They cannot leave a loop around it.
     fn function(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt<'s>>, Error> {
         let could_break = std::mem::replace(&mut self.can_break, false);
         let body = self.whole_body(ends);
@@ -150,7 +149,7 @@ impl<'s> Parser<'s> {
         self.nesting_error(&[found, &looking])
     }
 
-    /// The error of a tag that is not known, or not here.
+    /// The error of a tag that is unknown or not allowed here.
     fn unknown(&self, name: &str) -> Error {
         let found = format!("Encountered unknown tag '{name}'.");
         let Some(ends) = self.ends.last() else {
@@ -271,10 +270,7 @@ impl<'s> Parser<'s> {
             body,
             else_body,
         };
-        Ok(Stmt::ForLoop(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::ForLoop(self.stream.node(node, span)))
     }
 
     /// The error of an assignment to `loop` within a loop.
@@ -316,10 +312,7 @@ impl<'s> Parser<'s> {
             true_body,
             false_body,
         };
-        Ok(Stmt::IfCond(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::IfCond(self.stream.node(node, span)))
     }
 
     /// `{% with a = b, c = d %}`
@@ -335,10 +328,7 @@ impl<'s> Parser<'s> {
         }
         let body = self.whole_body(&["endwith"])?;
         let node = WithBlock { assignments, body };
-        Ok(Stmt::WithBlock(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::WithBlock(self.stream.node(node, span)))
     }
 
     /// `{% set a = b %}`, or `{% set a | filter %}` with a body.
@@ -349,8 +339,7 @@ impl<'s> Parser<'s> {
         }
         if self.stream.skip_sign("=")? {
             let expr = tuple_or_expression(&mut self.stream, Tuples::Plain)?;
-            let span = self.stream.until_here(span);
-            return Ok(Stmt::Set(Spanned::new(Set { target, expr }, span)));
+            return Ok(Stmt::Set(self.stream.node(Set { target, expr }, span)));
         }
         let filter = if self.stream.is_sign("|") {
             Some(filters(&mut self.stream, None)?)
@@ -362,10 +351,7 @@ impl<'s> Parser<'s> {
             filter,
             body: self.whole_body(&["endset"])?,
         };
-        Ok(Stmt::SetBlock(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::SetBlock(self.stream.node(node, span)))
     }
 
     /// What a value is assigned to: a name, several of them, or an attribute of a namespace.
@@ -446,10 +432,7 @@ impl<'s> Parser<'s> {
             defaults,
             body: self.function(&["endmacro"])?,
         };
-        Ok(Stmt::Macro(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::Macro(self.stream.node(node, span)))
     }
 
     /// `{% call(a) macro(b) %}`
@@ -512,10 +495,7 @@ impl<'s> Parser<'s> {
             filter: filter_chain(&mut self.stream)?,
             body: self.whole_body(&["endfilter"])?,
         };
-        Ok(Stmt::FilterBlock(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::FilterBlock(self.stream.node(node, span)))
     }
 
     /// `{% autoescape true %}`
@@ -524,10 +504,7 @@ impl<'s> Parser<'s> {
             enabled: expression(&mut self.stream)?,
             body: self.whole_body(&["endautoescape"])?,
         };
-        Ok(Stmt::AutoEscape(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::AutoEscape(self.stream.node(node, span)))
     }
 
     /// `{% block name scoped required %}`
@@ -552,10 +529,7 @@ impl<'s> Parser<'s> {
             required,
             body,
         };
-        Ok(Stmt::Block(Spanned::new(
-            node,
-            self.stream.until_here(span),
-        )))
+        Ok(Stmt::Block(self.stream.node(node, span)))
     }
 
     /// `{% break %}` or `{% continue %}`
@@ -570,7 +544,7 @@ impl<'s> Parser<'s> {
         Ok(statement)
     }
 
-    /// A tag that is for other templates. There are none, so that it fails when it is reached.
+    /// A tag that loads another template. There are no other templates, so it fails when it runs.
     fn other_template(&mut self, tag: &str, span: Span) -> Result<Stmt<'s>, Error> {
         let name = expression(&mut self.stream)?;
         match tag {
@@ -581,8 +555,7 @@ impl<'s> Parser<'s> {
                     let message = "cannot use extend from a non top-level scope";
                     return Err(self.stream.error(message));
                 }
-                let span = self.stream.until_here(span);
-                return Ok(Stmt::Extends(Spanned::new(Extends { name }, span)));
+                return Ok(Stmt::Extends(self.stream.node(Extends { name }, span)));
             }
             "import" => {
                 self.stream.expect_keyword("as")?;
@@ -593,14 +566,12 @@ impl<'s> Parser<'s> {
                     expr: name,
                     name: variable(alias, place),
                 };
-                let span = self.stream.until_here(span);
-                return Ok(Stmt::Import(Spanned::new(node, span)));
+                return Ok(Stmt::Import(self.stream.node(node, span)));
             }
             "from" => {
                 let names = self.imported()?;
                 let node = FromImport { expr: name, names };
-                let span = self.stream.until_here(span);
-                return Ok(Stmt::FromImport(Spanned::new(node, span)));
+                return Ok(Stmt::FromImport(self.stream.node(node, span)));
             }
             _ => {}
         }
@@ -615,8 +586,7 @@ impl<'s> Parser<'s> {
             name,
             ignore_missing,
         };
-        let span = self.stream.until_here(span);
-        Ok(Stmt::Include(Spanned::new(node, span)))
+        Ok(Stmt::Include(self.stream.node(node, span)))
     }
 
     /// `with context` or `without context`, if it is next.

@@ -2,6 +2,7 @@
 
 use minijinja::Error;
 use minijinja::machinery::Span;
+use minijinja::machinery::ast::Spanned;
 use rolecall_model::Limit;
 
 use crate::compile::grammar::lexer::Lexer;
@@ -100,6 +101,11 @@ impl<'s> Stream<'s> {
             end_offset: self.last.end_offset,
             ..from
         }
+    }
+
+    /// A node that goes from the beginning of a place to the token that was taken last.
+    pub(super) fn node<T>(&self, node: T, from: Span) -> Spanned<T> {
+        Spanned::new(node, self.until_here(from))
     }
 
     /// The text of a place.

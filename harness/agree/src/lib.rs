@@ -1,0 +1,28 @@
+//! Differential fuzzing. The library gives random templates to an engine and a reference, and
+//! reduces every difference to a small example.
+//!
+//! The library prints nothing, reads no files and starts no programs. Its caller supplies the
+//! engine, the reference and the suite's templates. The modules before `question` need no engine,
+//! so that a search or a mutation test can use them alone.
+//!
+//! The modules are listed in the order in which they build on each other; each one uses
+//! only those above it.
+
+pub mod chance;
+pub mod tokens;
+
+// The questions.
+pub mod generator;
+pub mod mutation;
+
+pub mod question;
+
+// The comparison and its results.
+pub mod examination;
+
+pub mod cause;
+pub mod known_differences;
+
+pub mod reduction;
+
+pub mod campaign;

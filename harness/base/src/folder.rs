@@ -1,0 +1,171 @@
+//! Folders that are written as a whole: a failure leaves the folder as it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::file::is_there;
+use crate::problem::Problem;
+
+/// The file that lists the others in its folder. Rolecall did not write any file that is
+/// not listed.
+pub(crate) const LIST: &str = "files.json";
+
+/// Writes files into a folder. `files` maps paths below the folder, with slashes, to texts. An
+/// existing folder is replaced only if it is empty, or holds nothing but files of the same kind
+/// that this function wrote before.
+pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Result<(), Problem> {
+    let failed = |error: io::Error| Problem::new(path, format!("cannot be written: {error}"));
+    hold(path, kind)?;
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(failed)?;
+    let draft = draft_in(parent).map_err(failed)?;
+    let names: Vec<&String> = files.keys().collect();
+    let list = serde_json::json!({"kind": kind, "files": names});
+    let list = [(LIST.to_owned(), format!("{list:#}\n"))];
+    for (name, text) in files
+        .iter()
+        .chain(list.iter().map(|(name, text)| (name, text)))
+    {
+        let file = draft.path().join("new").join(name);
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        std::fs::write(file, text).map_err(failed)?;
+    }
+    let old = draft.path().join("old");
+    let was_there = is_there(path);
+    if was_there {
+        std::fs::rename(path, &old).map_err(failed)?;
+    }
+    let renamed = std::fs::rename(draft.path().join("new"), path);
+    if renamed.is_err() && was_there && std::fs::rename(&old, path).is_err() {
+        // Keep the old files: the draft holds them now, and would delete them.
+        let kept = draft.keep();
+        let message = format!("cannot be written; what was there is in {}", kept.display());
+        return Err(Problem::new(path, message));
+    }
+    renamed.map_err(failed)
+}
+
+/// A temporary folder beside the target. It is deleted with everything that is left in
+/// it.
+fn draft_in(parent: &Path) -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".rolecall-").suffix(".draft").rand_bytes(8);
+    builder.tempdir_in(parent)
+}
+
+/// Checks that replacing a folder loses nothing.
+pub fn hold(path: &Path, kind: &str) -> Result<(), Problem> {
+    let refused = |message: String| {
+        let help = "name a new folder, or empty this one";
+        Err(Problem::new(path, message).help(help))
+    };
+    if !is_there(path) {
+        return Ok(());
+    }
+    if path.is_symlink() || !path.is_dir() {
+        return refused("not a folder of its own: nothing is written".to_owned());
+    }
+    let found = match entries(path) {
+        Ok(found) => found,
+        Err(error) => return refused(format!("cannot be listed: {error}")),
+    };
+    let Some(first) = found.first() else {
+        return Ok(());
+    };
+    let listed = std::fs::read_to_string(path.join(LIST)).ok();
+    let Some(listed) = listed.and_then(|text| listed_in(&text, kind)) else {
+        return refused(format!(
+            "the folder is not empty, and was not written by this command: {} is in it",
+            first.display()
+        ));
+    };
+    match found.iter().find(|file| !listed.contains(*file)) {
+        Some(other) => refused(format!(
+            "{} is not one of the files of this command",
+            other.display()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Everything below a folder that is not a folder itself.
+fn entries(path: &Path) -> Result<Vec<PathBuf>, walkdir::Error> {
+    let mut found = Vec::new();
+    for entry in WalkDir::new(path).min_depth(1).sort_by_file_name() {
+        let entry = entry?;
+        if !entry.file_type().is_dir() {
+            let below = entry.path().strip_prefix(path).unwrap_or(entry.path());
+            found.push(below.to_path_buf());
+        }
+    }
+    Ok(found)
+}
+
+/// The files that a list names, and the list itself; none if the list is of another kind.
+fn listed_in(text: &str, kind: &str) -> Option<BTreeSet<PathBuf>> {
+    let list: serde_json::Value = serde_json::from_str(text).ok()?;
+    if list["kind"] != kind {
+        return None;
+    }
+    let names = list["files"].as_array()?.iter();
+    let names = names.filter_map(serde_json::Value::as_str).chain([LIST]);
+    Some(names.map(PathBuf::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(names: &[&str]) -> BTreeMap<String, String> {
+        let files = names
+            .iter()
+            .map(|name| ((*name).to_owned(), format!("{name}!")));
+        files.collect()
+    }
+
+    #[test]
+    fn a_folder_is_written_and_written_anew() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a/site");
+        replace(&path, &files(&["index.html", "pages/one.html"]), "t").unwrap();
+        let text = std::fs::read_to_string(path.join("pages/one.html")).unwrap();
+        assert_eq!(text, "pages/one.html!");
+        replace(&path, &files(&["index.html"]), "t").unwrap();
+        assert!(!path.join("pages").exists());
+        let left = std::fs::read_dir(root.path().join("a")).unwrap().count();
+        assert_eq!(left, 1, "a draft is left behind");
+    }
+
+    #[test]
+    fn what_is_somebody_elses_is_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("site");
+        let refused = |words: &str| {
+            let problem = replace(&path, &files(&["index.html"]), "t")
+                .unwrap_err()
+                .to_string();
+            assert!(problem.contains(words), "{problem}");
+        };
+        std::fs::create_dir(&path).unwrap();
+        replace(&path, &files(&["index.html"]), "t").unwrap();
+        std::fs::write(path.join("CNAME"), "mine").unwrap();
+        refused("CNAME is not one of the files of this command");
+        std::fs::remove_file(path.join(LIST)).unwrap();
+        refused("was not written by this command: CNAME is in it");
+        assert_eq!(std::fs::read_to_string(path.join("CNAME")).unwrap(), "mine");
+        std::fs::remove_file(path.join("CNAME")).unwrap();
+        replace(&path.join("x"), &files(&["index.html"]), "other").unwrap();
+        refused("was not written by this command");
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::write(&path, "").unwrap();
+        refused("not a folder of its own");
+    }
+}

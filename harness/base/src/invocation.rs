@@ -1,0 +1,106 @@
+//! How the reader runs this program: messages name commands that can be copied and run as
+//! they are.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::file::is_there;
+
+/// Where the program runs. The program sets it once, at its start.
+static SITE: OnceLock<Site> = OnceLock::new();
+
+/// Where a program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// In a checkout of Rolecall's own repository, where Cargo builds and runs it.
+    Checkout,
+    /// Anywhere else: the program is installed.
+    Elsewhere,
+}
+
+impl Site {
+    /// The site of a folder: whether a folder above it, or itself, is Rolecall's repository.
+    pub fn of(folder: &Path) -> Site {
+        let is_repository = |folder: &Path| {
+            is_there(&folder.join("Cargo.lock")) && is_there(&folder.join("harness/cli/Cargo.toml"))
+        };
+        if folder.ancestors().any(is_repository) {
+            Site::Checkout
+        } else {
+            Site::Elsewhere
+        }
+    }
+
+    /// A command with its arguments: `rolecall show …`.
+    fn command(self, arguments: &str) -> String {
+        match self {
+            Site::Checkout => format!("cargo run -- {arguments}"),
+            Site::Elsewhere => format!("rolecall {arguments}"),
+        }
+    }
+
+    fn review(self) -> &'static str {
+        match self {
+            Site::Checkout => "run `cargo test`, then `cargo insta review`",
+            Site::Elsewhere => "run `rolecall accept`",
+        }
+    }
+
+    fn set_up_references(self) -> &'static str {
+        match self {
+            Site::Checkout => "scripts/setup-references",
+            Site::Elsewhere => "rolecall reference setup",
+        }
+    }
+}
+
+/// Sets where the program runs. If this is never called, the program counts as installed.
+pub fn set(site: Site) {
+    // The first call wins.
+    let _ = SITE.set(site);
+}
+
+fn site() -> Site {
+    SITE.get().copied().unwrap_or(Site::Elsewhere)
+}
+
+/// A command of this program, as its reader types it: `rolecall show …`, or
+/// `cargo run -- show …` in the repository.
+pub fn command(arguments: &str) -> String {
+    site().command(arguments)
+}
+
+/// How to review and accept snapshots, as a sentence or the end of one: "run `rolecall
+/// accept`".
+pub fn review() -> &'static str {
+    site().review()
+}
+
+/// The command that installs the references.
+pub fn set_up_references() -> &'static str {
+    site().set_up_references()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_is_known_from_any_folder_in_it() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(Site::of(here), Site::Checkout);
+        let other = tempfile::tempdir().unwrap();
+        assert_eq!(Site::of(other.path()), Site::Elsewhere);
+        // Someone else's workspace is not ours.
+        std::fs::write(other.path().join("Cargo.lock"), "").unwrap();
+        assert_eq!(Site::of(other.path()), Site::Elsewhere);
+    }
+
+    #[test]
+    fn commands_can_be_run_where_the_reader_is() {
+        assert_eq!(Site::Checkout.command("run"), "cargo run -- run");
+        assert_eq!(Site::Elsewhere.command("run"), "rolecall run");
+        assert!(!Site::Elsewhere.review().contains("cargo"));
+        assert!(!Site::Elsewhere.set_up_references().contains("scripts"));
+    }
+}

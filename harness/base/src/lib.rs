@@ -1,0 +1,39 @@
+//! The common ground of all parts of Rolecall: files, problems, and texts that show every
+//! byte.
+//!
+//! The crate knows nothing of templates. It reads and writes files, reports their problems with
+//! line and column, compares texts, and passes results on in order.
+
+pub mod environment;
+
+pub mod invisible;
+
+pub mod problem;
+
+pub mod file;
+
+pub mod folder;
+
+pub mod invocation;
+
+pub mod json;
+
+pub mod rows;
+
+pub mod root;
+
+pub mod naming;
+
+pub mod wildcard;
+
+pub mod fingerprint;
+
+pub mod wording;
+
+pub mod transcript;
+
+pub mod diff;
+
+pub mod window;
+
+pub mod stream;

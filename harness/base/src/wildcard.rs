@@ -1,0 +1,151 @@
+//! Wildcards: patterns over names of templates and cases.
+
+use glob::{MatchOptions, Pattern};
+
+/// A pattern over a name: `*` matches anything, `/` included, `?` one character, `[…]` one of
+/// several characters, and `{a,b}` one of several texts, as in a shell.
+#[derive(Debug, Clone)]
+pub struct Wildcard {
+    /// One pattern for each combination of the texts in braces.
+    patterns: Vec<Pattern>,
+}
+
+/// A text that is not a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidWildcard {
+    /// A bracket that is not closed, or stars that mean nothing.
+    #[error("`{pattern}` is not a pattern: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A brace without its partner.
+    #[error("`{0}` is not a pattern: a brace without its partner")]
+    Brace(String),
+    /// Braces that stand for too many texts.
+    #[error("`{0}` is not a pattern: its braces stand for more than {MOST_PATTERNS} texts")]
+    TooMany(String),
+}
+
+/// The most texts that the braces of a pattern may stand for.
+const MOST_PATTERNS: usize = 1000;
+
+/// The most braces that a pattern may have.
+const MOST_BRACES: usize = 100;
+
+const OPTIONS: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: false,
+    require_literal_leading_dot: false,
+};
+
+impl Wildcard {
+    /// Reads a pattern.
+    pub fn new(text: &str) -> Result<Wildcard, InvalidWildcard> {
+        // Each brace takes a level of the stack.
+        if text.matches('{').count() > MOST_BRACES {
+            return Err(InvalidWildcard::TooMany(text.to_owned()));
+        }
+        let mut texts = Vec::new();
+        expand(text, text, &mut texts)?;
+        let patterns = texts
+            .iter()
+            .map(|expanded| {
+                Pattern::new(expanded).map_err(|error| InvalidWildcard::Pattern {
+                    pattern: text.to_owned(),
+                    reason: error.msg,
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Wildcard { patterns })
+    }
+
+    /// Whether a name matches.
+    pub fn is_match(&self, name: &str) -> bool {
+        let mut patterns = self.patterns.iter();
+        patterns.any(|pattern| pattern.matches_with(name, OPTIONS))
+    }
+}
+
+/// Gathers the texts that the braces of a text stand for. `whole` is the pattern.
+fn expand(text: &str, whole: &str, texts: &mut Vec<String>) -> Result<(), InvalidWildcard> {
+    let unpaired = || InvalidWildcard::Brace(whole.to_owned());
+    let Some(open) = text.find(['{', '}']) else {
+        if texts.len() == MOST_PATTERNS {
+            return Err(InvalidWildcard::TooMany(whole.to_owned()));
+        }
+        texts.push(text.to_owned());
+        return Ok(());
+    };
+    let (before, rest) = text.split_at(open);
+    // The commas between the brace and its partner.
+    let mut depth = 0usize;
+    let mut begin = 1;
+    let mut choices = Vec::new();
+    for (at, c) in rest.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.checked_sub(1).ok_or_else(unpaired)?,
+            ',' if depth == 1 => {}
+            _ => continue,
+        }
+        let is_end = c == '}' && depth == 0;
+        if is_end || (c == ',' && depth == 1) {
+            choices.push(&rest[begin..at]);
+            begin = at + 1;
+        }
+        if is_end {
+            let after = &rest[begin..];
+            for choice in choices {
+                expand(&format!("{before}{choice}{after}"), whole, texts)?;
+            }
+            return Ok(());
+        }
+    }
+    Err(unpaired())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_as_in_a_shell() {
+        for (pattern, matching, others) in [
+            ("*", &["", "a", "a/b"][..], &[][..]),
+            ("qwen*", &["qwen", "qwen2.5", "qwen/x"], &["aqwen", "Qwen"]),
+            ("*/two", &["one/two", "a/b/two"], &["two", "one/twos"]),
+            ("a?c", &["abc", "a/c"], &["ac", "abbc"]),
+            ("[ab]-[!c]", &["a-d", "b-x"], &["c-d", "a-c"]),
+            ("{a,b*}x", &["ax", "bx", "bbx"], &["x", "cx"]),
+            (
+                "{a,{b,c}d}{1,2}",
+                &["a1", "bd2", "cd1"],
+                &["a", "d1", "a,1"],
+            ),
+            ("{}a{,b}", &["a", "ab"], &["b"]),
+            ("a,b", &["a,b"], &["a"]),
+        ] {
+            let wildcard = Wildcard::new(pattern).unwrap();
+            for name in matching {
+                assert!(wildcard.is_match(name), "{pattern} and {name}");
+            }
+            for name in others {
+                assert!(!wildcard.is_match(name), "{pattern} and {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for text in ["[", "{a", "a}", "{a,{b}", "}{", "[a"] {
+            assert!(Wildcard::new(text).is_err(), "{text}");
+        }
+        for many in ["{a,b}".repeat(20), "{a}".repeat(100_000)] {
+            let error = Wildcard::new(&many).unwrap_err();
+            assert_eq!(error, InvalidWildcard::TooMany(many));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Contracts about the arguments of calls.
+
+use std::ops::Range;
+
+use rolecall_model::{Dialect, Outcome, Stage};
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::leaks::is_html;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::working::lacks_a_name;
+use crate::probe::catalogue::{COMPACT_ARGUMENTS, OBJECT_ARGUMENTS, STRING_ARGUMENTS, TOOLS};
+use crate::probe::{ProbeOutcome, words};
+
+fn shows_arguments(seen: &ProbeOutcome) -> bool {
+    seen.has(words::FIRST_VALUE) && seen.has(words::SECOND_VALUE)
+}
+
+/// Whether arguments that came as a JSON text stand in a JSON string.
+fn is_encoded_twice(seen: &ProbeOutcome) -> bool {
+    encoded_twice(seen).is_some()
+}
+
+/// Where they do.
+fn encoded_twice(seen: &ProbeOutcome) -> Option<Range<usize>> {
+    seen.find(&format!("\\\"{}", words::FIRST_KEY))
+}
+
+/// Whether an engine gave up, which is no refusal in the template's own words.
+fn is_failure(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Failed {
+            stage: Stage::Render,
+            ..
+        } | Outcome::Crashed { .. }
+    )
+}
+
+pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
+    id: "arguments-alike",
+    meaning: "arguments as a JSON text give the same prompt as the object, or are refused",
+    guards_against: "one history that reads in two ways, depending on the client",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/arguments-alike.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let object = prober.see(OBJECT_ARGUMENTS);
+        // With or without spaces: a template may well pass the text on.
+        let (spaced, compact) = (prober.see(STRING_ARGUMENTS), prober.see(COMPACT_ARGUMENTS));
+        if lacks_a_name(&object) || lacks_a_name(&spaced) {
+            tally.skip("capabilities-work reports what fails");
+            return tally.judgement();
+        }
+        if tally.text(&object).is_some() && is_failure(&spaced.outcome) {
+            let what = format!("arguments as a JSON text: {}", spaced.refusal());
+            if shows_arguments(&object) {
+                tally.broken(Evidence::differ(what, &object, &spaced));
+            }
+            return tally.judgement();
+        }
+        if tally.text(&spaced).is_some() && is_failure(&object.outcome) {
+            let what = format!("arguments as an object: {}", object.refusal());
+            if shows_arguments(&spaced) {
+                tally.broken(Evidence::differ(what, &object, &spaced));
+            }
+            return tally.judgement();
+        }
+        if tally.text(&object).is_none() || tally.text(&spaced).is_none() {
+            return tally.judgement();
+        }
+        if is_html(&object) {
+            tally.skip("no-repr-leak reports that calls are written as HTML");
+            return tally.judgement();
+        }
+        if is_encoded_twice(&compact) {
+            tally.skip("arguments-encoded-once reports that arguments are escaped a second time");
+            return tally.judgement();
+        }
+        if shows_arguments(&object) && shows_arguments(&spaced) {
+            let is_alike = [&spaced, &compact]
+                .iter()
+                .any(|text| text.outcome == object.outcome);
+            tally.demand(is_alike, || {
+                let what = "arguments as a JSON text give another prompt than the object";
+                Evidence::differ(what, &object, &spaced)
+            });
+        } else if shows_arguments(&object) || shows_arguments(&spaced) {
+            let what = if shows_arguments(&object) {
+                "arguments as a JSON text are not in the prompt"
+            } else {
+                "arguments as an object are not in the prompt"
+            };
+            tally.broken(Evidence::differ(what, &object, &spaced));
+        } else {
+            tally.skip("arguments are not in the prompt");
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static ARGUMENTS_ENCODED_ONCE: Contract = Contract {
+    id: "arguments-encoded-once",
+    meaning: "arguments that are JSON text already are not encoded a second time",
+    guards_against: "a history full of backslashes that the model learns to write itself",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/arguments-encoded-once.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let seen = prober.see(COMPACT_ARGUMENTS);
+        if tally.text(&seen).is_some() {
+            if shows_arguments(&seen) {
+                tally.demand(!is_encoded_twice(&seen), || {
+                    let what = "the arguments are escaped a second time";
+                    Evidence::one(what, &seen).at(encoded_twice(&seen))
+                });
+            } else {
+                tally.skip("arguments are not in the prompt");
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static KEY_ORDER_KEPT: Contract = Contract {
+    id: "key-order-kept",
+    meaning: "arguments and parameters keep their order",
+    guards_against: "arguments in another order than the model wrote them, and a lost prompt cache",
+    severity: Severity::Note,
+    // Ollama sorts both before a template sees them.
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/key-order-kept.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (probe, first, second, what) in [
+            (
+                OBJECT_ARGUMENTS,
+                words::FIRST_VALUE,
+                words::SECOND_VALUE,
+                "arguments are not in the order in which they were written",
+            ),
+            (
+                TOOLS,
+                words::FIRST_KEY,
+                words::SECOND_KEY,
+                "parameters are not in the order in which they were written",
+            ),
+        ] {
+            let seen = prober.see(probe);
+            match (seen.find(first), seen.find(second)) {
+                (Some(first), Some(second)) => {
+                    tally.demand(first.start < second.start, || Evidence::one(what, &seen));
+                }
+                _ => tally.skip("tools and calls are not in the prompt"),
+            }
+        }
+        tally.judgement()
+    },
+};

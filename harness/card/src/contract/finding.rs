@@ -1,0 +1,106 @@
+//! What was found out about one contract.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::{Serialize, Serializer};
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::severity::Severity;
+
+/// What was found out about one contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// How the template stands to it.
+    pub judgement: Judgement,
+    /// Why the template breaks it on purpose, as its sidecar says.
+    pub deliberate: Option<String>,
+}
+
+impl Finding {
+    /// The evidence, where the contract is broken.
+    pub fn evidence(&self) -> &[Evidence] {
+        match &self.judgement {
+            Judgement::Broken(evidence) => evidence,
+            Judgement::Holds | Judgement::DoesNotApply(_) => &[],
+        }
+    }
+
+    /// How bad what was found is: as bad as the worst evidence. Where nothing is broken, what the
+    /// contract says.
+    pub fn severity(&self) -> Severity {
+        let evidence = self.evidence().iter();
+        let severities = evidence.map(|one| one.severity.unwrap_or(self.contract.severity));
+        severities.min().unwrap_or(self.contract.severity)
+    }
+
+    /// Whether the contract is broken in a way that someone should mend, or explain.
+    pub fn is_defect(&self) -> bool {
+        self.is_broken() && self.severity().is_defect()
+    }
+
+    /// Whether the contract is broken.
+    pub fn is_broken(&self) -> bool {
+        matches!(self.judgement, Judgement::Broken(_))
+    }
+}
+
+/// A finding as JSON.
+#[derive(serde::Serialize, JsonSchema)]
+struct FindingJson<'f> {
+    /// The contract's name.
+    contract: &'f str,
+    /// What it demands.
+    meaning: &'f str,
+    /// What goes wrong where it is broken.
+    guards_against: &'f str,
+    severity: Severity,
+    /// `holds`, `broken` or `does-not-apply`.
+    verdict: &'f str,
+    /// What shows that it is broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<&'f [Evidence]>,
+    /// Why it does not apply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'f str>,
+    /// Why the template breaks it on purpose, as its sidecar says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deliberate: Option<&'f str>,
+}
+
+/// `{"contract", "meaning", "guards_against", "severity", "verdict", "reason"?,
+/// "evidence"?, "deliberate"?}`, the verdict being `holds`, `broken` or `does-not-apply`.
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (evidence, reason) = match &self.judgement {
+            Judgement::Holds => (None, None),
+            Judgement::Broken(evidence) => (Some(evidence.as_slice()), None),
+            Judgement::DoesNotApply(reason) => (None, Some(reason.as_str())),
+        };
+        let object = FindingJson {
+            contract: self.contract.id,
+            meaning: self.contract.meaning,
+            guards_against: self.contract.guards_against,
+            severity: self.severity(),
+            verdict: self.judgement.name(),
+            evidence,
+            reason,
+            deliberate: self.deliberate.as_deref(),
+        };
+        object.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Finding {
+    fn schema_name() -> Cow<'static, str> {
+        "Finding".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        FindingJson::json_schema(generator)
+    }
+}

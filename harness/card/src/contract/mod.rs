@@ -1,0 +1,154 @@
+//! Contracts: properties that a sound template has. Each is judged over several renders.
+//!
+//! A contract holds, is broken, or does not apply. It is broken only if renders show that, and
+//! these renders are the evidence. If a probe is refused, or the template does not support the
+//! subject of the contract, the contract does not apply, and the judgement gives the reason.
+
+mod severity;
+
+mod evidence;
+
+mod judgement;
+
+mod definition;
+mod mentions;
+mod tally;
+
+mod finding;
+mod tokens;
+mod vocabulary;
+
+// Contracts by subject. A feature that fails as a whole is reported once, by `working`.
+mod working;
+
+mod leaks;
+
+mod arguments;
+mod content;
+mod mask;
+mod media;
+mod messages;
+mod names;
+mod prefix;
+mod rendering;
+mod tools;
+mod turns;
+
+#[cfg(test)]
+mod tests;
+
+use crate::capability::Capabilities;
+use crate::probe::Prober;
+
+pub use definition::Contract;
+pub use evidence::{Evidence, Relation, Render};
+pub use finding::Finding;
+pub use judgement::Judgement;
+pub use severity::Severity;
+
+/// The contracts, in the order in which reports list them.
+pub const ALL: &[&Contract] = &[
+    &rendering::RENDERS,
+    &working::CAPABILITIES_WORK,
+    &names::NAMES_KNOWN,
+    &rendering::DETERMINISTIC,
+    &rendering::DATE_INDEPENDENT,
+    &rendering::SOURCE_NEWLINES,
+    &rendering::REFUSAL_WORDS,
+    &messages::MESSAGES_KEPT,
+    &messages::LONG_HISTORY_KEPT,
+    &messages::DEVELOPER_KEPT,
+    &messages::UNKNOWN_ROLE_KEPT,
+    &messages::CONTENT_ONCE,
+    &messages::CONTENT_IN_ORDER,
+    &messages::REASONING_KEPT,
+    &content::EMPTY_CONTENT_ALIKE,
+    &content::PLAIN_CONTENT_KEPT,
+    &content::TEXT_PART_IS_TEXT,
+    &media::IMAGES_KEPT,
+    &content::WHITESPACE_VERBATIM,
+    &content::CRLF_VERBATIM,
+    &content::THINK_TAG_VERBATIM,
+    &tokens::CONTROL_TOKENS_INERT,
+    &tokens::ONE_BOS,
+    &vocabulary::CONTROL_TOKENS_KNOWN,
+    &vocabulary::TURN_END_STOPS,
+    &vocabulary::ONE_BOS_TOKENISED,
+    &vocabulary::BLANKS_KEPT,
+    &leaks::NO_NULL_LEAK,
+    &leaks::NO_REPR_LEAK,
+    &tools::TOOLS_KEPT,
+    &tools::NO_TOOLS_ALIKE,
+    &tools::NO_CALLS_ALIKE,
+    &tools::TOOL_CALLS_KEPT,
+    &tools::PARALLEL_CALLS_KEPT,
+    &tools::CONTENT_BESIDE_CALLS,
+    &tools::TOOL_RESULTS_KEPT,
+    &tools::RESULT_VERBATIM,
+    &tools::SCHEMA_KEPT,
+    &arguments::ARGUMENTS_ALIKE,
+    &arguments::ARGUMENTS_ENCODED_ONCE,
+    &arguments::KEY_ORDER_KEPT,
+    &prefix::GENERATION_PROMPT_SUFFIX,
+    &prefix::FINISHED_TURN_CONTINUES,
+    &prefix::HISTORY_STABLE,
+    &prefix::HISTORY_STABLE_TOOLS,
+    &prefix::HISTORY_STABLE_REASONING,
+    &prefix::OPEN_MODEL_TURN,
+    &turns::OPENING_ON_REQUEST,
+    &turns::TURNS_CLOSED,
+    &turns::SAME_QUESTION_TWICE,
+    &turns::ROLES_STAND,
+    &mask::ASSISTANT_MASK,
+];
+
+/// A contract by its name.
+pub fn by_id(id: &str) -> Option<&'static Contract> {
+    ALL.iter().copied().find(|contract| contract.id == id)
+}
+
+/// Judges a template by every contract.
+pub fn judge(prober: &Prober<'_>, capabilities: &Capabilities) -> Vec<Finding> {
+    judge_by_some(prober, capabilities, |_| true)
+}
+
+/// Judges a template by the chosen contracts.
+pub(crate) fn judge_by_some(
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+    is_chosen: impl Fn(&Contract) -> bool,
+) -> Vec<Finding> {
+    let explained = &prober.template().broken;
+    ALL.iter()
+        .filter(|contract| is_chosen(contract))
+        .map(|contract| Finding {
+            contract,
+            judgement: worst_first(contract, judge_by(contract, prober, capabilities)),
+            deliberate: explained
+                .iter()
+                .find(|(id, _)| id == contract.id)
+                .map(|(_, why)| why.clone()),
+        })
+        .collect()
+}
+
+/// Sorts the evidence of a judgement, the worst first.
+fn worst_first(contract: &Contract, mut judgement: Judgement) -> Judgement {
+    if let Judgement::Broken(evidence) = &mut judgement {
+        evidence.sort_by_key(|one| one.severity.unwrap_or(contract.severity));
+    }
+    judgement
+}
+
+/// Judges a template by one contract.
+fn judge_by(contract: &Contract, prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    if !contract.dialects.contains(&prober.dialect()) {
+        let why = format!("it is not about templates for {}", prober.dialect());
+        return Judgement::DoesNotApply(why);
+    }
+    if *contract != rendering::RENDERS && !capabilities.question.is_kept() {
+        let why = "a single question gives no prompt that holds it";
+        return Judgement::DoesNotApply(why.to_owned());
+    }
+    (contract.judge)(prober, capabilities)
+}

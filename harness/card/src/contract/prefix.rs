@@ -1,0 +1,421 @@
+//! Contracts about prompts that continue each other: earlier text must not change.
+
+use std::sync::Arc;
+
+use rolecall_model::{Dialect, Outcome};
+
+use super::definition::Contract;
+use super::evidence::{Evidence, common};
+use super::judgement::Judgement;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::tokens::{control_tokens, control_tokens_in, special_token};
+use crate::capability::{Capabilities, GenerationPrompt};
+use crate::probe::catalogue::{
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_TURN_USER,
+    CALL_TURN_USER_ASSISTANT, CALL_TURN_USER_CLOSED, CALL_WITH_TEXT, CALL_WITH_TEXT_ASSISTANT,
+    REASONED, REASONED_USER_CLOSED, SYSTEM_USER, SYSTEM_USER_ASSISTANT, SYSTEM_USER_CLOSED, TOOLS,
+    TOOLS_TURN, TOOLS_TURN_USER_CLOSED, TWO_TURNS, TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT,
+    USER_ASSISTANT_USER, USER_ASSISTANT_USER_CLOSED, USER_CLOSED,
+};
+use crate::probe::{Probe, ProbeOutcome, Prober, words};
+
+pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
+    id: "generation-prompt-suffix",
+    meaning: "`add_generation_prompt` adds something at the end and changes nothing else",
+    guards_against: "an extra end of text, or a changed history, wherever no answer is asked for",
+    severity: Severity::Warning,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/generation-prompt-suffix.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (closed, open) in [
+            (USER_CLOSED, USER),
+            (SYSTEM_USER_CLOSED, SYSTEM_USER),
+            (USER_ASSISTANT_USER_CLOSED, USER_ASSISTANT_USER),
+            (CALL_RESULT_CLOSED, CALL_RESULT),
+        ] {
+            let (closed, open) = (prober.see(closed), prober.see(open));
+            if closed.outcome == open.outcome && !open.is_refused() {
+                tally.skip("`add_generation_prompt` changes nothing");
+            } else {
+                let what = "the prompt without the opening of an answer ends in another way";
+                let keeps = |text: &str| words::ALL.map(|word| text.contains(word));
+                let (Some(one), Some(other)) = (tally.text(&closed), tally.text(&open)) else {
+                    continue;
+                };
+                // A change of what was said is worse than a change around it.
+                let severity = if keeps(one) == keeps(other) {
+                    Severity::Note
+                } else {
+                    Severity::Warning
+                };
+                tally.demand_with(severity, other.starts_with(one), || {
+                    Evidence::no_prefix(what, &closed, &open)
+                });
+            }
+        }
+        tally.judgement()
+    },
+};
+
+/// Questions, the same with their answers, and the answers' words.
+const ANSWERED: [(Probe, Probe, &str); 7] = [
+    (USER, USER_ASSISTANT, words::ASSISTANT),
+    (SYSTEM_USER, SYSTEM_USER_ASSISTANT, words::ASSISTANT),
+    (USER_ASSISTANT_USER, TWO_TURNS, words::SECOND_ASSISTANT),
+    (TOOLS, TOOLS_TURN, words::ASSISTANT),
+    (CALL_RESULT, CALL_RESULT_ASSISTANT, words::SECOND_ASSISTANT),
+    (
+        CALL_WITH_TEXT,
+        CALL_WITH_TEXT_ASSISTANT,
+        words::SECOND_ASSISTANT,
+    ),
+    (
+        CALL_TURN_USER,
+        CALL_TURN_USER_ASSISTANT,
+        words::THIRD_ASSISTANT,
+    ),
+];
+
+pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
+    id: "finished-turn-continues",
+    meaning: "a conversation with its answer begins with the prompt that asked for the answer",
+    guards_against: "a lost prompt cache, and training on prompts that the model never sees in use",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/finished-turn-continues.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (open, finished, word) in ANSWERED {
+            let what = format!("the answer does not continue the prompt: {}", open.about);
+            let (open, finished) = (prober.see(open), prober.see(finished));
+            continues(&mut tally, prober, [&open, &finished], &what, |rest| rest);
+            lacks_no_line_break(&mut tally, &open, &finished, word);
+        }
+        tally.judgement()
+    },
+};
+
+/// Demands that a prompt that asks for an answer ends with the line break that stands before
+/// answers. Many templates leave a blank to the model, because it is a part of the first token.
+fn lacks_no_line_break(
+    tally: &mut Tally,
+    open: &ProbeOutcome,
+    finished: &ProbeOutcome,
+    word: &str,
+) {
+    let (Some(one), Some(before)) = (open.text(), finished.before(word)) else {
+        return;
+    };
+    if let Some(gap) = before.strip_prefix(one) {
+        let is_break = gap.contains('\n') && gap.trim().is_empty();
+        tally.demand(!is_break, || {
+            let what = "the prompt ends without the line break that stands before answers";
+            Evidence::differ(what, open, finished)
+        });
+    }
+}
+
+const REWRITTEN: &str = "what was written before changes when the conversation goes on";
+
+/// Demands that a conversation that goes on begins with the prompt as it was.
+///
+/// Most of Ollama's templates always open the model's turn, also behind the last message. From
+/// there on the prompts may differ.
+fn goes_on(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+    (before, after): (Probe, Probe),
+    last: &str,
+    what: &str,
+) {
+    let (before, after) = (prober.see(before), prober.see(after));
+    let always_opens = prober.dialect() == Dialect::Go
+        || capabilities.generation_prompt == GenerationPrompt::Ignored;
+    match (before.text(), before.behind(last)) {
+        (Some(text), Some(behind)) if always_opens => {
+            let text = text[..text.len() - behind.len()].to_owned();
+            let asked = Arc::clone(&before.asked);
+            let outcome = Outcome::Rendered { text };
+            let cut = ProbeOutcome::new(before.probe, before.about, asked, outcome);
+            continues(tally, prober, [&cut, &after], what, str::trim);
+        }
+        _ => continues(tally, prober, [&before, &after], what, str::trim),
+    }
+}
+
+/// What opens and closes the thoughts of models.
+const THOUGHTS: [(&str, &str); 5] = [
+    ("<think>", "</think>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel|>analysis", "<|end|>"),
+];
+
+/// Demands that the second prompt begins with the first. Two differences are allowed: reasoning may
+/// go when a conversation goes on, because models are trained this way, and an end-of-text token at
+/// the very end may go. From the point where the prompts differ, `strip` removes from the first one
+/// what else does not matter.
+fn continues(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    [first, second]: [&ProbeOutcome; 2],
+    what: &str,
+    strip: fn(&str) -> &str,
+) {
+    let (Some(one), Some(other)) = (tally.text(first), tally.text(second)) else {
+        return;
+    };
+    let at = common(one, other);
+    let rest = strip(&one[at..]);
+    let eos = special_token(prober.template(), "eos_token");
+    let is_end = eos.is_some_and(|eos| rest.trim() == eos) || is_end_of_text(one, other, at);
+    if rest.is_empty() || is_end || is_in_thoughts(one, other, at) {
+        tally.holds();
+    } else if moves_along(one, other, at) {
+        tally.broken(
+            Evidence::no_prefix(
+                "the text at the last question moves on with it: models are trained this way, and a \
+                 prompt cache is valid only up to there",
+                first,
+                second,
+            )
+            .with(Severity::Note),
+        );
+    } else {
+        tally.prefix(first, second, what);
+    }
+}
+
+/// The start of the mark in which two prompts begin to differ, or the place where they do.
+fn start_of_mark(one: &str, at: usize) -> usize {
+    let before = &one[..at];
+    let start = before.rfind(['<', '[']).filter(|start| at - start < 24);
+    let start = start.filter(|start| !before[*start..].contains(['>', ']']));
+    start.unwrap_or(at)
+}
+
+/// Whether the rest of the first prompt is one token that also ends the second prompt, and occurs
+/// nowhere else. Such a token ends the text, whatever its name.
+fn is_end_of_text(one: &str, other: &str, at: usize) -> bool {
+    let rest = one[start_of_mark(one, at)..].trim();
+    let is_token = control_tokens(rest)
+        .first()
+        .is_some_and(|token| token == rest);
+    is_token
+        && one.matches(rest).count() == 1
+        && other.matches(rest).count() == 1
+        && other.trim_end().ends_with(rest)
+}
+
+/// The words of messages; those of tools and documents stand beside them.
+const SPOKEN: [&str; 8] = [
+    words::SYSTEM,
+    words::USER,
+    words::SECOND_USER,
+    words::THIRD_USER,
+    words::ASSISTANT,
+    words::SECOND_ASSISTANT,
+    words::THIRD_ASSISTANT,
+    words::RESULT,
+];
+
+/// Whether the text of the first prompt up to the next message appears later in the second. Some
+/// models have tools or instructions at the last question.
+fn moves_along(one: &str, other: &str, at: usize) -> bool {
+    /// A shorter text could be there by chance.
+    const SHORTEST: usize = 20;
+    let start = start_of_mark(one, at);
+    let (lower, rest) = (one.to_ascii_lowercase(), &one[start..]);
+    let next = SPOKEN.iter().filter_map(|word| lower[start..].find(word));
+    let mut block = &rest[..next.min().unwrap_or(rest.len())];
+    // The opening of the model's turn, or of the next question, need not follow there.
+    if let Some((at, _)) = block
+        .match_indices(['<', '['])
+        .next_back()
+        .filter(|(at, _)| *at > 0)
+    {
+        block = &block[..at];
+    }
+    // Tokens alone say nothing: every turn has them.
+    let tokens: usize = control_tokens_in(block).map(str::len).sum();
+    block.len() - tokens >= SHORTEST && other[start..].contains(block.trim_end())
+}
+
+/// Whether two prompts begin to differ within reasoning, or where one of them has some.
+fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
+    // They may part in the middle of a mark.
+    let before = &one[..at];
+    let start = start_of_mark(one, at);
+    THOUGHTS.iter().any(|(open, close)| {
+        let has_mark = |text: &str| {
+            let rest = text[start..].trim_start();
+            rest.starts_with(open) || rest.starts_with(close)
+        };
+        let is_open = match (before.rfind(open), before.rfind(close)) {
+            (Some(open), Some(close)) => open > close,
+            (opened, _) => opened.is_some(),
+        };
+        is_open || has_mark(one) || has_mark(other)
+    })
+}
+
+pub(super) static HISTORY_STABLE: Contract = Contract {
+    id: "history-stable",
+    meaning: "a conversation that goes on begins with the prompt as it was",
+    guards_against: "a cache that is lost at every turn",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/history-stable.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        for (pair, last) in [
+            (
+                (USER_ASSISTANT, USER_ASSISTANT_USER_CLOSED),
+                words::ASSISTANT,
+            ),
+            ((TWO_TURNS, TWO_TURNS_USER_CLOSED), words::SECOND_ASSISTANT),
+        ] {
+            goes_on(&mut tally, prober, capabilities, pair, last, REWRITTEN);
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static HISTORY_STABLE_TOOLS: Contract = Contract {
+    id: "history-stable-tools",
+    meaning: "a conversation with tools that goes on begins with the prompt as it was",
+    guards_against: "tools that move with the last question, calls that are written anew",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/history-stable-tools.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if capabilities.tools.is_kept() {
+            let pair = (TOOLS_TURN, TOOLS_TURN_USER_CLOSED);
+            goes_on(
+                &mut tally,
+                prober,
+                capabilities,
+                pair,
+                words::ASSISTANT,
+                REWRITTEN,
+            );
+        } else {
+            tally.skip("tools are not in the prompt");
+        }
+        if capabilities.tool_calls.single.is_kept() {
+            for (pair, last, what) in [
+                (
+                    (CALL, CALL_RESULT_CLOSED),
+                    words::SECOND_VALUE,
+                    "the call changes when its result comes",
+                ),
+                (
+                    (CALL_RESULT_CLOSED, CALL_RESULT_ASSISTANT),
+                    words::RESULT,
+                    "the result changes when the answer comes",
+                ),
+                (
+                    (CALL_RESULT_ASSISTANT, CALL_TURN_USER_CLOSED),
+                    words::SECOND_ASSISTANT,
+                    "a turn with a call changes when the conversation goes on",
+                ),
+            ] {
+                goes_on(&mut tally, prober, capabilities, pair, last, what);
+            }
+        } else {
+            tally.skip("tool calls are not in the prompt");
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static HISTORY_STABLE_REASONING: Contract = Contract {
+    id: "history-stable-reasoning",
+    meaning: "a conversation with reasoning that goes on begins with the prompt as it was",
+    guards_against: "a prompt cache lost because reasoning has unusual tags, or the text around it changes",
+    severity: Severity::Note,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/history-stable-reasoning.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if capabilities.reasoning.fields.is_empty() {
+            tally.skip("reasoning is not in the prompt");
+        } else {
+            let pair = (REASONED, REASONED_USER_CLOSED);
+            goes_on(
+                &mut tally,
+                prober,
+                capabilities,
+                pair,
+                words::ASSISTANT,
+                REWRITTEN,
+            );
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static OPEN_MODEL_TURN: Contract = Contract {
+    id: "open-model-turn",
+    meaning: "however a conversation ends, its prompt ends where the model continues",
+    guards_against: "a model that writes outside any turn, for example after a tool's result",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/open-model-turn.md"),
+    judge: open_model_turn,
+};
+
+/// A prompt ends in an open turn if it ends like the prompt of a single question, or if the
+/// finished conversation continues it directly with the answer. If an answer has no opening, as
+/// behind a result that belongs to the model's own turn, the contract does not apply.
+fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let opening = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } if !text.trim().is_empty() => Some(text.as_str()),
+        _ => None,
+    };
+    for (open, finished, word) in ANSWERED {
+        let is_of_tools = [CALL_RESULT, CALL_WITH_TEXT].contains(&open);
+        let takes_tools =
+            capabilities.tool_results.single.is_kept() && capabilities.tool_calls.single.is_kept();
+        if is_of_tools && !takes_tools {
+            continue;
+        }
+        let (seen, finished) = (prober.see(open), prober.see(finished));
+        let Some(text) = tally.text(&seen) else {
+            continue;
+        };
+        let goes_on = finished
+            .text()
+            .and_then(|finished| finished.strip_prefix(text))
+            .is_some_and(|rest| rest.trim_start().to_ascii_lowercase().starts_with(word));
+        let Some(opening) = opening.filter(|_| !goes_on) else {
+            if goes_on {
+                tally.holds();
+            } else {
+                tally.skip("how a model's turn opens cannot be told from the prompts");
+            }
+            continue;
+        };
+        let opens = is_of_tools
+            && finished.behind(words::RESULT).is_none_or(|behind| {
+                let until = behind.to_ascii_lowercase().find(word).unwrap_or_default();
+                let mark = control_tokens(opening).into_iter().next();
+                behind[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
+            });
+        if text.ends_with(opening) {
+            tally.holds();
+        } else if is_of_tools && !opens {
+            tally.skip("a result belongs to the model's own turn");
+        } else {
+            let what = format!("the prompt does not open the model's turn: {}", open.about);
+            tally.broken(Evidence::one(what, &seen));
+        }
+    }
+    tally.judgement()
+}

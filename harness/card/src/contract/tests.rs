@@ -1,0 +1,87 @@
+//! The contracts, on templates that are no use. Which change breaks which contract is in the
+//! tests of the whole.
+
+use rolecall_model::{Dialect, Limits, Template};
+
+use super::{ALL, Judgement, by_id};
+use crate::card::{Card, examine};
+use crate::probe::counting_engine::CountingEngine;
+use rolecall_front::engines::Engines;
+
+/// The card of a template that no application stands before: what it is given is what a
+/// contract asks.
+fn card(dialect: Dialect, source: &str) -> Card {
+    card_within(&Limits::default(), dialect, source)
+}
+
+fn card_within(limits: &Limits, dialect: Dialect, source: &str) -> Card {
+    let mut template = Template::from_source("t", dialect, source);
+    template.front = Some("raw".to_owned());
+    let engines = Engines::with_limits(limits);
+    examine(engines.for_dialect(dialect).unwrap(), &template)
+}
+
+fn verdict<'c>(card: &'c Card, id: &str) -> &'c Judgement {
+    let contract = by_id(id).unwrap_or_else(|| panic!("no contract is named {id}"));
+    let finding = card.findings.iter().find(|f| f.contract == contract);
+    &finding.unwrap().judgement
+}
+
+#[test]
+fn nothing_is_guessed_about_a_template_that_cannot_be_read() {
+    let card = card(Dialect::Jinja, "{% if %}");
+    let broken: Vec<_> = card.broken().map(|finding| finding.contract.id).collect();
+    assert_eq!(broken, ["renders"]);
+    assert!(
+        !card
+            .findings
+            .iter()
+            .any(|f| f.judgement == Judgement::Holds)
+    );
+}
+
+#[test]
+fn a_template_that_prints_every_message_twice_is_judged_like_any_other() {
+    let turn = "<|{{ message.role }}|>{{ message.content }}<|end|>";
+    let turns = format!("{{% for message in messages %}}{turn}{{% endfor %}}");
+    let card = card(Dialect::Jinja, &turns.repeat(2));
+    assert!(matches!(
+        verdict(&card, "content-once"),
+        Judgement::Broken(_)
+    ));
+    assert_eq!(verdict(&card, "turns-closed"), &Judgement::Holds);
+}
+
+#[test]
+fn a_template_that_uses_up_its_limits_is_asked_once() {
+    let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
+    let few = Limits {
+        fuel: Limits::default().fuel / 100,
+        ..Limits::default()
+    };
+    let card = card_within(&few, Dialect::Jinja, endless);
+    let broken: Vec<_> = card.broken().map(|finding| finding.contract.id).collect();
+    assert_eq!(broken, ["renders"]);
+    assert!(matches!(
+        card.capabilities.tools,
+        crate::capability::Support::Unknown { .. }
+    ));
+}
+
+#[test]
+fn names_are_unique() {
+    let mut ids: Vec<_> = ALL.iter().map(|contract| contract.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), ALL.len());
+}
+
+#[test]
+fn what_changes_from_one_render_to_the_next_is_not_deterministic() {
+    let template = Template::from_source("t", Dialect::Jinja, "");
+    let card = examine(&CountingEngine::aloud(), &template);
+    assert!(matches!(
+        verdict(&card, "deterministic"),
+        Judgement::Broken(_)
+    ));
+}

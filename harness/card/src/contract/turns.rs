@@ -1,0 +1,230 @@
+//! Contracts about turns: each is opened in its role, and closed.
+
+use rolecall_model::Dialect;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::tokens::{control_tokens_in, special_token};
+use crate::capability::{Capabilities, GenerationPrompt};
+use crate::probe::catalogue::{
+    ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, OTHER_QUESTION, SAME_QUESTION, SYSTEM_TURNS, TWO_TURNS,
+    USER, USER_ASSISTANT,
+};
+use crate::probe::{ProbeOutcome, Prober, words};
+
+pub(super) static TURNS_CLOSED: Contract = Contract {
+    id: "turns-closed",
+    meaning: "every turn ends with the token that ends the others",
+    guards_against: "instructions or answers that run into the next turn, as no model has seen it",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/turns-closed.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let opening = match &capabilities.generation_prompt {
+            GenerationPrompt::Suffix { text } => text.as_str(),
+            _ => "",
+        };
+        for probe in [SYSTEM_TURNS, TWO_TURNS] {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_some() {
+                turns_closed(&mut tally, prober, opening, &seen);
+            }
+        }
+        tally.judgement()
+    },
+};
+
+/// A turn: who speaks, the control token before it, the first one behind it, and the text from its
+/// words to the next turn's words.
+struct PromptTurn<'s> {
+    name: &'static str,
+    opening: &'s str,
+    end: &'s str,
+    /// The byte of the prompt at which that stands.
+    end_at: usize,
+    between: &'s str,
+}
+
+fn turn<'s>(seen: &'s ProbeOutcome, name: &'static str, word: &str) -> Option<PromptTurn<'s>> {
+    // The first of them: a template may print a message more than once.
+    let from = seen.find(word)?.end;
+    let behind = &seen.text()?[from..];
+    let others = words::ALL.iter().filter_map(|word| seen.find(word));
+    let next = others
+        .map(|place| place.start)
+        .filter(|start| *start > from);
+    let behind_at = seen.text()?.len() - behind.len();
+    let end = control_tokens_in(behind).next()?;
+    let between = &behind[..next.min().map_or(behind.len(), |start| start - from)];
+    Some(PromptTurn {
+        name,
+        opening: control_tokens_in(seen.before(word)?).next_back()?,
+        end,
+        end_at: behind_at + behind.find(end)?,
+        between,
+    })
+}
+
+/// Some models have turns without an end token, some have one for certain roles only. So a missing
+/// end is reported only if all turns begin with the same token and one of them ends with another,
+/// or if two turns end with the same token.
+fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &ProbeOutcome) {
+    let bos = special_token(prober.template(), "bos_token");
+    let turns = [
+        (words::USER, "a question"),
+        (words::SYSTEM, "a system message"),
+        (words::ASSISTANT, "an answer"),
+    ];
+    let turns = turns.into_iter();
+    let turns: Vec<_> = turns
+        .filter_map(|(word, name)| turn(seen, name, word))
+        // What stands right at the beginning may be no turn.
+        .filter(|turn| Some(turn.opening) != bos)
+        .collect();
+    let opens = |token: &str| {
+        let mut openings = turns.iter().map(|turn| turn.opening);
+        openings.any(|opening| opening == token)
+            || control_tokens_in(opening).any(|opening| opening == token)
+    };
+    let ends: Vec<&str> = turns.iter().map(|turn| turn.end).collect();
+    let count = |end: &str| ends.iter().filter(|other| **other == end).count();
+    let closings = ends.iter().filter(|end| !opens(end));
+    let Some(closing) = closings.max_by_key(|end| count(end)) else {
+        tally.skip("turns have no tokens that end them");
+        return;
+    };
+    let mut openings = turns.windows(2).map(|two| two[0].opening == two[1].opening);
+    let is_alike = turns.len() > 1 && openings.all(|is_same| is_same);
+    if !is_alike && count(closing) < 2 {
+        tally.skip("it cannot be told how turns end");
+        return;
+    }
+    // In a few models only answers have an end.
+    let severity = if count(closing) < 2 && turns[0].end != *closing {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    for turn in &turns {
+        let is_closed = turn.between.contains(closing) || !opens(turn.end);
+        tally.demand_with(severity, is_closed, || {
+            let PromptTurn {
+                name, end, end_at, ..
+            } = turn;
+            let what = format!("{name} is not closed: `{end}` follows, not `{closing}`");
+            Evidence::one(what, seen).at(Some(*end_at..end_at + end.len()))
+        });
+    }
+}
+
+pub(super) static SAME_QUESTION_TWICE: Contract = Contract {
+    id: "same-question",
+    meaning: "a question that was asked before is treated as any other",
+    guards_against: "messages that are recognised by their text, and tools printed twice",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/same-question.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (other, same) = (prober.see(OTHER_QUESTION), prober.see(SAME_QUESTION));
+        if let (Some(text), Some(found)) = (tally.text(&other), tally.text(&same)) {
+            if other.has(words::USER) && other.has(words::SECOND_USER) {
+                let expected = text.replace(words::SECOND_USER, words::USER);
+                tally.demand(expected == found, || {
+                    let what = "a question that repeats the first one changes more than \
+                                the question";
+                    Evidence::differ(what, &other, &same)
+                });
+            } else {
+                tally.skip("not every question is in the prompt");
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static ROLES_STAND: Contract = Contract {
+    id: "roles-stand",
+    meaning: "an answer stands in the same turn with tools as without",
+    guards_against: "a greeting of the assistant that ends up in the user's turn",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/roles-stand.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (plain, tools) = (
+            prober.see(ASSISTANT_FIRST),
+            prober.see(ASSISTANT_FIRST_TOOLS),
+        );
+        if tally.text(&plain).is_none() || tally.text(&tools).is_none() {
+            return tally.judgement();
+        }
+        let opening = |seen: &ProbeOutcome| {
+            let before = seen.before(words::ASSISTANT)?;
+            let token = control_tokens_in(before).next_back()?;
+            let at = before.rfind(token)?;
+            Some(before[at..].to_owned())
+        };
+        match (opening(&plain), opening(&tools)) {
+            (Some(one), Some(other)) => tally.demand(other == one, || {
+                let what = "an answer has another opening with tools than without";
+                Evidence::differ(what, &plain, &tools)
+            }),
+            _ => tally.skip("answers have no opening, or are not in the prompt"),
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static OPENING_ON_REQUEST: Contract = Contract {
+    id: "opening-on-request",
+    meaning: "without `add_generation_prompt`, no new model turn is opened after an answer",
+    guards_against: "training on, and continuing, a turn that nobody asked for",
+    severity: Severity::Error,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/opening-on-request.md"),
+    judge: opening_on_request,
+};
+
+/// A template without any opening, such as one whose questions end with `[/INST]`, cannot break
+/// this: the model answers behind the question.
+fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let (open, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
+    let (Some(open), Some(text)) = (tally.text(&open), tally.text(&finished)) else {
+        return tally.judgement();
+    };
+    let opening = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } => Some(text.trim()),
+        // What stands before an answer, from its last control token on.
+        _ => finished.before(words::ASSISTANT).and_then(|before| {
+            let token = control_tokens_in(before).next_back()?;
+            let opening = before[before.rfind(token)?..].trim();
+            open.trim_end().ends_with(opening).then_some(opening)
+        }),
+    };
+    match opening.filter(|opening| !opening.is_empty()) {
+        Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
+            let shown = common_end(open.trim_end(), text.trim_end());
+            let what = format!("`{shown}` stands at the end, although no answer was asked for");
+            Evidence::one(what, &finished)
+        }),
+        None => tally.skip("how a model's turn opens cannot be told from the prompts"),
+    }
+    tally.judgement()
+}
+
+/// What two texts end with alike, from its first control token on.
+fn common_end<'t>(one: &str, other: &'t str) -> &'t str {
+    let ends = one.bytes().rev().zip(other.bytes().rev());
+    let same = ends.take_while(|(a, b)| a == b).count();
+    let end = &other[other.ceil_char_boundary(other.len() - same)..];
+    let token = control_tokens_in(end).next();
+    token
+        .and_then(|token| end.find(token))
+        .map_or(end, |at| &end[at..])
+}

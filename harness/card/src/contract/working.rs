@@ -1,0 +1,164 @@
+//! The contract that the features of a template work at all.
+
+use rolecall_model::{Dialect, Outcome, Stage};
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::mentions::{speaks_of, speaks_of_tools};
+use super::severity::Severity;
+use super::tally::Tally;
+use crate::capability::Capabilities;
+use crate::probe::catalogue::{
+    CALL, CALL_RESULT, COMPACT_ARGUMENTS, DOCUMENT, OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL,
+    SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS, TWO_TURNS, USER_ASSISTANT, USER_ASSISTANT_USER,
+};
+use crate::probe::{Probe, ProbeOutcome, Prober};
+
+pub(super) static CAPABILITIES_WORK: Contract = Contract {
+    id: "capabilities-work",
+    meaning: "no feature that the template supports ends in an engine's error",
+    guards_against: "a wrong filter, attribute or type in a branch that nobody tried",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/capabilities-work.md"),
+    judge: capabilities_work,
+};
+
+/// Something that a template may be able to do.
+struct ClaimedAbility {
+    name: &'static str,
+    /// Whether the template means to support it.
+    is_meant: fn(&Prober<'_>) -> bool,
+    /// The probes that ask for it.
+    probes: &'static [Probe],
+}
+
+const CLAIMED_ABILITIES: [ClaimedAbility; 5] = [
+    ClaimedAbility {
+        name: "earlier turns",
+        is_meant: |_| true,
+        probes: &[USER_ASSISTANT, USER_ASSISTANT_USER, TWO_TURNS],
+    },
+    ClaimedAbility {
+        name: "a system message",
+        is_meant: |prober| speaks_of(prober, &["system", "System"]),
+        probes: &[SYSTEM_USER, SYSTEM_TURNS],
+    },
+    ClaimedAbility {
+        name: "tools",
+        is_meant: speaks_of_tools,
+        probes: &[TOOLS, SYSTEM_TOOLS, RICH_TOOL],
+    },
+    ClaimedAbility {
+        name: "tool calls",
+        is_meant: speaks_of_tools,
+        probes: &[
+            CALL,
+            CALL_RESULT,
+            PARALLEL,
+            OBJECT_ARGUMENTS,
+            COMPACT_ARGUMENTS,
+        ],
+    },
+    ClaimedAbility {
+        name: "documents",
+        is_meant: |prober| speaks_of(prober, &["documents"]),
+        probes: &[DOCUMENT],
+    },
+];
+
+impl ClaimedAbility {
+    /// Whether every probe of it ends in an engine's error.
+    fn fails(&self, prober: &Prober<'_>) -> bool {
+        let mut all = self.probes.iter();
+        all.all(|probe| is_failure(&prober.see(*probe)))
+    }
+}
+
+fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    for capability in &CLAIMED_ABILITIES {
+        if !capability.fails(prober) {
+            tally.holds();
+            continue;
+        }
+        let all = capability.probes.iter();
+        let seen: Vec<_> = all.map(|probe| prober.see(*probe)).collect();
+        // Probes that fail alike are reported together.
+        let mut told: Vec<(String, &ProbeOutcome, Vec<&str>)> = Vec::new();
+        for seen in &seen {
+            let failure = failure(seen);
+            match told.iter_mut().find(|(known, ..)| *known == failure) {
+                Some((_, _, names)) => names.push(seen.probe),
+                None => told.push((failure, seen, vec![seen.probe])),
+            }
+        }
+        for (failure, seen, names) in told {
+            let what = format!(
+                "every conversation with {} fails: {failure} ({})",
+                capability.name,
+                names.join(", ")
+            );
+            let evidence = Evidence::one(what, seen);
+            tally.broken(if (capability.is_meant)(prober) {
+                evidence
+            } else {
+                evidence.with(Severity::Limitation)
+            });
+        }
+    }
+    unknown_names(&mut tally, prober);
+    tally.judgement()
+}
+
+/// A missing filter or test is a defect in every conversation that reaches it.
+fn unknown_names(tally: &mut Tally, prober: &Prober<'_>) {
+    for probe in probes(|capability| !capability.fails(prober)) {
+        let seen = prober.see(probe);
+        if lacks_a_name(&seen) {
+            let what = format!("{} ({})", failure(&seen), seen.probe);
+            tally.broken(Evidence::one(what, &seen));
+        }
+    }
+}
+
+/// The probes of some capabilities.
+fn probes(of: impl Fn(&ClaimedAbility) -> bool) -> impl Iterator<Item = Probe> {
+    let capabilities = CLAIMED_ABILITIES
+        .iter()
+        .filter(move |capability| of(capability));
+    capabilities.flat_map(|capability| capability.probes.iter().copied())
+}
+
+/// Whether a filter or a test is not there.
+pub(super) fn lacks_a_name(seen: &ProbeOutcome) -> bool {
+    let words = seen.outcome.text();
+    let names = ["No filter named", "No test named"];
+    is_failure(seen) && names.iter().any(|name| words.contains(name))
+}
+
+/// The engine's messages for the features that fail as a whole.
+pub(super) fn failures(prober: &Prober<'_>) -> Vec<String> {
+    let failing = probes(|capability| capability.fails(prober));
+    failing.map(|probe| prober.see(probe).refusal()).collect()
+}
+
+/// Whether an engine gave up: the template did not refuse, and neither did its front.
+fn is_failure(seen: &ProbeOutcome) -> bool {
+    match &seen.outcome {
+        Outcome::Rendered { .. } | Outcome::Raised { .. } => false,
+        Outcome::Failed { stage, .. } => *stage != Stage::Input,
+        Outcome::Exceeded { .. } | Outcome::Crashed { .. } | Outcome::NotAsked { .. } => true,
+    }
+}
+
+/// How it gave up, with the line of the template.
+fn failure(seen: &ProbeOutcome) -> String {
+    match &seen.outcome {
+        Outcome::Failed {
+            line: Some(line), ..
+        } => format!("line {line}: {}", seen.outcome.text().trim()),
+        _ => seen.refusal(),
+    }
+}

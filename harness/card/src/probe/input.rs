@@ -1,0 +1,122 @@
+//! Probes as templates receive them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rolecall_go::endpoint::ModelTraits;
+use rolecall_model::{Case, Moment};
+
+use super::definition::Probe;
+use super::manner::Manner;
+use rolecall_front::front::{Front, ModelProfile};
+use rolecall_front::prepared_case::PreparedCase;
+
+/// A probe behind a front.
+pub(super) struct ProbeInput {
+    /// What was asked.
+    pub(super) asked: Arc<Case>,
+    /// What the front makes of it.
+    pub(super) input: PreparedCase<'static>,
+    /// A number that all inputs share which look the same to templates. None if the template's text
+    /// is not the whole prompt, or if inputs are not numbered.
+    pub(super) number: Option<usize>,
+}
+
+/// The probes that templates have rendered so far, behind their fronts.
+///
+/// Building a conversation and converting it to an engine's values takes about as long as a render,
+/// and the result is the same for all templates. So each is built only once.
+#[derive(Default)]
+pub struct ProbeInputs {
+    known: RefCell<HashMap<InputKey, Arc<ProbeInput>>>,
+    /// A number for each distinct input, by what templates see of it.
+    numbers: RefCell<HashMap<String, usize>>,
+}
+
+/// A probe, and the way in which it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ProbeVariant {
+    /// The probe's name.
+    pub(super) probe: &'static str,
+    /// How it is written.
+    pub(super) manner: Manner,
+    /// Whether its time is in another year.
+    pub(super) is_later: bool,
+}
+
+/// Everything that an input depends on: the variant of the probe, the front, and the model's
+/// traits.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct InputKey {
+    variant: ProbeVariant,
+    front: Front,
+    traits: ModelTraits,
+}
+
+impl ProbeInput {
+    /// A conversation behind a front, for a model.
+    pub(super) fn new(case: Case, front: Front, model: &ModelProfile<'_>) -> ProbeInput {
+        let asked = Arc::new(case);
+        ProbeInput {
+            input: PreparedCase::of(&asked, front, model),
+            asked,
+            number: None,
+        }
+    }
+
+    /// All that a template sees of it.
+    fn sight(&self) -> Option<String> {
+        let case = self.input.rendered_case()?;
+        let options = (case.add_generation_prompt, &case.variables);
+        let lists = (&case.messages, &case.tools, &case.documents);
+        serde_json::to_string(&(options, case.now.to_string(), lists)).ok()
+    }
+}
+
+impl ProbeInputs {
+    /// A variant of a probe, behind a front, for a model.
+    pub(super) fn of(
+        &self,
+        variant: ProbeVariant,
+        probe: Probe,
+        front: Front,
+        model: &ModelProfile<'_>,
+    ) -> Arc<ProbeInput> {
+        let make = || {
+            let mut case = probe.case(variant.manner);
+            if variant.is_later {
+                case.now = later();
+            }
+            ProbeInput::new(case, front, model)
+        };
+        // A model with more than traits shares its inputs with no other.
+        let Some(traits) = model.only_traits() else {
+            return Arc::new(make());
+        };
+        let key = InputKey {
+            variant,
+            front,
+            traits,
+        };
+        let mut known = self.known.borrow_mut();
+        let input = known.entry(key).or_insert_with(|| {
+            let input = make();
+            let number = input.sight().map(|sight| self.number(sight));
+            Arc::new(ProbeInput { number, ..input })
+        });
+        Arc::clone(input)
+    }
+
+    /// The number of what templates see.
+    fn number(&self, sight: String) -> usize {
+        let mut numbers = self.numbers.borrow_mut();
+        let next = numbers.len();
+        *numbers.entry(sight).or_insert(next)
+    }
+}
+
+/// Another year, month, day, hour, minute and second than a case's usual moment.
+fn later() -> Moment {
+    "2027-11-23T16:45:56Z".parse().unwrap_or_default()
+}

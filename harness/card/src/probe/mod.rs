@@ -1,0 +1,27 @@
+//! Probes: small conversations of words that no template contains, and the outcome of each.
+//!
+//! A template is compiled once, and each probe rendered at most once, however many
+//! contracts and capabilities look at it.
+
+pub mod words;
+
+pub mod manner;
+
+mod definition;
+
+mod comments;
+mod input;
+mod outcome;
+
+pub mod catalogue;
+
+#[cfg(test)]
+pub(crate) mod counting_engine;
+
+mod prober;
+
+pub use definition::Probe;
+pub use input::ProbeInputs;
+pub use manner::{Arguments, Content, Manner, Requirement, spaced};
+pub use outcome::ProbeOutcome;
+pub use prober::Prober;

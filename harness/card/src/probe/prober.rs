@@ -1,0 +1,461 @@
+//! Rendering probes with a template.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rolecall_model::{Case, Dialect, Engine, Limit, Outcome, Template, UnknownName};
+
+use super::catalogue::{CALL_RESULT, USER};
+use super::comments::without_comments;
+use super::definition::Probe;
+use super::input::{ProbeInput, ProbeInputs, ProbeVariant};
+use super::manner::{Arguments, Content, Manner, Requirement};
+use super::outcome::ProbeOutcome;
+use super::words;
+use crate::tokenizer::Tokenizer;
+use rolecall_front::front::Front;
+use rolecall_front::program::FrontProgram;
+
+/// A template under examination, behind a front.
+pub struct Prober<'t> {
+    program: Rc<FrontProgram<'t>>,
+    /// The prepared probes, shared with other templates.
+    inputs: &'t ProbeInputs,
+    /// The renders of the template so far, behind this front or another.
+    renders: Rc<RefCell<Renders>>,
+    tokenizer: Option<&'t Tokenizer>,
+    front: Front,
+    manner: Manner,
+    seen: RefCell<HashMap<ProbeVariant, Rc<ProbeOutcome>>>,
+    /// The outcomes of conversations that are not in the catalogue.
+    asked: RefCell<Vec<Rc<ProbeOutcome>>>,
+    /// The template's source without its comments, computed on first use.
+    source: OnceCell<String>,
+    /// How many probes exceeded the limits, and the limit that the last of them exceeded.
+    exceeded: Cell<(usize, Option<Limit>)>,
+}
+
+/// After so many probes beyond the limits, the template is not rendered any more.
+const MOST_EXCEEDED: usize = 5;
+
+/// The largest prompt of a probe, in bytes. Probes are short, and their prompts stay in memory.
+const LARGEST_PROMPT: usize = 256 << 10;
+
+/// Renders, each with the variant of the probe that was rendered first.
+type Renders = HashMap<RenderKey, (ProbeVariant, Rc<ProbeOutcome>)>;
+
+/// Everything that a render depends on. Probes that look the same to the template are rendered
+/// once.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct RenderKey {
+    /// The number of the conversation.
+    number: usize,
+    /// Whether the front selects another of the model's templates.
+    is_of_other: bool,
+    /// Whether this is a second render, to be compared with the first.
+    is_again: bool,
+}
+
+impl<'t> Prober<'t> {
+    /// Loads a template, and finds out in which manner it accepts probes behind its front.
+    pub fn new(
+        engine: &'t dyn Engine,
+        template: &'t Template,
+        inputs: &'t ProbeInputs,
+    ) -> Prober<'t> {
+        Prober {
+            program: Rc::new(FrontProgram::load(engine, template)),
+            inputs,
+            renders: Rc::default(),
+            tokenizer: None,
+            front: Front::of(template),
+            manner: Manner::PLAIN,
+            seen: RefCell::default(),
+            asked: RefCell::default(),
+            source: OnceCell::new(),
+            exceeded: Cell::default(),
+        }
+        .finding_its_manner()
+    }
+
+    /// The same template without a front, as users of servers without one get it.
+    #[must_use]
+    pub fn without_front(&'t self) -> Prober<'t> {
+        Prober {
+            program: Rc::clone(&self.program),
+            inputs: self.inputs,
+            renders: Rc::clone(&self.renders),
+            tokenizer: None,
+            front: Front::Raw,
+            manner: Manner::PLAIN,
+            seen: RefCell::default(),
+            asked: RefCell::default(),
+            source: OnceCell::new(),
+            exceeded: Cell::default(),
+        }
+        .finding_its_manner()
+    }
+
+    /// Finds out in which manner the template accepts probes.
+    fn finding_its_manner(mut self) -> Prober<'t> {
+        let prober = &mut self;
+        let manners = [
+            Requirement::Nothing,
+            Requirement::Tools,
+            Requirement::Documents,
+        ]
+        .into_iter()
+        .flat_map(|given| {
+            [Content::String, Content::Parts].map(|content| Manner {
+                given,
+                content,
+                ..Manner::PLAIN
+            })
+        });
+        for manner in manners {
+            let seen = prober.see_in(USER, manner);
+            if seen.has(words::USER) {
+                prober.manner = manner;
+                break;
+            }
+            if seen.is_out_of_limits() {
+                return self;
+            }
+        }
+        if !prober.see(CALL_RESULT).has(words::FIRST_VALUE) {
+            let text = Manner {
+                arguments: Arguments::String,
+                ..prober.manner
+            };
+            if prober.see_in(CALL_RESULT, text).has(words::FIRST_VALUE) {
+                prober.manner = text;
+            }
+        }
+        self
+    }
+
+    /// The same, with the tokenizer of the model.
+    #[must_use]
+    pub(crate) fn with_tokenizer(self, tokenizer: Option<&'t Tokenizer>) -> Prober<'t> {
+        Prober { tokenizer, ..self }
+    }
+
+    /// The tokenizer of the model, if there is one.
+    pub fn tokenizer(&self) -> Option<&'t Tokenizer> {
+        self.tokenizer
+    }
+
+    /// The template.
+    pub fn template(&self) -> &'t Template {
+        self.program.template
+    }
+
+    /// Its source, the comments left out.
+    pub(crate) fn source_without_comments(&self) -> &str {
+        self.source
+            .get_or_init(|| without_comments(self.template()))
+    }
+
+    /// Its dialect.
+    pub fn dialect(&self) -> Dialect {
+        self.program.template.dialect
+    }
+
+    /// The manner in which probes are written for the template.
+    pub(crate) fn manner(&self) -> Manner {
+        self.manner
+    }
+
+    /// What the template makes of a probe.
+    pub fn see(&self, probe: Probe) -> Rc<ProbeOutcome> {
+        self.see_in(probe, self.manner)
+    }
+
+    /// What the template makes of a probe in another manner.
+    pub(crate) fn see_in(&self, probe: Probe, manner: Manner) -> Rc<ProbeOutcome> {
+        self.seen(probe, manner, false)
+    }
+
+    /// What the template makes of a probe at another time of another year.
+    pub(crate) fn see_later(&self, probe: Probe) -> Rc<ProbeOutcome> {
+        self.seen(probe, self.manner, true)
+    }
+
+    fn seen(&self, probe: Probe, manner: Manner, is_later: bool) -> Rc<ProbeOutcome> {
+        let variant = ProbeVariant {
+            probe: probe.name,
+            manner,
+            is_later,
+        };
+        if let Some(seen) = self.seen.borrow().get(&variant) {
+            return Rc::clone(seen);
+        }
+        let seen = self.look(probe, variant, false);
+        self.seen.borrow_mut().insert(variant, Rc::clone(&seen));
+        seen
+    }
+
+    /// What the template makes of a probe, from an earlier render if there is one.
+    fn look(&self, probe: Probe, variant: ProbeVariant, is_again: bool) -> Rc<ProbeOutcome> {
+        let input = self
+            .inputs
+            .of(variant, probe, self.front, &self.program.model);
+        let Some(render) = self.render_of(&input, is_again) else {
+            return self.look_with(&self.program, probe, &input);
+        };
+        let known = self.renders.borrow().get(&render).cloned();
+        match known {
+            Some((as_what, known)) if as_what == variant => known,
+            Some((_, known)) => {
+                let (asked, outcome) = (Arc::clone(&input.asked), known.outcome.clone());
+                Rc::new(ProbeOutcome::new(probe.name, probe.about, asked, outcome))
+            }
+            None => {
+                let seen = self.look_with(&self.program, probe, &input);
+                let mut renders = self.renders.borrow_mut();
+                renders.insert(render, (variant, Rc::clone(&seen)));
+                seen
+            }
+        }
+    }
+
+    /// Renders a probe with a program.
+    fn look_with(
+        &self,
+        program: &FrontProgram<'_>,
+        probe: Probe,
+        input: &ProbeInput,
+    ) -> Rc<ProbeOutcome> {
+        let outcome = self.render(program, input);
+        let asked = Arc::clone(&input.asked);
+        Rc::new(ProbeOutcome::new(probe.name, probe.about, asked, outcome))
+    }
+
+    /// The key of an input's render. None for an engine that is an application itself, because its
+    /// input is not what templates see.
+    fn render_of(&self, input: &ProbeInput, is_again: bool) -> Option<RenderKey> {
+        let number = input.number.filter(|_| !self.program.has_fronts())?;
+        Some(RenderKey {
+            number,
+            is_of_other: self.front.chooses_other(self.template(), &input.asked),
+            is_again,
+        })
+    }
+
+    /// How a probe is put to the template, if nothing else is said.
+    fn usual(&self, probe: Probe) -> ProbeVariant {
+        ProbeVariant {
+            probe: probe.name,
+            manner: self.manner,
+            is_later: false,
+        }
+    }
+
+    /// Renders a probe a second time.
+    pub(crate) fn see_again(&self, probe: Probe) -> Rc<ProbeOutcome> {
+        self.look(probe, self.usual(probe), true)
+    }
+
+    /// What the template makes of a probe for a caller who does not define a variable, such as
+    /// `tools`. None where the engine always defines it.
+    pub(crate) fn see_without(
+        &self,
+        probe: Probe,
+        variable: &'static str,
+    ) -> Option<Rc<ProbeOutcome>> {
+        let (variant, model) = (self.usual(probe), &self.program.model);
+        let input = self.inputs.of(variant, probe, self.front, model);
+        let rendered = || {
+            let outcome = self.program.outcome_without(variable, &input.input)?;
+            Some(self.counted(outcome))
+        };
+        let outcome = self.spent().or_else(rendered)?;
+        let asked = Arc::clone(&input.asked);
+        let seen = ProbeOutcome::new(probe.name, probe.about, asked, outcome);
+        Some(Rc::new(seen))
+    }
+
+    /// What the template makes of a conversation that is not in the catalogue.
+    pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Rc<ProbeOutcome> {
+        let case = self.manner.complete(case);
+        let input = ProbeInput::new(case, self.front, &self.program.model);
+        let outcome = self.render(&self.program, &input);
+        let seen = Rc::new(ProbeOutcome::new(name, about, input.asked, outcome));
+        self.asked.borrow_mut().push(Rc::clone(&seen));
+        seen
+    }
+
+    /// The outcomes of all conversations so far that were written in the template's own manner.
+    pub fn asked(&self) -> Vec<Rc<ProbeOutcome>> {
+        let seen = self.seen.borrow();
+        let usual = seen
+            .iter()
+            .filter(|(variant, _)| variant.manner == self.manner && !variant.is_later)
+            .map(|(_, seen)| Rc::clone(seen));
+        usual.chain(self.asked.borrow().iter().cloned()).collect()
+    }
+
+    /// The prompt of a probe, and where the model's own text is in it.
+    pub fn own_text(&self, probe: Probe) -> Option<(String, Vec<Range<usize>>)> {
+        if self.see(probe).is_out_of_limits() {
+            return None;
+        }
+        let (variant, model) = (self.usual(probe), &self.program.model);
+        let input = self.inputs.of(variant, probe, self.front, model);
+        self.program.own_text(&input.input)
+    }
+
+    /// What a template with another source, but the same tokens and variables, makes of probes. If
+    /// the engine reads both sources alike, nothing is rendered again.
+    pub fn with_source(&self, source: &str, probes: &[Probe]) -> Vec<Rc<ProbeOutcome>> {
+        let own = self.template();
+        if self.program.engine.reads_alike(source, &own.source) {
+            return probes.iter().map(|probe| self.see(*probe)).collect();
+        }
+        let template = Template {
+            source: source.to_owned(),
+            ..own.clone()
+        };
+        let program = FrontProgram::load(self.program.engine, &template);
+        let look = |probe: &Probe| {
+            let (variant, model) = (self.usual(*probe), &program.model);
+            let input = self.inputs.of(variant, *probe, self.front, model);
+            self.look_with(&program, *probe, &input)
+        };
+        probes.iter().map(look).collect()
+    }
+
+    /// What a program makes of an input.
+    fn render(&self, program: &FrontProgram<'_>, input: &ProbeInput) -> Outcome {
+        self.spent()
+            .unwrap_or_else(|| self.counted(program.outcome(&input.input)))
+    }
+
+    /// The outcome of every probe after too many exceeded the limits, because each further render
+    /// would take as long.
+    fn spent(&self) -> Option<Outcome> {
+        match self.exceeded.get() {
+            (MOST_EXCEEDED.., Some(limit)) => Some(Outcome::Exceeded { limit }),
+            _ => None,
+        }
+    }
+
+    /// Replaces an outcome whose prompt is too large, and counts those that exceed a limit.
+    fn counted(&self, outcome: Outcome) -> Outcome {
+        let outcome = match outcome {
+            Outcome::Rendered { text } if text.len() > LARGEST_PROMPT => Outcome::Exceeded {
+                limit: Limit::Output,
+            },
+            outcome => outcome,
+        };
+        if let Outcome::Exceeded { limit } = outcome {
+            self.exceeded.set((self.exceeded.get().0 + 1, Some(limit)));
+        }
+        outcome
+    }
+
+    /// The variables that the template reads.
+    pub fn variables(&self) -> BTreeSet<String> {
+        self.program.without_front().variables()
+    }
+
+    /// The names in the template that do not exist, if the engine can report them.
+    pub fn unknown_names(&self) -> Option<Vec<UnknownName>> {
+        self.program.without_front().unknown_names()
+    }
+
+    /// Whether the engine cannot read the template.
+    pub fn is_unread(&self) -> bool {
+        self.program.without_front().refusal().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::catalogue::{MISSING_ANSWER, NULL_ANSWER, SYSTEM_USER, TOOLS, TWO_USERS};
+    use crate::probe::counting_engine::CountingEngine;
+    use rolecall_front::engines::Engines;
+
+    #[test]
+    fn a_template_without_measure_is_not_asked_for_long() {
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let limit = |source: &str, probes: &[Probe]| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let inputs = ProbeInputs::default();
+            let prober = Prober::new(engine, &template, &inputs);
+            let outcomes: Vec<_> = probes
+                .iter()
+                .map(|probe| prober.see(*probe).outcome.clone())
+                .collect();
+            (prober.exceeded.get().0, outcomes)
+        };
+        let output = Outcome::Exceeded {
+            limit: Limit::Output,
+        };
+        let probes = [TWO_USERS, SYSTEM_USER, TOOLS, CALL_RESULT];
+        let (count, outcomes) = limit("{{ 'x' * 300000 }}", &probes);
+        assert_eq!((count, outcomes), (MOST_EXCEEDED, vec![output.clone(); 4]));
+        // A template that exceeds the limits in some conversations only still renders the others.
+        let source =
+            "{{ messages[0].content }}{% if messages | length > 1 %}{{ 'x' * 300000 }}{% endif %}";
+        let (count, outcomes) = limit(source, &[USER, TWO_USERS, USER]);
+        assert!(count < MOST_EXCEEDED, "{outcomes:?}");
+        assert_eq!(outcomes[1], output);
+        assert_eq!(outcomes[0].kind(), rolecall_model::OutcomeKind::Rendered);
+    }
+
+    #[test]
+    fn a_conversation_is_rendered_once_whatever_it_is_called() {
+        let template = Template::from_source("t", Dialect::Jinja, "");
+        let (engine, inputs) = (CountingEngine::default(), ProbeInputs::default());
+        let prober = Prober::new(&engine, &template, &inputs);
+        let begun = engine.renders();
+        let since = || engine.renders() - begun;
+        // transformers drops what is null.
+        let (null, missing) = (prober.see(NULL_ANSWER), prober.see(MISSING_ANSWER));
+        assert_eq!(
+            (null.probe, missing.probe),
+            (NULL_ANSWER.name, MISSING_ANSWER.name)
+        );
+        assert_eq!((&null.outcome, since()), (&missing.outcome, 1));
+        assert_ne!(null.asked.messages, missing.asked.messages);
+        // Without a front the template receives it.
+        let alone = prober.without_front();
+        assert_eq!(
+            (
+                alone.see(MISSING_ANSWER).outcome == missing.outcome,
+                since()
+            ),
+            (true, 1)
+        );
+        assert_eq!(
+            (alone.see(NULL_ANSWER).outcome == null.outcome, since()),
+            (false, 2)
+        );
+        // A second render and another day are rendered again.
+        assert_eq!(
+            (
+                prober.see_again(MISSING_ANSWER).outcome == missing.outcome,
+                since()
+            ),
+            (true, 3)
+        );
+        prober.see_later(MISSING_ANSWER);
+        assert_eq!(since(), 4);
+    }
+
+    #[test]
+    fn what_is_asked_is_written_down_once_for_all_templates() {
+        let (engine, inputs) = (CountingEngine::default(), ProbeInputs::default());
+        let asked = ["one", "other"].map(|source| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            Arc::clone(&Prober::new(&engine, &template, &inputs).see(TOOLS).asked)
+        });
+        assert!(Arc::ptr_eq(&asked[0], &asked[1]));
+    }
+}

@@ -1,0 +1,70 @@
+//! The `rolecall` command: parses its arguments, calls the library, and turns the result into a
+//! report and an exit code.
+//!
+//! Each module uses only modules above it in the list.
+
+mod failure;
+mod limits;
+
+mod cache;
+
+mod args;
+mod home;
+mod stdin;
+
+mod sources;
+
+mod inputs;
+mod output;
+mod revision;
+mod side;
+
+mod engines;
+mod page;
+
+#[cfg(feature = "fetch")]
+mod served;
+
+mod vocabulary;
+
+mod setup;
+
+mod commands;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use rolecall::invocation::{self, Site};
+use rolecall_model::guard;
+
+use failure::{Failure, Status, complain};
+use output::Sink;
+
+/// Runs the command and finishes its output.
+fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
+    let mut sink = Sink::open(&arguments.output, &arguments.command)?;
+    let status = commands::execute(arguments, &mut sink)?;
+    sink.close()?;
+    Ok(status)
+}
+
+/// Runs the command that this process's arguments name.
+pub fn main() -> ExitCode {
+    guard::keep_quiet();
+    let arguments = args::Arguments::parse();
+    if let Ok(folder) = std::env::current_dir() {
+        invocation::set(Site::of(&folder));
+    }
+    match execute(&arguments) {
+        Ok(status) => status.into(),
+        // The reader closed the pipe, as `| head` does.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            complain(&failure.to_string());
+            ExitCode::from(2)
+        }
+    }
+}

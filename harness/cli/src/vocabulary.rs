@@ -1,0 +1,28 @@
+//! The tokenizers of models, if this program can read them.
+
+#[cfg(not(feature = "tokens"))]
+use rolecall::{problem::Problem, tokenizer::Tokenizer};
+use rolecall_model::Template;
+
+#[cfg(feature = "tokens")]
+pub(crate) use rolecall_tokens::read;
+
+/// Reads the tokenizer of a template's model from a GGUF file. This program has no feature
+/// `tokens`, so it reads no others.
+#[cfg(not(feature = "tokens"))]
+pub(crate) fn read(template: &Template) -> Result<Option<Tokenizer>, Problem> {
+    match template.vocabulary.as_slice() {
+        [gguf, ..] if !is_left_out(template) => Tokenizer::of_gguf(gguf),
+        _ => Ok(None),
+    }
+}
+
+/// Whether the template's model has a tokenizer that this program cannot read.
+pub(crate) fn is_left_out(template: &Template) -> bool {
+    let files = template.vocabulary.first();
+    cfg!(not(feature = "tokens")) && files.is_some_and(|first| first.ends_with("tokenizer.json"))
+}
+
+/// How to get a program that can read all tokenizers.
+pub(crate) const HELP: &str = "this program was built without the feature `tokens`, which reads \
+    tokenizer.json: in the repository, `cargo run --package rolecall-cli --` has it";

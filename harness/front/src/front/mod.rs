@@ -1,0 +1,209 @@
+//! Fronts. A front is an application's work around a template: it prepares the conversation and
+//! finishes the prompt.
+//!
+//! People do not call templates; applications do, and each prepares the conversation in its own
+//! way. Each front has a file here that defines it and names the application's version with its
+//! rules. A new front also needs a line in the list of `definition`; the compiler asks for the
+//! rest.
+
+mod continuation;
+mod model;
+
+mod preparation;
+
+mod definition;
+
+mod chat;
+
+mod named;
+
+mod raw;
+
+mod transformers;
+
+mod processor;
+
+mod clients;
+
+mod ollama;
+
+mod unknown;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use rolecall_go::endpoint::Endpoint;
+use rolecall_model::{Case, Dialect, Outcome, Template};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+pub use definition::Front;
+pub use model::ModelProfile;
+pub use preparation::Preparation;
+pub use unknown::UnknownFront;
+
+use definition::{FrontDefinition, PreparationRules};
+
+impl Front {
+    fn definition(self) -> &'static FrontDefinition {
+        match self {
+            Front::Raw => &raw::FRONT,
+            Front::Transformers => &transformers::FRONT,
+            Front::TransformersProcessor => &processor::FRONT,
+            Front::Ollama => &ollama::NATIVE,
+            Front::OllamaOpenAi => &ollama::OPENAI,
+            Front::Unknown => &unknown::FRONT,
+        }
+    }
+
+    /// Its name, which `--front` takes.
+    pub fn name(self) -> &'static str {
+        self.definition().name
+    }
+
+    /// What it is, in a line.
+    pub fn description(self) -> &'static str {
+        self.definition().description
+    }
+
+    /// Whether the application has templates of a dialect.
+    pub fn is_for(self, dialect: Dialect) -> bool {
+        let own = self.definition().dialect;
+        own.is_none_or(|own| own == dialect)
+    }
+
+    /// The front with this name, or [`Front::Unknown`].
+    pub fn named(name: &str) -> Front {
+        name.parse().unwrap_or(Front::Unknown)
+    }
+
+    /// The front of a template's users. The sidecar or the model's folder names it; otherwise it is
+    /// the default front of the dialect.
+    pub fn of(template: &Template) -> Front {
+        let named = template.front.as_deref().map(Front::named);
+        named.unwrap_or_else(|| Front::default_of(template.dialect))
+    }
+
+    /// The front of most users of a dialect's templates.
+    pub fn default_of(dialect: Dialect) -> Front {
+        match dialect {
+            Dialect::Jinja => Front::Transformers,
+            Dialect::Go => Front::Ollama,
+        }
+    }
+
+    /// The fronts of a dialect's templates.
+    pub fn for_dialect(dialect: Dialect) -> impl Iterator<Item = Front> {
+        let all = Front::ALL.into_iter();
+        all.filter(move |front| front.is_for(dialect))
+    }
+
+    /// Picks one of the model's templates for a conversation, or returns the application's refusal.
+    pub fn choose<'t>(self, template: &'t Template, case: &Case) -> Result<&'t Template, Outcome> {
+        (self.definition().choose)(template, case).map_err(preparation::refusal)
+    }
+
+    /// Whether [`Front::choose`] picks another template than this one.
+    pub fn chooses_other(self, template: &Template, case: &Case) -> bool {
+        !matches!(self.choose(template, case), Ok(chosen) if std::ptr::eq(chosen, template))
+    }
+
+    /// The other template that [`Front::choose`] may pick.
+    pub fn alternative(self, template: &Template) -> Option<&Template> {
+        (self.definition().alternative)(template)
+    }
+
+    /// Whether this front and another one of the same dialect may treat a case differently: they
+    /// give the model's templates different input, or only one of them refuses.
+    pub fn differs(self, other: Front, case: &Case, model: &ModelProfile<'_>) -> bool {
+        if self == other {
+            return false;
+        }
+        let endpoints = [self.endpoint(), other.endpoint()];
+        if endpoints != [None, None] {
+            let [one, other] = endpoints.map(|endpoint| ollama::handed(case, endpoint, model));
+            return one != other;
+        }
+        self.changes(case) || other.changes(case)
+    }
+
+    /// The fronts whose version of a case the suite must also hold, for every model: they hand on
+    /// other messages or tools.
+    ///
+    /// A template alone cannot continue a message. And a property that a server derives from a
+    /// model, such as thinking by default, is no reason to hold each of its cases twice.
+    pub fn held_beside(self, case: &Case) -> Vec<Front> {
+        let beside = self.definition().beside.iter().copied();
+        let model = ModelProfile::able();
+        let Some(endpoint) = self.endpoint() else {
+            let mut case = Cow::Borrowed(case);
+            if case.continue_final_message.is_some() {
+                case.to_mut().continue_final_message = None;
+            }
+            return beside
+                .filter(|front| self.differs(*front, &case, &model))
+                .collect();
+        };
+        if clients::is_plain(case) {
+            return Vec::new();
+        }
+        let mut case = Cow::Borrowed(case);
+        let is_unsaid = |name: &&str| case.variables.get(*name).is_none_or(Value::is_null);
+        if clients::THINKING.iter().all(is_unsaid) {
+            let name = clients::THINKING[0].to_owned();
+            case.to_mut().variables.insert(name, false.into());
+        }
+        let own = ollama::handed(&case, Some(endpoint), &model);
+        beside
+            .filter(|front| ollama::handed(&case, front.endpoint(), &model) != own)
+            .collect()
+    }
+
+    /// Prepares a case for a template of a model.
+    pub fn prepare(self, case: &Case, model: &ModelProfile<'_>) -> Preparation {
+        match self.definition().preparation {
+            PreparationRules::Method { prepare, .. } => prepare(case),
+            PreparationRules::Endpoint(endpoint) => ollama::prepare(case, endpoint, model),
+        }
+    }
+
+    /// Whether a method may give users another outcome for a case than the template alone.
+    fn changes(self, case: &Case) -> bool {
+        match self.definition().preparation {
+            PreparationRules::Method { changes, .. } => changes(case),
+            PreparationRules::Endpoint(_) => false,
+        }
+    }
+
+    /// The endpoint of Ollama, if the front is one.
+    fn endpoint(self) -> Option<Endpoint> {
+        match self.definition().preparation {
+            PreparationRules::Endpoint(endpoint) => Some(endpoint),
+            PreparationRules::Method { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Front {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Front {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl FromStr for Front {
+    type Err = UnknownFront;
+
+    fn from_str(name: &str) -> Result<Front, UnknownFront> {
+        Front::ALL
+            .into_iter()
+            .find(|front| front.name() == name)
+            .ok_or_else(|| UnknownFront(name.to_owned()))
+    }
+}

@@ -1,0 +1,134 @@
+//! The result of a front's work on one conversation, and its work on the prompt.
+
+use std::sync::Arc;
+
+use rolecall_model::{Case, Outcome, Stage, Template};
+
+use super::continuation::Continuation;
+
+/// A conversation as a front hands it to templates, with the front's later work on the prompt.
+#[derive(Debug)]
+pub struct Preparation {
+    /// The template's case if it differs from the written one, or the reason why the application
+    /// refuses the conversation.
+    pub(super) case: Result<Option<Arc<Case>>, String>,
+    /// The case that clients send to the application, if they write it differently.
+    pub(super) written: Option<Arc<Case>>,
+    /// A refusal that depends on the variables that the template reads.
+    pub(super) condition: Option<Condition>,
+    /// How to cut the prompt.
+    pub(super) continuation: Option<Continuation>,
+}
+
+/// Refuses a conversation for some templates, with the application's reasons.
+#[derive(Debug)]
+pub(super) struct Condition {
+    /// The variable that decides: a template reads it or not.
+    pub(super) variable: &'static str,
+    /// The reason for templates that read it.
+    pub(super) where_read: Option<String>,
+    /// The reason for the other templates.
+    pub(super) where_unread: Option<String>,
+}
+
+impl Preparation {
+    /// The front hands the case on as it is.
+    pub(super) fn unchanged() -> Preparation {
+        Preparation {
+            case: Ok(None),
+            written: None,
+            condition: None,
+            continuation: None,
+        }
+    }
+
+    /// The application refuses the conversation for this reason.
+    pub(super) fn refused(why: impl Into<String>) -> Preparation {
+        Preparation {
+            case: Err(why.into()),
+            written: None,
+            condition: None,
+            continuation: None,
+        }
+    }
+
+    /// Whether the front changes neither the case nor the prompt, so that the outcome is the same
+    /// without it.
+    #[cfg(test)]
+    pub(crate) fn is_unchanged(&self) -> bool {
+        matches!(self.case, Ok(None)) && self.condition.is_none() && self.continuation.is_none()
+    }
+
+    /// Whether users get the template's own outcome for its case, for every template.
+    pub(crate) fn is_rendering(&self) -> bool {
+        self.case.is_ok() && self.condition.is_none() && self.continuation.is_none()
+    }
+
+    /// The case that templates see, if it is another one.
+    pub(crate) fn seen(&self) -> Option<&Arc<Case>> {
+        self.case.as_ref().ok().and_then(Option::as_ref)
+    }
+
+    /// The case that the application receives, if it is another one.
+    pub(crate) fn written(&self) -> Option<&Arc<Case>> {
+        self.written.as_ref()
+    }
+
+    /// The case as the template sees it.
+    #[cfg(test)]
+    pub(super) fn case<'c>(&'c self, written: &'c Case) -> &'c Case {
+        self.seen().map_or(written, |case| case)
+    }
+
+    /// The outcome for users. `render` renders the template with its case, and `reads` says whether
+    /// the template reads a variable.
+    pub(crate) fn outcome(
+        &self,
+        template: &Template,
+        reads: impl FnOnce(&str) -> bool,
+        render: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        if let Err(why) = &self.case {
+            return refusal(why.clone());
+        }
+        if let Some(why) = self
+            .condition
+            .as_ref()
+            .and_then(|condition| condition.of(reads))
+        {
+            return refusal(why.clone());
+        }
+        let Some(continuation) = &self.continuation else {
+            return render();
+        };
+        if let Err(why) = continuation.check(template) {
+            return refusal(why);
+        }
+        match render() {
+            Outcome::Rendered { text } => match continuation.cut(&text) {
+                Ok(text) => Outcome::Rendered { text },
+                Err(why) => refusal(why),
+            },
+            other => other,
+        }
+    }
+}
+
+impl Condition {
+    fn of(&self, reads: impl FnOnce(&str) -> bool) -> Option<&String> {
+        if reads(self.variable) {
+            self.where_read.as_ref()
+        } else {
+            self.where_unread.as_ref()
+        }
+    }
+}
+
+/// The outcome for a refusal by the application, not by the template.
+pub(super) fn refusal(message: String) -> Outcome {
+    Outcome::Failed {
+        stage: Stage::Input,
+        message,
+        line: None,
+    }
+}

@@ -1,0 +1,12 @@
+//! Applications' work around a template, and the engines in this process. A front prepares the
+//! conversation and finishes the prompt.
+//!
+//! A program needs only this crate and the engines to get the prompts of transformers or Ollama.
+
+pub mod front;
+
+pub mod prepared_case;
+
+pub mod engines;
+
+pub mod program;

@@ -1,0 +1,57 @@
+//! A case behind a front.
+
+use std::sync::Arc;
+
+use rolecall_model::{Case, Conversation};
+
+use crate::front::{Front, ModelProfile, Preparation};
+
+/// A case behind a front, prepared once for all models that the front treats alike.
+pub struct PreparedCase<'c> {
+    /// The front.
+    pub front: Front,
+    /// What the front does to the case and to the prompt.
+    pub(crate) preparation: Preparation,
+    /// The case as the application receives it.
+    pub(crate) written: Conversation<'c>,
+    /// The case as templates see it.
+    pub(crate) seen: Conversation<'c>,
+}
+
+impl PreparedCase<'static> {
+    /// Prepares a case and shares it.
+    pub fn of(case: &Arc<Case>, front: Front, model: &ModelProfile<'_>) -> PreparedCase<'static> {
+        let unchanged = || Conversation::of(Arc::clone(case));
+        PreparedCase::from_preparation(front, front.prepare(case, model), unchanged)
+    }
+}
+
+impl<'c> PreparedCase<'c> {
+    /// Prepares a borrowed case.
+    pub fn new(case: &'c Case, front: Front, model: &ModelProfile<'_>) -> PreparedCase<'c> {
+        let unchanged = || Conversation::new(case);
+        PreparedCase::from_preparation(front, front.prepare(case, model), unchanged)
+    }
+
+    fn from_preparation(
+        front: Front,
+        preparation: Preparation,
+        unchanged: impl Fn() -> Conversation<'c>,
+    ) -> PreparedCase<'c> {
+        let conversation = |changed: Option<&Arc<Case>>| match changed {
+            Some(case) => Conversation::of(Arc::clone(case)),
+            None => unchanged(),
+        };
+        PreparedCase {
+            front,
+            written: conversation(preparation.written()),
+            seen: conversation(preparation.seen()),
+            preparation,
+        }
+    }
+
+    /// The case as templates see it, if users get every template's own outcome for it.
+    pub fn rendered_case(&self) -> Option<&Case> {
+        self.preparation.is_rendering().then(|| self.seen.case())
+    }
+}

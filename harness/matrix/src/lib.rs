@@ -1,0 +1,9 @@
+//! Engines side by side: their results over the whole suite, as a table and as a site.
+
+pub mod measurement;
+
+pub mod matrix;
+
+pub mod report;
+
+pub mod site;

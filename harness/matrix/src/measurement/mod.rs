@@ -1,0 +1,28 @@
+//! Measurements: an engine's results over the whole suite, and their files.
+//!
+//! `snapshots/engines/<engine>@<version>.json` belongs to one version of an engine. It says which
+//! templates the engine loads, and lists the pairs in which it differs from the reference, grouped
+//! by cause, with the smallest example of each group. Tables and pages read only this file, so that
+//! nothing has to run when somebody looks at them. The file also has the SHA-256 of the suite's
+//! parts, so that reports can say what has changed since the measurement.
+
+mod suite_version;
+
+mod results;
+
+mod difference;
+mod text;
+
+mod measurer;
+
+mod comparison;
+
+pub use comparison::{Changes, PairResult};
+pub use measurer::{MeasurementError, Measurer};
+pub use results::{
+    ConstructResult, ConstructResults, DifferenceGroup, DifferingPair, Example, FamilyResult,
+    LoadError, Measurement, TemplateResult, Totals,
+};
+pub use rolecall_suite::conclusion::Share;
+pub use suite_version::{Staleness, SuiteVersion};
+pub use text::{file_name, folder, problems, read, read_all};

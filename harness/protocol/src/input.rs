@@ -1,0 +1,63 @@
+//! The conversation as a program gets it: one object, made from the template and the
+//! case.
+
+use rolecall_go::{GoEngine, GoProgram, TemplateData};
+use rolecall_jinja::tools_json;
+use rolecall_model::guard::catch;
+use rolecall_model::{Conversation, Refusal, Template, Variable};
+use serde_json::Map;
+
+use super::message::{GoInput, RenderInput};
+
+/// The program that makes the data for a Go template; none if our engine cannot read the
+/// template. A failure here is not the fault of the program under test.
+pub(super) fn go_program(template: &Template) -> Option<GoProgram> {
+    catch(|| GoEngine::new().program(template)).ok()?.ok()
+}
+
+/// The conversation as a program gets it. It merges the variables of the template and of the
+/// case; the case's win. An application has the special tokens already, and continues messages
+/// itself.
+pub(super) fn of<'c>(
+    conversation: &'c Conversation<'_>,
+    template: &Template,
+    is_for_application: bool,
+    go: Option<&GoProgram>,
+) -> RenderInput<'c> {
+    let case = conversation.case();
+    let mut variables = if is_for_application {
+        Map::new()
+    } else {
+        template.special_tokens.clone()
+    };
+    let continued = case.continue_final_message.as_deref();
+    for (name, variable) in &template.variables {
+        let value = match (variable, &case.tools) {
+            (Variable::Value(value), _) => value.clone(),
+            (Variable::ToolsJson { indent }, Some(tools)) => tools_json(tools, *indent).into(),
+            (Variable::ToolsJson { .. }, None) => continue,
+        };
+        variables.insert(name.clone(), value);
+    }
+    variables.extend(case.variables.clone());
+    RenderInput {
+        now: case.now.to_string(),
+        messages: &case.messages,
+        tools: case.tools.as_deref(),
+        documents: case.documents.as_deref(),
+        add_generation_prompt: case.add_generation_prompt,
+        continue_final_message: continued.filter(|_| is_for_application),
+        variables,
+        go: go.and_then(|program| go_input(program, conversation)),
+    }
+}
+
+/// The data with which Ollama executes a Go template; none if it is too large.
+fn go_input(program: &GoProgram, conversation: &Conversation<'_>) -> Option<GoInput> {
+    match catch(|| program.data(conversation)).ok()? {
+        Ok(TemplateData::Messages(data)) => Some(GoInput::Data(data)),
+        Ok(TemplateData::Turns(turns)) => Some(GoInput::Turns(turns)),
+        Err(Refusal::Failed { message, .. }) => Some(GoInput::Refused(message)),
+        Err(_) => None,
+    }
+}

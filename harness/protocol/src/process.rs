@@ -1,0 +1,250 @@
+//! One program at the other end of the protocol.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// A running program. It is killed when this is dropped.
+///
+/// Three threads serve its pipes, so that a program which never reads, or never stops
+/// writing, blocks nobody. They end with the pipes.
+pub(super) struct Process {
+    child: Child,
+    requests: Option<Sender<Vec<u8>>>,
+    answers: Receiver<OutputLine>,
+    errors: StandardError,
+}
+
+/// One read from a program's standard output.
+enum OutputLine {
+    /// A line, without its end.
+    Whole(Vec<u8>),
+    /// The output ended within a line.
+    Cut,
+    /// The line is longer than an answer may be.
+    TooLong,
+}
+
+/// The last words of a program on standard error.
+struct StandardError {
+    tail: Arc<Mutex<Vec<u8>>>,
+    ended: Receiver<()>,
+}
+
+/// Bytes of standard error that are kept.
+const TAIL: usize = 2000;
+
+/// How long a program may take to end after it closed its output, or was asked to stop.
+const GRACE: Duration = Duration::from_secs(1);
+
+impl Process {
+    /// Starts a program. `longest` is the most bytes of one line.
+    pub(super) fn spawn(command: &[String], longest: usize) -> Result<Process, String> {
+        Process::spawn_with(command, &[], longest)
+    }
+
+    /// Starts a program with variables in its environment. Backtraces of Rust programs
+    /// are switched off: only the end of standard error is kept, and the message stands
+    /// before the backtrace.
+    pub(super) fn spawn_with(
+        command: &[String],
+        environment: &[(&str, &str)],
+        longest: usize,
+    ) -> Result<Process, String> {
+        let (program, arguments) = command.split_first().ok_or("no program is named")?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .env("RUST_BACKTRACE", "0")
+            .envs(environment.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound if is_assignment(program) => format!(
+                    "there is no program `{program}`: no shell reads the command line; \
+                     `env {program} …` sets a variable"
+                ),
+                io::ErrorKind::NotFound => format!("there is no program `{program}`"),
+                _ => format!("`{program}` cannot be started: {error}"),
+            })?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(format!("`{program}` has no standard streams"));
+        };
+        let (requests, to_write) = channel();
+        // With this bound, a program that writes unasked has to wait for a reader.
+        let (lines, answers) = sync_channel(1);
+        let tail = Arc::new(Mutex::new(Vec::new()));
+        let (ending, ended) = channel();
+        thread::spawn(move || write_requests(stdin, &to_write));
+        thread::spawn(move || read_answers(stdout, longest, &lines));
+        let kept = Arc::clone(&tail);
+        thread::spawn(move || {
+            read_errors(stderr, &kept);
+            // Nobody may be waiting any more.
+            let _ = ending.send(());
+        });
+        Ok(Process {
+            child,
+            requests: Some(requests),
+            answers,
+            errors: StandardError { tail, ended },
+        })
+    }
+
+    /// Sends a request and waits for the line that answers it.
+    pub(super) fn ask(
+        &mut self,
+        request: &impl Serialize,
+        limit: Duration,
+    ) -> Result<Vec<u8>, String> {
+        self.send(request)?;
+        match self.answers.recv_timeout(limit) {
+            Ok(OutputLine::Whole(line)) => Ok(line),
+            Ok(OutputLine::TooLong) => Err("its answer is longer than the limit".to_owned()),
+            Ok(OutputLine::Cut) => Err(self.ending("in the middle of an answer")),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ending("instead of answering")),
+            Err(RecvTimeoutError::Timeout) => Err(format!(
+                "no answer within {} s{}",
+                limit.as_secs_f64(),
+                self.errors.last_words(Duration::ZERO)
+            )),
+        }
+    }
+
+    /// Asks the program to end, and kills it if it does not. Returns whether it ended by
+    /// itself.
+    pub(super) fn stop(self, request: &impl Serialize) -> bool {
+        let _ = self.send(request);
+        self.close()
+    }
+
+    /// Closes the program's input, and kills it if it does not end. Returns whether it ended by
+    /// itself.
+    pub(super) fn close(mut self) -> bool {
+        self.requests = None;
+        self.wait(GRACE).is_some()
+    }
+
+    /// A line that nobody asked for, if one comes.
+    pub(super) fn overhear(&mut self, limit: Duration) -> Option<Vec<u8>> {
+        match self.answers.recv_timeout(limit) {
+            Ok(OutputLine::Whole(line)) => Some(line),
+            Ok(OutputLine::Cut | OutputLine::TooLong) | Err(_) => None,
+        }
+    }
+
+    fn send(&self, request: &impl Serialize) -> Result<(), String> {
+        let mut line = serde_json::to_vec(request)
+            .map_err(|error| format!("the request has no JSON form: {error}"))?;
+        line.push(b'\n');
+        // If the program is gone, the missing answer shows it.
+        if let Some(requests) = &self.requests {
+            let _ = requests.send(line);
+        }
+        Ok(())
+    }
+
+    /// A message that the program ended: how, and its last words.
+    fn ending(&mut self, when: &str) -> String {
+        let (what, how) = match self.wait(GRACE) {
+            Some(status) if status.success() => ("ended", String::new()),
+            Some(status) => ("ended", format!(" ({status})")),
+            None => ("closed its output", String::new()),
+        };
+        format!("it {what} {when}{how}{}", self.errors.last_words(GRACE))
+    }
+
+    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let start = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if start.elapsed() < limit => thread::sleep(Duration::from_millis(5)),
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl StandardError {
+    /// The end of standard error, as the last part of a message.
+    fn last_words(&self, wait: Duration) -> String {
+        let _ = self.ended.recv_timeout(wait);
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        match String::from_utf8_lossy(&tail).trim() {
+            "" => String::new(),
+            words => format!("; it said: {words}"),
+        }
+    }
+}
+
+/// Whether a shell would take a word for an assignment, as in `A=1 node adapter.mjs`.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+fn write_requests(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
+    for request in requests {
+        if stdin
+            .write_all(&request)
+            .and_then(|()| stdin.flush())
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+fn read_answers(stdout: ChildStdout, longest: usize, lines: &SyncSender<OutputLine>) {
+    let mut stdout = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        let limit = u64::try_from(longest).unwrap_or(u64::MAX).saturating_add(1);
+        let Ok(read) = stdout.by_ref().take(limit).read_until(b'\n', &mut line) else {
+            return;
+        };
+        if read == 0 {
+            return;
+        }
+        let found = if line.ends_with(b"\n") {
+            line.pop();
+            OutputLine::Whole(line)
+        } else if line.len() > longest {
+            OutputLine::TooLong
+        } else {
+            OutputLine::Cut
+        };
+        let is_last = !matches!(found, OutputLine::Whole(_));
+        if lines.send(found).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn read_errors(mut stderr: ChildStderr, tail: &Mutex<Vec<u8>>) {
+    let mut chunk = [0; 1024];
+    while let Ok(read @ 1..) = stderr.read(&mut chunk) {
+        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend_from_slice(&chunk[..read]);
+        let over = tail.len().saturating_sub(TAIL);
+        tail.drain(..over);
+    }
+}

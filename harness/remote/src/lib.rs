@@ -1,0 +1,66 @@
+//! Models by name: `hf:ORG/NAME` on the Hugging Face hub, `ollama:NAME` in a store of Ollama's or
+//! its registry. If a model is not on this machine, the few small files with its templates are
+//! fetched. The result is a path, as if the user had named it.
+
+mod name;
+
+mod found;
+
+#[cfg(feature = "fetch")]
+mod files;
+#[cfg(feature = "fetch")]
+mod settings;
+
+#[cfg(feature = "fetch")]
+mod download;
+
+#[cfg(feature = "fetch")]
+mod header;
+#[cfg(feature = "fetch")]
+mod hub_cache;
+#[cfg(feature = "fetch")]
+mod hub_refusal;
+#[cfg(feature = "fetch")]
+mod weights;
+
+#[cfg(feature = "fetch")]
+mod hub;
+#[cfg(feature = "fetch")]
+mod registry;
+
+use std::path::Path;
+
+use rolecall_base::problem::Problem;
+
+pub use found::FoundModel;
+use name::RemoteName;
+
+/// Finds the model that a path names, and fetches it if it is not on this machine. None if the
+/// path is not the name of a model. The folder `cache` keeps what has no place in other
+/// programs' caches.
+pub fn find(path: &Path, cache: Option<&Path>) -> Option<Result<FoundModel, Problem>> {
+    let name = RemoteName::parse(path)?;
+    Some(name.and_then(|name| find_named(path, &name, cache)))
+}
+
+#[cfg(feature = "fetch")]
+fn find_named(path: &Path, name: &RemoteName, cache: Option<&Path>) -> Result<FoundModel, Problem> {
+    match name {
+        RemoteName::Hub(name) => hub::find(path, name, cache),
+        RemoteName::Ollama(name) => registry::find(path, name, cache),
+    }
+}
+
+#[cfg(not(feature = "fetch"))]
+fn find_named(path: &Path, _: &RemoteName, _: Option<&Path>) -> Result<FoundModel, Problem> {
+    let message = "this program was built without the feature `fetch`, and finds no models by name";
+    Err(Problem::new(path, message).help(
+        "name a file or folder; in the repository, `cargo run --package rolecall-cli --` finds \
+         models by name",
+    ))
+}
+
+/// How to write a path that is not there, if it looks like the name of a model.
+pub fn meant(path: &Path) -> Option<String> {
+    name::meant(path)
+}

@@ -1,0 +1,537 @@
+//! Differences between a transcript and the expected one.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::numbers::counted;
+use super::screen::{self, ENDLESS};
+use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::{paragraph, wrapped, wrapped_command};
+use rolecall_base::diff::{Diff, DiffLine, Side};
+use rolecall_base::fingerprint::Fingerprint;
+use rolecall_base::invocation;
+use rolecall_base::transcript;
+use rolecall_base::window::windows;
+use rolecall_suite::cause::{self, Cause};
+use rolecall_suite::conclusion::Fault;
+use rolecall_suite::divergence::{Listed, draft, pair_name};
+use rolecall_suite::record::Unverified;
+use rolecall_suite::run::Compared;
+use rolecall_suite::snapshot::SnapshotStatus;
+use rolecall_suite::suite::Pair;
+use rolecall_suite::verdict::Verdict;
+
+/// Pairs that are not as expected, all for the same reason.
+#[derive(Debug)]
+pub struct FaultGroup<'s> {
+    /// The pairs, in the order of the run. The report shows the first one. If the reference
+    /// differs, that is the pair with the shortest conversation.
+    pub pairs: Vec<GroupedPair<'s>>,
+    /// How they are not as expected.
+    fault: Fault,
+    /// The difference in the first pair, if the expected transcript is known.
+    diff: Option<Diff>,
+    /// The reference's result for it, in words.
+    word: Option<String>,
+    /// The first pair's transcript, if there is nothing to compare it with, or the reason why the
+    /// snapshot cannot be read.
+    shown: Option<String>,
+    /// Whether the outcomes of engine and reference are of different kinds. A prompt and an error
+    /// message have no lines in common.
+    has_other_kind: bool,
+    /// Whether the pairs belong to a suite, so that snapshots and records can hold them.
+    is_of_suite: bool,
+    /// Whether recording the reference would give a verdict.
+    can_be_recorded: bool,
+}
+
+/// A pair of a group.
+#[derive(Debug)]
+pub struct GroupedPair<'s> {
+    /// The pair.
+    pub pair: Pair<'s>,
+    /// The engine's name.
+    pub engine: &'s str,
+    /// The fingerprint of the engine's transcript, where it differs from the reference's.
+    observed: Option<Fingerprint>,
+}
+
+/// Groups pairs that are not as expected by their cause, so that people read a hundred failures
+/// with one cause once.
+#[derive(Debug, Default)]
+pub struct FaultGroups<'s>(cause::Groups<Key, GroupedPair<'s>, FaultGroup<'s>>);
+
+/// The key of a group: the fault, the cause if the pairs differ, and the reference's result in
+/// words.
+type Key = (Fault, Option<Cause>, Option<String>);
+
+/// How much of the differences to write.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// How many differences.
+    pub groups: usize,
+    /// How many templates are named below each.
+    pub templates: usize,
+    /// Whether lines that are wider than the screen are shown whole.
+    pub whole_lines: bool,
+}
+
+impl Extent {
+    /// As much as somebody reads at once.
+    pub const SHORT: Extent = Extent {
+        groups: 20,
+        templates: 8,
+        whole_lines: false,
+    };
+
+    /// Everything.
+    pub const WHOLE: Extent = Extent {
+        groups: usize::MAX,
+        templates: usize::MAX,
+        whole_lines: true,
+    };
+
+    /// The width for differences.
+    fn width(self) -> usize {
+        if self.whole_lines {
+            ENDLESS
+        } else {
+            screen::width()
+        }
+    }
+}
+
+impl<'s> FaultGroups<'s> {
+    /// Adds a pair, if it is not as expected.
+    pub fn add(&mut self, compared: &Compared<'s>) {
+        let Some(fault) = Fault::of(compared) else {
+            return;
+        };
+        let word = word(compared, fault);
+        let key = match (fault, &compared.comparison) {
+            (Fault::Differs, _) => (fault, cause(compared, fault), None),
+            (Fault::Unreadable, Some(SnapshotStatus::Unreadable(why))) => {
+                (fault, None, Some(why.message.clone()))
+            }
+            _ => (fault, cause(compared, fault), word.clone()),
+        };
+        // Pairs that differ from their snapshot keep their order, so the first in the file is
+        // shown.
+        let size = match fault {
+            Fault::Differs => cause::size(compared.rendered.pair.case),
+            _ => 0,
+        };
+        let differs = matches!(compared.verdict, Verdict::Differs(_));
+        let member = GroupedPair {
+            pair: compared.rendered.pair,
+            engine: compared.rendered.engine,
+            observed: differs.then(|| compared.observed()),
+        };
+        let group = || FaultGroup::new(compared, fault, word);
+        self.0.add(key, size, member, group);
+    }
+
+    /// The groups, those with most pairs first.
+    pub fn sorted(self) -> Vec<FaultGroup<'s>> {
+        let groups = self.0.sorted();
+        groups
+            .map(|(group, pairs)| FaultGroup { pairs, ..group })
+            .collect()
+    }
+}
+
+impl<'s> FaultGroup<'s> {
+    /// A group without pairs, for this pair and those that have the same key.
+    fn new(compared: &Compared<'s>, fault: Fault, word: Option<String>) -> FaultGroup<'s> {
+        let found = transcript::encode(&compared.rendered.outcome);
+        let diff = expected(compared, fault).map(|expected| Diff::new(expected, &found));
+        let shown = match (fault, &compared.comparison) {
+            (_, Some(SnapshotStatus::Unreadable(why))) => Some(why.to_string()),
+            (Fault::New, _) => Some(found),
+            (Fault::Differs | Fault::OtherDivergence, _) if diff.is_none() => Some(found),
+            _ => None,
+        };
+        FaultGroup {
+            pairs: Vec::new(),
+            fault,
+            diff,
+            word,
+            shown,
+            has_other_kind: matches!(&compared.verdict, Verdict::Differs(difference)
+                if difference.expected.kind() != compared.rendered.outcome.kind()),
+            is_of_suite: compared.comparison.is_some(),
+            can_be_recorded: match &compared.verdict {
+                Verdict::Unverified(why) => {
+                    !why.is_expected()
+                        && !matches!(
+                            why,
+                            Unverified::Crashed(_)
+                                | Unverified::ReferenceNotAsked(_)
+                                | Unverified::NotAsked
+                        )
+                }
+                Verdict::Agrees | Verdict::Differs(_) => false,
+            },
+        }
+    }
+}
+
+/// The transcript that a pair differs from, if it is known.
+fn expected<'c>(compared: &'c Compared<'_>, fault: Fault) -> Option<&'c str> {
+    match (fault, &compared.comparison, &compared.verdict) {
+        (Fault::Changed, Some(SnapshotStatus::Changed(accepted)), _) => Some(accepted),
+        (Fault::Differs | Fault::OtherDivergence, _, Verdict::Differs(difference)) => {
+            difference.transcript.as_deref()
+        }
+        _ => None,
+    }
+}
+
+/// Why a pair differs from what was accepted, or from what the reference did.
+fn cause(compared: &Compared<'_>, fault: Fault) -> Option<Cause> {
+    let found = &compared.rendered.outcome;
+    match (fault, &compared.verdict) {
+        (Fault::Changed, _) => {
+            let accepted = transcript::decode(expected(compared, fault)?).ok()?;
+            let sides = [&accepted, found];
+            Some(Cause::of(sides, &cause::edits(sides)))
+        }
+        (Fault::Differs | Fault::OtherDivergence, Verdict::Differs(difference)) => {
+            Some(Cause::of_difference(difference, found))
+        }
+        _ => None,
+    }
+}
+
+/// The reference's result for a pair that is not as expected, in words.
+fn word(compared: &Compared<'_>, fault: Fault) -> Option<String> {
+    let because = |listed: &Listed| match listed {
+        Listed::No => None,
+        Listed::Known { reason } | Listed::Changed { reason } => Some(reason.clone()),
+    };
+    match (fault, &compared.verdict) {
+        (Fault::Unreadable, _) => None,
+        (Fault::Differs, _) if expected(compared, fault).is_some() => None,
+        (_, Verdict::Unverified(why)) if why.is_expected() => None,
+        (Fault::NotAsked, _) => Some(compared.rendered.outcome.text().to_owned()),
+        (Fault::Differs, Verdict::Differs(difference)) => Some(format!(
+            "the reference {} something else; only its SHA-256 is recorded",
+            difference.expected.kind()
+        )),
+        (Fault::OtherDivergence, Verdict::Differs(difference)) => Some(format!(
+            "listed, but the output has changed since review; the reason then: {}",
+            because(&difference.listed).unwrap_or_default()
+        )),
+        (_, Verdict::Agrees) => Some("the reference agrees with the new result".to_owned()),
+        (_, Verdict::Unverified(why)) => Some(why.to_string()),
+        (_, Verdict::Differs(difference)) => Some(match &compared.comparison {
+            Some(SnapshotStatus::Changed(accepted))
+                if difference.transcript.as_ref() == Some(accepted) =>
+            {
+                "the reference agrees with the snapshot".to_owned()
+            }
+            _ => "the reference does not agree with the new result".to_owned(),
+        }),
+    }
+}
+
+/// Writes the groups, each with its pairs sorted by template.
+pub fn write(out: &mut dyn Write, groups: &[FaultGroup<'_>], extent: Extent) -> io::Result<()> {
+    for group in groups.iter().take(extent.groups) {
+        write_group(out, group, extent)?;
+        writeln!(out)?;
+    }
+    if let Some(rest @ [_, ..]) = groups.get(extent.groups..) {
+        let pairs = rest.iter().map(|group| group.pairs.len()).sum();
+        let more = counted(rest.len(), "more difference", "more differences");
+        let pairs = counted(pairs, "pair", "pairs");
+        paragraph(
+            out,
+            &format!("… and {more} in {pairs}: --all shows them"),
+            0,
+        )?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_group(out: &mut dyn Write, group: &FaultGroup<'_>, extent: Extent) -> io::Result<()> {
+    let names = extent.templates;
+    let Some((example, others)) = group.pairs.split_first() else {
+        return Ok(());
+    };
+    let pair = &example.pair;
+    let (label, common) = match group.fault {
+        Fault::Changed => (Styled(BAD, "changed"), "the same difference"),
+        Fault::New => (Styled(NOTE, "new"), "no snapshot yet"),
+        Fault::Unreadable => (Styled(BAD, "unreadable"), "the same problem"),
+        Fault::Differs => (Styled(BAD, "differs"), "the same difference"),
+        Fault::OtherDivergence => (Styled(BAD, "diverges otherwise"), "the same"),
+        Fault::Unverified => (Styled(BAD, "unverified"), "the same"),
+        Fault::NotAsked => (Styled(BAD, "not asked"), "the same"),
+    };
+    let name = format!("{} {}", pair.template.name, pair.case.id);
+    paragraph(out, &format!("{label} {}", Styled(HEADING, &name)), 2)?;
+    if let Some(about) = &pair.case.about {
+        paragraph(out, &format!("  {}", Styled(QUIET, about)), 2)?;
+    }
+    if let Some(word) = &group.word {
+        paragraph(out, &format!("  {}", Styled(NOTE, word)), 2)?;
+    }
+    match (group.fault, &group.diff, &group.shown) {
+        (Fault::Differs, Some(diff), _) if group.has_other_kind => {
+            write_beginnings(out, diff, "  ", extent.width())?;
+        }
+        (_, Some(diff), _) => write_within(out, diff, "  ", extent.width())?,
+        (Fault::Unreadable, _, Some(why)) => {
+            let text = format!("  the snapshot cannot be read: {why}");
+            writeln!(out, "{}", wrapped(&text, screen::of_messages(), 4))?;
+        }
+        (_, _, Some(shown)) => {
+            let lines: Vec<DiffLine> = shown.lines().map(DiffLine::found).collect();
+            write_lines(out, &lines, "  ", extent.width())?;
+        }
+        (_, None, None) => {}
+    }
+    if !others.is_empty() {
+        writeln!(
+            out,
+            "  {common} in {}:",
+            counted(others.len(), "other pair", "other pairs")
+        )?;
+        let lines = by_template(others);
+        for (template, cases) in lines.iter().take(names) {
+            paragraph(
+                out,
+                &format!("    {template}: {}", shortened(cases, names)),
+                6,
+            )?;
+        }
+        if lines.len() > names {
+            writeln!(out, "    … and {} more templates", lines.len() - names)?;
+        }
+    }
+    write_advice(out, group, example, names)
+}
+
+/// Writes how each side of a diff begins.
+fn write_beginnings(
+    out: &mut dyn Write,
+    diff: &Diff,
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
+    const MOST: usize = 4;
+    for side in [Side::Expected, Side::Found] {
+        let mut lines = diff.hunks.iter().flatten().filter(|line| line.side == side);
+        let first: Vec<DiffLine> = lines.by_ref().take(MOST).cloned().collect();
+        write_lines(out, &first, indent, width)?;
+        let more = lines.count();
+        if more > 0 {
+            let more = counted(more, "more line", "more lines");
+            writeln!(out, "{indent}  {}", Styled(QUIET, format!("… and {more}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what to do about a group.
+fn write_advice(
+    out: &mut dyn Write,
+    group: &FaultGroup<'_>,
+    example: &GroupedPair<'_>,
+    names: usize,
+) -> io::Result<()> {
+    let pair = &example.pair;
+    let name = format!("{} {}", pair.template.name, pair.case.id);
+    match group.fault {
+        Fault::Changed => say(
+            out,
+            "to look at it:",
+            &invocation::command(&format!("show {name} --diff")),
+        )?,
+        Fault::New | Fault::Unreadable => {
+            say(
+                out,
+                "to look at it:",
+                &invocation::command(&format!("show {name}")),
+            )?;
+        }
+        Fault::Differs | Fault::OtherDivergence if group.is_of_suite => {
+            say(
+                out,
+                "to look at it:",
+                &invocation::command(&format!("show {name} --reference --diff")),
+            )?;
+            say(
+                out,
+                "if the difference has to stay, list it in snapshots/divergences.json with its reason:",
+                "",
+            )?;
+            let listed = if names == usize::MAX {
+                group.pairs.len()
+            } else {
+                1
+            };
+            for member in group.pairs.iter().take(listed) {
+                if let Some(observed) = member.observed {
+                    let entry = draft(member.engine, &member.pair, observed);
+                    writeln!(out, "    {entry}")?;
+                }
+            }
+        }
+        Fault::Differs | Fault::OtherDivergence | Fault::Unverified | Fault::NotAsked => {}
+    }
+    if group.can_be_recorded {
+        let one = pair_name(pair);
+        let filter = match group.pairs.as_slice() {
+            [_] => one.as_str(),
+            many if many
+                .iter()
+                .all(|other| other.pair.template.name == pair.template.name) =>
+            {
+                pair.template.name.as_str()
+            }
+            _ => "",
+        };
+        let filter = if filter.is_empty() {
+            String::new()
+        } else {
+            format!(" '{filter}'")
+        };
+        say(
+            out,
+            "to ask the reference:",
+            &format!(
+                "{} && {}",
+                invocation::set_up_references(),
+                invocation::command(&format!("reference update{filter}"))
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes a line of advice: the purpose and the command.
+fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
+    let width = screen::of_messages();
+    if !how.is_empty() && 3 + what.len() + how.len() <= width {
+        return writeln!(out, "  {} {how}", Styled(QUIET, what));
+    }
+    paragraph(out, &format!("  {}", Styled(QUIET, what)), 2)?;
+    if how.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", wrapped_command(how, width, 4))
+}
+
+/// Case names on one line. If there are very many, only the first ones, unless all are wanted.
+fn shortened(cases: &[String], most_templates: usize) -> String {
+    const MOST: usize = 12;
+    if most_templates == usize::MAX || cases.len() <= MOST {
+        return cases.join(", ");
+    }
+    let shown = cases[..MOST].join(", ");
+    format!("{shown}, … and {} more", cases.len() - MOST)
+}
+
+/// Writes which listed divergences no longer occur.
+pub fn write_gone(out: &mut dyn Write, gone: &[String]) -> io::Result<()> {
+    gone.iter().try_for_each(|name| {
+        paragraph(out, &format!("{} {name}", Styled(BAD, "no divergence")), 2)?;
+        let what = "  the reference agrees now: remove it from snapshots/divergences.json";
+        paragraph(out, what, 2)?;
+        writeln!(out)
+    })
+}
+
+/// The cases of each template.
+fn by_template<'r>(pairs: &'r [GroupedPair<'_>]) -> Vec<(&'r str, Vec<String>)> {
+    let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
+    for GroupedPair { pair, .. } in pairs {
+        let (template, id) = (pair.template.name.as_str(), pair.case.id.to_string());
+        match lines.last_mut() {
+            Some((last, cases)) if *last == template => cases.push(id),
+            _ => lines.push((template, vec![id])),
+        }
+    }
+    lines
+}
+
+/// Writes a diff, each line after an indent. It says the same without colour: lines begin with `-`
+/// and `+`, and every character is visible. If a line is wider than the screen, only the part that
+/// differs is shown, with `…` for what is left out.
+pub fn write_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
+    write_within(out, diff, indent, screen::width())
+}
+
+/// Writes a diff as [`write_diff`] does, with every line whole.
+pub fn write_whole_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
+    write_within(out, diff, indent, ENDLESS)
+}
+
+/// Writes a diff in lines of a width, including the words about it.
+pub(super) fn write_windows(
+    out: &mut dyn Write,
+    diff: &Diff,
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
+    write_first(out, diff, indent, width)?;
+    write_hunks(out, diff, indent, width)
+}
+
+fn write_within(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    write_first(out, diff, indent, screen::width())?;
+    write_hunks(out, diff, indent, width)
+}
+
+/// Writes in words where the texts differ first.
+fn write_first(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    let Some(first) = &diff.first else {
+        return Ok(());
+    };
+    let first = format!("{indent}{first}");
+    writeln!(out, "{}", wrapped(&first, width, indent.len() + 2))
+}
+
+/// Writes the lines that differ, no wider than `width`.
+pub fn write_hunks(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    for (index, hunk) in diff.hunks.iter().enumerate() {
+        if index > 0 {
+            writeln!(out, "{indent}{}", Styled(QUIET, "…"))?;
+        }
+        write_lines(out, hunk, indent, width)?;
+    }
+    Ok(())
+}
+
+/// Writes lines of a diff, no wider than `width`.
+pub(super) fn write_lines(
+    out: &mut dyn Write,
+    lines: &[DiffLine],
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
+    // The sign and a space come before each.
+    let room = width.saturating_sub(indent.len() + 2);
+    for line in windows(lines, room) {
+        writeln!(out, "{indent}{}", diff_line(&line))?;
+    }
+    Ok(())
+}
+
+/// A line of a diff after its sign.
+pub(super) fn diff_line(line: &DiffLine) -> String {
+    let (sign, plain, changed) = match line.side {
+        Side::Both => (" ", QUIET, QUIET),
+        Side::Expected => ("-", BAD, GONE),
+        Side::Found => ("+", GOOD, CAME),
+    };
+    let mut out = Styled(plain, sign).to_string() + " ";
+    for piece in &line.pieces {
+        let style = if piece.changed { changed } else { plain };
+        let _ = write!(out, "{}", Styled(style, &piece.text));
+    }
+    out
+}

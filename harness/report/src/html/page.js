@@ -1,0 +1,593 @@
+'use strict';
+const index = JSON.parse(document.getElementById('index').textContent);
+const $ = (id) => document.getElementById(id);
+
+// What a page may be of. Each has its outcomes and verdicts, by the letters in which the index
+// has them, and says why a template has nothing for a case.
+const KINDS = {
+  run: {
+    outcomes: {
+      r: { word: 'rendered', cell: '--good-cell', ink: 'good' },
+      a: { word: 'raised', cell: '--cool-cell', ink: 'cool' },
+      f: { word: 'failed', cell: '--note-cell', ink: 'note' },
+      e: { word: 'exceeded', cell: '--bad-cell', ink: 'bad' },
+      c: { word: 'crashed', cell: '--bad-cell', ink: 'bad' },
+      n: { word: 'not asked', cell: '--bad-cell', ink: 'bad' },
+    },
+    states: { '!': 'differs', '?': 'unverified', '~': 'diverges', n: 'new', c: 'changed' },
+    missing: (template) => `not for ${template.dialect} templates`,
+  },
+  comparison: {
+    outcomes: {
+      d: { word: 'differs', cell: '--bad-cell', ink: 'bad' },
+      s: { word: 'same prompt', cell: '--good-cell', ink: 'good' },
+      u: { word: 'same refusal', cell: '--cool-cell', ink: 'cool' },
+      x: { word: 'both fail', cell: '--note-cell', ink: 'note' },
+    },
+    states: {},
+    missing: () => 'not on both sides',
+  },
+};
+const KIND = KINDS[index.kind];
+const OUTCOMES = KIND.outcomes;
+const STATES = KIND.states;
+const ISSUE = 'unexpected';
+
+const state = { search: '', outcomes: new Set(), template: null, pair: null, contract: null };
+const rows = [];
+
+// Builds an element; text is always text, whatever a template printed.
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (key === 'on') for (const [event, run] of Object.entries(value)) made.addEventListener(event, run);
+    else made.setAttribute(key, value === true ? '' : value);
+  }
+  for (const child of children.flat(9)) {
+    if (child !== null && child !== undefined && child !== false) made.append(child);
+  }
+  return made;
+}
+
+const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+const isIssue = (template, at) => STATES[template.states[at]] !== undefined && template.states[at] !== '~';
+
+// What of a template is shown: the cases that fit the search and the filters.
+function shows(template, at) {
+  const outcome = OUTCOMES[template.outcomes[at]];
+  if (!outcome) return false;
+  const wanted = state.outcomes;
+  const fits = wanted.size === 0 || wanted.has(outcome.word) || (wanted.has(ISSUE) && isIssue(template, at));
+  if (!fits) return false;
+  const search = state.search;
+  return search === '' || template.name.toLowerCase().includes(search) || index.cases[at].id.includes(search);
+}
+
+const number = (template) => template.outcomes.split('').filter((_, at) => shows(template, at)).length;
+
+function address(template, pair) {
+  const parts = [];
+  if (template) parts.push('t=' + encodeURIComponent(template));
+  if (pair) parts.push('c=' + encodeURIComponent(pair));
+  if (state.search) parts.push('q=' + encodeURIComponent(state.search));
+  if (state.outcomes.size) parts.push('o=' + [...state.outcomes].join(','));
+  return '#' + parts.join('&');
+}
+
+function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  state.template = parts.get('t');
+  state.pair = parts.get('c');
+  state.contract = parts.get('k');
+  state.search = (parts.get('q') || '').toLowerCase();
+  state.outcomes = new Set((parts.get('o') || '').split(',').filter(Boolean));
+}
+
+const go = (to) => { if (location.hash !== to) location.hash = to; };
+// The search and the filters change the address without a step in the history.
+function refine() {
+  history.replaceState(null, '', address(state.template, state.pair) || '#');
+  show();
+}
+
+// ---- Overview -------------------------------------------------------------------------
+
+const WIDEST_CELL = 4;
+const GAP = 3;
+// What stands beside the strips, about as wide.
+const BESIDE = 560;
+let cell = WIDEST_CELL;
+let offsets = [];
+
+function overview() {
+  const gaps = index.cases.filter((one, at) => at > 0 && index.cases[at - 1].family !== one.family).length;
+  const room = (window.innerWidth > 720 ? window.innerWidth - BESIDE : window.innerWidth - 24) - gaps * GAP;
+  cell = Math.max(1, Math.min(WIDEST_CELL, Math.floor(room / index.cases.length)));
+  let x = 0;
+  offsets = index.cases.map((one, at) => {
+    if (at > 0 && index.cases[at - 1].family !== one.family) x += GAP;
+    x += cell;
+    return x - cell;
+  });
+  const width = x;
+  const hasCards = index.templates.some((template) => template.broken);
+  const hasDialects = index.templates.some((template) => template.dialect);
+  const body = element('tbody');
+  for (const template of index.templates) {
+    const strip = element('canvas', {
+      class: 'strip', width, height: 16, tabindex: 0, role: 'img', style: `max-width:${width}px`,
+      'aria-label': `${template.name}: ${summary(template)}. Arrow keys move through its cases, Enter opens one.`,
+      on: {
+        click: (event) => open(template, caseAt(event)),
+        mousemove: (event) => tell(template, caseAt(event)),
+        focus: () => move(template, strip, 0),
+        keydown: (event) => step(event, template, strip),
+      },
+    });
+    const link = element('a', { href: '#' }, template.name);
+    const count = element('td', { class: 'number quiet pairs', 'data-word': 'pairs' });
+    const row = element('tr', {},
+      element('td', {}, link),
+      hasDialects && element('td', { class: 'quiet' }, template.dialect),
+      hasCards && ['error', 'warning', 'limitation', 'note'].map((severity) => {
+        const ids = (template.broken || {})[severity] || [];
+        const ink = { error: 'bad', warning: 'note' }[severity] || 'quiet';
+        return element('td', { class: `number ${ids.length ? ink : 'quiet'}`, title: ids.join('\n'), 'data-word': ids.length === 1 ? severity : `${severity}s` }, ids.length || '·');
+      }),
+      count,
+      element('td', { class: 'cells' }, index.cases.length ? strip : null));
+    rows.push({ template, row, strip, link, count, cursor: 0 });
+    body.append(row);
+  }
+  const heading = (text, numeric) => element('th', { scope: 'col', class: numeric ? 'number' : null }, text);
+  $('overview').append(
+    ...comparison(),
+    element('table', {},
+      element('thead', {}, element('tr', {},
+        heading('template'), hasDialects && heading('dialect'),
+        hasCards && [heading('errors', true), heading('warnings', true), heading('limits', true), heading('notes', true)],
+        heading('pairs', true), heading('cases, by family'))),
+      body),
+    element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing fits the search and the filters.'));
+}
+
+// The severities of findings, the worst first, with their inks and what a heading calls them.
+const SEVERITIES = {
+  error: { many: 'errors', ink: 'bad' },
+  warning: { many: 'warnings', ink: 'note' },
+  limitation: { many: 'limitations', ink: null },
+  note: { many: 'notes', ink: null },
+  known: { many: 'known', ink: 'good' },
+};
+
+// The contracts that a template breaks with a severity, or is known to break.
+const brokenBy = (template, severity) => (severity === 'known' ? template.known : (template.broken || {})[severity]) || [];
+
+// How much is broken in all templates, and by contract in which of them. A link leads to what was
+// found of a template.
+function contracts() {
+  const cards = index.templates.filter((template) => template.broken);
+  if (cards.length === 0) return;
+  const severities = Object.entries(SEVERITIES);
+  const total = (severity) => cards.reduce((sum, template) => sum + brokenBy(template, severity).length, 0);
+  const one = (count, word, ink) => element('div', { class: count ? ink : 'quiet' },
+    element('dt', {}, word), element('dd', {}, count.toLocaleString('en')));
+  const groups = index.contracts.map((contract) => ({
+    contract,
+    found: severities.map(([severity, { many, ink }]) => ({
+      severity, many, ink, templates: cards.filter((template) => brokenBy(template, severity).includes(contract.id)),
+    })).filter(({ templates }) => templates.length > 0),
+  })).filter(({ found }) => found.length > 0);
+  const rank = ({ found }) => Object.keys(SEVERITIES).indexOf(found[0].severity);
+  groups.sort((a, b) => rank(a) - rank(b) || b.found[0].templates.length - a.found[0].templates.length);
+  const group = ({ contract, found }) => element('details', { class: `finding is-${found[0].severity}` },
+    element('summary', {}, element('b', {}, contract.id), ' ',
+      found.map(({ severity, many, ink, templates }) => [element('span', { class: `count ${ink || ''}` },
+        severity === 'known' ? `${templates.length} known` : counted(templates.length, severity, many)), ' ']),
+      element('span', { class: 'quiet' }, contract.meaning)),
+    found.map(({ many, templates }) => [
+      element('p', { class: 'quiet' }, many),
+      element('ul', { class: 'chips' }, templates.map((template) => element('li', {},
+        element('a', { href: `${address(template.name, null)}&k=${encodeURIComponent(contract.id)}` }, template.name)))),
+    ]));
+  $('contracts').append(...[
+    element('dl', { class: 'totals' }, one(cards.length, cards.length === 1 ? 'template' : 'templates', null),
+      severities.map(([severity, { many, ink }]) => one(total(severity), many, ink))),
+    groups.length > 0 && element('details', { open: index.isOfCards },
+      element('summary', {}, `By contract: ${groups.length} of ${index.contracts.length} are broken`), groups.map(group)),
+  ].filter(Boolean));
+}
+
+// Those that most cases have are shown at once.
+const FIRST_GROUPS = 12;
+
+// What two sides differ in: nothing where the page is not of two sides.
+function comparison() {
+  if (!index.sides) return [];
+  const group = (one) => element('li', {},
+    element('a', { href: address(one.template, one.case) }, one.change),
+    element('span', { class: 'quiet' }, ` · ${counted(one.count, 'case', 'cases')}, such as ${one.case}`),
+    one.first && element('p', {}, marked(one.first)),
+    one.sides && one.sides.map((words, at) => element('p', {}, marked(`${'AB'[at]} ${words}`))));
+  const list = (groups, from) => element('ol', { class: 'groups', start: from + 1 }, groups.map(group));
+  const part = (title, groups) => {
+    const rest = groups.slice(FIRST_GROUPS);
+    return groups.length > 0 && [
+      element('h2', {}, title), list(groups.slice(0, FIRST_GROUPS), 0),
+      rest.length > 0 && element('details', {},
+        element('summary', {}, `${rest.length} more, of fewer cases each`), list(rest, FIRST_GROUPS))];
+  };
+  return [
+    element('dl', { class: 'sides' }, index.sides.map((side, at) => [
+      element('dt', { class: at ? 'good' : 'bad' }, 'AB'[at]), element('dd', {}, side)])),
+    index.warning && element('p', { class: 'bad' }, index.warning),
+    index.only.map(([what, names]) => element('details', {},
+      element('summary', {}, what), element('p', { class: 'quiet' }, names.join(', ')))),
+    part('What differs', index.differences),
+    part('What fails on both sides', index.failures),
+    element('h2', {}, 'Every case'),
+  ].flat(9).filter(Boolean);
+}
+
+function summary(template) {
+  const counts = Object.values(OUTCOMES)
+    .map(({ word }) => [word, template.outcomes.split('').filter((letter) => OUTCOMES[letter]?.word === word).length])
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count} ${word}`);
+  return counts.join(', ');
+}
+
+function draw({ template, strip, cursor }, focused) {
+  const style = getComputedStyle(document.documentElement);
+  const colours = {};
+  for (const [letter, { cell }] of Object.entries(OUTCOMES)) colours[letter] = style.getPropertyValue(cell);
+  const none = style.getPropertyValue('--none-cell');
+  const bad = style.getPropertyValue('--bad');
+  const ink = style.getPropertyValue('--ink');
+  const context = strip.getContext('2d');
+  context.clearRect(0, 0, strip.width, strip.height);
+  offsets.forEach((x, at) => {
+    const letter = template.outcomes[at];
+    if (!OUTCOMES[letter]) return;
+    const shown = shows(template, at);
+    context.fillStyle = shown ? colours[letter] : none;
+    context.fillRect(x, 2, Math.max(1, cell - 1), 12);
+    if (shown && isIssue(template, at)) {
+      context.fillStyle = bad;
+      context.fillRect(x, 0, Math.max(1, cell - 1), 16);
+    }
+  });
+  if (focused) {
+    context.fillStyle = ink;
+    context.fillRect(offsets[cursor], 0, Math.max(2, cell - 1), 3);
+    context.fillRect(offsets[cursor], 13, Math.max(2, cell - 1), 3);
+  }
+}
+
+function caseAt(event) {
+  const x = event.offsetX * (event.target.width / event.target.clientWidth || 1);
+  let found = 0;
+  offsets.forEach((offset, at) => { if (offset <= x) found = at; });
+  return found;
+}
+
+function tell(template, at) {
+  const outcome = OUTCOMES[template.outcomes[at]];
+  const one = index.cases[at];
+  const word = outcome ? outcome.word : KIND.missing(template);
+  const extra = STATES[template.states[at]] ? `, ${STATES[template.states[at]]}` : '';
+  $('tip').textContent = `${template.name} · ${one.id} · ${word}${extra} · ${one.about || ''}`;
+}
+
+function move(template, strip, by) {
+  const row = rows.find((candidate) => candidate.template === template);
+  let to = row.cursor;
+  do to += Math.sign(by) || 0; while (by !== 0 && to >= 0 && to < offsets.length && !shows(template, to));
+  if (to >= 0 && to < offsets.length) row.cursor = to;
+  draw(row, true);
+  tell(template, row.cursor);
+  strip.addEventListener('blur', () => draw(row, false), { once: true });
+}
+
+function step(event, template, strip) {
+  const visible = rows.filter(({ row }) => !row.hidden);
+  const here = visible.findIndex((candidate) => candidate.template === template);
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const down = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by) move(template, strip, by);
+  else if (down && visible[here + down]) {
+    visible[here + down].cursor = visible[here].cursor;
+    visible[here + down].strip.focus();
+  } else if (event.key === 'Enter') open(template, visible[here].cursor);
+  else return;
+  event.preventDefault();
+}
+
+function open(template, at) {
+  if (OUTCOMES[template.outcomes[at]]) go(address(template.name, index.cases[at].id));
+}
+
+// ---- One template ---------------------------------------------------------------------
+
+const chunks = new Map();
+
+// What is known of a template is kept compressed until someone looks at it.
+function chunk(template) {
+  if (!chunks.has(template.chunk)) {
+    const packed = Uint8Array.from(atob($(template.chunk).textContent.trim()), (byte) => byte.charCodeAt(0));
+    const text = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+    chunks.set(template.chunk, text.then(JSON.parse));
+  }
+  return chunks.get(template.chunk);
+}
+
+// Not every font has the control pictures: they are shown by signs that all have.
+const SIGNS = { '\u240a': '↵', '\u2403': '■', '\u2409': '⇥', '\u240d': '←', '\u2421': 'DEL' };
+const sign = (mark) => SIGNS[mark] || `^${String.fromCharCode(mark.charCodeAt(0) - 0x2400 + 64)}`;
+
+// Text with its marks in quiet ink, and what cannot be seen in a box.
+function marked(text) {
+  return text.split(/([\u2400-\u2426]|⟦U\+[0-9A-F]+⟧)/).map((piece) => {
+    if (/^[\u2400-\u2426]$/.test(piece)) return element('span', { class: 'mark', 'data-sign': sign(piece) }, piece);
+    if (/^⟦/.test(piece)) return element('span', { class: 'hidden' }, piece.slice(1, -1));
+    return piece;
+  });
+}
+
+const transcript = (text) => element('pre', { class: 'transcript' }, marked(text));
+
+// A prompt with the place marked that shows what is wrong.
+const pointed = ([before, mark, after]) => element('pre', { class: 'transcript' },
+  marked(before), element('mark', {}, marked(mark)), marked(`${after}\u2403`));
+
+// The tokens of a prompt, each in its colour, with its number when one points at it.
+function cut(tokens) {
+  const tell = (id, kind) => `${id === null ? 'text' : `token ${id}`}${kind === 'ordinary' ? '' : `, ${kind}`}`;
+  return element('details', { class: 'tokens' },
+    element('summary', {}, counted(tokens.length, 'token', 'tokens')),
+    element('pre', { class: 'transcript' }, tokens.map(([id, kind, text]) =>
+      element('span', { class: `token is-${kind}`, title: tell(id, kind) }, marked(text)))));
+}
+
+function difference(diff) {
+  const lines = diff.hunks.map((hunk, at) => [
+    at > 0 && element('div', { class: 'quiet' }, '…'),
+    hunk.map(([side, pieces]) => element('div', { class: side === '-' ? 'gone' : side === '+' ? 'came' : null },
+      `${side} `, pieces.map(([text, changed]) => (changed ? element('b', {}, text) : text)))),
+  ]);
+  return [diff.first && element('p', {}, diff.first), element('pre', { class: 'diff' }, lines)];
+}
+
+const INK = { kept: 'good', merged: 'good', partial: 'bad', dropped: 'bad', failed: 'note', refused: 'cool' };
+
+function support(name, value) {
+  if (value === undefined || value === null) return null;
+  let word = value, why = null, ink = null;
+  if (typeof value === 'object' && value.is) {
+    word = value.is;
+    why = value.message || value.why || null;
+    ink = INK[value.is];
+    if (value.text !== undefined) word = JSON.stringify(value.text);
+  } else if (Array.isArray(value)) word = value.length ? value.join(', ') : 'none';
+  else if (typeof value === 'boolean') word = value ? 'yes' : 'no';
+  return element('div', {}, element('dt', {}, name),
+    element('dd', { class: ink, title: why }, String(word), why && element('span', { class: 'quiet' }, ` ${why}`)));
+}
+
+// The capabilities as they come: nested groups become words before the name.
+function capabilities(tree, path = []) {
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const name = [...path, key.replaceAll('_', ' ')];
+    const isGroup = value && typeof value === 'object' && !Array.isArray(value) && value.is === undefined;
+    return isGroup ? capabilities(value, name) : [support(name.join(', '), value)];
+  });
+}
+
+// What a probe asks: a message a line, then the rest.
+function asked({ messages, ...rest }) {
+  const lines = messages.map((message) => JSON.stringify(message));
+  for (const [name, value] of Object.entries(rest)) lines.push(`${name}: ${JSON.stringify(value)}`);
+  return lines.join('\n');
+}
+
+function finding(one) {
+  const renders = (evidence) => evidence.renders.map((render) => element('div', {},
+    element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
+    element('pre', { class: 'asked' }, asked(render.conversation)),
+    render.marked ? pointed(render.marked) : transcript(render.transcript)));
+  return element('details', { class: `finding is-${one.severity}`, id: `contract-${one.contract}` },
+    element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
+    element('p', {}, `Guards against: ${one.guards_against}`),
+    one.deliberate && element('p', { class: 'good' }, `Deliberate: ${one.deliberate}`),
+    (one.evidence || []).map((evidence) => [
+      element('p', {}, evidence.what),
+      evidence.diff ? difference(evidence.diff) : null,
+      element('div', { class: 'two' }, renders(evidence)),
+    ]));
+}
+
+function card(known) {
+  if (!known.card) return null;
+  const by = (verdict) => known.card.findings.filter((one) => one.verdict === verdict);
+  const order = { error: 0, warning: 1, limitation: 2, note: 3 };
+  const broken = by('broken').sort((a, b) => order[a.severity] - order[b.severity]);
+  const alone = known.card.alone || [];
+  const chips = (findings, title) => element('ul', { class: 'chips' },
+    findings.map((one) => element('li', { title: title(one) }, one.contract)));
+  return [
+    element('h2', {}, `Broken contracts: ${broken.length || 'none'}`),
+    broken.map(finding),
+    alone.length > 0 && element('h2', {}, `Broken on servers that pass conversations to the template unchanged: ${alone.length}`),
+    alone.map(finding),
+    element('details', {}, element('summary', {}, counted(by('holds').length, 'contract holds', 'contracts hold')),
+      chips(by('holds'), (one) => one.meaning)),
+    element('details', {}, element('summary', {}, counted(by('does-not-apply').length, 'does not apply', 'do not apply')),
+      chips(by('does-not-apply'), (one) => one.reason)),
+    element('h2', {}, 'Capabilities'),
+    element('dl', { class: 'grid' }, capabilities(known.card.capabilities)),
+  ];
+}
+
+// What the report card of B has else than that of A.
+function changes(known) {
+  if (!known.change) return null;
+  const list = (sign, ink) => (one) => element('li', { class: ink }, `${sign} ${one.severity} ${one.contract}: ${one.what}`);
+  return [
+    element('h2', {}, 'Report card'),
+    element('ul', { class: 'changes' },
+      known.change.broken.map(list('+', 'bad')), known.change.mended.map(list('-', 'good')),
+      known.change.capabilities.map((one) => element('li', {
+        class: { gained: 'good', lost: 'bad' }[one.turn] || null }, `${one.name}: ${one.a} → ${one.b}`))),
+  ];
+}
+
+function caseList(template) {
+  const nav = element('nav', { class: 'cases', 'aria-label': 'Cases' });
+  let family = null;
+  index.cases.forEach((one, at) => {
+    if (!shows(template, at)) return;
+    if (one.family !== family) {
+      family = one.family;
+      nav.append(element('h3', { title: index.families[family] || null }, family));
+    }
+    const outcome = OUTCOMES[template.outcomes[at]];
+    const word = STATES[template.states[at]];
+    nav.append(element('a', { href: address(template.name, one.id), 'aria-current': one.id === state.pair ? 'true' : null, title: one.about },
+      element('span', {}, one.id.slice(one.family.length + 1)),
+      element('span', { class: word ? 'bad' : outcome.ink }, word || outcome.word)));
+  });
+  return nav;
+}
+
+function pairPane(template, known) {
+  const at = index.cases.findIndex((one) => one.id === state.pair);
+  const pair = known.pairs[at];
+  if (!pair) {
+    const why = state.pair ? `There is no pair of this template with ${state.pair}.` : 'Choose a case: its prompt is shown here, every byte of it.';
+    return element('div', { class: 'pane quiet' }, why);
+  }
+  const one = index.cases[at];
+  const side = ({ name, head, transcript: text, tokens }) => element('div', {},
+    element('p', {}, name && element('span', { class: 'quiet' }, `${name}: `), element('b', { class: OUTCOMES[template.outcomes[at]].ink }, head)),
+    transcript(text), tokens && cut(tokens));
+  return element('div', { class: 'pane', id: 'pair' },
+    element('h2', { style: 'margin-top:0' }, one.id),
+    element('p', { class: 'quiet' }, one.about),
+    (pair.diffs || []).map((diff) => [element('h3', {}, diff.title), difference(diff)]),
+    pair.sides ? element('div', { class: 'two' }, pair.sides.map(side)) : side(pair));
+}
+
+async function detail(template) {
+  const known = await chunk(template);
+  if (state.template !== template.name) return;
+  const section = $('detail');
+  const before = section.querySelector('.cases');
+  const isOpen = section.dataset.template === template.name && before !== null;
+  const scrolled = isOpen ? before.scrollTop : 0;
+  section.dataset.template = template.name;
+  section.replaceChildren(...[
+    element('p', {}, element('a', { href: address(null, null) }, '← all templates')),
+    element('h1', {}, template.name),
+    element('p', { class: 'quiet' }, [template.dialect, template.engine, template.about].filter(Boolean).join(' · ')),
+    template.path && element('p', { class: 'quiet mono' }, template.path),
+    card(known),
+    changes(known),
+    index.cases.length && element('h2', { id: 'cases' }, 'Cases'),
+    index.cases.length && element('div', { class: 'split' }, caseList(template), pairPane(template, known)),
+  ].flat(9).filter(Boolean));
+  const list = section.querySelector('.cases');
+  const current = section.querySelector('[aria-current]');
+  if (list) list.scrollTop = scrolled;
+  // The list scrolls to its case by itself, the page only where it was not open before.
+  const found = state.contract && document.getElementById(`contract-${state.contract}`);
+  if (found) {
+    found.open = true;
+    found.scrollIntoView();
+  }
+  if (list && current) {
+    const top = current.offsetTop - list.offsetTop;
+    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = top - list.clientHeight / 2;
+    if (!isOpen) $('cases').scrollIntoView();
+  }
+}
+
+// ---- Everything -----------------------------------------------------------------------
+
+function show() {
+  $('search').value = state.search;
+  for (const button of $('filters').children) {
+    button.setAttribute('aria-pressed', state.outcomes.has(button.dataset.word));
+  }
+  const template = index.templates.find((one) => one.name === state.template);
+  $('overview').hidden = Boolean(template);
+  $('contracts').hidden = Boolean(template);
+  $('detail').hidden = !template;
+  if (template) {
+    document.title = `${template.name} · ${index.title}`;
+    detail(template);
+    return;
+  }
+  document.title = index.title;
+  let any = false;
+  for (const row of rows) {
+    const count = number(row.template);
+    const named = state.search === '' || row.template.name.toLowerCase().includes(state.search);
+    row.row.hidden = index.cases.length ? count === 0 && !(named && state.outcomes.size === 0) : !named;
+    row.count.textContent = count.toLocaleString('en');
+    row.link.setAttribute('href', address(row.template.name, null));
+    any = any || !row.row.hidden;
+    if (!row.row.hidden && index.cases.length) draw(row, false);
+  }
+  $('nothing').hidden = any;
+}
+
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  try { localStorage.setItem('rolecall-theme', name); } catch { /* a file may have no storage */ }
+}
+
+function start() {
+  let kept = null;
+  try { kept = localStorage.getItem('rolecall-theme'); } catch { /* likewise */ }
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  document.documentElement.dataset.theme = kept || (dark ? 'dark' : 'light');
+  $('theme').addEventListener('click', () => {
+    theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
+    show();
+  });
+  $('about').textContent = index.about;
+  const used = new Set(index.templates.flatMap((template) => [...template.outcomes].map((letter) => OUTCOMES[letter]?.word)));
+  const buttons = Object.values(OUTCOMES).filter(({ word }) => used.has(word));
+  if (index.templates.some((template) => index.cases.some((_, at) => isIssue(template, at)))) {
+    buttons.push({ word: ISSUE, cell: '--bad' });
+  }
+  for (const { word, cell } of buttons) {
+    $('filters').append(element('button', {
+      type: 'button', 'data-word': word, style: `--cell: var(${cell})`,
+      on: { click: () => { state.outcomes.has(word) ? state.outcomes.delete(word) : state.outcomes.add(word); refine(); } },
+    }, word));
+  }
+  $('search').addEventListener('input', (event) => { state.search = event.target.value.toLowerCase(); refine(); });
+  contracts();
+  overview();
+  addEventListener('hashchange', () => { readAddress(); show(); });
+  addEventListener('keydown', (event) => {
+    const typing = event.target === $('search');
+    if (event.key === '/' && !typing) { $('search').focus(); event.preventDefault(); return; }
+    if (event.key === 'Escape') {
+      if (typing) { $('search').blur(); return; }
+      go(state.pair ? address(state.template, null) : address(null, null) || '#');
+      return;
+    }
+    if (typing || !state.template || !['j', 'k'].includes(event.key)) return;
+    const links = [...document.querySelectorAll('.cases a')];
+    const here = links.findIndex((link) => link.hasAttribute('aria-current'));
+    const next = links[here + (event.key === 'j' ? 1 : -1)];
+    if (next) go(next.getAttribute('href'));
+  });
+  readAddress();
+  show();
+}
+
+start();

@@ -1,0 +1,45 @@
+//! The report of `init`: what it made, and what comes next.
+
+use std::io::{self, Write};
+
+use super::columns::{Cell, Columns};
+use super::numbers::counted;
+use super::screen;
+use super::style::PLAIN;
+use super::wrapping::wrapped;
+use rolecall_suite::initial::Initial;
+
+/// The next steps with a new suite, in order.
+const NEXT: [(&str, &str); 5] = [
+    (
+        "rolecall check",
+        "reports what they can do, and what they get wrong",
+    ),
+    ("rolecall reference setup", "installs the references, once"),
+    ("rolecall reference update", "records their results"),
+    (
+        "rolecall accept --verified",
+        "accepts the results that they confirm",
+    ),
+    ("rolecall run", "checks all results, here and in CI"),
+];
+
+/// Writes which files exist now, and what to do with them.
+pub fn write(out: &mut dyn Write, initial: &Initial) -> io::Result<()> {
+    for file in &initial.files {
+        writeln!(out, "wrote {}", file.path.display())?;
+    }
+    let found = match initial.templates.len() {
+        0 => "No template was found here: name yours in rolecall.toml. Then:".to_owned(),
+        count => format!("It has {}. Now:", counted(count, "template", "templates")),
+    };
+    writeln!(out, "\n{}", wrapped(&found, screen::width(), 0))?;
+    let mut table = Columns::default();
+    for (command, what) in NEXT {
+        table.row([
+            Cell::new(PLAIN, format!("  {command}")),
+            Cell::new(PLAIN, what),
+        ]);
+    }
+    table.write(out)
+}

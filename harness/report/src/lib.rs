@@ -1,0 +1,53 @@
+//! Results for people and programs. No other crate but `matrix` writes them.
+//!
+//! Reports write to any stream. Their text always has colours; the stream removes them where the
+//! user wants none.
+
+pub mod format;
+pub mod json;
+pub mod numbers;
+pub mod screen;
+pub mod style;
+pub mod wrapping;
+
+pub mod columns;
+
+pub mod syntax_error;
+
+pub mod difference;
+pub mod problems;
+pub mod progress;
+pub mod references;
+pub mod tokens;
+pub mod transcripts;
+
+pub mod html;
+
+mod excerpt;
+
+pub mod accepting;
+pub mod card;
+pub mod comparison;
+pub mod explanation;
+pub mod export;
+pub mod failures;
+pub mod grid;
+pub mod initial;
+pub mod jsonl;
+pub mod lint;
+pub mod listing;
+pub mod parity;
+pub mod probe;
+pub mod repetition;
+pub mod summary;
+pub mod trial;
+
+mod place;
+
+pub mod cards;
+pub mod github;
+pub mod junit;
+pub mod sarif;
+
+pub use numbers::{counted, percent, thousands};
+pub use wrapping::wrapped;

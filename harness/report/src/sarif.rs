@@ -1,0 +1,308 @@
+//! Report cards as SARIF 2.1.0, which code scanning reads: GitHub's, GitLab's, editors'.
+//!
+//! This module writes the format by hand. The crates for it generate the format's whole schema as
+//! types, and a report card needs only a screenful.
+
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use rolecall_model::Template;
+use serde_json::{Value, json};
+
+use super::json;
+use super::place::lines;
+use rolecall_card::card::Card;
+use rolecall_card::contract::{self, Finding, Severity};
+use rolecall_source::template_file::line_in_file;
+
+/// The rule for templates that cannot be read.
+const SYNTAX: &str = "syntax";
+
+/// The characters of a path that a URI has to escape.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Writes a log with a rule for each contract and a result for each broken one. Paths below
+/// `folder` are relative to it, as code scanning wants them. A defect that a sidecar explains is
+/// suppressed, with the sidecar's words.
+///
+/// A limitation has the level `note`, as a note has. SARIF's kind `informational` would remove its
+/// level, and code scanning does not show a result without a level.
+pub fn write(
+    out: &mut dyn Write,
+    cards: &[Card],
+    templates: &[Template],
+    folder: &Path,
+) -> io::Result<()> {
+    let of = |card: &Card| {
+        let mut templates = templates.iter();
+        templates.find(|template| template.name.as_str() == card.template)
+    };
+    let results: Vec<Value> = cards
+        .iter()
+        .flat_map(|card| results(card, of(card), folder))
+        .collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "rolecall",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    json::write(out, &log)
+}
+
+/// A rule for each contract, in their order, and one for templates that cannot be read.
+fn rules() -> Vec<Value> {
+    let rule = |id: &str, meaning: &str, guards_against: &str, severity: Severity| {
+        let help = format!(
+            "Should be: {meaning}. Guards against: {guards_against}. `rolecall check TEMPLATE \
+             --all` shows the conversations and the prompts that prove it."
+        );
+        json!({
+            "id": id,
+            "shortDescription": {"text": meaning},
+            "fullDescription": {"text": format!("Guards against: {guards_against}")},
+            "help": {"text": help},
+            "defaultConfiguration": {"level": level(severity)},
+            "properties": {"problem.severity": match severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Limitation | Severity::Note => "recommendation",
+            }},
+        })
+    };
+    let contracts = contract::ALL.iter().map(|contract| {
+        let contract::Contract {
+            id,
+            meaning,
+            guards_against,
+            severity,
+            ..
+        } = contract;
+        rule(id, meaning, guards_against, *severity)
+    });
+    let meaning = "the engine can read the template";
+    let guards_against = "a template that gives no prompt for any conversation";
+    let syntax = rule(SYNTAX, meaning, guards_against, Severity::Error);
+    contracts.chain([syntax]).collect()
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Limitation | Severity::Note => "note",
+    }
+}
+
+/// The broken contracts, in their order. If the template cannot be read, only that.
+fn results(card: &Card, template: Option<&Template>, folder: &Path) -> Vec<Value> {
+    let uri = template.map_or_else(String::new, |template| uri(&template.path, folder));
+    let place = |line: usize, column: Option<usize>| {
+        let mut region = json!({"startLine": line});
+        if let Some(column) = column {
+            region["startColumn"] = column.into();
+        }
+        json!({"artifactLocation": {"uri": uri}, "region": region})
+    };
+    if let Some(error) = &card.syntax_error {
+        let first = template.and_then(|template| line_in_file(template, None));
+        let line = error.line.or(first).unwrap_or(1);
+        let message = format!("{}: {}", card.template, error.message);
+        let mut result = result(card, SYNTAX, "error", &message);
+        result["locations"] = json!([{"physicalLocation": place(line, error.column)}]);
+        return vec![result];
+    }
+    let broken = card.broken().map(|finding| {
+        let id = finding.contract.id;
+        let level = match &finding.deliberate {
+            Some(_) => "note",
+            None => level(finding.severity()),
+        };
+        let mut result = result(card, id, level, &message(card, finding));
+        if let Some(why) = &finding.deliberate {
+            result["suppressions"] = json!([{"kind": "external", "justification": why}]);
+        }
+        let lines = template.map_or_else(Vec::new, |template| lines(finding, template));
+        let (first, others) = lines.split_first().unwrap_or((&1, &[]));
+        result["locations"] = json!([{"physicalLocation": place(*first, None)}]);
+        if !others.is_empty() {
+            let others = others.iter().map(|line| {
+                let text = "It also fails here.";
+                json!({"physicalLocation": place(*line, None), "message": {"text": text}})
+            });
+            result["relatedLocations"] = others.collect();
+        }
+        result
+    });
+    broken.collect()
+}
+
+/// A result without its place. Its fingerprint stays the same while the same template breaks the
+/// same contract, even if lines are added or removed.
+fn result(card: &Card, rule: &str, level: &str, message: &str) -> Value {
+    let at = contract::ALL.iter().position(|known| known.id == rule);
+    json!({
+        "ruleId": rule,
+        "ruleIndex": at.unwrap_or(contract::ALL.len()),
+        "level": level,
+        "message": {"text": message},
+        "partialFingerprints": {"primaryLocationLineHash": format!("{}/{rule}", card.template)},
+        "suppressions": [],
+    })
+}
+
+/// The evidence as sentences, each on a line of its own.
+fn message(card: &Card, finding: &Finding) -> String {
+    let said: Vec<&str> = finding
+        .evidence()
+        .iter()
+        .map(|evidence| evidence.what.as_str())
+        .collect();
+    format!("{}: {}", card.template, said.join("\n"))
+}
+
+/// A path as a URI, relative to the folder if the path is below it.
+fn uri(path: &Path, folder: &Path) -> String {
+    let mut whole = PathBuf::new();
+    for part in folder.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    let escaped = |path: &Path| {
+        let parts = path.components().filter_map(|part| match part {
+            Component::Normal(part) => {
+                Some(percent_encode(part.as_encoded_bytes(), ESCAPED).to_string())
+            }
+            Component::Prefix(drive) => Some(drive.as_os_str().to_string_lossy().into_owned()),
+            _ => None,
+        });
+        parts.collect::<Vec<_>>().join("/")
+    };
+    match whole.strip_prefix(folder) {
+        Ok(below) => escaped(below),
+        Err(_) => format!("file:///{}", escaped(&whole)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rolecall_jinja::JinjaEngine;
+    use rolecall_model::Dialect;
+
+    fn log(template: Template) -> Value {
+        let card = rolecall_card::card::examine(&JinjaEngine::new(), &template);
+        let mut out = Vec::new();
+        write(&mut out, &[card], &[template], Path::new("/home/me")).unwrap();
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    fn template(source: &str) -> Template {
+        let mut template = Template::from_source("t", Dialect::Jinja, source);
+        template.path = "/home/me/a b/t.jinja".into();
+        template
+    }
+
+    /// Every property that code scanning requires of a log, by GitHub's documentation.
+    fn has_what_is_asked_for(log: &Value) {
+        assert_eq!(log["version"], "2.1.0");
+        let run = &log["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+        assert_eq!(rules.len(), contract::ALL.len() + 1);
+        for rule in rules {
+            for key in ["shortDescription", "fullDescription", "help"] {
+                assert!(!rule[key]["text"].as_str().unwrap().is_empty(), "{rule}");
+            }
+            let level = &rule["defaultConfiguration"]["level"];
+            assert!(["error", "warning", "note"].contains(&level.as_str().unwrap()));
+        }
+        let results = run["results"].as_array().unwrap();
+        assert!(!results.is_empty());
+        for result in results {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"], "{result}");
+            assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+            let place = &result["locations"][0]["physicalLocation"];
+            assert_eq!(place["artifactLocation"]["uri"], "a%20b/t.jinja");
+            assert!(place["region"]["startLine"].as_u64().unwrap() > 0);
+            assert!(result["suppressions"].is_array(), "{result}");
+        }
+    }
+
+    fn result<'l>(log: &'l Value, rule: &str) -> &'l Value {
+        let mut results = log["runs"][0]["results"].as_array().unwrap().iter();
+        results.find(|result| result["ruleId"] == rule).unwrap()
+    }
+
+    #[test]
+    fn what_is_broken_is_a_result_with_its_place() {
+        let mut template = template(
+            "{{ messages | length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}\
+             {% endfor %}\n{%- if tools %}\n{{ tools | nope }}{% endif %}",
+        );
+        template.broken = vec![("history-stable".into(), "It counts.".into())];
+        let log = log(template);
+        has_what_is_asked_for(&log);
+        let failing = result(&log, "capabilities-work");
+        assert_eq!(failing["level"], "error");
+        assert_eq!(
+            failing["locations"][0]["physicalLocation"]["region"],
+            json!({"startLine": 3})
+        );
+        assert!(
+            failing["message"]["text"]
+                .as_str()
+                .unwrap()
+                .starts_with("t: every conversation with tools fails: line 3: ")
+        );
+        assert_eq!(failing["suppressions"], json!([]));
+        let known = result(&log, "history-stable");
+        assert_eq!(known["level"], "note");
+        assert_eq!(
+            known["suppressions"],
+            json!([{"kind": "external", "justification": "It counts."}])
+        );
+        assert_eq!(
+            known["partialFingerprints"]["primaryLocationLineHash"],
+            "t/history-stable"
+        );
+        assert_eq!(result(&log, "reasoning-kept")["level"], "note");
+    }
+
+    #[test]
+    fn a_template_that_cannot_be_read_is_one_result() {
+        let log = log(template("a\n  {{ y }"));
+        has_what_is_asked_for(&log);
+        assert_eq!(log["runs"][0]["results"].as_array().unwrap().len(), 1);
+        assert_eq!(
+            result(&log, "syntax")["locations"][0]["physicalLocation"]["region"],
+            json!({"startLine": 2, "startColumn": 8})
+        );
+    }
+
+    #[test]
+    fn paths_are_relative_below_the_folder_and_whole_elsewhere() {
+        let of = |path: &str| uri(Path::new(path), Path::new("/home/me/here"));
+        assert_eq!(of("t.jinja"), "t.jinja");
+        assert_eq!(of("./a/../b c%.jinja"), "b%20c%25.jinja");
+        assert_eq!(of("/home/me/here/models/t.gguf"), "models/t.gguf");
+        assert_eq!(of("../there/t.jinja"), "file:///home/me/there/t.jinja");
+    }
+}

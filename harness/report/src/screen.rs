@@ -1,0 +1,52 @@
+//! The reader's screen: its width, and whether the reader wants only errors there.
+
+use std::sync::OnceLock;
+
+/// The screen, which the program sets once when it starts.
+static SCREEN: OnceLock<Screen> = OnceLock::new();
+
+/// The width of tables and differences if nobody reads on a terminal, as in the logs of CI.
+const USUAL: usize = 100;
+
+/// The least width that reports support.
+const LEAST: usize = 40;
+
+/// Wide enough for everything.
+pub(super) const ENDLESS: usize = usize::MAX;
+
+/// The reader's screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Screen {
+    /// The columns for results. If the width is not known, 100.
+    pub results: Option<usize>,
+    /// The columns for messages. If the width is not known, each message stays on one line, because
+    /// programs look for messages in logs.
+    pub messages: Option<usize>,
+    /// Whether the user wants only errors on standard error.
+    pub is_quiet: bool,
+}
+
+/// Sets the reader's screen.
+pub fn set(screen: Screen) {
+    // The first caller decides.
+    let _ = SCREEN.set(screen);
+}
+
+fn screen() -> Screen {
+    SCREEN.get().copied().unwrap_or_default()
+}
+
+/// The width of tables, cards and differences.
+pub fn width() -> usize {
+    screen().results.unwrap_or(USUAL).max(LEAST)
+}
+
+/// The width of messages: unlimited without a terminal.
+pub fn of_messages() -> usize {
+    screen().messages.unwrap_or(ENDLESS).max(LEAST)
+}
+
+/// Whether the user wants only errors on standard error.
+pub fn is_quiet() -> bool {
+    screen().is_quiet
+}

@@ -1,0 +1,219 @@
+//! The summary of a run: one line for each template, and one for all.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use rolecall_model::OutcomeKind;
+
+use super::columns::{Cell, Columns};
+use super::numbers::{counted, percent, thousands};
+use super::screen;
+use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::wrapping::wrapped;
+use rolecall_base::invocation;
+use rolecall_suite::conclusion::{Conclusion, PairTally, Share};
+use rolecall_suite::run::per_second;
+
+/// How many pairs equal their snapshots: `2 changed, 351 same`.
+fn snapshots(tally: &PairTally) -> Cell {
+    list([
+        (tally.changed, BAD, "changed"),
+        (tally.new, NOTE, "new"),
+        (tally.same, GOOD, "same"),
+    ])
+}
+
+/// How many pairs agree with the reference: `1 differ, 370 agree`.
+fn reference(tally: &PairTally) -> Cell {
+    list([
+        (tally.differ, BAD, "differ"),
+        (tally.unverified, BAD, "unverified"),
+        (tally.not_asked, BAD, "not asked"),
+        (tally.diverge, NOTE, "diverge"),
+        (tally.agree, GOOD, "agree"),
+        (tally.outside, QUIET, "unverified"),
+    ])
+}
+
+/// `7,201 of 9,792 agree (73.53 %)`.
+fn words(share: Share) -> String {
+    format!(
+        "{} of {} agree ({})",
+        thousands(share.agree),
+        thousands(share.all),
+        percent(share.agree, share.all)
+    )
+}
+
+/// The counts that are not zero, with their words.
+fn list<const N: usize>(counts: [(usize, Style, &str); N]) -> Cell {
+    let mut cell = Cell::default();
+    for (count, style, word) in counts {
+        if count > 0 {
+            if !cell.is_empty() {
+                cell.push(QUIET, ", ");
+            }
+            cell.push(style, format!("{} {word}", thousands(count)));
+        }
+    }
+    cell
+}
+
+/// Writes the table.
+pub fn write_table(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Result<()> {
+    let Conclusion {
+        by_template,
+        total,
+        has_snapshots,
+        ..
+    } = conclusion;
+    // Columns that no template needs are left out; most runs have no crash, for example.
+    let kinds: Vec<OutcomeKind> = OutcomeKind::ALL
+        .into_iter()
+        .filter(|kind| *kind == OutcomeKind::Rendered || total.count(*kind) > 0)
+        .collect();
+    let heading = |text: &str| Cell::new(HEADING, text);
+    let row = |name: Cell, tally: &PairTally| {
+        std::iter::once(name)
+            .chain(kinds.iter().map(|kind| match tally.count(*kind) {
+                0 => Cell::new(QUIET, "·"),
+                count => Cell::new(style::of_outcome(*kind), thousands(count)),
+            }))
+            .chain((*has_snapshots).then(|| snapshots(tally)))
+            .chain([reference(tally)])
+            .collect::<Vec<_>>()
+    };
+    let mut table = Columns::right_aligned(1..=kinds.len());
+    table.row(
+        std::iter::once(heading("template"))
+            .chain(kinds.iter().map(|kind| heading(kind.name())))
+            .chain((*has_snapshots).then(|| heading("snapshots")))
+            .chain([heading("reference")]),
+    );
+    for (name, tally) in by_template {
+        table.row(row(Cell::new(PLAIN, name.as_str()), tally));
+    }
+    if by_template.len() > 1 {
+        table.row(row(heading("all"), total));
+    }
+    table.write(out)
+}
+
+/// Writes what the total hides about an engine that is another program: how many differences come
+/// from templates that do not load, and how many agreements are cases that both refuse.
+pub fn write_parts(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Result<()> {
+    let PairTally {
+        prompts, refusals, ..
+    } = conclusion.total;
+    let mut loaded = 0;
+    let mut of_loaded = Share::default();
+    for tally in conclusion
+        .by_template
+        .values()
+        .filter(|tally| tally.loaded > 0)
+    {
+        loaded += 1;
+        of_loaded.agree += tally.agree;
+        of_loaded.all += tally.judged();
+    }
+    let all = conclusion.by_template.len();
+    // There is nothing to report about an engine that was asked nothing.
+    if conclusion.total.judged() == conclusion.total.not_asked {
+        return Ok(());
+    }
+    let of_loaded = if 0 < loaded && loaded < all {
+        format!("; of their pairs {}", words(of_loaded))
+    } else {
+        String::new()
+    };
+    let text = format!("templates that load: {loaded} of {all}{of_loaded}");
+    line(out, &text)?;
+    for (what, share) in [("prompts", prompts), ("refusals", refusals)] {
+        if share.all > 0 {
+            line(out, &format!("{what}: {}", words(share)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the last lines: how many pairs, how fast, whether they agree with `law`, and what to do
+/// next.
+pub fn write_close(
+    out: &mut dyn Write,
+    conclusion: &Conclusion<'_>,
+    law: Option<&str>,
+) -> io::Result<()> {
+    let (tally, elapsed) = (&conclusion.total, conclusion.elapsed);
+    let per_second = per_second(tally.all(), elapsed);
+    writeln!(
+        out,
+        "{} in {:.2} s ({} pairs/s)",
+        Styled(HEADING, counted(tally.all(), "pair", "pairs")),
+        elapsed.as_secs_f64(),
+        thousands(per_second),
+    )?;
+    match law {
+        None => {
+            let what = "unverified: these pairs are not in the suite; --against transformers or \
+                        --against ollama asks the reference";
+            line(out, &Styled(QUIET, what).to_string())?;
+        }
+        Some(_) if tally.judged() == 0 => {
+            let what = format!(
+                "unverified: the reference's results are not recorded yet; `{}` records them",
+                invocation::command("reference update")
+            );
+            line(out, &Styled(QUIET, what).to_string())?;
+        }
+        Some(law) => {
+            let style = if tally.is_as_the_reference() {
+                GOOD
+            } else {
+                BAD
+            };
+            let known = match tally.diverge {
+                0 => String::new(),
+                count => format!(
+                    "; {}",
+                    counted(count, "known divergence", "known divergences")
+                ),
+            };
+            let unverified = match tally.unverified {
+                0 => String::new(),
+                count => format!("; {} unverified", thousands(count)),
+            };
+            let not_asked = match tally.not_asked {
+                0 => String::new(),
+                count => format!("; {} not asked", thousands(count)),
+            };
+            let agree = format!(
+                "{} of {} agree ({})",
+                thousands(tally.agree),
+                thousands(tally.judged()),
+                percent(tally.agree, tally.judged())
+            );
+            line(
+                out,
+                &format!(
+                    "{} with {law}{known}{unverified}{not_asked}",
+                    Styled(style, agree)
+                ),
+            )?;
+        }
+    }
+    let not = tally.changed + tally.new;
+    if not == 0 {
+        return Ok(());
+    }
+    let not = counted(not, "pair is", "pairs are");
+    let review = invocation::review();
+    line(
+        out,
+        &format!("{} not as accepted: {review}", Styled(BAD, not)),
+    )
+}
+
+/// A line that is wrapped between words to the screen's width.
+fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", wrapped(text, screen::width(), 2))
+}

@@ -1,0 +1,239 @@
+//! The API of a model server: sends JSON, and reads JSON answers up to a limit.
+//!
+//! Passing failures are retried a few times: connections that are refused or end early, and
+//! answers that the server is busy or not ready yet.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rolecall_base::environment;
+use rolecall_http::{Address, Client, NoAnswer, Request, Settings, repeatedly};
+use rolecall_protocol::ProtocolLimits;
+use serde_json::Value;
+
+/// The pause before a starting server is asked again.
+const LOADING: Duration = Duration::from_millis(500);
+
+/// The environment variable with the key that servers may require.
+const KEY: &str = "ROLECALL_API_KEY";
+
+/// The most characters of an error that are shown, if it is not JSON.
+const MOST_WORDS: usize = 200;
+
+/// A server and how to ask it.
+pub(super) struct Api {
+    client: Client,
+    /// Its address, without a slash at its end.
+    address: String,
+    limits: ProtocolLimits,
+}
+
+/// What a server answers.
+#[derive(Debug, PartialEq)]
+pub(super) enum ApiAnswer {
+    /// What was asked for.
+    Json(Value),
+    /// A refusal, with the server's message.
+    Refused(String),
+}
+
+impl ApiAnswer {
+    /// The answer as JSON. A refusal is an error: a server of this kind does not refuse
+    /// this.
+    pub(super) fn json(self, path: &str) -> Result<Value, ApiError> {
+        match self {
+            ApiAnswer::Json(value) => Ok(value),
+            ApiAnswer::Refused(words) => Err(ApiError::unexpected(path, words)),
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ApiError {
+    /// There is no connection, or none any more.
+    #[error("{address} cannot be reached: {why}")]
+    Unreachable { address: String, why: String },
+    /// The server takes too long.
+    #[error("no answer within {} s", .limit.as_secs_f64())]
+    TimedOut { limit: Duration },
+    /// The connection ended before the answer did.
+    #[error("the connection ended without an answer: {why}")]
+    CutOff { why: String },
+    /// The server requires a key, or rejects this one.
+    #[error("the server refuses access with the status {status}: {words}; {KEY} has the key")]
+    Denied { status: u16, words: String },
+    /// It is busy, or not ready.
+    #[error("the server is not ready: {words}")]
+    NotReady { words: String },
+    /// The answer is larger than it may be.
+    #[error("its answer is longer than the limit")]
+    TooLong,
+    /// It is a server of another kind than the one named.
+    #[error("its answer to {path} is not that of such a server: {words}")]
+    Unexpected { path: String, words: String },
+}
+
+impl ApiError {
+    /// The error for an answer that no server of this kind gives.
+    pub(super) fn unexpected(path: &str, words: impl Into<String>) -> ApiError {
+        ApiError::Unexpected {
+            path: path.to_owned(),
+            words: words.into(),
+        }
+    }
+
+    /// How long to wait before asking again, if that may help.
+    fn pause(&self, usual: Duration) -> Option<Duration> {
+        let may_pass = matches!(
+            self,
+            ApiError::Unreachable { .. } | ApiError::CutOff { .. } | ApiError::NotReady { .. }
+        );
+        may_pass.then_some(usual)
+    }
+
+    /// Whether no other request will succeed either.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(
+            self,
+            ApiError::Unreachable { .. } | ApiError::Denied { .. } | ApiError::NotReady { .. }
+        )
+    }
+}
+
+impl Api {
+    /// The API at an address. The error says why the address is not valid.
+    pub(super) fn new(text: &str, limits: &ProtocolLimits) -> Result<Api, String> {
+        let text = text.trim_end_matches('/');
+        let address = Address::parse(text).ok_or_else(|| {
+            format!("`{text}` is not the address of a server; write it as http://127.0.0.1:8080")
+        })?;
+        let client = Client::new(Settings {
+            // No proxy is needed to reach this machine.
+            is_direct: address.is_this_machine(),
+            token: environment::text(KEY).map(|key| (address, key)),
+            ..Settings::default()
+        });
+        Ok(Api {
+            client,
+            address: text.to_owned(),
+            limits: limits.clone(),
+        })
+    }
+
+    /// Its address.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Gets a path, and waits for a server that is still starting.
+    pub(super) fn get(&self, path: &str) -> Result<ApiAnswer, ApiError> {
+        self.patiently(path, None)
+    }
+
+    /// Gets a path that the server may not have.
+    pub(super) fn get_if_there(&self, path: &str) -> Option<Value> {
+        match self.once(path, None, self.limits.time) {
+            Ok(ApiAnswer::Json(value)) => Some(value),
+            Ok(ApiAnswer::Refused(_)) | Err(_) => None,
+        }
+    }
+
+    /// Sends a request, and waits for a server that is still starting.
+    pub(super) fn ask_first(&self, path: &str, body: &Value) -> Result<ApiAnswer, ApiError> {
+        self.patiently(path, Some(body))
+    }
+
+    /// Sends a request, and retries it if that may help.
+    pub(super) fn ask(&self, path: &str, body: &Value) -> Result<ApiAnswer, ApiError> {
+        let ask = || self.once(path, Some(body), self.limits.time);
+        repeatedly(ask, ApiError::pause)
+    }
+
+    fn patiently(&self, path: &str, body: Option<&Value>) -> Result<ApiAnswer, ApiError> {
+        let begin = Instant::now();
+        let ask = || loop {
+            match self.once(path, body, self.limits.start) {
+                Err(ApiError::NotReady { .. }) if begin.elapsed() < self.limits.start => {
+                    thread::sleep(LOADING);
+                }
+                answer => return answer,
+            }
+        };
+        repeatedly(ask, ApiError::pause)
+    }
+
+    fn once(
+        &self,
+        path: &str,
+        body: Option<&Value>,
+        limit: Duration,
+    ) -> Result<ApiAnswer, ApiError> {
+        let url = format!("{}{path}", self.address);
+        let address = Address::parse(&url)
+            .ok_or_else(|| ApiError::unexpected(path, format!("{url} is no address")))?;
+        let request = Request {
+            json: body,
+            within: Some(limit),
+            ..Request::default()
+        };
+        let failed = |why| self.failure(why, limit);
+        let answer = self.client.ask(&address, &request).map_err(failed)?;
+        let status = answer.status();
+        let bytes = answer.read(self.limits.answer as u64).map_err(failed)?;
+        meaning(path, status, &String::from_utf8_lossy(&bytes))
+    }
+
+    /// Why there is no answer at all.
+    fn failure(&self, why: NoAnswer, limit: Duration) -> ApiError {
+        match why {
+            NoAnswer::Unreachable(why) => ApiError::Unreachable {
+                address: self.address.clone(),
+                why,
+            },
+            NoAnswer::TimedOut => ApiError::TimedOut { limit },
+            NoAnswer::CutOff(why) => ApiError::CutOff { why },
+            NoAnswer::TooLarge => ApiError::TooLong,
+        }
+    }
+}
+
+/// The meaning of a status and a body.
+fn meaning(path: &str, status: u16, text: &str) -> Result<ApiAnswer, ApiError> {
+    let json: Option<Value> = serde_json::from_str(text).ok();
+    let words = json
+        .as_ref()
+        .and_then(words)
+        .unwrap_or_else(|| beginning(text));
+    match (status, json) {
+        (200..300, Some(json)) => Ok(ApiAnswer::Json(json)),
+        (401 | 403, _) => Err(ApiError::Denied { status, words }),
+        (429 | 502 | 503 | 504, _) => Err(ApiError::NotReady { words }),
+        (400..404 | 406..600, Some(_)) => Ok(ApiAnswer::Refused(words)),
+        (_, _) => {
+            let words = format!("status {status}: {words}");
+            Err(ApiError::unexpected(path, words))
+        }
+    }
+}
+
+/// The message of an error, where servers put it.
+fn words(json: &Value) -> Option<String> {
+    let places = ["/error/message", "/error", "/message", "/detail"];
+    let mut found = places.iter().filter_map(|place| json.pointer(place));
+    let found = found.find(|value| !value.is_null())?;
+    Some(match found {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
+}
+
+/// The beginning of a text that is not JSON.
+fn beginning(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(MOST_WORDS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None if text.is_empty() => "nothing".to_owned(),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,97 @@
+//! Model servers as engines: each returns the prompt that it really makes of a
+//! conversation.
+//!
+//! A server has the template of its model, and most servers say which one it is. A server is
+//! not asked to render a template that it does not have.
+
+mod api;
+
+mod application;
+
+mod llama_server;
+mod ollama;
+mod tgi;
+mod vllm;
+
+mod engine;
+
+use rolecall_base::problem::closest;
+use rolecall_protocol::ProtocolLimits;
+
+pub use engine::{Server, Serving};
+
+use api::{Api, ApiError};
+use application::Application;
+
+/// The kinds of servers.
+const KINDS: [&str; 4] = ["llama-server", "vllm", "ollama", "tgi"];
+
+/// A server's name on the command line: `KIND=URL`, or `KIND:MODEL=URL`.
+pub struct ServerName<'n> {
+    kind: &'n str,
+    model: Option<&'n str>,
+    address: &'n str,
+}
+
+impl<'n> ServerName<'n> {
+    /// Reads a name; none if the text is not written as a server.
+    pub fn parse(text: &'n str) -> Option<ServerName<'n>> {
+        let (name, address) = text.split_once('=')?;
+        let (kind, model) = match name.split_once(':') {
+            Some((kind, model)) => (kind, Some(model)),
+            None => (name, None),
+        };
+        let is_kind = !kind.is_empty()
+            && kind
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && kind.bytes().any(|byte| byte.is_ascii_lowercase());
+        let is_address = address.starts_with("http://") || address.starts_with("https://");
+        let is_server = is_kind && (is_address || KINDS.contains(&kind));
+        is_server.then_some(ServerName {
+            kind,
+            model: model.filter(|model| !model.is_empty()),
+            address,
+        })
+    }
+
+    /// Connects to the server. The error says why it cannot be asked.
+    pub fn open(&self, limits: &ProtocolLimits) -> Result<Server, String> {
+        // Clients of OpenAI's API have `/v1` at the end of their addresses.
+        let address = self.address.trim_end_matches('/');
+        let address = address.strip_suffix("/v1").unwrap_or(address);
+        let api = Api::new(address, limits)?;
+        let address = api.address().to_owned();
+        let (kind, model) = (self.kind, self.model);
+        let application: Result<Box<dyn Application>, ApiError> = match kind {
+            "llama-server" => boxed(llama_server::LlamaServer::open(api, model)),
+            "vllm" => boxed(vllm::Vllm::open(api, model)),
+            "ollama" => boxed(ollama::Ollama::open(api, model)),
+            "tgi" => boxed(tgi::Tgi::open(api, model)),
+            _ => return Err(self.unknown()),
+        };
+        match application {
+            Ok(application) => Ok(Server::new(application, &address)),
+            Err(error) => Err(format!(
+                "the server `{kind}` at {address} cannot be asked: {error}"
+            )),
+        }
+    }
+
+    /// The message for an unknown kind of server.
+    fn unknown(&self) -> String {
+        let help = closest(self.kind, KINDS)
+            .map_or_else(String::new, |kind| format!("; did you mean `{kind}`?"));
+        let listed = KINDS.map(|kind| format!("`{kind}`")).join(", ");
+        format!(
+            "no kind of server is named `{}`{help}\n  there are {listed}",
+            self.kind
+        )
+    }
+}
+
+fn boxed<A: Application + 'static>(
+    opened: Result<A, ApiError>,
+) -> Result<Box<dyn Application>, ApiError> {
+    opened.map(|application| Box::new(application) as Box<dyn Application>)
+}

@@ -1,0 +1,124 @@
+//! vLLM.
+//!
+//! Source: vllm/entrypoints/serve/render and serve/tokenize, as of 0.24 and later.
+//! `/v1/chat/completions/render` takes what `/v1/chat/completions` takes, and gives the tokens of
+//! the prompt; `/detokenize` gives their text. The server uses a template in the request only if
+//! it was started with `--trust-request-chat-template`. `/tokenizer_info` has the template, and
+//! exists only with `--enable-tokenizer-info-endpoint`.
+
+use serde_json::{Value, json};
+
+use super::api::{Api, ApiAnswer, ApiError};
+use super::application::{Application, ONLY_CONTENT, PromptAnswer, PromptRequest, Served};
+
+/// A server of vLLM.
+pub(super) struct Vllm {
+    api: Api,
+    model: String,
+    version: String,
+    served: Served,
+}
+
+const RENDER: &str = "/v1/chat/completions/render";
+const DETOKENIZE: &str = "/detokenize";
+
+impl Vllm {
+    /// Asks a server which model and which template it has.
+    pub(super) fn open(api: Api, model: Option<&str>) -> Result<Vllm, ApiError> {
+        let models = api.get("/v1/models")?.json("/v1/models")?;
+        let first = models.pointer("/data/0/id").and_then(Value::as_str);
+        let Some(model) = model.or(first) else {
+            return Err(ApiError::unexpected("/v1/models", "it has no model"));
+        };
+        let version = api.get_if_there("/version");
+        let version = version
+            .as_ref()
+            .and_then(|told| told.get("version")?.as_str());
+        let mut server = Vllm {
+            model: model.to_owned(),
+            version: version.unwrap_or_default().to_owned(),
+            served: Served::Unknown,
+            api,
+        };
+        server.served = server.find_template()?;
+        Ok(server)
+    }
+
+    /// The template that the server accepts, or that it says it has.
+    fn find_template(&self) -> Result<Served, ApiError> {
+        let body = json!({
+            "model": self.model,
+            "messages": [{"role": "user", "content": "x"}],
+            "chat_template": "x",
+        });
+        if let ApiAnswer::Json(_) = self.api.ask_first(RENDER, &body)? {
+            return Ok(Served::Any);
+        }
+        let told = self.api.get_if_there("/tokenizer_info");
+        let source = told
+            .as_ref()
+            .and_then(|told| told.get("chat_template")?.as_str());
+        Ok(source.map_or(Served::Unknown, |source| Served::Source(source.to_owned())))
+    }
+
+    /// The text of tokens.
+    fn text(&self, tokens: &Value) -> Result<PromptAnswer, ApiError> {
+        let body = json!({"model": self.model, "tokens": tokens});
+        match self.api.ask(DETOKENIZE, &body)? {
+            ApiAnswer::Json(answer) => match answer.get("prompt").and_then(Value::as_str) {
+                Some(prompt) => Ok(PromptAnswer::Prompt(prompt.to_owned())),
+                None => Err(ApiError::unexpected(DETOKENIZE, "it has no `prompt`")),
+            },
+            ApiAnswer::Refused(words) => Err(ApiError::unexpected(DETOKENIZE, words)),
+        }
+    }
+}
+
+impl Application for Vllm {
+    fn name(&self) -> &'static str {
+        "vllm"
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn served(&self) -> &Served {
+        &self.served
+    }
+
+    fn prompt(&self, asked: &PromptRequest<'_>) -> Result<PromptAnswer, ApiError> {
+        let Some(continues) = asked.continues() else {
+            return Ok(PromptAnswer::Impossible(ONLY_CONTENT));
+        };
+        let mut body = json!({
+            "model": self.model,
+            "messages": asked.part("messages"),
+            "add_generation_prompt": asked.opens_turn(),
+            "continue_final_message": continues,
+        });
+        for name in ["tools", "documents"] {
+            if let Some(part) = asked.part(name) {
+                body[name] = part;
+            }
+        }
+        let mut variables = asked.variables();
+        if self.served == Served::Any {
+            body["chat_template"] = asked.template.source.as_str().into();
+            // The server adds only the special tokens of its own model.
+            for (name, token) in &asked.template.special_tokens {
+                variables.entry(name).or_insert_with(|| token.clone());
+            }
+        }
+        if !variables.is_empty() {
+            body["chat_template_kwargs"] = variables.into();
+        }
+        match self.api.ask(RENDER, &body)? {
+            ApiAnswer::Refused(words) => Ok(PromptAnswer::Refused(words)),
+            ApiAnswer::Json(answer) => match answer.get("token_ids") {
+                Some(tokens @ Value::Array(_)) => self.text(tokens),
+                _ => Err(ApiError::unexpected(RENDER, "it has no `token_ids`")),
+            },
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Sources: the places where users keep their templates, and how to read them.
+//!
+//! The kind of a path decides what is read:
+//!
+//! | path | what is read |
+//! |---|---|
+//! | a `.jinja` or `.gotmpl` file | the template, with its sidecar |
+//! | a `Modelfile`, `Modelfile.*` or `*.modelfile` | its `TEMPLATE` |
+//! | a GGUF file, by its extension or its first bytes | the chat templates in its metadata |
+//! | a model folder | what transformers would use |
+//! | `models--org--name`, as in the Hugging Face cache, or one of its snapshots | the same; the snapshot is that of `refs/main` |
+//! | an Ollama store, something below its `manifests`, or `STORE/model:tag` | the models' templates |
+//! | any other folder | its templates, Modelfiles and GGUF files; where there are none, those of the folders in it |
+//!
+//! A folder is a *model folder* when it holds `additional_chat_templates/`, or one of the
+//! files that come with a model: `config.json`, `tokenizer.json`, `tokenizer_config.json`,
+//! `special_tokens_map.json`, `generation_config.json`, `processor_config.json`,
+//! `preprocessor_config.json`, `chat_template.json`. A file that is a template's sidecar,
+//! such as `config.json` beside `config.jinja`, does not count.
+//!
+//! Nothing outside the given path is read. A link is followed only if it leads to something inside:
+//! in the Hugging Face cache, inside the folder of the repository; in an Ollama store, inside the
+//! store. Files that are too large are refused before they are read.
+
+mod content;
+mod object;
+mod paths;
+mod remarks;
+
+// One kind of source each.
+mod gguf;
+mod huggingface;
+mod modelfile;
+
+mod ollama;
+
+mod file;
+
+mod folder;
+
+use std::path::Path;
+
+use rolecall_base::problem::Problem;
+
+pub use content::SourceContent;
+pub use gguf::read_vocabulary;
+pub use gguf::without_tensors;
+pub use ollama::ModelName;
+pub use remarks::unset_tokens;
+
+use file::FileKind;
+
+/// Whether a folder is a model folder, as on the Hugging Face hub.
+pub fn is_model(folder: &Path) -> bool {
+    huggingface::is_model(folder)
+}
+
+/// Reads the templates of a file or folder.
+pub fn read(path: &Path) -> SourceContent {
+    if path.is_dir() {
+        return folder::read(path);
+    }
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) if path.is_symlink() => {
+            return SourceContent::problem(Problem::new(path, "a link that leads nowhere"));
+        }
+        Ok(false) => {
+            return ollama::read_model(path).unwrap_or_else(|| {
+                SourceContent::problem(Problem::new(path, "no such file or folder"))
+            });
+        }
+        Err(error) => {
+            let message = format!("cannot be read: {error}");
+            return SourceContent::problem(Problem::new(path, message));
+        }
+    }
+    if let Some(found) = ollama::read_manifest(path) {
+        return found;
+    }
+    match file::kind(path).or_else(|| gguf::is_gguf(path).then_some(FileKind::Gguf)) {
+        Some(kind) => file::read(path, kind),
+        None => SourceContent::problem(Problem::new(path, "not a template").help(
+            "a template is a .jinja or .gotmpl file, a Modelfile or a GGUF file; of a model, name the folder",
+        )),
+    }
+}

@@ -1,0 +1,226 @@
+//! How the report cards of two templates differ.
+
+use rolecall_base::transcript::encode_char;
+use rolecall_card::capability::{Capabilities, GenerationPrompt};
+use rolecall_card::card::Card;
+use rolecall_card::contract::{Contract, Finding, Severity};
+use rolecall_card::probe::{Content, Requirement};
+
+/// How the report card of B differs from that of A.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CardChange {
+    /// Contracts that only B breaks.
+    pub broken: Vec<FindingChange>,
+    /// Contracts that only A breaks.
+    pub mended: Vec<FindingChange>,
+    /// Abilities in which the two differ.
+    pub capabilities: Vec<CapabilityChange>,
+}
+
+/// A contract that one side breaks and the other does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingChange {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The evidence that it is broken, in words.
+    pub what: String,
+    /// Whether it is broken only where no application stands before the template.
+    pub is_raw_only: bool,
+}
+
+/// An ability in which the two templates differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CapabilityChange {
+    /// What it is.
+    pub name: &'static str,
+    /// The values for A and for B.
+    pub sides: [String; 2],
+    /// Whether B can do more, or less.
+    pub turn: Turn,
+}
+
+/// Whether something was gained or lost on the way from A to B.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Only B can do it.
+    Gained,
+    /// Only A can do it.
+    Lost,
+    /// The two differ in another way.
+    Other,
+}
+
+impl Turn {
+    /// The word for it in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Turn::Gained => "gained",
+            Turn::Lost => "lost",
+            Turn::Other => "other",
+        }
+    }
+}
+
+impl CardChange {
+    /// How two cards differ.
+    pub fn between(a: &Card, b: &Card) -> CardChange {
+        let [old, new] = [a, b].map(broken);
+        CardChange {
+            broken: without(&new, &old),
+            mended: without(&old, &new),
+            capabilities: capabilities(&a.capabilities, &b.capabilities),
+        }
+    }
+
+    /// Whether the cards say the same.
+    pub fn is_empty(&self) -> bool {
+        self == &CardChange::default()
+    }
+}
+
+/// What a card says is broken.
+fn broken(card: &Card) -> Vec<FindingChange> {
+    let change = |finding: &Finding, is_raw_only| FindingChange {
+        contract: finding.contract,
+        severity: finding.severity(),
+        what: finding
+            .evidence()
+            .first()
+            .map_or_else(String::new, |first| first.what.clone()),
+        is_raw_only,
+    };
+    let alone = card
+        .without_front
+        .iter()
+        .map(|finding| change(finding, true));
+    let broken = card.broken().map(|finding| change(finding, false));
+    broken.chain(alone).collect()
+}
+
+/// The changes that are in one list and not in the other.
+fn without(list: &[FindingChange], other: &[FindingChange]) -> Vec<FindingChange> {
+    let is_there = |change: &FindingChange| {
+        let mut other = other.iter();
+        other.any(|known| {
+            (known.contract, known.severity, known.is_raw_only)
+                == (change.contract, change.severity, change.is_raw_only)
+        })
+    };
+    let left = list.iter().filter(|change| !is_there(change));
+    left.cloned().collect()
+}
+
+fn capabilities(a: &Capabilities, b: &Capabilities) -> Vec<CapabilityChange> {
+    let supports = a.supports().into_iter().zip(b.supports());
+    // The words of a refusal belong to each template.
+    let supports = supports.filter(|((_, a), (_, b))| a.name() != b.name());
+    let supports = supports.map(|((name, a), (_, b))| CapabilityChange {
+        name,
+        sides: [a, b].map(|support| support.name().to_owned()),
+        turn: match (a.is_kept(), b.is_kept()) {
+            (false, true) => Turn::Gained,
+            (true, false) => Turn::Lost,
+            _ => Turn::Other,
+        },
+    });
+    let facts = facts(a).into_iter().zip(facts(b));
+    let facts = facts.filter(|(a, b)| a.1 != b.1);
+    let facts = facts.map(|((name, a), (_, b))| CapabilityChange {
+        name,
+        sides: [a, b],
+        turn: Turn::Other,
+    });
+    supports.chain(facts).collect()
+}
+
+/// Facts about a template besides its support for messages.
+fn facts(capabilities: &Capabilities) -> [(&'static str, String); 7] {
+    let list = |words: Vec<&str>| match words.as_slice() {
+        [] => "none".to_owned(),
+        words => words.join(", "),
+    };
+    let strings = |words: &[String]| list(words.iter().map(String::as_str).collect());
+    let content = match capabilities.content {
+        Content::String => "a string",
+        Content::Parts => "a list of parts",
+    };
+    let given = match capabilities.given {
+        Requirement::Nothing => "nothing",
+        Requirement::Tools => "tools",
+        Requirement::Documents => "documents",
+    };
+    let date = if capabilities.date { "yes" } else { "no" };
+    [
+        (
+            "generation prompt",
+            generation_prompt(&capabilities.generation_prompt),
+        ),
+        (
+            "fields of reasoning",
+            list(capabilities.reasoning.fields.clone()),
+        ),
+        ("special tokens", strings(&capabilities.special_tokens)),
+        ("variables", strings(&capabilities.variables)),
+        ("depends on the date", date.to_owned()),
+        ("content as", content.to_owned()),
+        ("always needs", given.to_owned()),
+    ]
+}
+
+fn generation_prompt(prompt: &GenerationPrompt) -> String {
+    match prompt {
+        GenerationPrompt::Suffix { text } => {
+            let mut shown = String::new();
+            text.chars().for_each(|c| encode_char(c, &mut shown));
+            // Drop the transcript's line breaks: this is one line.
+            shown.retain(|c| c != '\n');
+            format!("`{shown}`")
+        }
+        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Other => "changes the prompt elsewhere".to_owned(),
+        GenerationPrompt::Unknown { .. } => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rolecall_card::card::examine;
+    use rolecall_jinja::JinjaEngine;
+    use rolecall_model::{Dialect, Template};
+
+    fn change(a: &str, b: &str) -> CardChange {
+        let card = |source: &str| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            examine(&JinjaEngine::new(), &template)
+        };
+        CardChange::between(&card(a), &card(b))
+    }
+
+    #[test]
+    fn what_is_gained_from_a_to_b_is_lost_from_b_to_a() {
+        let plain = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+        let tools = format!("{{{{ tools | tojson if tools }}}}{plain}{{{{ bos_token }}}}");
+        let there = change(plain, &tools);
+        let tools_of = |change: &CardChange| {
+            let mut all = change.capabilities.iter();
+            let tools = all.find(|change| change.name == "tools").unwrap();
+            (tools.sides.clone(), tools.turn)
+        };
+        let sides = ["dropped".to_owned(), "kept".to_owned()];
+        assert_eq!(tools_of(&there), (sides, Turn::Gained));
+        let ids = |list: &[FindingChange]| -> Vec<&str> {
+            list.iter().map(|change| change.contract.id).collect()
+        };
+        assert!(ids(&there.mended).contains(&"tools-kept"), "{there:?}");
+        let back = change(&tools, plain);
+        assert_eq!(ids(&back.broken), ids(&there.mended));
+        assert_eq!(tools_of(&back).1, Turn::Lost);
+        let tokens = there.capabilities.iter();
+        let mut tokens = tokens.filter(|change| change.name == "special tokens");
+        assert_eq!(tokens.next().unwrap().sides, ["none", "bos_token"]);
+        assert!(change(plain, plain).is_empty());
+    }
+}

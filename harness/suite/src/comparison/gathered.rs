@@ -1,0 +1,358 @@
+//! The outcomes of two sides, counted and grouped by cause.
+
+use rolecall_model::{Case, Outcome, OutcomeKind};
+
+use super::cards::CardChange;
+use super::relation::Relation;
+use crate::cause::{self, Cause, Groups};
+use rolecall_base::diff::{Diff, Edit};
+use rolecall_base::transcript::encode;
+
+/// The outcomes of two sides for the same cases.
+#[derive(Debug)]
+pub struct Comparison {
+    /// What the sides are.
+    pub subject: SideKind,
+    /// What A and B are called.
+    pub sides: [String; 2],
+    /// The templates that were set side by side.
+    pub pairings: Vec<Pairing>,
+    /// Templates that only A has, and those that only B has.
+    pub only: [Vec<String>; 2],
+    /// Cases in which the sides differ, by cause.
+    differences: CasesByCause,
+    /// Cases in which both sides fail, by their messages.
+    failures: CasesByCause,
+    /// All cases, if the caller wants them.
+    kept: Option<Vec<KeptCase>>,
+}
+
+/// A case with the outcomes of both sides.
+#[derive(Debug)]
+pub struct KeptCase {
+    /// The case, and whose.
+    pub member: Member,
+    /// What the case is about.
+    pub about: Option<String>,
+    /// How the outcomes compare.
+    pub relation: Relation,
+    /// The outcomes of A and B.
+    pub outcomes: [Outcome; 2],
+}
+
+/// The kind of the two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SideKind {
+    /// Two templates, or two models with several.
+    Templates,
+    /// Two engines with the same templates.
+    Engines,
+    /// The same templates behind two fronts.
+    Fronts,
+    /// Two runs that were saved.
+    Runs,
+}
+
+/// A template of A beside one of B, or one template twice.
+#[derive(Debug, Default)]
+pub struct Pairing {
+    /// The names of the templates.
+    pub names: [String; 2],
+    /// How many cases are how.
+    pub tally: CaseTally,
+    /// Cases that only A has, and those that only B has.
+    pub only: [Vec<String>; 2],
+    /// Special tokens that one of the templates uses, and nothing sets.
+    pub unset: Vec<&'static str>,
+    /// How the report cards differ, if there are any.
+    pub card: Option<CardChange>,
+}
+
+/// How many cases are how.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct CaseTally {
+    /// Both sides give the same prompt.
+    pub same: usize,
+    /// Both templates refuse, in the same words.
+    pub refuse: usize,
+    /// Both sides fail.
+    pub fail: usize,
+    /// The sides have different outcomes.
+    pub differ: usize,
+}
+
+/// Cases that have something in common.
+#[derive(Debug)]
+pub struct CaseGroup {
+    /// The cases; the first is the one that is shown. Its conversation is the shortest, where
+    /// the conversations are known.
+    pub members: Vec<Member>,
+    /// What the first case is about.
+    pub about: Option<String>,
+    /// The outcomes of A and B for the first case.
+    pub outcomes: [Outcome; 2],
+    /// What differs in the first case.
+    pub diff: Diff,
+    /// The edits in the prompt of the first case. Those of the other cases are the same,
+    /// except for numbers.
+    pub edits: Vec<Edit>,
+}
+
+/// A case of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Which of [`Comparison::pairings`].
+    pub pairing: usize,
+    /// The case.
+    pub case: String,
+}
+
+/// Cases by what came of each side and by the cause.
+#[derive(Debug, Default)]
+struct CasesByCause {
+    by_cause: Groups<([OutcomeKind; 2], Cause), Member, CaseGroup>,
+    sorted: Vec<CaseGroup>,
+}
+
+impl SideKind {
+    /// The word for it in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            SideKind::Templates => "templates",
+            SideKind::Engines => "engines",
+            SideKind::Fronts => "fronts",
+            SideKind::Runs => "runs",
+        }
+    }
+}
+
+impl CaseTally {
+    /// How many cases there are.
+    pub fn count(&self) -> usize {
+        self.same + self.refuse + self.fail + self.differ
+    }
+
+    /// Adds the counts of other cases.
+    pub fn add(&mut self, other: CaseTally) {
+        self.same += other.same;
+        self.refuse += other.refuse;
+        self.fail += other.fail;
+        self.differ += other.differ;
+    }
+}
+
+impl Pairing {
+    /// Whether anything differs.
+    fn differs(&self, subject: SideKind) -> bool {
+        let is_card_other = self.card.as_ref().is_some_and(|card| !card.is_empty());
+        // A template lacks the cases of other dialects, which is not a difference. A saved
+        // run that lacks cases differs.
+        let is_incomplete =
+            subject == SideKind::Runs && self.only.iter().any(|cases| !cases.is_empty());
+        self.tally.differ > 0 || is_card_other || is_incomplete
+    }
+}
+
+impl Comparison {
+    /// An empty comparison of two sides.
+    pub fn new(subject: SideKind, sides: [String; 2]) -> Comparison {
+        Comparison {
+            subject,
+            sides,
+            pairings: Vec::new(),
+            only: [Vec::new(), Vec::new()],
+            differences: CasesByCause::default(),
+            failures: CasesByCause::default(),
+            kept: None,
+        }
+    }
+
+    /// Keeps every added case, not only one for each cause.
+    #[must_use]
+    pub fn keeping(self, keeps: bool) -> Comparison {
+        Comparison {
+            kept: keeps.then(Vec::new),
+            ..self
+        }
+    }
+
+    /// Adds a case with the outcomes of A and B to the last pairing. `case` is none for saved
+    /// runs, which have only its name.
+    pub fn add(&mut self, name: &str, case: Option<&Case>, outcomes: &[Outcome; 2]) {
+        let Some(index) = self.pairings.len().checked_sub(1) else {
+            return;
+        };
+        let [a, b] = &outcomes;
+        let relation = Relation::of(a, b);
+        let tally = &mut self.pairings[index].tally;
+        let member = Member {
+            pairing: index,
+            case: name.to_owned(),
+        };
+        if let Some(kept) = &mut self.kept {
+            kept.push(KeptCase {
+                member: member.clone(),
+                about: case.and_then(|case| case.about.clone()),
+                relation,
+                outcomes: outcomes.clone(),
+            });
+        }
+        match relation {
+            Relation::SamePrompt => tally.same += 1,
+            Relation::SameRefusal => tally.refuse += 1,
+            Relation::BothFail => {
+                tally.fail += 1;
+                self.failures.add(member, case, outcomes);
+            }
+            Relation::Differ => {
+                tally.differ += 1;
+                self.differences.add(member, case, outcomes);
+            }
+        }
+    }
+
+    /// Sorts the groups after all cases were added: the largest come first.
+    #[must_use]
+    pub fn sorted(mut self) -> Comparison {
+        for gathered in [&mut self.differences, &mut self.failures] {
+            let groups = std::mem::take(&mut gathered.by_cause).sorted();
+            let groups = groups.map(|(group, members)| CaseGroup { members, ..group });
+            gathered.sorted = groups.collect();
+        }
+        self
+    }
+
+    /// Cases in which the sides differ, by what they differ in, where they were
+    /// [sorted](Comparison::sorted).
+    pub fn differences(&self) -> &[CaseGroup] {
+        &self.differences.sorted
+    }
+
+    /// Cases in which both sides fail, by their words, where they were
+    /// [sorted](Comparison::sorted).
+    pub fn failures(&self) -> &[CaseGroup] {
+        &self.failures.sorted
+    }
+
+    /// All cases in the order in which they were added, where they were kept.
+    pub fn kept(&self) -> &[KeptCase] {
+        self.kept.as_deref().unwrap_or_default()
+    }
+
+    /// How many cases are how, of all templates.
+    pub fn tally(&self) -> CaseTally {
+        let mut total = CaseTally::default();
+        self.pairings
+            .iter()
+            .for_each(|pairing| total.add(pairing.tally));
+        total
+    }
+
+    /// Whether anything differs.
+    pub fn differs(&self) -> bool {
+        let mut pairings = self.pairings.iter();
+        self.only.iter().any(|names| !names.is_empty())
+            || pairings.any(|pairing| pairing.differs(self.subject))
+    }
+
+    /// Whether both sides fail in every case, so that nothing could be compared.
+    pub fn all_fail(&self) -> bool {
+        let tally = self.tally();
+        tally.fail == tally.count()
+    }
+
+    /// Whether there is only one template on each side.
+    pub fn is_single(&self) -> bool {
+        self.pairings.len() == 1 && self.only.iter().all(Vec::is_empty)
+    }
+
+    /// The name of a pairing: that of its templates, or both where they have two.
+    pub fn name_of(&self, pairing: &Pairing) -> String {
+        let [a, b] = &pairing.names;
+        if a == b {
+            a.clone()
+        } else {
+            format!("{a} and {b}")
+        }
+    }
+}
+
+impl CasesByCause {
+    fn add(&mut self, member: Member, case: Option<&Case>, outcomes: &[Outcome; 2]) {
+        let sides = [&outcomes[0], &outcomes[1]];
+        let edits = cause::edits(sides);
+        let key = (sides.map(Outcome::kind), Cause::of(sides, &edits));
+        let group = || CaseGroup {
+            members: Vec::new(),
+            about: case.and_then(|case| case.about.clone()),
+            diff: match Relation::of(sides[0], sides[1]) {
+                Relation::BothFail => Diff::of_sides("", ""),
+                _ => Diff::of_sides(&encode(sides[0]), &encode(sides[1])),
+            },
+            outcomes: outcomes.clone(),
+            edits,
+        };
+        self.by_cause
+            .add(key, case.map_or(0, cause::size), member, group);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rolecall_model::Stage;
+
+    fn rendered(text: &str) -> Outcome {
+        Outcome::Rendered { text: text.into() }
+    }
+
+    fn failed(message: &str) -> Outcome {
+        Outcome::Failed {
+            stage: Stage::Render,
+            message: message.into(),
+            line: Some(1),
+        }
+    }
+
+    fn comparison(cases: &[[Outcome; 2]]) -> Comparison {
+        let mut comparison = Comparison::new(SideKind::Templates, ["a".to_owned(), "b".to_owned()]);
+        comparison.pairings.push(Pairing::default());
+        for (number, outcomes) in cases.iter().enumerate() {
+            comparison.add(&format!("f/{number}"), None, outcomes);
+        }
+        comparison.sorted()
+    }
+
+    #[test]
+    fn cases_are_counted_and_gathered_by_their_cause() {
+        let comparison = comparison(&[
+            [rendered("a"), rendered("a")],
+            [failed("no b"), failed("no a")],
+            [rendered("a"), failed("no b")],
+            [rendered("one x"), rendered("one y")],
+            [rendered("another x"), rendered("another y")],
+            [rendered("b"), failed("no b")],
+            [rendered("c"), failed("no b")],
+        ]);
+        let tally = comparison.tally();
+        assert_eq!((tally.same, tally.fail, tally.differ), (1, 1, 5));
+        assert!(comparison.differs() && !comparison.all_fail());
+        let sizes = |groups: &[CaseGroup]| -> Vec<usize> {
+            groups.iter().map(|group| group.members.len()).collect()
+        };
+        assert_eq!(sizes(comparison.differences()), [3, 1, 1]);
+        assert_eq!(sizes(comparison.failures()), [1]);
+    }
+
+    #[test]
+    fn where_both_always_fail_nothing_was_compared() {
+        let failed = comparison(&[[failed("no a"), failed("no a")]]);
+        assert!(failed.all_fail() && !failed.differs());
+        let mut run = comparison(&[[rendered("a"), rendered("a")]]);
+        assert!(!run.all_fail() && !run.differs());
+        run.pairings[0].only[1].push("f/new".to_owned());
+        assert!(!run.differs());
+        run.subject = SideKind::Runs;
+        assert!(run.differs());
+    }
+}

@@ -1,0 +1,20 @@
+//! Comparisons: the outcomes of two sides for the same cases.
+//!
+//! A side is a template, an engine, a front or a saved run. The sides are called A and B,
+//! and neither counts as correct. Cases without a prompt on both sides are counted apart.
+
+mod relation;
+
+mod cards;
+
+mod gathered;
+
+mod twins;
+
+mod sides;
+
+pub use cards::{CapabilityChange, CardChange, FindingChange, Turn};
+pub use gathered::{CaseGroup, CaseTally, Comparison, KeptCase, Member, Pairing, SideKind};
+pub use relation::Relation;
+pub use sides::Sides;
+pub use twins::MatchedTemplates;

@@ -1,0 +1,49 @@
+//! Faults: why a pair fails a run.
+
+use crate::divergence::Listed;
+use crate::record::Unverified;
+use crate::run::Compared;
+use crate::snapshot::SnapshotStatus;
+use crate::verdict::Verdict;
+
+/// Why a pair is not as expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// Another transcript was accepted.
+    Changed,
+    /// Nothing was accepted yet.
+    New,
+    /// The accepted snapshot cannot be read.
+    Unreadable,
+    /// The reference did something else.
+    Differs,
+    /// A listed divergence has changed.
+    OtherDivergence,
+    /// The reference's outcome is unknown.
+    Unverified,
+    /// The engine was given up.
+    NotAsked,
+}
+
+impl Fault {
+    /// Why a pair is not as expected, if it is not. A fault of the snapshot comes before
+    /// one of the verdict.
+    pub fn of(compared: &Compared<'_>) -> Option<Fault> {
+        match &compared.comparison {
+            Some(SnapshotStatus::New) => return Some(Fault::New),
+            Some(SnapshotStatus::Unreadable(_)) => return Some(Fault::Unreadable),
+            Some(SnapshotStatus::Changed(_)) => return Some(Fault::Changed),
+            None | Some(SnapshotStatus::Same) => {}
+        }
+        match &compared.verdict {
+            Verdict::Agrees => None,
+            Verdict::Differs(difference) => match &difference.listed {
+                Listed::Known { .. } => None,
+                Listed::No => Some(Fault::Differs),
+                Listed::Changed { .. } => Some(Fault::OtherDivergence),
+            },
+            Verdict::Unverified(Unverified::NotAsked) => Some(Fault::NotAsked),
+            Verdict::Unverified(why) => (!why.is_expected()).then_some(Fault::Unverified),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The conclusion of a run: the counts of results, and what fails it.
+//!
+//! `run`, `reference verify` and `cargo test` pass or fail by it; reports only show it.
+
+mod fault;
+
+mod tally;
+
+mod failures;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rolecall_model::TemplateName;
+
+use crate::divergence::{Divergences, pair_name};
+use crate::run::{Compared, RunInfo};
+use crate::verdict::Verdict;
+use rolecall_base::problem::Problem;
+
+pub use failures::Failures;
+pub use fault::Fault;
+pub use tally::{PairTally, Share};
+
+/// The results of a run. Pairs are added one by one, and the run itself at the end.
+#[derive(Debug, Default)]
+pub struct Conclusion<'s> {
+    /// The counts for each template.
+    pub by_template: BTreeMap<TemplateName, PairTally>,
+    /// The counts for all pairs.
+    pub total: PairTally,
+    /// Whether the pairs were compared with snapshots.
+    pub has_snapshots: bool,
+    /// Failures that nobody expects.
+    pub failures: Failures<'s>,
+    /// The names of listed divergences that now agree with the reference.
+    pub gone: Vec<String>,
+    /// Problems with the files of snapshots, besides the transcripts in them.
+    pub problems: Vec<Problem>,
+    /// How long the run took.
+    pub elapsed: Duration,
+}
+
+impl<'s> Conclusion<'s> {
+    /// Adds a pair. Those of a template come one after the other.
+    pub fn add(&mut self, compared: &Compared<'s>, divergences: &Divergences) {
+        let rendered = &compared.rendered;
+        let name = rendered.pair.template.name.clone();
+        self.by_template.entry(name).or_default().add(compared);
+        self.total.add(compared);
+        self.has_snapshots |= compared.comparison.is_some();
+        self.failures.add(compared);
+        if compared.verdict == Verdict::Agrees
+            && divergences.has_seen(rendered.engine, &rendered.pair)
+        {
+            let name = format!("{} {}", rendered.engine, pair_name(&rendered.pair));
+            self.gone.push(name);
+        }
+    }
+
+    /// Adds the duration and the problems of the run.
+    pub fn finish(&mut self, ran: RunInfo) {
+        self.elapsed = ran.elapsed;
+        self.problems = ran.problems;
+    }
+
+    /// Whether the run passes: each pair agrees with its snapshot and the reference, or differs
+    /// for a listed reason; every divergence still exists; every file of snapshots can be read;
+    /// every template could be read; and not every pair failed.
+    pub fn passes(&self) -> bool {
+        self.total.faults == 0
+            && self.gone.is_empty()
+            && self.problems.is_empty()
+            && self.failures.are_none()
+    }
+}

@@ -1,0 +1,504 @@
+//! `rolecall.toml`: what makes a folder a suite of one's own.
+//!
+//! It lists the suite's templates and their sources, the built-in cases and the own cases
+//! that they are rendered with, and the engines that render them. Snapshots and records are
+//! beside it.
+
+mod document;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use rolecall_model::{Dialect, Template, TemplateName, Variable};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use toml::de::DeTable;
+
+use document::{Item, TomlDocument};
+use rolecall_base::file::read_text;
+use rolecall_base::json;
+use rolecall_base::naming;
+use rolecall_base::problem::{Position, Problem, did_you_mean};
+use rolecall_base::wildcard::Wildcard;
+use rolecall_front::front::Front;
+
+/// The name of the file.
+pub const FILE: &str = "rolecall.toml";
+
+/// The file as an editor checks it.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub struct ConfigurationFile {
+    /// The templates of the suite by name, each with where it is: a text alone, or a table.
+    templates: BTreeMap<String, TemplateEntry>,
+    /// Which cases they are rendered with.
+    cases: Option<CasesTable>,
+    /// The engine for templates of a dialect: a name of `rolecall list engines`, or the command
+    /// line of a program that speaks the engine protocol.
+    engines: Option<EnginesTable>,
+    /// The folder of what was accepted and recorded, `snapshots` unless said.
+    snapshots: Option<String>,
+}
+
+/// A template of the suite.
+#[derive(Debug, JsonSchema, Serialize, Deserialize)]
+#[serde(untagged)]
+enum TemplateEntry {
+    /// Where the template is.
+    Source(String),
+    /// Where it is, and what goes with it.
+    Table(TemplateTable),
+}
+
+/// Where a template is, and what goes with it.
+#[derive(Debug, JsonSchema, Serialize, Deserialize)]
+#[schemars(deny_unknown_fields)]
+struct TemplateTable {
+    /// Where the template is: a file or folder as `rolecall check` takes it, below this folder,
+    /// or `hf:ORG/NAME@REVISION` or `ollama:NAME:TAG`.
+    source: String,
+    /// Special tokens that it is given, over those that come with the source.
+    special_tokens: Option<BTreeMap<String, String>>,
+    /// Variables that it reads besides the standard ones. A value
+    /// `{ "$json" = "tools", indent = 4 }` stands for the JSON text of the case's tools.
+    variables: Option<Map<String, Value>>,
+    /// What the application of the template's users does before it and after: a name of
+    /// `rolecall list fronts`.
+    front: Option<String>,
+    /// A name that templates share which are meant to give the same prompts.
+    family: Option<String>,
+    /// Contracts of `rolecall check` that the template breaks on purpose, each with the reason.
+    broken: Option<BTreeMap<String, String>>,
+}
+
+/// Which cases templates are rendered with.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct CasesTable {
+    /// Patterns over the built-in families, or cases as `family/name`: `["*"]` unless said, `[]`
+    /// for none.
+    builtin: Option<Vec<String>>,
+    /// Patterns over the built-in cases that are left out of them.
+    without: Option<Vec<String>>,
+    /// Folders and files with cases of one's own; `cases` unless said, where there is one.
+    own: Option<Vec<String>>,
+}
+
+/// The engine of each dialect.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct EnginesTable {
+    /// For Jinja templates.
+    jinja: Option<String>,
+    /// For Go templates.
+    go: Option<String>,
+}
+
+/// A suite of one's own, as its file describes it.
+#[derive(Debug, Clone, Default)]
+pub struct Configuration {
+    /// The file.
+    pub path: PathBuf,
+    /// The templates, by name.
+    pub templates: Vec<ConfiguredTemplate>,
+    /// The built-in cases.
+    pub builtin: BuiltinCases,
+    /// Files and folders with cases of one's own.
+    pub own: Vec<PathBuf>,
+    /// The engine of a dialect, where it is not the usual one.
+    pub engines: BTreeMap<Dialect, String>,
+    /// The folder of what was accepted and recorded.
+    pub snapshots: PathBuf,
+}
+
+/// Which of the built-in cases.
+#[derive(Debug, Clone, Default)]
+pub struct BuiltinCases {
+    with: Vec<Wildcard>,
+    without: Vec<Wildcard>,
+}
+
+/// A template of a suite of one's own.
+#[derive(Debug, Clone)]
+pub struct ConfiguredTemplate {
+    /// Its name, which is its key in the file.
+    pub name: TemplateName,
+    /// Where it is, as it is written.
+    pub source: String,
+    /// Where it is on this machine: the path of `source`, or of the model that it names; or why
+    /// there is none.
+    pub local: Result<PathBuf, Problem>,
+    /// Where in the file its source stands.
+    pub position: Position,
+    special_tokens: Map<String, Value>,
+    variables: Vec<(String, Variable)>,
+    front: Option<(Front, Position)>,
+    family: Option<String>,
+    broken: Vec<(String, String)>,
+}
+
+static KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<ConfigurationFile>);
+static TEMPLATE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<TemplateTable>);
+static CASES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CasesTable>);
+static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<EnginesTable>);
+
+impl BuiltinCases {
+    /// Whether a built-in case was chosen.
+    pub fn has(&self, family: &str, name: &str) -> bool {
+        let id = format!("{family}/{name}");
+        let is_any = |patterns: &[Wildcard]| {
+            let mut patterns = patterns.iter();
+            patterns.any(|pattern| pattern.is_match(family) || pattern.is_match(&id))
+        };
+        is_any(&self.with) && !is_any(&self.without)
+    }
+}
+
+impl Configuration {
+    /// Reads the file. Any problem makes the whole file invalid: a suite with a part missing
+    /// could pass when it should not.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, each with line and column.
+    pub fn read(path: &Path) -> Result<Configuration, Vec<Problem>> {
+        let text = read_text(path).map_err(|problem| vec![problem])?;
+        let (document, table) =
+            TomlDocument::parse(path, &text).map_err(|problem| vec![problem])?;
+        let mut reader = ConfigurationReader {
+            root: path.parent().unwrap_or(Path::new("")),
+            document,
+        };
+        let configuration = reader.configuration(path, &table);
+        let mut problems = reader.document.problems;
+        problems.sort_by_key(|problem| problem.position);
+        if problems.is_empty() {
+            Ok(configuration)
+        } else {
+            Err(problems)
+        }
+    }
+
+    /// The folder that the file is in.
+    pub fn root(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+}
+
+impl ConfiguredTemplate {
+    /// Applies the configuration to a template from its source: name, tokens, variables and the
+    /// rest. If the source has several templates, their own names are part of the new ones.
+    ///
+    /// # Errors
+    ///
+    /// The front that was asked for is not for templates of this dialect.
+    pub(crate) fn dress(
+        &self,
+        template: &mut Template,
+        is_alone: bool,
+        file: &Path,
+    ) -> Result<(), Problem> {
+        if let Some((front, position)) = self.front
+            && !front.is_for(template.dialect)
+        {
+            let message = format!(
+                "the front `{front}` is not for {} templates",
+                template.dialect
+            );
+            return Err(Problem::new(file, message)
+                .at(position)
+                .help("`rolecall list fronts` says what each is for"));
+        }
+        template.name = if is_alone {
+            self.name.clone()
+        } else {
+            let own = template.name.as_str();
+            let own = own.rsplit_once('@').map_or(own, |(_, variant)| variant);
+            let tidy = |c: char| match c.to_ascii_lowercase() {
+                c if c.is_ascii_alphanumeric() || "._-".contains(c) => c,
+                _ => '-',
+            };
+            let own: String = own.chars().map(tidy).collect();
+            TemplateName::new(&format!("{}.{own}", self.name))
+        };
+        template.special_tokens.extend(self.special_tokens.clone());
+        for (name, value) in &self.variables {
+            template.variables.retain(|(known, _)| known != name);
+            template.variables.push((name.clone(), value.clone()));
+        }
+        if let Some((front, _)) = self.front {
+            template.front = Some(front.name().to_owned());
+        }
+        if self.family.is_some() {
+            template.family.clone_from(&self.family);
+        }
+        for (contract, why) in &self.broken {
+            template.broken.retain(|(known, _)| known != contract);
+            template.broken.push((contract.clone(), why.clone()));
+        }
+        // The same goes for the model's other templates.
+        for (_, other) in &mut template.named {
+            other.special_tokens.extend(self.special_tokens.clone());
+            other.variables.extend(self.variables.iter().cloned());
+        }
+        Ok(())
+    }
+}
+
+struct ConfigurationReader<'t> {
+    /// The folder of the file.
+    root: &'t Path,
+    document: TomlDocument<'t>,
+}
+
+impl<'t> ConfigurationReader<'t> {
+    fn configuration(&mut self, path: &Path, table: &DeTable<'t>) -> Configuration {
+        self.document.check_keys(table, "this file", &KEYS);
+        let mut configuration = Configuration {
+            path: path.to_path_buf(),
+            builtin: BuiltinCases {
+                with: Wildcard::new("*").into_iter().collect(),
+                without: Vec::new(),
+            },
+            snapshots: self.root.join("snapshots"),
+            ..Configuration::default()
+        };
+        let cases = self.root.join("cases");
+        if cases.is_dir() {
+            configuration.own.push(cases);
+        }
+        match table.get("templates") {
+            Some(item) => {
+                if let Some(templates) = self.document.table(item, "`templates`") {
+                    configuration.templates = self.templates(templates);
+                }
+            }
+            None => self.document.problem(
+                &(0..0),
+                "the file has no `templates`".to_owned(),
+                Some("write [templates], and below it: my-model = \"chat_template.jinja\"".into()),
+            ),
+        }
+        if let Some(item) = table.get("cases")
+            && let Some(cases) = self.document.table(item, "`cases`")
+        {
+            self.cases(cases, &mut configuration);
+        }
+        if let Some(item) = table.get("engines")
+            && let Some(engines) = self.document.table(item, "`engines`")
+        {
+            self.document
+                .check_keys(engines, "`engines`", &ENGINES_KEYS);
+            for dialect in Dialect::ALL {
+                if let Some(item) = engines.get(dialect.name())
+                    && let Some(engine) = self.document.string(item, "the engine of a dialect")
+                {
+                    configuration.engines.insert(dialect, engine);
+                }
+            }
+        }
+        if let Some(item) = table.get("snapshots")
+            && let Some(folder) = self.document.string(item, "`snapshots`")
+        {
+            configuration.snapshots = self.below(&folder, item);
+        }
+        configuration
+    }
+
+    fn templates(&mut self, templates: &DeTable<'t>) -> Vec<ConfiguredTemplate> {
+        let mut configured = Vec::new();
+        for (key, item) in templates {
+            let name = TemplateName::new(key.get_ref());
+            if !naming::is_plain(&name) {
+                let message = format!("`{name}` cannot be the name of a folder on every system");
+                let help = format!(
+                    "at most {} lower-case letters, digits, dots, dashes and underscores",
+                    naming::MOST_CHARACTERS
+                );
+                self.document.problem(&key.span(), message, Some(help));
+            }
+            configured.extend(self.template(name, &key.span(), item));
+        }
+        configured
+    }
+
+    fn template(
+        &mut self,
+        name: TemplateName,
+        key: &Range<usize>,
+        item: &Item<'t>,
+    ) -> Option<ConfiguredTemplate> {
+        let what = format!("the template `{name}`");
+        if let Some(source) = item.get_ref().as_str() {
+            return Some(self.configured(name, source.to_owned(), &item.span()));
+        }
+        let table = self
+            .document
+            .table(item, &format!("{what}, unless it is a text,"))?;
+        self.document.check_keys(table, &what, &TEMPLATE_KEYS);
+        let Some(source) = table.get("source") else {
+            let message = format!("{what} has no `source`");
+            let help = "write where it is: source = \"chat_template.jinja\"";
+            self.document.problem(key, message, Some(help.to_owned()));
+            return None;
+        };
+        let text = self.document.string(source, "`source`")?;
+        let mut configured = self.configured(name, text, &source.span());
+        for (name, item) in self.entries(table, "special_tokens") {
+            if let Some(token) = self.document.string(item, &format!("the token `{name}`")) {
+                configured.special_tokens.insert(name, Value::String(token));
+            }
+        }
+        for (name, item) in self.entries(table, "variables") {
+            if let Some(variable) = self.variable(item, &name) {
+                configured.variables.push((name, variable));
+            }
+        }
+        for (name, item) in self.entries(table, "broken") {
+            if let Some(why) = self
+                .document
+                .string(item, &format!("the reason for `{name}`"))
+            {
+                configured.broken.push((name, why));
+            }
+        }
+        if let Some(item) = table.get("family") {
+            configured.family = self.document.string(item, "`family`");
+        }
+        if let Some(item) = table.get("front") {
+            configured.front = self.front(item);
+        }
+        Some(configured)
+    }
+
+    fn configured(
+        &self,
+        name: TemplateName,
+        source: String,
+        span: &Range<usize>,
+    ) -> ConfiguredTemplate {
+        ConfiguredTemplate {
+            name,
+            local: Ok(self.root.join(&source)),
+            source,
+            position: self.document.position(span),
+            special_tokens: Map::new(),
+            variables: Vec::new(),
+            front: None,
+            family: None,
+            broken: Vec::new(),
+        }
+    }
+
+    /// The entries of a table in a table, if it is there.
+    fn entries<'a>(&mut self, table: &'a DeTable<'t>, key: &str) -> Vec<(String, &'a Item<'t>)> {
+        let Some(item) = table.get(key) else {
+            return Vec::new();
+        };
+        let Some(entries) = self.document.table(item, &format!("`{key}`")) else {
+            return Vec::new();
+        };
+        let entries = entries.iter();
+        entries
+            .map(|(key, item)| (key.get_ref().to_string(), item))
+            .collect()
+    }
+
+    fn variable(&mut self, item: &Item<'t>, name: &str) -> Option<Variable> {
+        let value = self
+            .document
+            .json(item, &format!("the variable `{name}`"))?;
+        let Some(source) = value.get("$json") else {
+            return Some(Variable::Value(value));
+        };
+        let indent = value.get("indent").map(Value::as_u64);
+        let is_known = |object: &Map<String, Value>| {
+            let mut keys = object.keys();
+            keys.all(|key| ["$json", "indent"].contains(&key.as_str()))
+        };
+        let indent = match indent {
+            None => None,
+            Some(Some(indent @ 0..=16)) => usize::try_from(indent).ok(),
+            Some(_) => {
+                let message = "`indent` must be a number from 0 to 16".to_owned();
+                self.document.problem(&item.span(), message, None);
+                return None;
+            }
+        };
+        if source != "tools" || !value.as_object().is_some_and(is_known) {
+            let message = "a generated variable is { \"$json\" = \"tools\", indent = 4 }, with or \
+                           without the indent"
+                .to_owned();
+            self.document.problem(&item.span(), message, None);
+            return None;
+        }
+        Some(Variable::ToolsJson { indent })
+    }
+
+    fn front(&mut self, item: &Item<'t>) -> Option<(Front, Position)> {
+        let name = self.document.string(item, "`front`")?;
+        match name.parse::<Front>() {
+            Ok(front) => Some((front, self.document.position(&item.span()))),
+            Err(error) => {
+                let names = Front::ALL.map(Front::name);
+                let help = did_you_mean(&name, names)
+                    .unwrap_or_else(|| format!("there are {}", names.join(", ")));
+                self.document
+                    .problem(&item.span(), error.to_string(), Some(help));
+                None
+            }
+        }
+    }
+
+    fn cases(&mut self, table: &DeTable<'t>, configuration: &mut Configuration) {
+        self.document.check_keys(table, "`cases`", &CASES_KEYS);
+        if let Some(item) = table.get("builtin") {
+            configuration.builtin.with = self.patterns(item, "`builtin`");
+        }
+        if let Some(item) = table.get("without") {
+            configuration.builtin.without = self.patterns(item, "`without`");
+        }
+        if let Some(item) = table.get("own") {
+            configuration.own.clear();
+            for (path, span) in self.document.strings(item, "`own`") {
+                let local = self.root.join(&path);
+                if local.exists() {
+                    configuration.own.push(local);
+                } else {
+                    let message = format!("no such file or folder: {path}");
+                    self.document.problem(&span, message, None);
+                }
+            }
+        }
+    }
+
+    fn patterns(&mut self, item: &Item<'t>, what: &str) -> Vec<Wildcard> {
+        let mut patterns = Vec::new();
+        for (text, span) in self.document.strings(item, what) {
+            match Wildcard::new(&text) {
+                Ok(pattern) => patterns.push(pattern),
+                Err(error) => self.document.problem(&span, error.to_string(), None),
+            }
+        }
+        patterns
+    }
+
+    /// A folder below the file's folder: nothing is written elsewhere.
+    fn below(&mut self, folder: &str, item: &Item<'t>) -> PathBuf {
+        let path = Path::new(folder);
+        let is_plain = |part: std::path::Component<'_>| {
+            matches!(
+                part,
+                std::path::Component::Normal(_) | std::path::Component::CurDir
+            )
+        };
+        if folder.is_empty() || !path.components().all(is_plain) {
+            let message = format!("`{folder}` is not a folder below this one");
+            self.document.problem(&item.span(), message, None);
+        }
+        self.root.join(path)
+    }
+}

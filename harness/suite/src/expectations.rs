@@ -1,0 +1,45 @@
+//! The expectations of a suite: accepted snapshots, reference records and divergences.
+
+use rolecall_model::Template;
+
+use crate::divergence::Divergences;
+use crate::layout::Layout;
+use crate::record::Records;
+use crate::snapshot::Snapshots;
+use crate::verdict::Truth;
+use rolecall_base::problem::Problem;
+
+/// The accepted snapshots, reference records and divergences of a suite.
+#[derive(Debug)]
+pub struct Expectations {
+    /// The accepted transcripts.
+    pub snapshots: Snapshots,
+    /// The records of the references.
+    pub records: Records,
+    /// The listed differences from the references.
+    pub divergences: Divergences,
+}
+
+impl Expectations {
+    /// Reads the expectations of a suite. Problems with single records are in
+    /// [`Records::problems`].
+    pub fn read<'t>(
+        layout: &Layout,
+        templates: impl IntoIterator<Item = &'t Template>,
+    ) -> Result<Expectations, Vec<Problem>> {
+        Ok(Expectations {
+            snapshots: Snapshots::of(layout),
+            records: Records::read(layout, templates),
+            divergences: Divergences::read(&layout.divergences())?,
+        })
+    }
+
+    /// Verdicts by the records.
+    pub fn truth(&self) -> Truth<'_> {
+        Truth::Records {
+            records: &self.records,
+            divergences: &self.divergences,
+            snapshots: &self.snapshots,
+        }
+    }
+}

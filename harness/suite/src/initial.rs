@@ -1,0 +1,291 @@
+//! The first files of a suite of one's own.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::configuration;
+use rolecall_base::file::{is_there, write_whole};
+use rolecall_base::naming;
+use rolecall_base::problem::Problem;
+use rolecall_base::root::Root;
+use rolecall_source::source;
+
+/// A file that is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InitialFile {
+    /// Where.
+    pub path: PathBuf,
+    /// What.
+    pub text: String,
+}
+
+/// The first files of a suite of one's own, and the templates in them.
+#[derive(Debug)]
+pub struct Initial {
+    /// The files.
+    pub files: Vec<InitialFile>,
+    /// The templates that were found in the folder: names and sources.
+    pub templates: Vec<(String, String)>,
+}
+
+/// The first case file.
+const CASE: &str = r#"{
+  "about": "Conversations of our own. Every template of rolecall.toml is rendered with them.",
+  "cases": {
+    "follow-up": {
+      "about": "A second question after an answer, with a system text.",
+      "messages": [
+        {"role": "system", "content": "Answer in one word."},
+        {"role": "user", "content": "Which planet has rings?"},
+        {"role": "assistant", "content": "Saturn."},
+        {"role": "user", "content": "And which is the largest?"}
+      ]
+    }
+  }
+}
+"#;
+
+/// The workflow for GitHub, which checks the suite on every change.
+const WORKFLOW: &str = r"# Checks the chat templates of rolecall.toml: every prompt is as accepted, and no template breaks
+# a contract that it did not break before.
+name: chat templates
+on: [push, pull_request]
+permissions:
+  contents: read
+jobs:
+  rolecall:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: pipx install rolecall==VERSION
+      - run: rolecall run
+      - run: rolecall lint
+";
+
+/// Folders that hold no templates of a project's own.
+const SKIPPED: [&str; 5] = ["cases", "node_modules", "snapshots", "target", "venv"];
+
+/// The first files for a suite in a folder: a `rolecall.toml` with the templates that are
+/// there, a first case, and a workflow for CI that installs this version.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn initial(folder: &Path, version: &str) -> Result<Initial, Problem> {
+    let templates = if is_there(folder) {
+        found(folder)?
+    } else {
+        Vec::new()
+    };
+    let files = [
+        (configuration::FILE, configuration(&templates)),
+        ("cases/own.json", CASE.to_owned()),
+        (
+            ".github/workflows/rolecall.yml",
+            WORKFLOW.replace("VERSION", version),
+        ),
+    ];
+    let below = folder.strip_prefix(".").unwrap_or(folder);
+    let files = files.map(|(path, text)| InitialFile {
+        path: below.join(path),
+        text,
+    });
+    Ok(Initial {
+        files: files.into(),
+        templates,
+    })
+}
+
+impl Initial {
+    /// Writes the files, if none of them is there already.
+    ///
+    /// # Errors
+    ///
+    /// Every file that is there already; nothing is written then. Or that a file cannot be
+    /// written.
+    pub fn write(&self) -> Result<(), Vec<Problem>> {
+        let there: Vec<Problem> = self
+            .files
+            .iter()
+            .filter(|file| is_there(&file.path))
+            .map(|file| {
+                Problem::new(&file.path, "exists already, and is not overwritten")
+                    .help("nothing was written: name another folder, or delete this file first")
+            })
+            .collect();
+        if !there.is_empty() {
+            return Err(there);
+        }
+        for file in &self.files {
+            write_whole(&file.path, &file.text).map_err(|problem| vec![problem])?;
+        }
+        Ok(())
+    }
+}
+
+/// The templates in a folder, its files and its direct subfolders: names and sources.
+fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
+    if source::is_model(folder) {
+        let name = folder.canonicalize().ok();
+        let name = name.as_deref().and_then(Path::file_name);
+        let name = name.map_or_else(|| "model".into(), |name| name.to_string_lossy());
+        return Ok(vec![(plain(&name), ".".to_owned())]);
+    }
+    let mut templates = Vec::new();
+    let mut names = BTreeSet::new();
+    for path in Root::new(folder)?.entries(folder)? {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        if file.starts_with('.') || SKIPPED.contains(&file.as_ref()) {
+            continue;
+        }
+        if source::read(&path).templates.is_empty() {
+            continue;
+        }
+        // A dot in the name of a folder belongs to a version.
+        let stem = if path.is_dir() {
+            file.clone()
+        } else {
+            path.file_stem().unwrap_or_default().to_string_lossy()
+        };
+        let mut name = plain(&stem);
+        if !names.insert(name.clone()) {
+            name = plain(&file);
+            names.insert(name.clone());
+        }
+        templates.push((name, file.into_owned()));
+    }
+    Ok(templates)
+}
+
+/// A name that can be a folder of snapshots.
+fn plain(name: &str) -> String {
+    let tidy = |c: char| match c.to_ascii_lowercase() {
+        c if c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c) => c,
+        _ => '-',
+    };
+    let name: String = name
+        .chars()
+        .map(tidy)
+        .take(naming::MOST_CHARACTERS)
+        .collect();
+    let name = name.trim_matches(['.', '-', '_']);
+    if name.is_empty() {
+        "model".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+fn configuration(templates: &[(String, String)]) -> String {
+    let mut text = String::from(
+        "# Chat templates. `rolecall run` compares each prompt with the one that was accepted.\n\n\
+         [templates]\n",
+    );
+    // Writing to a string cannot fail.
+    for (name, source) in templates {
+        let name = if name.contains('.') {
+            quoted(name)
+        } else {
+            name.clone()
+        };
+        let _ = writeln!(text, "{name} = {}", quoted(source));
+    }
+    if templates.is_empty() {
+        text.push_str(
+            "# A file or folder below this one, a model of the Hugging Face hub, or one of Ollama:\n\
+             # my-model = \"chat_template.jinja\"\n\
+             # qwen3 = \"hf:Qwen/Qwen3-0.6B\"\n\
+             # llama = \"ollama:llama3.2:1b\"\n",
+        );
+    }
+    text.push_str(
+        "\n# For more settings, write the template as a table:\n\
+         # [templates.my-model]\n\
+         # source = \"chat_template.jinja\"\n\
+         # special_tokens = { bos_token = \"<s>\", eos_token = \"</s>\" }\n\
+         # variables = { enable_thinking = false }\n\
+         # front = \"transformers\"\n\
+         # broken = { system-kept = \"The model was trained without a system text.\" }\n\
+         \n\
+         [cases]\n\
+         # The built-in families to use; `rolecall list cases` lists them.\n\
+         builtin = [\"*\"]\n\
+         # Files and folders with cases of your own.\n\
+         own = [\"cases\"]\n",
+    );
+    text
+}
+
+/// A string in TOML: every JSON string is one, too.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::Configuration;
+
+    fn names(folder: &Path) -> Vec<(String, String)> {
+        initial(folder, "1.2.3").unwrap().templates
+    }
+
+    #[test]
+    fn what_is_in_the_folder_is_in_the_suite() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("My Chat.jinja", "x");
+        write(
+            "Qwen3-0.6B/tokenizer_config.json",
+            r#"{"chat_template": "y"}"#,
+        );
+        write("a/b.txt", "");
+        write("target/c.jinja", "");
+        write("README.md", "");
+        let expected = [("my-chat", "My Chat.jinja"), ("qwen3-0.6b", "Qwen3-0.6B")]
+            .map(|(name, source)| (name.to_owned(), source.to_owned()));
+        assert_eq!(names(folder.path()), expected);
+
+        let initial = initial(folder.path(), "1.2.3").unwrap();
+        initial.write().unwrap();
+        let configuration = Configuration::read(&folder.path().join("rolecall.toml")).unwrap();
+        let read: Vec<_> = configuration
+            .templates
+            .iter()
+            .map(|template| (template.name.to_string(), template.source.clone()))
+            .collect();
+        assert_eq!(read, expected);
+        let problems = initial.write().unwrap_err();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        let workflow = folder.path().join(".github/workflows/rolecall.yml");
+        assert!(
+            std::fs::read_to_string(workflow)
+                .unwrap()
+                .contains("rolecall==1.2.3")
+        );
+    }
+
+    #[test]
+    fn a_model_folder_is_one_template() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("Org Model");
+        std::fs::create_dir(&model).unwrap();
+        std::fs::write(model.join("tokenizer_config.json"), "{}").unwrap();
+        assert_eq!(names(&model), [("org-model".to_owned(), ".".to_owned())]);
+    }
+
+    #[test]
+    fn a_folder_without_templates_has_examples() {
+        let folder = tempfile::tempdir().unwrap();
+        let initial = initial(&folder.path().join("new"), "1").unwrap();
+        assert_eq!(initial.templates, []);
+        initial.write().unwrap();
+        let file = folder.path().join("new/rolecall.toml");
+        assert!(Configuration::read(&file).unwrap().templates.is_empty());
+    }
+}

@@ -1,0 +1,186 @@
+//! The files and folders of a suite: its inputs, snapshots and records.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::configuration::{self, Configuration, ConfiguredTemplate};
+use rolecall_base::problem::Problem;
+
+/// The files and folders of a suite.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    root: PathBuf,
+    kind: SuiteKind,
+}
+
+/// How a suite came to be.
+#[derive(Debug, Clone)]
+enum SuiteKind {
+    /// `cases` and `snapshots` as in a checkout of Rolecall.
+    Checkout,
+    /// The same folders, unpacked from the program. They are read-only.
+    Builtin,
+    /// A folder with `rolecall.toml`, and the root of the built-in suite.
+    Own(Arc<Configuration>, PathBuf),
+}
+
+impl Layout {
+    /// A suite with the folders of a checkout.
+    pub fn new(root: impl Into<PathBuf>) -> Layout {
+        Layout {
+            root: root.into(),
+            kind: SuiteKind::Checkout,
+        }
+    }
+
+    /// The built-in suite, unpacked into a folder.
+    pub fn builtin(root: impl Into<PathBuf>) -> Layout {
+        Layout {
+            root: root.into(),
+            kind: SuiteKind::Builtin,
+        }
+    }
+
+    /// A suite of one's own, with the built-in suite, whose cases it may use.
+    pub fn own(configuration: Configuration, builtin: &Layout) -> Layout {
+        Layout {
+            root: configuration.root().to_path_buf(),
+            kind: SuiteKind::Own(Arc::new(configuration), builtin.root.clone()),
+        }
+    }
+
+    /// The same layout, with new paths for the templates that `find` knows, such as models
+    /// that are given by name.
+    #[must_use]
+    pub fn with_sources(
+        &self,
+        mut find: impl FnMut(&ConfiguredTemplate) -> Option<Result<PathBuf, Problem>>,
+    ) -> Layout {
+        let mut layout = self.clone();
+        if let SuiteKind::Own(configuration, _) = &mut layout.kind {
+            for configured in &mut Arc::make_mut(configuration).templates {
+                if let Some(found) = find(configured) {
+                    configured.local = found;
+                }
+            }
+        }
+        layout
+    }
+
+    /// Looks for a suite with the folders of a checkout from a folder upwards: the first folder
+    /// that has both `cases/conversations` and `cases/templates`.
+    pub fn find(from: &Path) -> Option<Layout> {
+        from.ancestors()
+            .map(Layout::new)
+            .find(|layout| layout.conversations().is_dir() && layout.templates().is_dir())
+    }
+
+    /// Looks for `rolecall.toml` from a folder upwards, below the first checkout.
+    pub fn find_configuration(from: &Path) -> Option<PathBuf> {
+        for folder in from.ancestors() {
+            let file = folder.join(configuration::FILE);
+            if file.is_file() {
+                return Some(file);
+            }
+            let checkout = Layout::new(folder);
+            if checkout.conversations().is_dir() && checkout.templates().is_dir() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The folder that holds everything.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The configuration of a suite of one's own.
+    pub fn configuration(&self) -> Option<&Configuration> {
+        match &self.kind {
+            SuiteKind::Own(configuration, _) => Some(configuration),
+            SuiteKind::Checkout | SuiteKind::Builtin => None,
+        }
+    }
+
+    /// Whether it is the suite of a checkout of Rolecall, which the tests there check.
+    pub fn is_checkout(&self) -> bool {
+        matches!(self.kind, SuiteKind::Checkout)
+    }
+
+    /// Whether nothing may be written into it.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.kind, SuiteKind::Builtin)
+    }
+
+    /// The folder of the inputs. A suite of one's own has the built-in inputs.
+    pub fn cases(&self) -> PathBuf {
+        match &self.kind {
+            SuiteKind::Checkout | SuiteKind::Builtin => self.root.join("cases"),
+            SuiteKind::Own(_, builtin) => builtin.join("cases"),
+        }
+    }
+
+    /// The programs around the harness, such as the reference engines.
+    pub fn scripts(&self) -> PathBuf {
+        self.cases().with_file_name("scripts")
+    }
+
+    /// The case files.
+    pub fn conversations(&self) -> PathBuf {
+        self.cases().join("conversations")
+    }
+
+    /// The templates and their sidecars.
+    pub fn templates(&self) -> PathBuf {
+        self.cases().join("templates")
+    }
+
+    /// The tool files.
+    pub fn tools(&self) -> PathBuf {
+        self.cases().join("tools")
+    }
+
+    /// The explained differences between twins.
+    pub fn parity(&self) -> PathBuf {
+        self.snapshots().join("parity.json")
+    }
+
+    /// The known differences from the references.
+    pub fn divergences(&self) -> PathBuf {
+        self.snapshots().join("divergences.json")
+    }
+
+    /// The accepted transcripts.
+    pub fn snapshots(&self) -> PathBuf {
+        match &self.kind {
+            SuiteKind::Checkout | SuiteKind::Builtin => self.root.join("snapshots"),
+            SuiteKind::Own(configuration, _) => configuration.snapshots.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_is_found_from_below() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        let below = layout.templates().join("below");
+        std::fs::create_dir_all(&below).unwrap();
+        assert!(Layout::find(&below).is_none());
+        std::fs::create_dir_all(layout.conversations()).unwrap();
+        assert_eq!(Layout::find(&below).unwrap().root(), folder.path());
+
+        // The nearer of two counts.
+        assert_eq!(Layout::find_configuration(&below), None);
+        let above = folder.path().join(configuration::FILE);
+        std::fs::write(&above, "").unwrap();
+        assert_eq!(Layout::find_configuration(&below), Some(above));
+        let near = below.join(configuration::FILE);
+        std::fs::write(&near, "").unwrap();
+        assert_eq!(Layout::find_configuration(&below), Some(near));
+    }
+}

@@ -1,0 +1,55 @@
+//! Suites: cases, templates, and what is expected of each pair of them.
+
+pub mod case_file;
+
+pub mod configuration;
+
+pub mod initial;
+
+pub mod schema;
+
+pub mod layout;
+
+pub mod suite;
+
+pub mod selection;
+
+pub mod shard;
+
+pub mod construct;
+
+pub mod reference;
+
+pub mod record;
+
+pub mod divergence;
+
+pub mod snapshot;
+
+pub mod verdict;
+
+pub mod cause;
+
+pub mod expectations;
+
+pub mod opened;
+
+pub mod run;
+
+pub mod conclusion;
+
+pub mod repetition;
+
+pub mod accepting;
+
+pub mod saved_run;
+
+pub mod replay;
+
+pub mod comparison;
+
+pub mod parity;
+
+pub mod recording;
+
+pub mod export;

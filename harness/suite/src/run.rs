@@ -1,0 +1,672 @@
+//! Renders pairs on all cores: loads every template once, and renders every pair once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use rolecall_model::guard::STACK;
+use rolecall_model::{Case, Dialect, Engine, Outcome, Template};
+
+use crate::divergence::Divergences;
+use crate::opened::Opened;
+use crate::record::Unverified;
+use crate::snapshot::{SnapshotStatus, Snapshots};
+use crate::suite::{Pair, Suite, templates_of};
+use crate::verdict::{Truth, Verdict, by_outcome, by_record};
+use rolecall_base::fingerprint::Fingerprint;
+use rolecall_base::problem::Problem;
+use rolecall_base::stream;
+use rolecall_base::transcript;
+use rolecall_card::card::{self, Card, Examiner};
+use rolecall_card::contract::Render;
+use rolecall_card::tokenizer::Tokenizers;
+use rolecall_front::engines::Engines;
+use rolecall_front::front::{Front, ModelProfile};
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+
+/// The most bytes of a text that are kept for comparing: 256 KiB.
+pub const MOST_OF_DIFFERENCE: usize = 256 << 10;
+
+/// Renders pairs: has the engines and the threads.
+pub struct Runner<'r> {
+    engines: &'r Engines,
+    chosen: Vec<&'r dyn Engine>,
+    pool: rayon::ThreadPool,
+    progress: Option<Box<dyn Fn() + Send + Sync>>,
+    loaded: Option<&'r Programs<'r>>,
+}
+
+/// Templates, each loaded into the engine for its dialect.
+#[derive(Default)]
+pub struct Programs<'s> {
+    by_template: HashMap<Key, FrontProgram<'s>>,
+}
+
+/// Identifies a case as a front prepares it. Models that the front treats alike share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct InputKey<'s> {
+    case: Key,
+    front: Front,
+    model: ModelProfile<'s>,
+}
+
+impl<'s> InputKey<'s> {
+    fn of(pair: &Pair<'_>, program: &FrontProgram<'s>) -> InputKey<'s> {
+        InputKey {
+            case: key(pair.case),
+            front: pair.front(),
+            model: program.model.with(pair.case),
+        }
+    }
+}
+
+impl Hash for InputKey<'_> {
+    /// Hashes only the case: few cases meet several fronts.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.case.hash(state);
+    }
+}
+
+/// Pairs with what is needed to render them.
+struct RenderPlan<'p, 's> {
+    /// The cases to prepare, each once for its front and model.
+    cases: Vec<(InputKey<'s>, &'s Case)>,
+    /// For each pair its program and the index of its case; none if its dialect has no
+    /// engine.
+    of_pairs: Vec<Option<(&'p FrontProgram<'s>, usize)>>,
+}
+
+impl<'p, 's> RenderPlan<'p, 's> {
+    fn of(
+        pairs: &[Pair<'s>],
+        program: impl Fn(&Template) -> Option<&'p FrontProgram<'s>>,
+    ) -> RenderPlan<'p, 's> {
+        let mut cases = Vec::new();
+        let mut numbers = HashMap::new();
+        let mut of_pairs = Vec::with_capacity(pairs.len());
+        for of_template in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
+            let program = of_template.first().and_then(|pair| program(pair.template));
+            of_pairs.extend(of_template.iter().map(|pair| {
+                let program = program?;
+                let asked = InputKey::of(pair, program);
+                let number = *numbers.entry(asked).or_insert_with(|| {
+                    cases.push((asked, pair.case));
+                    cases.len() - 1
+                });
+                Some((program, number))
+            }));
+        }
+        RenderPlan { cases, of_pairs }
+    }
+}
+
+/// A pair with an engine's outcome.
+#[derive(Debug)]
+pub struct Rendered<'s> {
+    /// The pair.
+    pub pair: Pair<'s>,
+    /// The engine's name.
+    pub engine: &'s str,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// A pair with its outcome, compared with what is expected.
+#[derive(Debug)]
+pub struct Compared<'s> {
+    /// The pair and its outcome.
+    pub rendered: Rendered<'s>,
+    /// The comparison with the snapshot; `None` if there is nothing to compare with, as
+    /// for templates from outside the suite.
+    pub comparison: Option<SnapshotStatus>,
+    /// The comparison with the reference.
+    pub verdict: Verdict,
+    /// The fingerprint of the engine's whole transcript, if the text was cut.
+    observed: Option<Fingerprint>,
+}
+
+/// The expectations for pairs.
+#[derive(Clone, Copy, Default)]
+pub struct Expected<'x> {
+    /// The accepted snapshots. Pairs from outside a suite, and engines other than the
+    /// default ones, have none.
+    pub accepted: Option<Acceptance<'x>>,
+    /// The source of verdicts.
+    pub truth: Truth<'x>,
+    /// Whether nobody needs the prompts of pairs that are as expected. Then the thread
+    /// that made a prompt frees it at once.
+    pub needs_differences_only: bool,
+}
+
+/// The accepted snapshots of a suite.
+#[derive(Clone, Copy)]
+pub struct Acceptance<'x> {
+    /// The suite of the pairs.
+    pub suite: &'x Suite,
+    /// Its accepted snapshots.
+    pub snapshots: &'x Snapshots,
+}
+
+/// The duration and the problems of a run.
+#[derive(Debug, Default)]
+pub struct RunInfo {
+    /// The time from the first load to the last comparison.
+    pub elapsed: Duration,
+    /// Problems with the files of snapshots, besides the transcripts in them.
+    pub problems: Vec<Problem>,
+}
+
+/// Results, and the time that they took.
+#[derive(Debug)]
+pub struct TimedResults<T> {
+    /// The results, in the order of the pairs.
+    pub results: Vec<T>,
+    /// From the first load to the last comparison.
+    pub elapsed: Duration,
+}
+
+/// A case that a front has prepared, for all templates that it is rendered with.
+struct CaseInput<'c> {
+    case: &'c Case,
+    input: PreparedCase<'c>,
+    fingerprint: OnceLock<Fingerprint>,
+}
+
+/// The threads cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start the rendering threads: {0}")]
+pub struct RunError(#[from] rayon::ThreadPoolBuildError);
+
+impl<'r> Runner<'r> {
+    /// A runner with `jobs` threads, or one thread for each core. The chosen engines
+    /// render the templates of their dialects; the default engines render the others.
+    pub fn new(
+        engines: &'r Engines,
+        chosen: &[&'r dyn Engine],
+        jobs: Option<usize>,
+    ) -> Result<Runner<'r>, RunError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(jobs.unwrap_or(0))
+            .stack_size(STACK)
+            .thread_name(|index| format!("render-{index}"))
+            .build()?;
+        Ok(Runner {
+            engines,
+            chosen: chosen.to_vec(),
+            pool,
+            progress: None,
+            loaded: None,
+        })
+    }
+
+    /// Uses templates that are loaded already. The runner loads other templates itself,
+    /// each time it renders.
+    #[must_use]
+    pub fn with_programs(mut self, programs: &'r Programs<'r>) -> Runner<'r> {
+        self.loaded = Some(programs);
+        self
+    }
+
+    /// Loads templates. It skips those whose dialect has no engine.
+    pub fn load<'s>(&self, templates: impl IntoIterator<Item = &'s Template>) -> Programs<'s>
+    where
+        'r: 's,
+    {
+        let templates: Vec<_> = templates.into_iter().collect();
+        let engine = |dialect| self.engine(dialect);
+        self.pool.install(|| Programs::load(templates, engine))
+    }
+
+    /// Calls `progress` after each pair, from any thread.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn() + Send + Sync + 'static) -> Runner<'r> {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// The engine for a dialect, if there is one.
+    pub fn engine(&self, dialect: Dialect) -> Option<&'r dyn Engine> {
+        self.chosen
+            .iter()
+            .copied()
+            .find(|engine| engine.dialect() == dialect)
+            .or_else(|| self.engines.for_dialect(dialect))
+    }
+
+    /// The report cards of templates, in their order. Templates whose dialect has no engine
+    /// are skipped.
+    pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> TimedResults<Card> {
+        let start = Instant::now();
+        // At most one for each thread.
+        let idle: Mutex<Vec<Examiner>> = Mutex::default();
+        let results = self.pool.install(|| {
+            templates
+                .par_iter()
+                .filter_map(|template| {
+                    let engine = self.engine(template.dialect)?;
+                    let examiner = lock(&idle).pop().unwrap_or_default();
+                    let card = examiner.examine(engine, template, tokenizers.of(template));
+                    lock(&idle).push(examiner);
+                    if let Some(progress) = &self.progress {
+                        progress();
+                    }
+                    Some(card)
+                })
+                .collect()
+        });
+        TimedResults {
+            results,
+            elapsed: start.elapsed(),
+        }
+    }
+
+    /// A template's result for every probe, by the probes' names. None if its dialect has no
+    /// engine.
+    pub fn probes(&self, template: &Template) -> Option<BTreeMap<&'static str, Render>> {
+        let engine = self.engine(template.dialect)?;
+        Some(self.pool.install(|| card::probes(engine, template)))
+    }
+
+    /// Renders pairs. It skips those whose dialect has no engine.
+    pub fn render<'s>(&self, pairs: &[Pair<'s>]) -> TimedResults<Rendered<'s>>
+    where
+        'r: 's,
+    {
+        gathered(|results| self.render_each(pairs, |rendered| results.push(rendered)))
+    }
+
+    /// Renders pairs as [`Runner::render`] does, and passes each on, in order. It keeps
+    /// only a few at a time, so that large results need not fit into memory together.
+    pub fn render_each<'s>(&self, pairs: &[Pair<'s>], take: impl FnMut(Rendered<'s>)) -> Duration
+    where
+        'r: 's,
+    {
+        self.render_with(
+            pairs,
+            |_, rendered, _| rendered,
+            |rendered| rendered.outcome.text().len(),
+            take,
+        )
+    }
+
+    /// Renders pairs, compares them with the accepted snapshots and gives verdicts.
+    pub fn compare<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+        expected: &Expected<'_>,
+    ) -> TimedResults<Compared<'s>>
+    where
+        'r: 's,
+    {
+        gathered(|results| {
+            let ran = self.compare_each(pairs, expected, |compared| results.push(compared));
+            ran.elapsed
+        })
+    }
+
+    /// Compares pairs as [`Runner::compare`] does, and passes each on, in order. It keeps
+    /// only a few at a time.
+    pub fn compare_each<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+        expected: &Expected<'_>,
+        take: impl FnMut(Compared<'s>),
+    ) -> RunInfo
+    where
+        'r: 's,
+    {
+        let others = match expected.truth {
+            Truth::Engines { engines, .. } => self.pool.install(|| {
+                Programs::load(templates_of(pairs), |dialect| {
+                    let mut engines = engines.iter().copied();
+                    engines.find(|engine| engine.dialect() == dialect)
+                })
+            }),
+            Truth::Unknown | Truth::Records { .. } => Programs::default(),
+        };
+        let opened = expected
+            .accepted
+            .map(|Acceptance { suite, snapshots }| Opened::new(snapshots, suite, pairs));
+        let judge = |number: usize, rendered: Rendered<'s>, input: &CaseInput<'_>| {
+            let Rendered {
+                pair,
+                engine,
+                outcome,
+            } = &rendered;
+            let comparison = opened
+                .as_ref()
+                .map(|opened| opened.compare(number, pair, outcome));
+            let verdict = match expected.truth {
+                Truth::Unknown => Verdict::Unverified(Unverified::Outside),
+                Truth::Records {
+                    records,
+                    divergences,
+                    snapshots,
+                } => {
+                    let known = (records, divergences, snapshots);
+                    by_record(known, engine, pair, input.fingerprint(), outcome)
+                }
+                Truth::Engines { divergences, .. } => match others.of(pair.template) {
+                    Some(program) => {
+                        let expected = input.outcome(program);
+                        by_outcome(divergences, engine, pair, &expected, outcome)
+                    }
+                    None => Verdict::Unverified(Unverified::Outside),
+                },
+            };
+            let mut compared = Compared::new(rendered, comparison, verdict);
+            // Error messages are short, and reports may need them.
+            let is_prompt = matches!(compared.rendered.outcome, Outcome::Rendered { .. });
+            if expected.needs_differences_only && is_prompt && compared.is_as_expected() {
+                compared.rendered.outcome.text_mut().map(std::mem::take);
+            }
+            compared
+        };
+        let elapsed = self.render_with(pairs, judge, Compared::size, take);
+        RunInfo {
+            elapsed,
+            problems: opened.map_or_else(Vec::new, Opened::into_problems),
+        }
+    }
+
+    /// Renders pairs with the chosen engines, which are references, and with the engines of
+    /// this process. It passes on both outcomes, in the order of the pairs. The verdicts
+    /// follow the references' outcomes now.
+    pub fn verify_each<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+        accepted: Acceptance<'_>,
+        divergences: &Divergences,
+        mut take: impl FnMut(&Rendered<'s>, Compared<'s>),
+    ) -> RunInfo
+    where
+        'r: 's,
+    {
+        let engine = |dialect| self.engines.for_dialect(dialect);
+        let ours = self
+            .pool
+            .install(|| Programs::load(templates_of(pairs), engine));
+        let opened = Opened::new(accepted.snapshots, accepted.suite, pairs);
+        let verify = |number: usize, reference: Rendered<'s>, input: &CaseInput<'_>| {
+            let pair = reference.pair;
+            let program = ours.of(pair.template)?;
+            let outcome = input.outcome(program);
+            let comparison = opened.compare(number, &pair, &outcome);
+            let expected = &reference.outcome;
+            let verdict = by_outcome(
+                divergences,
+                program.engine.name(),
+                &pair,
+                expected,
+                &outcome,
+            );
+            let rendered = Rendered {
+                pair,
+                engine: program.engine.name(),
+                outcome,
+            };
+            let compared = Compared::new(rendered, Some(comparison), verdict);
+            Some((reference, compared))
+        };
+        let weigh = |both: &Option<(Rendered<'_>, Compared<'_>)>| {
+            both.as_ref().map_or(0, |(reference, compared)| {
+                reference.outcome.text().len() + compared.size()
+            })
+        };
+        let elapsed = self.render_with(pairs, verify, weigh, |both| {
+            if let Some((reference, compared)) = both {
+                take(&reference, compared);
+            }
+        });
+        RunInfo {
+            elapsed,
+            problems: opened.into_problems(),
+        }
+    }
+
+    fn render_with<'s, T: Send>(
+        &self,
+        pairs: &[Pair<'s>],
+        finish: impl Fn(usize, Rendered<'s>, &CaseInput<'_>) -> T + Sync,
+        weigh: impl Fn(&T) -> usize + Sync,
+        take: impl FnMut(T),
+    ) -> Duration
+    where
+        'r: 's,
+    {
+        let start = Instant::now();
+        let is_new = |template: &&Template| {
+            self.loaded
+                .is_none_or(|loaded| loaded.of(template).is_none())
+        };
+        let others = self.load(templates_of(pairs).into_iter().filter(is_new));
+        let program = |template: &Template| {
+            let loaded = self.loaded.and_then(|loaded| loaded.of(template));
+            loaded.or_else(|| others.of(template))
+        };
+        let asking = RenderPlan::of(pairs, program);
+        let inputs: Vec<CaseInput<'_>> = self.pool.install(|| {
+            let cases = asking.cases.par_iter();
+            let prepare = |(asked, case): &(InputKey<'s>, &'s Case)| CaseInput {
+                case,
+                input: PreparedCase::new(case, asked.front, &asked.model),
+                fingerprint: OnceLock::new(),
+            };
+            cases.map(prepare).collect()
+        });
+        let work = |index: usize| {
+            let (program, number) = asking.of_pairs[index]?;
+            let input = &inputs[number];
+            let rendered = Rendered {
+                pair: pairs[index],
+                engine: program.engine.name(),
+                outcome: input.outcome(program),
+            };
+            let finished = finish(index, rendered, input);
+            if let Some(progress) = &self.progress {
+                progress();
+            }
+            Some(finished)
+        };
+        stream::ordered(&self.pool, pairs.len(), work, weigh, take);
+        // Freeing the inputs takes as long as rendering a few hundred pairs.
+        self.pool.install(|| inputs.into_par_iter().for_each(drop));
+        start.elapsed()
+    }
+}
+
+impl CaseInput<'_> {
+    /// The outcome that users of a template get.
+    fn outcome(&self, program: &FrontProgram<'_>) -> Outcome {
+        program.outcome(&self.input)
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        *self
+            .fingerprint
+            .get_or_init(|| Fingerprint::of_case(self.case))
+    }
+}
+
+/// Takes a lock, even if a thread panicked while holding it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Collects results that are passed on one by one.
+fn gathered<T>(run: impl FnOnce(&mut Vec<T>) -> Duration) -> TimedResults<T> {
+    let mut results = Vec::new();
+    let elapsed = run(&mut results);
+    TimedResults { results, elapsed }
+}
+
+impl Rendered<'_> {
+    /// Cuts the text to its first `most` bytes, so that many results can be kept. A cut
+    /// text ends with its length and its fingerprint, so that different texts stay
+    /// different.
+    pub fn shorten(&mut self, most: usize) {
+        if let Some(text) = self.outcome.text_mut() {
+            cut(text, most);
+        }
+    }
+}
+
+impl<'s> Compared<'s> {
+    /// A rendered pair with its comparison and verdict.
+    pub fn new(
+        rendered: Rendered<'s>,
+        comparison: Option<SnapshotStatus>,
+        verdict: Verdict,
+    ) -> Compared<'s> {
+        Compared {
+            rendered,
+            comparison,
+            verdict,
+            observed: None,
+        }
+    }
+
+    /// The bytes of its texts.
+    fn size(&self) -> usize {
+        let accepted = match &self.comparison {
+            Some(SnapshotStatus::Changed(accepted)) => accepted.len(),
+            _ => 0,
+        };
+        let expected = match &self.verdict {
+            Verdict::Differs(difference) => difference.transcript.as_ref().map_or(0, String::len),
+            _ => 0,
+        };
+        self.rendered.outcome.text().len() + accepted + expected
+    }
+
+    /// Whether the pair is as expected.
+    fn is_as_expected(&self) -> bool {
+        matches!(self.comparison, None | Some(SnapshotStatus::Same))
+            && !matches!(self.verdict, Verdict::Differs(_))
+    }
+
+    /// The fingerprint of the engine's transcript.
+    pub fn observed(&self) -> Fingerprint {
+        self.observed
+            .unwrap_or_else(|| Fingerprint::of(transcript::encode(&self.rendered.outcome)))
+    }
+
+    /// Cuts texts as [`Rendered::shorten`] does: to `most` bytes if the pair is as
+    /// expected, otherwise to [`MOST_OF_DIFFERENCE`].
+    pub fn shorten(&mut self, most: usize) {
+        let is_as_expected = self.is_as_expected();
+        let most = if is_as_expected {
+            most
+        } else {
+            MOST_OF_DIFFERENCE
+        };
+        if !is_as_expected && self.rendered.outcome.text().len() > most {
+            self.observed = Some(self.observed());
+        }
+        self.rendered.shorten(most);
+        if let Some(SnapshotStatus::Changed(accepted)) = &mut self.comparison {
+            cut(accepted, most);
+        }
+        if let Verdict::Differs(difference) = &mut self.verdict
+            && let Some(expected) = &mut difference.transcript
+        {
+            cut(expected, most);
+        }
+    }
+}
+
+/// Cuts a text to its beginning, and says so in it.
+fn cut(text: &mut String, most: usize) {
+    if text.len() <= most {
+        return;
+    }
+    let fingerprint = Fingerprint::of(&*text);
+    let end = text.floor_char_boundary(most);
+    let more = text.len() - end;
+    text.truncate(end);
+    let _ = write!(
+        text,
+        "… and {more} bytes more (SHA-256 of all: {fingerprint})"
+    );
+    // Free the unused memory.
+    text.shrink_to_fit();
+}
+
+impl<'s> Programs<'s> {
+    /// Loads templates with the engines for their dialects, on the current thread pool.
+    fn load<'e: 's>(
+        templates: Vec<&'s Template>,
+        engine: impl Fn(Dialect) -> Option<&'e dyn Engine> + Sync,
+    ) -> Programs<'s> {
+        let by_template: HashMap<Key, &Template> = templates
+            .into_iter()
+            .map(|template| (key(template), template))
+            .collect();
+        let load_one = |(key, template): (Key, &'s Template)| {
+            let engine = engine(template.dialect)?;
+            let program = FrontProgram::load(engine, template);
+            Some((key, program))
+        };
+        Programs {
+            by_template: by_template.into_par_iter().filter_map(load_one).collect(),
+        }
+    }
+
+    /// A template's program, with its engine.
+    fn of(&self, template: &Template) -> Option<&FrontProgram<'s>> {
+        self.by_template.get(&key(template))
+    }
+}
+
+/// The address of a template or a case. It is stable while the suite is borrowed.
+type Key = usize;
+
+fn key<T>(item: &T) -> Key {
+    std::ptr::from_ref(item).addr()
+}
+
+/// The rate per second.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)] // nobody counts that far
+pub fn per_second(count: usize, elapsed: Duration) -> usize {
+    (count as f64 / elapsed.as_secs_f64().max(1e-9)).round() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rolecall_front::engines::Engines;
+
+    #[test]
+    fn what_is_cut_still_tells_texts_apart() {
+        let engines = Engines::default();
+        let case = Case::from_messages(vec![serde_json::json!({})]);
+        let cut = |source: &str| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let pair = Pair {
+                template: &template,
+                case: &case,
+            };
+            let runner = Runner::new(&engines, &[], Some(1)).unwrap();
+            let mut run = runner.compare(&[pair], &Expected::default());
+            let mut compared = run.results.remove(0);
+            compared.shorten(1000);
+            compared.rendered.outcome.text().to_owned()
+        };
+        assert_eq!(cut("{{ 'é' * 500 }}"), "é".repeat(500));
+        let long = cut("{{ 'é' * 50000 }}");
+        assert!(long.starts_with(&"é".repeat(500)));
+        assert!(
+            long.contains("… and 99000 bytes more (SHA-256 of all: "),
+            "{long}"
+        );
+        assert_ne!(long, cut("{{ 'é' * 49999 }}x{{ 'y' }}"));
+    }
+}

@@ -1,0 +1,232 @@
+//! Saved runs: reads the output of `run` and `render` with `--format jsonl`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rolecall_model::{InvalidOutcome, Outcome, OutcomeJson};
+use serde::Deserialize;
+
+use rolecall_base::file::read_bytes;
+use rolecall_base::problem::{Position, Problem};
+
+/// The most bytes of a file: 2 GiB. A run of the suite takes a hundredth of that.
+const MOST: u64 = 2 << 30;
+
+/// A run that was saved.
+#[derive(Debug, Default)]
+pub struct SavedRun {
+    /// The outcome of each pair, in the order of the file.
+    pub lines: Vec<SavedOutcome>,
+}
+
+/// The outcome of a pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedOutcome {
+    /// The template's name.
+    pub template: String,
+    /// The case's ID.
+    pub case: String,
+    /// The engine's name; empty if the file does not have it.
+    pub engine: String,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// The fields of a line of `report::jsonl`, without its outcome. A line of `run` has more.
+#[derive(Debug, Deserialize)]
+struct SavedLine {
+    template: String,
+    case: String,
+    #[serde(default)]
+    engine: String,
+    /// The name of its outcome.
+    outcome: String,
+}
+
+/// The help for a line that does not belong to a saved run.
+const HELP: &str = "a saved run is what `rolecall run --format jsonl` or `rolecall render \
+                    --format jsonl` prints";
+
+impl SavedRun {
+    /// Whether a file is a saved run, by its extension or its first bytes.
+    pub fn is_one(path: &Path) -> bool {
+        if !path.is_file() {
+            return false;
+        }
+        let has_extension = path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl" || extension == "ndjson");
+        has_extension || begins_with(path, br#"{"template":"#)
+    }
+
+    /// Reads a file. Every pair may occur in it once.
+    pub fn read(path: &Path) -> Result<SavedRun, Problem> {
+        let bytes = read_bytes(path, MOST)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let place = u64::try_from(error.utf8_error().valid_up_to()).unwrap_or(u64::MAX);
+            Problem::new(path, "not UTF-8")
+                .at(rolecall_base::problem::Location::Byte(place))
+                .help(HELP)
+        })?;
+        let mut run = SavedRun::default();
+        let mut seen = HashMap::new();
+        for (index, text) in text.lines().enumerate() {
+            let number = index + 1;
+            if text.trim().is_empty() {
+                continue;
+            }
+            let problem = |column, message: String| {
+                let place = Position {
+                    line: number,
+                    column,
+                };
+                Problem::new(path, message).at(place)
+            };
+            let no_line = |error: serde_json::Error| {
+                let message = error.to_string();
+                // Drop serde's position, which is within the line.
+                let message = message.split(" at line ").next().unwrap_or_default();
+                problem(error.column().max(1), message.to_owned()).help(HELP)
+            };
+            let written: SavedLine = serde_json::from_str(text).map_err(no_line)?;
+            let outcome: OutcomeJson<'_> = serde_json::from_str(text).map_err(no_line)?;
+            let outcome = outcome
+                .outcome()
+                .map_err(|error| problem(1, written.without(&error)).help(HELP))?;
+            let line = SavedOutcome {
+                template: written.template,
+                case: written.case,
+                engine: written.engine,
+                outcome,
+            };
+            let pair = (line.template.clone(), line.case.clone());
+            if let Some(first) = seen.insert(pair, number) {
+                let message = format!(
+                    "`{}` with `{}` occurs twice, first in line {first}",
+                    line.template, line.case
+                );
+                return Err(problem(1, message).help("a file holds one run"));
+            }
+            run.lines.push(line);
+        }
+        if run.lines.is_empty() {
+            return Err(Problem::new(path, "the file contains no outcomes").help(HELP));
+        }
+        Ok(run)
+    }
+
+    /// The names of the templates, in the order of the file.
+    pub fn templates(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for line in &self.lines {
+            if names.last() != Some(&line.template.as_str())
+                && !names.contains(&line.template.as_str())
+            {
+                names.push(&line.template);
+            }
+        }
+        names
+    }
+}
+
+impl SavedLine {
+    /// Why the line has no outcome, in words.
+    fn without(&self, error: &InvalidOutcome) -> String {
+        match error {
+            InvalidOutcome::Unknown {
+                key: "outcome",
+                name,
+            } => format!("no outcome is named `{name}`"),
+            InvalidOutcome::Unknown { key, .. } | InvalidOutcome::Missing(key) => {
+                format!("`{}` without the field `{key}`", self.outcome)
+            }
+        }
+    }
+}
+
+fn begins_with(path: &Path, bytes: &[u8]) -> bool {
+    use std::io::Read as _;
+
+    let mut start = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| {
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        file.take(length).read_to_end(&mut start)
+    });
+    read.is_ok() && start == bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rolecall_model::{Limit, Stage};
+
+    fn read(text: &str) -> Result<SavedRun, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        std::fs::write(&path, text).unwrap();
+        assert!(SavedRun::is_one(&path));
+        SavedRun::read(&path).map_err(|problem| {
+            let place = problem.position.map_or_else(String::new, |p| p.to_string());
+            format!("{place} {}", problem.message)
+        })
+    }
+
+    #[test]
+    fn every_outcome_is_read_as_it_was_written() {
+        let run = read(concat!(
+            r#"{"template":"a","case":"f/1","engine":"e","outcome":"rendered","text":""}"#,
+            "\n",
+            r#"{"template":"a","case":"f/2","engine":"e","outcome":"raised","message":"No."}"#,
+            "\n\n",
+            r#"{"template":"b","case":"f/1","engine":"e","outcome":"failed","stage":"parse","message":"m","line":3}"#,
+            "\n",
+            r#"{"template":"b","case":"f/2","engine":"e","outcome":"exceeded","limit":"fuel","verdict":"agrees"}"#,
+            "\n",
+        ))
+        .unwrap();
+        assert_eq!(run.templates(), ["a", "b"]);
+        let outcomes: Vec<_> = run.lines.iter().map(|line| &line.outcome).collect();
+        assert_eq!(
+            *outcomes[0],
+            Outcome::Rendered {
+                text: String::new()
+            }
+        );
+        assert_eq!(*outcomes[3], Outcome::Exceeded { limit: Limit::Fuel });
+        assert_eq!(
+            *outcomes[2],
+            Outcome::Failed {
+                stage: Stage::Parse,
+                message: "m".into(),
+                line: Some(3)
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_no_run_is_told_with_its_place() {
+        let line = r#"{"template":"a","case":"f/1","outcome":"rendered","text":"x"}"#;
+        for (text, expected) in [
+            (
+                format!("{line}\n{line}\n"),
+                ":2:1 `a` with `f/1` occurs twice, first in line 1",
+            ),
+            (
+                format!("{line}\n{{\"template\":3}}"),
+                ":2:13 invalid type: integer `3`, expected a string",
+            ),
+            (format!("{line}\nhello"), ":2:1 expected value"),
+            (
+                line.replace("rendered", "made"),
+                ":1:1 no outcome is named `made`",
+            ),
+            (
+                line.replace("text", "txt"),
+                ":1:1 `rendered` without the field `text`",
+            ),
+            (String::new(), " the file contains no outcomes"),
+        ] {
+            assert_eq!(read(&text).unwrap_err(), expected);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Filters: select the pairs for a command.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::suite::{Pair, Suite};
+use rolecall_base::problem::{closest, did_you_mean, meant};
+use rolecall_base::wildcard::{InvalidWildcard, Wildcard};
+
+/// `TEMPLATE_GLOB` or `TEMPLATE_GLOB:CASE_GLOB`, such as `qwen*:bad-roles/*`.
+///
+/// Each is a [`Wildcard`]: `*` matches anything, `/` included.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    text: String,
+    template: Wildcard,
+    case: Option<Wildcard>,
+}
+
+/// A filter that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("filter `{filter}`: {reason}")]
+pub struct InvalidFilter {
+    filter: String,
+    reason: InvalidWildcard,
+}
+
+/// No pair to work on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SelectionError {
+    /// A filter matches nothing.
+    #[error("filter `{filter}` matches no {what}\n  {help}")]
+    MatchesNothing {
+        /// The filter as it was given.
+        filter: String,
+        /// What it does not match: template or case.
+        what: &'static str,
+        /// A suggestion.
+        help: String,
+    },
+    /// There are no pairs at all.
+    #[error("nothing to render: no pair among {templates} templates and {cases} cases")]
+    NothingThere {
+        /// How many templates could be read.
+        templates: usize,
+        /// How many cases could be read.
+        cases: usize,
+    },
+}
+
+impl FromStr for Filter {
+    type Err = InvalidFilter;
+
+    fn from_str(text: &str) -> Result<Filter, InvalidFilter> {
+        let wildcard = |pattern: &str| {
+            Wildcard::new(if pattern.is_empty() { "*" } else { pattern }).map_err(|reason| {
+                InvalidFilter {
+                    filter: text.to_owned(),
+                    reason,
+                }
+            })
+        };
+        let (template, case) = match text.split_once(':') {
+            Some((template, case)) => (template, Some(wildcard(case)?)),
+            None => (text, None),
+        };
+        Ok(Filter {
+            text: text.to_owned(),
+            template: wildcard(template)?,
+            case,
+        })
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Filter {
+    /// Whether the filter matches a pair. The plain name of a case also matches its copies
+    /// for other fronts.
+    pub fn matches(&self, pair: &Pair<'_>) -> bool {
+        let id = &pair.case.id;
+        let template = pair.template.name.as_str();
+        self.matches_names(template, &id.to_string())
+            || pair.case.front.is_some()
+                && self.matches_names(template, &format!("{}/{}", id.family(), id.written_name()))
+    }
+
+    /// Whether the filter matches a template and a case by name.
+    pub fn matches_names(&self, template: &str, case: &str) -> bool {
+        self.template.is_match(template)
+            && self.case.as_ref().is_none_or(|glob| glob.is_match(case))
+    }
+}
+
+/// The pairs of a suite that match any of the filters, in the suite's order; all pairs
+/// without a filter. Every filter has to match something.
+pub fn select<'s>(suite: &'s Suite, filters: &[Filter]) -> Result<Vec<Pair<'s>>, SelectionError> {
+    let all: Vec<Pair<'s>> = suite.pairs().collect();
+    if all.is_empty() {
+        return Err(SelectionError::NothingThere {
+            templates: suite.templates.len(),
+            cases: suite.cases.len(),
+        });
+    }
+    if filters.is_empty() {
+        return Ok(all);
+    }
+    for filter in filters {
+        if !all.iter().any(|pair| filter.matches(pair)) {
+            return Err(explain(suite, filter));
+        }
+    }
+    Ok(all
+        .into_iter()
+        .filter(|pair| filters.iter().any(|filter| filter.matches(pair)))
+        .collect())
+}
+
+fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
+    let names: Vec<&str> = suite
+        .templates
+        .iter()
+        .map(|template| template.name.as_str())
+        .collect();
+    let template_matches = names.iter().any(|name| filter.template.is_match(name));
+    let (template, case) = filter.text.split_once(':').unwrap_or((&filter.text, ""));
+    let ids: Vec<String> = suite.cases.iter().map(|case| case.id.to_string()).collect();
+    let (what, help) = if template_matches {
+        let help = closest(case, ids.iter().map(String::as_str)).map_or_else(
+            || "`rolecall list cases` lists all cases".to_owned(),
+            |id| meant(format_args!("{template}:{id}")),
+        );
+        ("case", help)
+    } else {
+        let is_case = ids.iter().any(|id| filter.template.is_match(id));
+        let help = match did_you_mean(template, names) {
+            Some(question) => question,
+            None if is_case => format!("for cases, write `*:{template}`"),
+            None => "`rolecall list templates` lists all templates".to_owned(),
+        };
+        ("template", help)
+    };
+    SelectionError::MatchesNothing {
+        filter: filter.text.clone(),
+        what,
+        help,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Layout;
+
+    fn suite() -> Suite {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        std::fs::create_dir_all(layout.conversations()).unwrap();
+        std::fs::create_dir_all(layout.templates()).unwrap();
+        for name in ["chatml", "qwen2.5", "qwen3"] {
+            std::fs::write(layout.templates().join(format!("{name}.jinja")), "").unwrap();
+        }
+        for name in ["bad-roles", "tools"] {
+            std::fs::write(
+                layout.conversations().join(format!("{name}.json")),
+                r#"{"about": "x", "cases": {"one": {"messages": [{}]}, "two": {"messages": [{}]}}}"#,
+            )
+            .unwrap();
+        }
+        Suite::load_layout(&layout)
+    }
+
+    fn count(filters: &[&str]) -> usize {
+        let suite = suite();
+        let filters: Vec<Filter> = filters.iter().map(|text| text.parse().unwrap()).collect();
+        select(&suite, &filters).unwrap().len()
+    }
+
+    fn error(filter: &str) -> String {
+        select(&suite(), &[filter.parse().unwrap()])
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn filters_select_pairs() {
+        assert_eq!(count(&[]), 12);
+        assert_eq!(count(&["qwen*"]), 8);
+        assert_eq!(count(&["qwen*:bad-roles/*"]), 4);
+        assert_eq!(count(&["chatml", "qwen3:tools/one"]), 5);
+        assert_eq!(count(&[":tools/*"]), 6);
+        assert_eq!(count(&["{chatml,qwen3}:*/two"]), 4);
+    }
+
+    #[test]
+    fn a_filter_that_matches_nothing_is_an_error() {
+        assert_eq!(
+            error("qwen4"),
+            "filter `qwen4` matches no template\n  did you mean `qwen3`?"
+        );
+        assert_eq!(
+            error("tools/one"),
+            "filter `tools/one` matches no template\n  for cases, write `*:tools/one`"
+        );
+        assert_eq!(
+            error("chatml:tools/ones"),
+            "filter `chatml:tools/ones` matches no case\n  did you mean `chatml:tools/one`?"
+        );
+        assert!("[".parse::<Filter>().is_err());
+    }
+}

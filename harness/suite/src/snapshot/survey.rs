@@ -1,0 +1,63 @@
+//! Files in the folder of snapshots that the suite does not need.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use rolecall_base::file::is_draft;
+use rolecall_base::problem::Problem;
+
+/// Files in the snapshot folder besides the accepted transcripts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Snapshots and records whose template, case or divergence is gone.
+    pub orphans: Vec<PathBuf>,
+    /// Files that do not belong into the folder: links, pipes, unfinished files.
+    pub strange: Vec<Problem>,
+    /// `.snap.new` files that wait for `cargo insta review`.
+    pub pending: Vec<PathBuf>,
+}
+
+impl Survey {
+    /// Looks through a folder of snapshots, with the files that are expected there. The
+    /// results are sorted by path.
+    pub fn of(root: &Path, expected: &BTreeSet<PathBuf>) -> Survey {
+        let mut survey = Survey::default();
+        for entry in WalkDir::new(root).sort_by_file_name() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let path = error.path().unwrap_or(root);
+                    let message = format!("cannot be read: {error}");
+                    survey.strange.push(Problem::new(path, message));
+                    continue;
+                }
+            };
+            let kind = entry.file_type();
+            let path = entry.into_path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if kind.is_dir() {
+                if expected.contains(&path) {
+                    let problem = Problem::new(&path, "a folder, where a file is expected");
+                    survey.strange.push(problem);
+                }
+            } else if !kind.is_file() {
+                let message = "neither a file nor a folder: nothing else belongs here";
+                let problem = Problem::new(&path, message).help("remove it");
+                survey.strange.push(problem);
+            } else if is_draft(&name) {
+                let message = "left over from a command that was interrupted";
+                let problem = Problem::new(&path, message).help("delete it");
+                survey.strange.push(problem);
+            } else if name.ends_with(".snap.new") {
+                survey.pending.push(path);
+            } else if (name.ends_with(".snap") || name == "reference.json")
+                && !expected.contains(&path)
+            {
+                survey.orphans.push(path);
+            }
+        }
+        survey
+    }
+}

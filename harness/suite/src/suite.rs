@@ -1,0 +1,646 @@
+//! The suite: every template, every case, and the pairs they make.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart};
+
+use crate::case_file::read_family;
+use crate::configuration::Configuration;
+use crate::layout::Layout;
+use rolecall_base::file::is_there;
+use rolecall_base::naming;
+use rolecall_base::problem::{Note, Problem};
+use rolecall_base::root::Root;
+use rolecall_front::front::Front;
+use rolecall_source::source;
+
+/// Templates and cases that were loaded together.
+#[derive(Debug, Default)]
+pub struct Suite {
+    /// The templates, by name.
+    pub templates: Vec<Template>,
+    /// The cases: files by name, cases in the order of their file.
+    pub cases: Vec<Case>,
+    /// What each family has in common, by family.
+    pub families: Vec<(String, String)>,
+    /// Tool files that some case names.
+    pub used_tools: HashSet<PathBuf>,
+    /// Everything that is wrong with the files. All other files were loaded.
+    pub problems: Vec<Problem>,
+    /// Notes about the sources of templates.
+    pub notes: Vec<Note>,
+    /// For each copy of a case, the fronts that require it. Templates with one of these
+    /// fronts are rendered with the case and its copy.
+    pub beside: HashMap<CaseId, Vec<Front>>,
+}
+
+/// One template with one case.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<'s> {
+    /// The template.
+    pub template: &'s Template,
+    /// The case.
+    pub case: &'s Case,
+}
+
+/// Groups pairs by their file of snapshots, with its template and family. The pairs of
+/// one file have to be consecutive.
+pub fn by_file<'p, 's>(
+    pairs: &'p [Pair<'s>],
+) -> impl Iterator<Item = (&'s Template, &'s str, &'p [Pair<'s>])> {
+    let file = |pair: &Pair<'s>| (&pair.template.name, pair.case.id.family());
+    pairs
+        .chunk_by(move |a, b| file(a) == file(b))
+        .filter_map(|pairs| {
+            let first = pairs.first()?;
+            Some((first.template, first.case.id.family(), pairs))
+        })
+}
+
+/// The templates of pairs, each once if its pairs are consecutive.
+pub fn templates_of<'s>(pairs: &[Pair<'s>]) -> Vec<&'s Template> {
+    let mut templates: Vec<_> = pairs.iter().map(|pair| pair.template).collect();
+    templates.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    templates
+}
+
+impl<'s> Pair<'s> {
+    /// The template of the model that the front chooses for the case; none if the front
+    /// refuses.
+    pub fn chosen(&self) -> Option<&'s Template> {
+        self.front().choose(self.template, self.case).ok()
+    }
+
+    /// The front that stands before the template.
+    pub fn front(&self) -> Front {
+        let named = self.case.front.map(Front::named);
+        named.unwrap_or_else(|| Front::of(self.template))
+    }
+}
+
+impl Suite {
+    /// Loads templates from [sources](source) and cases from files and folders.
+    ///
+    /// A problem with one file does not keep others from being loaded.
+    pub fn load(templates: &[PathBuf], cases: &[PathBuf], tools: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        for path in templates {
+            suite.load_templates(path);
+        }
+        for path in cases {
+            suite.load_cases(path, tools);
+        }
+        suite.settle_names();
+        suite.add_held_cases();
+        suite
+    }
+
+    /// Loads the suite of a layout. Its templates have folders of snapshots: one whose
+    /// name cannot be a folder everywhere is a problem.
+    pub fn load_layout(layout: &Layout) -> Suite {
+        let mut suite = Suite::load_around(layout, &[], &[]);
+        let problems = suite.templates.iter().filter_map(naming::problem);
+        suite.problems.extend(problems);
+        suite
+            .templates
+            .retain(|template| naming::is_plain(&template.name));
+        suite
+    }
+
+    /// Loads templates from sources and cases from files and folders. If none are named, it
+    /// loads those of a layout.
+    pub fn load_around(layout: &Layout, templates: &[PathBuf], cases: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        suite.load_templates_around(layout, templates);
+        for path in cases {
+            suite.load_cases(path, &[layout.tools()]);
+        }
+        if cases.is_empty() {
+            suite.load_cases_of(layout);
+        }
+        suite.settle_names();
+        suite.add_held_cases();
+        suite
+    }
+
+    /// Loads templates from sources, or those of a layout if none are named, and no cases.
+    pub fn templates_around(layout: &Layout, templates: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        suite.load_templates_around(layout, templates);
+        suite.settle_names();
+        suite
+    }
+
+    fn load_templates_around(&mut self, layout: &Layout, templates: &[PathBuf]) {
+        match (templates, layout.configuration()) {
+            ([], Some(configuration)) => self.load_configured(configuration),
+            ([], None) => self.load_templates(&layout.templates()),
+            (paths, _) => paths.iter().for_each(|path| self.load_templates(path)),
+        }
+    }
+
+    /// Loads the cases of a layout. A suite of one's own has the built-in cases that it chose,
+    /// and then its own.
+    fn load_cases_of(&mut self, layout: &Layout) {
+        let tools = layout.tools();
+        self.load_cases(&layout.conversations(), std::slice::from_ref(&tools));
+        let Some(configuration) = layout.configuration() else {
+            return;
+        };
+        let chosen = &configuration.builtin;
+        let builtin: HashSet<String> = self.families.iter().map(|(name, _)| name.clone()).collect();
+        self.cases
+            .retain(|case| chosen.has(case.id.family(), case.id.name()));
+        let has_case = |name: &str| self.cases.iter().any(|case| case.id.family() == name);
+        self.families.retain(|(name, _)| has_case(name));
+        let count = self.cases.len();
+        for path in &configuration.own {
+            let tools = [
+                path.join("tools"),
+                configuration.root().join("tools"),
+                tools.clone(),
+            ];
+            self.load_cases(path, &tools);
+        }
+        // A family has one file of snapshots, so its name has to be unique.
+        let mut told = HashSet::new();
+        for case in self.cases.split_off(count) {
+            let family = case.id.family();
+            if !builtin.contains(family) {
+                self.cases.push(case);
+            } else if told.insert(family.to_owned()) {
+                let message = format!("a built-in family is also named `{family}`");
+                self.problems
+                    .push(Problem::new(&case.path, message).help("rename the file"));
+            }
+        }
+    }
+
+    /// The templates of a suite of one's own.
+    fn load_configured(&mut self, configuration: &Configuration) {
+        for configured in &configuration.templates {
+            let here = |problem: Problem| Problem {
+                help: problem.help,
+                ..Problem::new(
+                    &configuration.path,
+                    format!("{}: {}", configured.source, problem.message),
+                )
+                .at(configured.position)
+            };
+            let local = match &configured.local {
+                Ok(local) => local,
+                Err(problem) => {
+                    self.problems.push(here(problem.clone()));
+                    continue;
+                }
+            };
+            let mut found = source::read(local);
+            let is_alone = found.templates.len() == 1;
+            for mut template in found.templates {
+                match configured.dress(&mut template, is_alone, &configuration.path) {
+                    Ok(()) => self.templates.push(template),
+                    Err(problem) => found.problems.push(problem),
+                }
+            }
+            for problem in &mut found.problems {
+                if problem.path == *local && problem.position.is_none() {
+                    *problem = here(problem.clone());
+                }
+            }
+            self.problems.append(&mut found.problems);
+            self.notes.append(&mut found.notes);
+        }
+    }
+
+    /// Whether a template is rendered with a case. The case has to be for the template's
+    /// dialect. A copy for another front is rendered only if it is held beside the
+    /// template's own front, or if that front chooses another template of the model for
+    /// the raw case.
+    pub fn has_pair(&self, template: &Template, case: &Case) -> bool {
+        let is_beside = || {
+            let front = Front::of(template);
+            let fronts = self.beside.get(&case.id);
+            fronts.is_some_and(|fronts| fronts.contains(&front))
+                || case.front == Some(Front::Raw.name()) && front.chooses_other(template, case)
+        };
+        case.is_for(template.dialect) && (case.front.is_none() || is_beside())
+    }
+
+    /// Every template with every case that it is rendered with, template by template.
+    pub fn pairs(&self) -> impl Iterator<Item = Pair<'_>> {
+        let templates = self.templates.iter();
+        templates.flat_map(|template| self.pairs_among(template, &self.cases))
+    }
+
+    /// The pairs of a template with some of the cases.
+    pub fn pairs_among<'s>(
+        &'s self,
+        template: &'s Template,
+        cases: &'s [Case],
+    ) -> impl Iterator<Item = Pair<'s>> {
+        let cases = cases.iter().filter(|case| self.has_pair(template, case));
+        cases.map(move |case| Pair { template, case })
+    }
+
+    /// The names of the families with their cases, which are consecutive.
+    pub(crate) fn cases_by_family(&self) -> impl Iterator<Item = (&str, &[Case])> {
+        let of_family = self.cases.chunk_by(|a, b| a.id.family() == b.id.family());
+        of_family.filter_map(|cases| Some((cases.first()?.id.family(), cases)))
+    }
+
+    /// The pairs of a template and a family, in the order of the case file.
+    pub fn pairs_of<'s>(
+        &'s self,
+        template: &'s Template,
+        family: &str,
+    ) -> impl Iterator<Item = Pair<'s>> {
+        let mut families = self.cases_by_family();
+        let cases = families.find_map(|(name, cases)| (name == family).then_some(cases));
+        self.pairs_among(template, cases.unwrap_or_default())
+    }
+
+    /// A template by name.
+    pub fn template(&self, name: &TemplateName) -> Option<&Template> {
+        self.templates
+            .iter()
+            .find(|template| template.name == *name)
+    }
+
+    /// Adds copies of cases for other fronts. A case gets a copy if the fronts of the
+    /// templates, or the usual front of a dialect, require another version of it, or if a
+    /// front chooses another template for it than the requested one.
+    fn add_held_cases(&mut self) {
+        let usual = Dialect::ALL.map(|dialect| (dialect, Front::default_of(dialect)));
+        let own = self.templates.iter();
+        let own = own.map(|template| (template.dialect, Front::of(template)));
+        let owns: BTreeSet<(Dialect, Front)> = own.chain(usual).collect();
+        for case in std::mem::take(&mut self.cases) {
+            let mut held: BTreeMap<Front, (BTreeSet<Dialect>, Vec<Front>)> = BTreeMap::new();
+            for (dialect, own) in &owns {
+                if !case.is_for(*dialect) {
+                    continue;
+                }
+                for front in own.held_beside(&case) {
+                    let (dialects, owns) = held.entry(front).or_default();
+                    dialects.insert(*dialect);
+                    owns.push(*own);
+                }
+            }
+            for template in &self.templates {
+                if case.is_for(template.dialect)
+                    && Front::of(template).chooses_other(template, &case)
+                {
+                    let (dialects, _) = held.entry(Front::Raw).or_default();
+                    dialects.insert(template.dialect);
+                }
+            }
+            let held = held.into_iter().map(|(front, (dialects, owns))| {
+                let behind = Case {
+                    dialects: dialects.into_iter().collect(),
+                    ..case.behind(front.name())
+                };
+                (behind, owns)
+            });
+            let held: Vec<_> = held.collect();
+            self.cases.push(case);
+            for (behind, owns) in held {
+                self.beside.insert(behind.id.clone(), owns);
+                self.cases.push(behind);
+            }
+        }
+    }
+
+    /// Gives all templates of its dialects one front, whatever they had. Returns whether
+    /// this changed any template.
+    pub fn put_behind(&mut self, front: Front) -> bool {
+        let mut is_other = false;
+        for template in &mut self.templates {
+            if front.is_for(template.dialect) && Front::of(template) != front {
+                template.front = Some(front.name().to_owned());
+                is_other = true;
+            }
+        }
+        is_other
+    }
+
+    /// The cases as the case files have them, without copies for other fronts.
+    pub fn written_cases(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.front.is_none())
+    }
+
+    fn load_templates(&mut self, path: &Path) {
+        let found = source::read(path);
+        // Paths may overlap, so duplicates are skipped. Models of a store may share a file
+        // under different names.
+        for template in found.templates {
+            let is_known = self.templates.iter().any(|known| {
+                (&known.name, &known.path, &known.part)
+                    == (&template.name, &template.path, &template.part)
+            });
+            if !is_known {
+                self.templates.push(template);
+            }
+        }
+        for problem in found.problems {
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+        for note in found.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    fn load_cases(&mut self, path: &Path, tools: &[PathBuf]) {
+        let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        for file in self.files(path, &["json"], "case file (.json)") {
+            // Tools of a case file outside the suite are beside its folder, as in the
+            // suite.
+            let beside = file
+                .parent()
+                .map(|folder| folder.join("../tools"))
+                .filter(|folder| folder.is_dir())
+                .filter(|folder| {
+                    tools
+                        .iter()
+                        .all(|known| canonical(known) != canonical(folder))
+                });
+            let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
+            let family = read_family(&file, &folders);
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            if let Some(about) = family.about {
+                self.families.push((name.into_owned(), about));
+            }
+            self.cases.extend(family.cases);
+            self.problems.extend(family.problems);
+            self.used_tools
+                .extend(family.tool_files.iter().map(canonical));
+        }
+    }
+
+    /// The files of a folder by extension, or the one file that the path names.
+    fn files(&mut self, path: &Path, extensions: &[&str], what: &str) -> Vec<PathBuf> {
+        let has_extension = |path: &Path| {
+            path.extension()
+                .and_then(|extension| extension.to_str())
+                .is_some_and(|extension| extensions.contains(&extension))
+        };
+        if !is_there(path) {
+            self.problems
+                .push(Problem::new(path, "no such file or folder"));
+            return Vec::new();
+        }
+        if !path.is_dir() {
+            return vec![path.to_path_buf()];
+        }
+        let paths = Root::new(path).and_then(|root| Ok((root.entries(path)?, root)));
+        let (paths, root) = match paths {
+            Ok(found) => found,
+            Err(problem) => {
+                self.problems.push(problem);
+                return Vec::new();
+            }
+        };
+        let mut files = Vec::new();
+        for path in paths.into_iter().filter(|path| has_extension(path)) {
+            match root.has(&path) {
+                Ok(_) => files.push(path),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        if files.is_empty() {
+            self.problems
+                .push(Problem::new(path, format!("the folder holds no {what}")));
+        }
+        files
+    }
+
+    /// Gives templates that share a name longer ones.
+    fn lengthen_names(&mut self) {
+        let mut sharing: BTreeMap<TemplateName, Vec<usize>> = BTreeMap::new();
+        for (index, template) in self.templates.iter().enumerate() {
+            sharing
+                .entry(template.name.clone())
+                .or_default()
+                .push(index);
+        }
+        for (name, indices) in sharing.into_iter().filter(|(_, all)| all.len() > 1) {
+            let longer: Vec<TemplateName> = indices
+                .iter()
+                .map(|index| longer_name(&name, &self.templates[*index]))
+                .collect();
+            for (index, longer) in indices.into_iter().zip(longer) {
+                self.templates[index].name = longer;
+            }
+        }
+    }
+
+    fn settle_names(&mut self) {
+        self.lengthen_names();
+        self.templates.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut kept: Vec<Template> = Vec::new();
+        for template in std::mem::take(&mut self.templates) {
+            match kept.last() {
+                Some(first) if first.name == template.name => {
+                    let message = format!(
+                        "a template named `{}` is already there: {}",
+                        template.name,
+                        first.path.display()
+                    );
+                    self.problems
+                        .push(Problem::new(template.path, message).help("rename one of them"));
+                }
+                _ => kept.push(template),
+            }
+        }
+        self.templates = kept;
+
+        let mut seen = HashSet::new();
+        let cases = std::mem::take(&mut self.cases);
+        for case in cases {
+            if seen.insert(case.id.clone()) {
+                self.cases.push(case);
+            } else {
+                let message = format!("a case named `{}` is already there", case.id);
+                self.problems
+                    .push(Problem::new(case.path, message).help("rename the case or its file"));
+            }
+        }
+    }
+}
+
+/// Folders that every model or store has, so they do not distinguish any.
+const SHARED_FOLDERS: [&str; 4] = ["additional_chat_templates", "snapshots", "blobs", "models"];
+
+/// A longer name for a template that shares its name with others. For a template and its
+/// port, the extension is added; for models in different folders, the folder is.
+fn longer_name(name: &TemplateName, template: &Template) -> TemplateName {
+    let file = template.path.file_name().unwrap_or_default();
+    let is_named_after_its_file = template.part == TemplatePart::Whole
+        && template
+            .path
+            .file_stem()
+            .is_some_and(|stem| stem == name.as_str());
+    if is_named_after_its_file {
+        return TemplateName::new(&file.to_string_lossy());
+    }
+    // The first folder above the file whose name does not begin the template's.
+    let own = name.as_str().split(['@', '/']).next().unwrap_or_default();
+    let above = template
+        .path
+        .ancestors()
+        .skip(1)
+        .filter_map(|folder| folder.file_name())
+        .map(|folder| folder.to_string_lossy())
+        .find(|folder| folder != own && !SHARED_FOLDERS.contains(&folder.as_ref()));
+    match above {
+        Some(folder) => naming::of_model(&format!("{folder}/{name}"), None),
+        None => name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_one_file_leaves_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        for sub in [layout.conversations(), layout.templates()] {
+            std::fs::create_dir_all(sub).unwrap();
+        }
+        std::fs::write(layout.templates().join("a.jinja"), "A").unwrap();
+        std::fs::write(layout.templates().join("a.gotmpl"), "A").unwrap();
+        std::fs::write(layout.templates().join("b.jinja"), b"\xFF").unwrap();
+        std::fs::write(layout.templates().join("c.jinja"), "C").unwrap();
+        std::fs::write(layout.templates().join("c.json"), "{").unwrap();
+        let messages = r#""messages": [{"role": "user", "content": "Hi"}]"#;
+        let good = format!(
+            r#"{{"about": "x", "cases": {{"one": {{{messages}}}, "go": {{{messages}, "dialects": ["go"]}}}}}}"#
+        );
+        std::fs::write(layout.conversations().join("good.json"), good).unwrap();
+        std::fs::write(layout.conversations().join("bad.json"), "[").unwrap();
+
+        let suite = Suite::load_layout(&layout);
+        assert_eq!(suite.templates.len(), 2);
+        assert_eq!(suite.cases.len(), 2);
+        assert_eq!(suite.problems.len(), 3, "{:#?}", suite.problems);
+        let pairs: Vec<_> = suite
+            .pairs()
+            .map(|pair| format!("{} {}", pair.template.name, pair.case.id))
+            .collect();
+        let expected = ["a.gotmpl good/one", "a.gotmpl good/go", "a.jinja good/one"];
+        assert_eq!(pairs, expected);
+    }
+
+    #[test]
+    fn what_fronts_make_different_is_there_behind_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let case = |content: &str| {
+            format!(r#"{{"messages": [{{"role": "user", "content": {content}}}]}}"#)
+        };
+        let cases = [("null", "null"), ("plain", r#""x""#)]
+            .map(|(name, content)| format!("{name:?}: {}", case(content)));
+        let file = folder.path().join("f.json");
+        std::fs::write(
+            &file,
+            format!(r#"{{"about": "x", "cases": {{{}}}}}"#, cases.join(", ")),
+        )
+        .unwrap();
+        let suite = Suite::load(&[], &[file], &[]);
+        assert_eq!(suite.problems, []);
+        let names = |suite: &Suite| -> Vec<String> {
+            let name = |case: &Case| {
+                let dialects: Vec<_> = case.dialects.iter().map(|dialect| dialect.name()).collect();
+                format!("{} {}", case.id.name(), dialects.join("+"))
+            };
+            suite.cases.iter().map(name).collect()
+        };
+        // transformers drops what is null, and of Ollama's endpoints one alone refuses it.
+        let held = [
+            "null jinja+go",
+            "null@raw jinja+go",
+            "null@ollama-openai go",
+            "plain jinja+go",
+        ];
+        assert_eq!(names(&suite), held);
+        assert_eq!(suite.written_cases().count(), 2);
+    }
+
+    #[test]
+    fn a_case_is_raw_too_for_the_templates_whose_front_changes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let templates = ["plain.jinja", "sees.jinja", "go.gotmpl"].map(|name| write(name, "x"));
+        write("sees.json", r#"{"front": "transformers-processor"}"#);
+        let case =
+            |messages: &str| format!(r#"{{"messages": [{messages}], "dialects": ["jinja"]}}"#);
+        let [null, image, same] = [
+            r#"{"role": null}"#,
+            r#"{"content": [{"type": "image_url", "image_url": "u"}]}"#,
+            "{}",
+        ]
+        .map(case);
+        let text = format!(
+            r#"{{"about": "x", "cases": {{"null": {null}, "image": {image}, "same": {same}}}}}"#
+        );
+        let cases = [write("f.json", &text)];
+        let raw = |suite: &Suite| -> Vec<String> {
+            let raw = suite.pairs().filter(|pair| pair.case.front == Some("raw"));
+            raw.map(|pair| format!("{} {}", pair.template.name, pair.case.id))
+                .collect()
+        };
+        let mut suite = Suite::load(&templates, &cases, &[]);
+        assert_eq!(
+            raw(&suite),
+            ["plain f/null@raw", "sees f/null@raw", "sees f/image@raw"]
+        );
+        assert_eq!(suite.cases.len(), 5);
+        let front = |suite: &Suite, name: &str| {
+            let template = suite.template(&TemplateName::new(name)).unwrap();
+            let case = suite.written_cases().next().unwrap();
+            Pair { template, case }.front()
+        };
+        assert_eq!(front(&suite, "sees"), Front::TransformersProcessor);
+        assert_eq!(front(&suite, "go"), Front::default_of(Dialect::Go));
+        // A front that is asked for overrides the templates' own.
+        assert!(suite.put_behind(Front::Transformers));
+        assert!(!suite.put_behind(Front::Transformers));
+        assert_eq!(front(&suite, "sees"), Front::Transformers);
+        assert_eq!(front(&suite, "go"), Front::default_of(Dialect::Go));
+        // A name that no front has is never taken for the usual one.
+        let template = &suite.templates[0];
+        let case = &suite.cases[0].behind("transfromers");
+        assert_eq!(Pair { template, case }.front(), Front::Unknown);
+        // Without such a template nobody needs the image raw.
+        let suite = Suite::load(&templates[..1], &cases, &[]);
+        assert_eq!(suite.cases.len(), 4);
+    }
+
+    #[test]
+    fn paths_that_overlap_give_each_template_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jinja");
+        std::fs::write(&path, "A").unwrap();
+        let suite = Suite::load(&[path.clone(), folder.path().into(), path], &[], &[]);
+        assert_eq!(suite.problems, []);
+        assert_eq!(suite.templates.len(), 1);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_a_problem() {
+        let suite = Suite::load(&["nowhere".into()], &[], &[]);
+        assert_eq!(
+            suite.problems[0].to_string(),
+            "nowhere: no such file or folder"
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! Verdicts: compare an engine's outcome with the reference's.
+
+use rolecall_model::{Engine, Outcome};
+
+use crate::divergence::{Divergences, Listed};
+use crate::record::{RecordedAnswer, Records, Unverified};
+use crate::snapshot::Snapshots;
+use crate::suite::Pair;
+use rolecall_base::fingerprint::Fingerprint;
+use rolecall_base::transcript;
+
+/// The result of comparing an engine's outcome with the reference's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same.
+    Agrees,
+    /// Not the same.
+    Differs(Box<Difference>),
+    /// The reference's outcome is unknown.
+    Unverified(Unverified),
+}
+
+/// How an outcome differs from the reference's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The reference's outcome, as records keep it.
+    pub expected: RecordedAnswer,
+    /// The reference's whole transcript, if it is known.
+    pub transcript: Option<String>,
+    /// Whether the difference is listed as a divergence.
+    pub listed: Listed,
+}
+
+/// Where verdicts come from.
+#[derive(Clone, Copy, Default)]
+pub enum Truth<'t> {
+    /// From nowhere: every pair is unverified.
+    #[default]
+    Unknown,
+    /// From records.
+    Records {
+        /// The records of the references.
+        records: &'t Records,
+        /// The listed differences from the references.
+        divergences: &'t Divergences,
+        /// Where transcripts of the reference may be found.
+        snapshots: &'t Snapshots,
+    },
+    /// From engines that render each pair. The first engine of a dialect renders its
+    /// pairs.
+    Engines {
+        /// The engines.
+        engines: &'t [&'t dyn Engine],
+        /// The listed differences from them.
+        divergences: &'t Divergences,
+    },
+}
+
+impl Verdict {
+    /// The word for it in files and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Agrees => "agrees",
+            Verdict::Differs(_) => "differs",
+            Verdict::Unverified(_) => "unverified",
+        }
+    }
+
+    /// Whether it differs without a listed reason.
+    pub fn is_unexplained(&self) -> bool {
+        match self {
+            Verdict::Agrees | Verdict::Unverified(_) => false,
+            Verdict::Differs(difference) => !matches!(difference.listed, Listed::Known { .. }),
+        }
+    }
+}
+
+/// Judges an outcome by a record. `input` is the fingerprint of the pair's case.
+pub fn by_record(
+    (records, divergences, snapshots): (&Records, &Divergences, &Snapshots),
+    engine: &str,
+    pair: &Pair<'_>,
+    input: Fingerprint,
+    outcome: &Outcome,
+) -> Verdict {
+    if matches!(outcome, Outcome::NotAsked { .. }) {
+        return Verdict::Unverified(Unverified::NotAsked);
+    }
+    let answer = match records.answer(pair, input) {
+        Ok(answer) => answer,
+        Err(why) => return Verdict::Unverified(why),
+    };
+    if answer.agrees(outcome) {
+        return Verdict::Agrees;
+    }
+    Verdict::Differs(Box::new(Difference {
+        transcript: snapshots.reference(pair, answer),
+        listed: listed(divergences, engine, pair, outcome),
+        expected: answer.clone(),
+    }))
+}
+
+/// Judges an outcome by another engine's outcome.
+pub(crate) fn by_outcome(
+    divergences: &Divergences,
+    engine: &str,
+    pair: &Pair<'_>,
+    expected: &Outcome,
+    outcome: &Outcome,
+) -> Verdict {
+    if matches!(outcome, Outcome::NotAsked { .. }) {
+        return Verdict::Unverified(Unverified::NotAsked);
+    }
+    let Some(answer) = RecordedAnswer::of(expected) else {
+        let why = expected.text().to_owned();
+        return Verdict::Unverified(match expected {
+            Outcome::NotAsked { .. } => Unverified::ReferenceNotAsked(why),
+            _ => Unverified::Crashed(why),
+        });
+    };
+    if answer.agrees(outcome) {
+        return Verdict::Agrees;
+    }
+    Verdict::Differs(Box::new(Difference {
+        transcript: Some(transcript::encode(expected)),
+        listed: listed(divergences, engine, pair, outcome),
+        expected: answer,
+    }))
+}
+
+fn listed(divergences: &Divergences, engine: &str, pair: &Pair<'_>, outcome: &Outcome) -> Listed {
+    // The transcript is needed only for a listed pair.
+    if divergences.about(engine, pair).is_none() {
+        return Listed::No;
+    }
+    let observed = Fingerprint::of(transcript::encode(outcome));
+    divergences.listed(engine, pair, observed)
+}

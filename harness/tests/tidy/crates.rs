@@ -1,0 +1,136 @@
+//! Crates use only crates below them, and a program that renders compiles little.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{CRATES, harness};
+
+/// The crates of the harness among a manifest's dependencies, in its order. Crates that only tests
+/// need may be above it.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let from = manifest
+        .split_once("\n[dependencies]\n")
+        .map_or("", |(_, rest)| rest);
+    let table = from.split("\n[").next().unwrap_or_default();
+    let names = table
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next());
+    let ours = names.filter_map(|name| match name {
+        "rolecall" => Some(name),
+        _ => name.strip_prefix("rolecall-"),
+    });
+    ours.collect()
+}
+
+/// Dependencies that are above the crate that uses them, or beside it.
+fn upwards(crates: &[&str], manifest_of: impl Fn(&str) -> String) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (place, name) in crates.iter().enumerate() {
+        let manifest = manifest_of(name);
+        for used in dependencies(&manifest) {
+            // The packed suite is not one of the project's crates.
+            if used != "builtin" && !crates[..place].contains(&used) {
+                wrong.push(format!("{name} uses {used}, which stands above it"));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn crates_use_only_those_below_them() {
+    let manifest_of = |name: &str| {
+        let path = harness().join(name).join("Cargo.toml");
+        std::fs::read_to_string(path).expect("a manifest")
+    };
+    assert_eq!(upwards(&CRATES, manifest_of), [""; 0]);
+    let used: usize = CRATES
+        .iter()
+        .map(|name| dependencies(&manifest_of(name)).len())
+        .sum();
+    assert!(used > CRATES.len(), "{used} dependencies were found");
+}
+
+#[test]
+fn a_crate_that_uses_one_above_it_is_reported() {
+    let manifest_of = |name: &str| match name {
+        "base" => "[package]\n\n[dependencies]\nrolecall-report.workspace = true\n".to_owned(),
+        _ => "[package]\n\n[dependencies]\nrolecall-base = { workspace = true }\n\n\
+              [dev-dependencies]\nrolecall-suite.workspace = true\n"
+            .to_owned(),
+    };
+    assert_eq!(
+        upwards(&["base", "report", "suite"], manifest_of),
+        ["base uses report, which stands above it"]
+    );
+}
+
+/// The packages in a lock file, with the names of those they need, including those that only their
+/// tests need.
+fn needed(lock: &str) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut packages: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in lock.split("[[package]]").skip(1) {
+        let name = package.lines().find_map(|line| {
+            let name = line.strip_prefix("name = \"")?;
+            name.strip_suffix('"')
+        });
+        // A dependency is `name`, or `name version` where there are several.
+        let needs = package.lines().filter_map(|line| {
+            let text = line.strip_prefix(" \"")?;
+            text.split(['"', ' ']).next()
+        });
+        if let Some(name) = name {
+            packages.entry(name).or_default().extend(needs);
+        }
+    }
+    packages
+}
+
+/// Whether a manifest has a dependency that nobody needs who does not ask for it.
+fn is_optional(manifest: &str, dependency: &str) -> bool {
+    manifest.lines().any(|line| {
+        line.split([' ', '.', '=']).next() == Some(dependency) && line.contains("optional = true")
+    })
+}
+
+#[test]
+fn a_program_that_renders_behind_a_front_compiles_little() {
+    let lock = std::fs::read_to_string(harness().join("../Cargo.lock")).expect("a lock file");
+    let mut packages = needed(&lock);
+    // A lock file does not say what is optional, the manifests of the harness do.
+    for (name, needs) in &mut packages {
+        let Some(folder) = name.strip_prefix("rolecall-") else {
+            continue;
+        };
+        let path = harness().join(folder).join("Cargo.toml");
+        let manifest = std::fs::read_to_string(path).expect("a manifest");
+        needs.retain(|needed| !is_optional(&manifest, needed));
+    }
+    let all_of = |name: &'static str| {
+        let mut found = BTreeSet::from([name]);
+        let mut left = vec![name];
+        while let Some(name) = left.pop() {
+            for needed in packages.get(name).into_iter().flatten() {
+                if found.insert(*needed) {
+                    left.push(needed);
+                }
+            }
+        }
+        found
+    };
+    let heavy = [
+        "clap",
+        "indicatif",
+        "quick-junit",
+        "schemars",
+        "tokenizers",
+        "toml",
+        "ureq",
+    ];
+    let front = all_of("rolecall-front");
+    assert!(front.contains("minijinja") && front.contains("rolecall-model"));
+    for name in heavy {
+        assert!(!front.contains(name), "rolecall-front needs {name}");
+        // The question is asked rightly: the packages that the whole command needs have them.
+        assert!(packages.contains_key(name), "{name}");
+    }
+}
