@@ -10,8 +10,8 @@ use crate::meter::alone;
 /// How much memory tables may keep that are filled once.
 const MOST: usize = 64 << 10;
 
-/// How many times to try.
-const TRIES: usize = 3;
+/// How often to try at most, until a try keeps little.
+const TRIES: usize = 20;
 
 #[test]
 fn templates_that_are_dropped_leave_nothing_behind() {
@@ -41,16 +41,19 @@ fn templates_that_are_dropped_leave_nothing_behind() {
         compile_and_render(0);
         // Allocations of the program's other threads count, too. But memory that is really kept is
         // kept every time.
-        let taken: Vec<_> = (0..TRIES)
-            .map(|_| measured(|| (1..500).for_each(compile_and_render)).1)
-            .collect();
-        let kept = taken.iter().map(|taken| taken.kept).min().unwrap();
-        let dialect = engine.dialect();
-        assert!(kept < MOST, "{dialect}: {kept} bytes are kept");
-        assert!(
-            taken.iter().all(|taken| taken.peak > source.len()),
-            "the templates of {dialect} are in memory while they are there"
-        );
+        let mut kept = usize::MAX;
+        for _ in 0..TRIES {
+            let (_, taken) = measured(|| (1..500).for_each(compile_and_render));
+            assert!(
+                taken.peak > source.len(),
+                "the templates are in memory while they are there"
+            );
+            kept = kept.min(taken.kept);
+            if kept < MOST {
+                break;
+            }
+        }
+        assert!(kept < MOST, "{}: {kept} bytes are kept", engine.dialect());
     }
     assert_eq!(Dialect::ALL.len(), 2);
 }
