@@ -11,6 +11,8 @@ mod folder;
 mod project;
 mod scratch;
 
+#[cfg(target_os = "linux")]
+mod attacks;
 mod cli;
 mod constructs;
 mod contracts;

@@ -1,0 +1,401 @@
+//! The world of an attack: a user's home, a folder that somebody else made, and everything that
+//! must stay as it is.
+
+// Not every attack uses everything.
+#![allow(dead_code)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+use crate::folder::CACHE;
+use crate::scratch;
+
+/// The longest that a command may take, in a program that is not optimised.
+pub(crate) const LONGEST: Duration = Duration::from_secs(10);
+
+/// The most memory that any process of a command may have held, in bytes.
+pub(crate) const LARGEST: u64 = 512 << 20;
+
+/// The content of a file outside of the attacked folder: nobody may see it.
+pub(crate) const CANARY: &str = "canary-of-the-user-3f9a";
+
+/// The values of the user's secrets. No program, no server and no output may have them.
+pub(crate) const SECRETS: [(&str, &str); 3] = [
+    ("ROLECALL_API_KEY", "secret-key-8e21"),
+    ("HF_TOKEN", "hf_secretToken5b77"),
+    ("AWS_SECRET_ACCESS_KEY", "secret-aws-90c4"),
+];
+
+/// The name of the variable by which the processes of a world are found again.
+const MARK: &str = "ROLECALL_ATTACK";
+
+/// A user's machine: `home`, `work` with what somebody else made, and `outside`.
+pub(crate) struct World {
+    root: TempDir,
+    mark: String,
+    variables: BTreeMap<String, String>,
+    longest: Duration,
+}
+
+/// How a command ended, and what it did.
+pub(crate) struct Seen {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// `None` if it had to be ended.
+    status: Option<ExitStatus>,
+    elapsed: Duration,
+    longest: Duration,
+    /// The most memory that one of its processes held, in bytes.
+    largest: u64,
+    /// Command lines of processes that were still there.
+    left: Vec<String>,
+    changes: Vec<String>,
+    drafts: Vec<PathBuf>,
+    /// Files that commands of an attacker would have made.
+    marks: Vec<String>,
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let root = scratch::folder();
+        let mark = format!(
+            "{}-{}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
+        for folder in ["home", "work", "outside", "marks"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        let world = World {
+            root,
+            mark,
+            variables: BTreeMap::new(),
+            longest: LONGEST,
+        };
+        world.write("outside/secret.json", CANARY);
+        world.write("outside/secret.jinja", CANARY);
+        world
+    }
+
+    /// A path in the world, such as `work/rolecall.toml`.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Writes a program that can be started.
+    pub(crate) fn write_program(&self, name: &str, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.write(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// Makes a symbolic link in the world: `to` is written into it as it is.
+    pub(crate) fn link(&self, name: &str, to: impl AsRef<Path>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, path).unwrap();
+    }
+
+    /// A command of the shell that shows that it ran: afterwards, [`Seen::marks`] has the name.
+    pub(crate) fn touch(&self, name: &str) -> String {
+        format!("touch {}", self.path("marks").join(name).display())
+    }
+
+    /// Sets a variable of the environment for all commands.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> &mut World {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Runs `rolecall` in the folder `work`.
+    pub(crate) fn rolecall(&self, arguments: &[&str]) -> Seen {
+        self.rolecall_in("work", arguments, b"")
+    }
+
+    /// Runs `rolecall` in a folder of the world, with a text on its standard input.
+    pub(crate) fn rolecall_in(&self, folder: &str, arguments: &[&str], input: &[u8]) -> Seen {
+        let before = self.outside();
+        // A process that is left behind would keep a pipe open. So the streams are files.
+        let streams = scratch::folder();
+        let stream = |name: &str| streams.path().join(name);
+        fs::write(stream("in"), input).unwrap();
+        let start = Instant::now();
+        let mut child = self
+            .command(folder, arguments)
+            .stdin(File::open(stream("in")).unwrap())
+            .stdout(File::create(stream("out")).unwrap())
+            .stderr(File::create(stream("err")).unwrap())
+            .spawn()
+            .unwrap();
+        let (status, largest) = self.wait(&mut child, start);
+        let elapsed = start.elapsed();
+        let read = |name: &str| String::from_utf8_lossy(&fs::read(stream(name)).unwrap()).into();
+        Seen {
+            stdout: read("out"),
+            stderr: read("err"),
+            status,
+            elapsed,
+            longest: self.longest,
+            largest,
+            left: self.left_behind(),
+            changes: changes(&before, &self.outside()),
+            drafts: drafts(self.root.path()),
+            marks: names(&self.path("marks")),
+        }
+    }
+
+    /// The command, with the world's environment and nothing of this process's own.
+    pub(crate) fn command(&self, folder: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"));
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path("home"))
+            .env("ROLECALL_CACHE", CACHE)
+            .env(MARK, &self.mark)
+            .envs(SECRETS)
+            .envs(&self.variables)
+            .args(arguments)
+            .current_dir(self.path(folder));
+        command
+    }
+
+    /// Waits for the end of a command. One that takes much too long is ended.
+    fn wait(&self, child: &mut Child, start: Instant) -> (Option<ExitStatus>, u64) {
+        let mut largest = 0;
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return (Some(status), largest);
+            }
+            largest = largest.max(largest_of(child.id()));
+            if start.elapsed() > self.longest * 2 || largest > LARGEST * 4 {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return (None, largest);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The processes of this world that still run, shortly after the command ended. Ends them.
+    fn left_behind(&self) -> Vec<String> {
+        for _ in 0..40 {
+            if self.processes().is_empty() {
+                return Vec::new();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let left = self.processes();
+        for (pid, _) in &left {
+            let _ = Command::new("kill").args(["-9", pid]).status();
+        }
+        left.into_iter().map(|(_, words)| words).collect()
+    }
+
+    /// The processes whose environment has the world's mark, and their command lines.
+    fn processes(&self) -> Vec<(String, String)> {
+        let mark = format!("{MARK}={}\0", self.mark);
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let pid = entry.file_name().to_string_lossy().into_owned();
+            let is_ours = fs::read(entry.path().join("environ"))
+                .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(&mark));
+            if is_ours {
+                let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                let words = String::from_utf8_lossy(&words).replace('\0', " ");
+                found.push((pid, words));
+            }
+        }
+        found
+    }
+
+    /// All files outside of the attacked folder, and their content.
+    fn outside(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        for entry in WalkDir::new(self.path("outside")).into_iter().flatten() {
+            let content = if entry.file_type().is_file() {
+                fs::read(entry.path()).unwrap_or_default()
+            } else {
+                Vec::new()
+            };
+            files.insert(entry.path().to_path_buf(), content);
+        }
+        files
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.left_behind();
+    }
+}
+
+impl Seen {
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// Everything that the command printed.
+    pub(crate) fn printed(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+
+    /// Fails unless the attack ended well and with one of these exit codes.
+    #[track_caller]
+    pub(crate) fn is_well(&self, codes: &[i32]) -> &Seen {
+        let complaints = self.complaints(codes);
+        assert!(
+            complaints.is_empty(),
+            "{}\n--- standard output\n{}\n--- standard error\n{}",
+            complaints.join("\n"),
+            excerpt(&self.stdout),
+            excerpt(&self.stderr)
+        );
+        self
+    }
+
+    /// Fails unless these words were printed.
+    #[track_caller]
+    pub(crate) fn says(&self, expected: &[&str]) -> &Seen {
+        crate::folder::has(&self.printed(), expected);
+        self
+    }
+
+    /// What is wrong with the end of an attack.
+    pub(crate) fn complaints(&self, codes: &[i32]) -> Vec<String> {
+        let mut all = Vec::new();
+        let printed = self.printed();
+        match self.status {
+            None => all.push(format!("did not end within {:?}", self.longest * 2)),
+            Some(status) => match status.code() {
+                None => all.push(format!("died by signal {:?}", status.signal())),
+                Some(code) if !codes.contains(&code) => {
+                    all.push(format!("exit code {code}, not {codes:?}"));
+                }
+                Some(_) => {}
+            },
+        }
+        if self.elapsed > self.longest {
+            all.push(format!("took {:?}", self.elapsed));
+        }
+        if self.largest > LARGEST {
+            all.push(format!("held {} MiB", self.largest >> 20));
+        }
+        if printed.contains("panicked at") || printed.contains("RUST_BACKTRACE") {
+            all.push("panicked".to_owned());
+        }
+        if let Some(c) = printed.chars().find(|c| is_obeyed(*c)) {
+            all.push(format!(
+                "printed U+{:04X}, which a terminal obeys",
+                u32::from(c)
+            ));
+        }
+        for secret in SECRETS.iter().map(|(_, value)| *value).chain([CANARY]) {
+            if printed.contains(secret) {
+                all.push(format!("printed {secret}"));
+            }
+        }
+        all.extend(
+            self.left
+                .iter()
+                .map(|words| format!("left a process: {words}")),
+        );
+        all.extend(self.changes.iter().map(|path| format!("changed {path}")));
+        all.extend(
+            self.drafts
+                .iter()
+                .map(|path| format!("left {}", path.display())),
+        );
+        all.extend(
+            self.marks
+                .iter()
+                .map(|name| format!("ran the command `{name}`")),
+        );
+        all
+    }
+}
+
+/// Whether a terminal obeys a character, or shows a text in another order because of it.
+fn is_obeyed(c: char) -> bool {
+    let is_bidirectional = matches!(
+        c,
+        '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
+    );
+    (c.is_control() && c != '\n' && c != '\t') || is_bidirectional
+}
+
+/// The beginning of a text, with what a terminal would obey written out.
+fn excerpt(text: &str) -> String {
+    let shown: String = text.chars().take(4000).collect();
+    let mut out = String::new();
+    for c in shown.chars() {
+        if is_obeyed(c) {
+            let _ = write!(out, "⟦U+{:04X}⟧", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// The most memory that a process and the processes below it hold, in bytes: the largest of them.
+fn largest_of(pid: u32) -> u64 {
+    let folder = PathBuf::from(format!("/proc/{pid}"));
+    let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let own = peak
+        .and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok())
+        .map_or(0, |kib| kib << 10);
+    let children = fs::read_to_string(folder.join(format!("task/{pid}/children")));
+    let below = children.unwrap_or_default();
+    let below = below.split_whitespace().filter_map(|pid| pid.parse().ok());
+    below.map(largest_of).max().unwrap_or(0).max(own)
+}
+
+fn changes(before: &BTreeMap<PathBuf, Vec<u8>>, after: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<String> {
+    let all = before.keys().chain(after.keys());
+    let changed: BTreeSet<_> = all
+        .filter(|path| before.get(*path) != after.get(*path))
+        .collect();
+    changed
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect()
+}
+
+/// Unfinished files that nobody will ever finish.
+fn drafts(root: &Path) -> Vec<PathBuf> {
+    let entries = WalkDir::new(root).into_iter().flatten();
+    let paths = entries.map(walkdir::DirEntry::into_path);
+    paths
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.ends_with(".draft") || name.starts_with(".suite-")
+        })
+        .collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
