@@ -5,7 +5,7 @@
 //! moment leaves the old file or the new one. Nothing is written through a link, or over
 //! anything that is not a file.
 
-use std::fs::Permissions;
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path};
 
@@ -22,7 +22,11 @@ const DRAFT: (&str, &str) = (".rolecall-", ".draft");
 /// Reads a file as UTF-8, or says what is wrong with it. Files above [`MOST_TEXT`], and
 /// anything that is not a regular file, are refused unread. A byte order mark is kept.
 pub fn read_text(path: &Path) -> Result<String, Problem> {
-    let bytes = read_bytes(path, MOST_TEXT)?;
+    text_of(path, read_bytes(path, MOST_TEXT)?)
+}
+
+/// The bytes of a file as UTF-8, or what is wrong with them.
+pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
@@ -60,38 +64,15 @@ pub fn is_there(path: &Path) -> bool {
 
 /// Reads a file of at most `most` bytes.
 pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
-    let unreadable = |error: io::Error| {
-        if error.kind() == io::ErrorKind::NotFound && path.is_symlink() {
+    let read = open(path, Links::Followed).and_then(|file| file.read(most));
+    read.map_err(|refusal| {
+        if matches!(&refusal, Refused::Error(error) if error.kind() == io::ErrorKind::NotFound)
+            && path.is_symlink()
+        {
             return Problem::new(path, "a link that leads nowhere");
         }
-        Problem::new(path, format!("cannot be read: {error}"))
-    };
-    // Opening a pipe would wait for someone to write to it.
-    let metadata = std::fs::metadata(path).map_err(unreadable)?;
-    if !metadata.is_file() {
-        let message = if metadata.is_dir() {
-            "a folder, where a file is expected"
-        } else {
-            "not a regular file"
-        };
-        return Err(Problem::new(path, message));
-    }
-    let too_large = |bytes: u64| {
-        let message = format!("too large: {bytes} bytes, where at most {most} are expected");
-        Problem::new(path, message)
-    };
-    if metadata.len() > most {
-        return Err(too_large(metadata.len()));
-    }
-    // The file may grow while it is read, and special files may report a size of 0.
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > most {
-        return Err(too_large(bytes.len() as u64));
-    }
-    Ok(bytes)
+        Problem::new(path, refusal.to_string())
+    })
 }
 
 /// Reads a file that only the harness and its tools write, if it is there. It must be a
@@ -99,42 +80,139 @@ pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
 /// read.
 ///
 /// A run opens one for each template and family, so this function makes as few system calls
-/// as possible: a read that does not fill the buffer has reached the end.
+/// as possible.
 pub fn read_own(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
-    let metadata = match path.symlink_metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("cannot be read: {error}")),
+    match open(path, Links::Refused).and_then(|file| file.read(most)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(Refused::Error(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(_) if path.is_symlink() => Err("a link, where a file is expected".to_owned()),
+        Err(refusal) => Err(refusal.to_string()),
+    }
+}
+
+/// Whether a path may be a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// The file that the link leads to is opened.
+    Followed,
+    /// A link is an error. On systems other than Unix, links are followed.
+    Refused,
+}
+
+/// A regular file that is open for reading.
+///
+/// The file is opened first, and the open file says what it is. So a path that somebody
+/// exchanges in between leads to no pipe, no device and no other folder.
+#[derive(Debug)]
+pub(crate) struct RegularFile {
+    file: File,
+    metadata: Metadata,
+}
+
+/// Why a file is not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("cannot be read: {0}")]
+    Error(io::Error),
+    #[error("a folder, where a file is expected")]
+    Folder,
+    #[error("not a regular file")]
+    Special,
+    #[error("too large: {size} bytes, where at most {most} are expected")]
+    TooLarge { size: u64, most: u64 },
+}
+
+/// Opens a regular file. Anything else is refused, and opening it has waited for nobody.
+pub(crate) fn open(path: &Path, links: Links) -> Result<RegularFile, Refused> {
+    let opened = options(links).open(path);
+    let file = match opened {
+        Ok(file) => file,
+        // Some things cannot be opened: a socket, or a folder on some systems.
+        Err(error) => {
+            let metadata = std::fs::symlink_metadata(path);
+            return Err(match metadata.map(|metadata| metadata.file_type()) {
+                Ok(kind) if kind.is_dir() => Refused::Folder,
+                Ok(kind) if !kind.is_file() && !kind.is_symlink() => Refused::Special,
+                _ => Refused::Error(error),
+            });
+        }
     };
-    // Opening a pipe would wait for someone to write to it.
-    let kind = metadata.file_type();
-    if kind.is_symlink() {
-        return Err("a link, where a file is expected".to_owned());
+    let metadata = file.metadata().map_err(Refused::Error)?;
+    if metadata.is_dir() {
+        Err(Refused::Folder)
+    } else if metadata.is_file() {
+        Ok(RegularFile { file, metadata })
+    } else {
+        Err(Refused::Special)
     }
-    if kind.is_dir() {
-        return Err("a folder, where a file is expected".to_owned());
+}
+
+fn options(links: Links) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        // Without NONBLOCK, opening a pipe waits for somebody to write to it.
+        let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        if links == Links::Refused {
+            flags |= OFlags::NOFOLLOW;
+        }
+        options.custom_flags(flags.bits().cast_signed());
     }
-    if !kind.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    let size = metadata.len();
-    if size > most {
-        return Err(format!("too large: {size} bytes"));
-    }
-    let read = || {
-        let mut file = std::fs::File::open(path)?;
-        let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX) + 1];
-        let read = file.read(&mut bytes)?;
+    #[cfg(not(unix))]
+    let _ = links;
+    options
+}
+
+impl RegularFile {
+    /// The whole content, if it has at most `most` bytes.
+    pub(crate) fn read(mut self, most: u64) -> Result<Vec<u8>, Refused> {
+        let size = self.metadata.len();
+        if size > most {
+            return Err(Refused::TooLarge { size, most });
+        }
+        let mut bytes = vec![
+            0;
+            usize::try_from(size)
+                .unwrap_or(usize::MAX)
+                .saturating_add(1)
+        ];
+        let read = self.file.read(&mut bytes).map_err(Refused::Error)?;
+        // A read that does not fill the buffer has reached the end. But the file may grow while
+        // it is read, and special files may report a size of 0.
         let is_end = read < bytes.len();
         bytes.truncate(read);
         if !is_end {
-            file.take(most).read_to_end(&mut bytes)?;
+            let rest = (most + 1).saturating_sub(read as u64);
+            let rest = self.file.take(rest).read_to_end(&mut bytes);
+            rest.map_err(Refused::Error)?;
+        }
+        if bytes.len() as u64 > most {
+            let size = bytes.len() as u64;
+            return Err(Refused::TooLarge { size, most });
         }
         Ok(bytes)
-    };
-    read()
-        .map(Some)
-        .map_err(|error: io::Error| format!("cannot be read: {error}"))
+    }
+
+    /// Whether a path leads to this very file.
+    #[cfg(unix)]
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let other = std::fs::symlink_metadata(path);
+        other.is_ok_and(|other| {
+            (other.dev(), other.ino()) == (self.metadata.dev(), self.metadata.ino())
+        })
+    }
+
+    /// Whether a path leads to this very file.
+    #[cfg(not(unix))]
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let opened = self.file.try_clone().and_then(same_file::Handle::from_file);
+        let other = same_file::Handle::from_path(path);
+        matches!((opened, other), (Ok(opened), Ok(other)) if opened == other)
+    }
 }
 
 /// Writes a file as a whole, or leaves the old one as it is: it writes under another name

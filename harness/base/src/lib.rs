@@ -6,6 +6,8 @@
 
 pub mod environment;
 
+pub mod owner;
+
 pub mod invisible;
 
 pub mod problem;
@@ -27,6 +29,8 @@ pub mod naming;
 pub mod wildcard;
 
 pub mod fingerprint;
+
+pub mod lock;
 
 pub mod wording;
 

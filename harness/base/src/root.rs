@@ -1,8 +1,9 @@
 //! The folder that bounds what is read: nothing outside of it is opened.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::file::{is_there, read_text};
+use crate::file::{Links, MOST_TEXT, Refused, is_there, open, text_of};
 use crate::problem::Problem;
 
 /// A folder that the user named, or that holds what the user named.
@@ -24,7 +25,11 @@ pub fn text_below(folder: &Path, path: &Path) -> Result<Option<String>, Problem>
 
 /// The text of a file, read as [`text_below`] its own folder.
 pub fn text_beside(path: &Path) -> Result<Option<String>, Problem> {
-    text_below(path.parent().unwrap_or(Path::new("")), path)
+    if is_there(path) {
+        Root::of_folder_of(path)?.text(path)
+    } else {
+        Ok(None)
+    }
 }
 
 impl Root {
@@ -39,6 +44,12 @@ impl Root {
         })
     }
 
+    /// The folder that a file is in.
+    pub fn of_folder_of(file: &Path) -> Result<Root, Problem> {
+        let folder = file.parent().filter(|folder| *folder != Path::new(""));
+        Root::new(folder.unwrap_or(Path::new(".")))
+    }
+
     /// The folder as the user wrote it.
     pub fn path(&self) -> &Path {
         &self.shown
@@ -47,16 +58,21 @@ impl Root {
     /// Whether there is a file or folder that may be read. A link that leads outside of
     /// the folder, or nowhere, is a problem.
     pub fn has(&self, path: &Path) -> Result<bool, Problem> {
+        self.real(path).map(|real| real.is_some())
+    }
+
+    /// The path without links, if there is anything at it and it lies in the folder.
+    fn real(&self, path: &Path) -> Result<Option<PathBuf>, Problem> {
         let real = match path.canonicalize() {
             Ok(real) => real,
             Err(_) if path.is_symlink() => {
                 return Err(Problem::new(path, "a link that leads nowhere"));
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Problem::new(path, format!("cannot be read: {error}"))),
         };
         if real.starts_with(&self.real) {
-            return Ok(true);
+            return Ok(Some(real));
         }
         let message = format!("a link that leads outside of {}", self.shown.display());
         Err(Problem::new(path, message)
@@ -65,11 +81,36 @@ impl Root {
 
     /// The text of a file, if it is there.
     pub fn text(&self, path: &Path) -> Result<Option<String>, Problem> {
-        if self.has(path)? {
-            read_text(path).map(Some)
-        } else {
-            Ok(None)
+        let bytes = self.bytes(path, MOST_TEXT)?;
+        bytes.map(|bytes| text_of(path, bytes)).transpose()
+    }
+
+    /// The content of a file of at most `most` bytes, if it is there.
+    ///
+    /// The file is opened before the folder that it is in is checked, and then compared with the
+    /// file that was checked. So it does not matter whether somebody exchanges it meanwhile.
+    pub fn bytes(&self, path: &Path, most: u64) -> Result<Option<Vec<u8>>, Problem> {
+        let refused = |refusal: Refused| Problem::new(path, refusal.to_string());
+        let file = match open(path, Links::Followed) {
+            Ok(file) => file,
+            Err(Refused::Error(error)) if error.kind() == ErrorKind::NotFound => {
+                // A link that leads nowhere, or outside, is a problem.
+                self.has(path)?;
+                return Ok(None);
+            }
+            Err(refusal) => {
+                self.has(path)?;
+                return Err(refused(refusal));
+            }
+        };
+        let Some(real) = self.real(path)? else {
+            return Ok(None);
+        };
+        if !file.is_at(&real) {
+            let message = "somebody exchanged the file while it was read";
+            return Err(Problem::new(path, message));
         }
+        file.read(most).map(Some).map_err(refused)
     }
 
     /// The entries of a folder, sorted by name. A missing folder counts as empty.

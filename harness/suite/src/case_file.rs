@@ -106,10 +106,23 @@ pub struct Family {
 /// Reads one case file. Tool names are looked up in `tool_folders`; the first folder that
 /// has the file wins.
 pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
-    let text = match read_text(path) {
-        Ok(text) => text,
-        Err(problem) => return Family::broken(problem),
-    };
+    match read_text(path) {
+        Ok(text) => family_of(path, &text, tool_folders),
+        Err(problem) => Family::broken(problem),
+    }
+}
+
+/// Reads one case file as [`read_family`] does. It must lie in a folder, also by its links.
+pub(crate) fn read_family_in(root: &Root, path: &Path, tool_folders: &[PathBuf]) -> Family {
+    match root.text(path) {
+        Ok(Some(text)) => family_of(path, &text, tool_folders),
+        Ok(None) => Family::broken(Problem::new(path, "no such file")),
+        Err(problem) => Family::broken(problem),
+    }
+}
+
+/// The family of a file with a text.
+fn family_of(path: &Path, text: &str, tool_folders: &[PathBuf]) -> Family {
     let family = path.file_stem().unwrap_or_default().to_string_lossy();
     if !CaseId::allows(&family) || !is_portable(&family) {
         return Family::broken(
@@ -126,7 +139,7 @@ pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
         tools: HashMap::new(),
         found: Family::default(),
     };
-    let examined = json::examine(path, &text, |document, root| reader.file(document, root));
+    let examined = json::examine(path, text, |document, root| reader.file(document, root));
     let mut found = reader.found;
     found.about = examined.value;
     found.problems.extend(examined.problems);
@@ -312,9 +325,9 @@ impl CaseFileReader<'_> {
             return None;
         };
         self.found.tool_files.push(file.clone());
-        let inside = Root::new(folder).and_then(|root| root.has(&file));
-        let read = inside.map_err(|problem| vec![problem]);
-        let tool = match read.and_then(|_| read_tool(&file)) {
+        let text = Root::new(folder).and_then(|root| root.text(&file));
+        let text = text.map_err(|problem| vec![problem]);
+        let tool = match text.and_then(|text| tool_of(&file, &text.unwrap_or_default())) {
             Ok(tool) => Some(tool),
             Err(problems) => {
                 // A tool file that several cases use is reported once.
@@ -346,7 +359,12 @@ fn continued(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<
 /// Reads a tool file: one object, taken verbatim.
 pub fn read_tool(path: &Path) -> Result<Value, Vec<Problem>> {
     let text = read_text(path).map_err(|problem| vec![problem])?;
-    let examined = json::examine(path, &text, |document, root| {
+    tool_of(path, &text)
+}
+
+/// The tool of a file with a text.
+fn tool_of(path: &Path, text: &str) -> Result<Value, Vec<Problem>> {
+    let examined = json::examine(path, text, |document, root| {
         document.verbatim_object(root, "a tool file")
     });
     match examined.value {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::configuration::{self, Configuration, ConfiguredTemplate};
 use rolecall_base::problem::Problem;
+use rolecall_base::root::Root;
 
 /// The files and folders of a suite.
 #[derive(Debug, Clone)]
@@ -111,6 +112,30 @@ impl Layout {
     /// Whether nothing may be written into it.
     pub fn is_read_only(&self) -> bool {
         matches!(self.kind, SuiteKind::Builtin)
+    }
+
+    /// Checks that the suite's folders are its own: none is a link that leads out of the suite.
+    /// Configurations are checked when they are read, and the built-in suite has no links.
+    pub fn hold(&self) -> Result<(), Problem> {
+        if !self.is_checkout() {
+            return Ok(());
+        }
+        let root = self.root.as_os_str();
+        let root = if root.is_empty() {
+            Path::new(".")
+        } else {
+            &self.root
+        };
+        let root = Root::new(root)?;
+        let folders = [
+            self.conversations(),
+            self.templates(),
+            self.tools(),
+            self.snapshots(),
+        ];
+        folders
+            .iter()
+            .try_for_each(|folder| root.has(folder).map(drop))
     }
 
     /// The folder of the inputs. A suite of one's own has the built-in inputs.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart};
 
-use crate::case_file::read_family;
+use crate::case_file::{read_family, read_family_in};
 use crate::configuration::Configuration;
 use crate::layout::Layout;
 use rolecall_base::file::is_there;
@@ -89,7 +89,7 @@ impl Suite {
             suite.load_templates(path);
         }
         for path in cases {
-            suite.load_cases(path, tools);
+            suite.load_cases(path, tools, None);
         }
         suite.settle_names();
         suite.add_held_cases();
@@ -114,7 +114,7 @@ impl Suite {
         let mut suite = Suite::default();
         suite.load_templates_around(layout, templates);
         for path in cases {
-            suite.load_cases(path, &[layout.tools()]);
+            suite.load_cases(path, &[layout.tools()], None);
         }
         if cases.is_empty() {
             suite.load_cases_of(layout);
@@ -144,7 +144,7 @@ impl Suite {
     /// and then its own.
     fn load_cases_of(&mut self, layout: &Layout) {
         let tools = layout.tools();
-        self.load_cases(&layout.conversations(), std::slice::from_ref(&tools));
+        self.load_cases(&layout.conversations(), std::slice::from_ref(&tools), None);
         let Some(configuration) = layout.configuration() else {
             return;
         };
@@ -155,13 +155,15 @@ impl Suite {
         let has_case = |name: &str| self.cases.iter().any(|case| case.id.family() == name);
         self.families.retain(|(name, _)| has_case(name));
         let count = self.cases.len();
+        let bound = Root::of_folder_of(&configuration.path);
+        let bound = bound.map_err(|problem| self.problems.push(problem)).ok();
         for path in &configuration.own {
             let tools = [
                 path.join("tools"),
                 configuration.root().join("tools"),
                 tools.clone(),
             ];
-            self.load_cases(path, &tools);
+            self.load_cases(path, &tools, bound.as_ref());
         }
         // A family has one file of snapshots, so its name has to be unique.
         let mut told = HashSet::new();
@@ -354,22 +356,29 @@ impl Suite {
         }
     }
 
-    fn load_cases(&mut self, path: &Path, tools: &[PathBuf]) {
+    /// Loads the cases of a file or folder. With a suite's folder, nothing outside of it is read.
+    fn load_cases(&mut self, path: &Path, tools: &[PathBuf], suite: Option<&Root>) {
         let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-        for file in self.files(path, &["json"], "case file (.json)") {
+        let (files, folder) = self.files(path, &["json"], "case file (.json)");
+        let bound = folder.as_ref().or(suite);
+        for file in files {
             // Tools of a case file outside the suite are beside its folder, as in the
             // suite.
             let beside = file
                 .parent()
                 .map(|folder| folder.join("../tools"))
                 .filter(|folder| folder.is_dir())
+                .filter(|folder| suite.is_none_or(|suite| suite.has(folder).is_ok()))
                 .filter(|folder| {
                     tools
                         .iter()
                         .all(|known| canonical(known) != canonical(folder))
                 });
             let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
-            let family = read_family(&file, &folders);
+            let family = match bound {
+                Some(root) => read_family_in(root, &file, &folders),
+                None => read_family(&file, &folders),
+            };
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             if let Some(about) = family.about {
                 self.families.push((name.into_owned(), about));
@@ -381,8 +390,14 @@ impl Suite {
         }
     }
 
-    /// The files of a folder by extension, or the one file that the path names.
-    fn files(&mut self, path: &Path, extensions: &[&str], what: &str) -> Vec<PathBuf> {
+    /// The files of a folder by extension, and the folder, which bounds what is read. Or the one
+    /// file that the path names.
+    fn files(
+        &mut self,
+        path: &Path,
+        extensions: &[&str],
+        what: &str,
+    ) -> (Vec<PathBuf>, Option<Root>) {
         let has_extension = |path: &Path| {
             path.extension()
                 .and_then(|extension| extension.to_str())
@@ -391,17 +406,17 @@ impl Suite {
         if !is_there(path) {
             self.problems
                 .push(Problem::new(path, "no such file or folder"));
-            return Vec::new();
+            return (Vec::new(), None);
         }
         if !path.is_dir() {
-            return vec![path.to_path_buf()];
+            return (vec![path.to_path_buf()], None);
         }
         let paths = Root::new(path).and_then(|root| Ok((root.entries(path)?, root)));
         let (paths, root) = match paths {
             Ok(found) => found,
             Err(problem) => {
                 self.problems.push(problem);
-                return Vec::new();
+                return (Vec::new(), None);
             }
         };
         let mut files = Vec::new();
@@ -415,7 +430,7 @@ impl Suite {
             self.problems
                 .push(Problem::new(path, format!("the folder holds no {what}")));
         }
-        files
+        (files, Some(root))
     }
 
     /// Gives templates that share a name longer ones.

@@ -18,10 +18,11 @@ use serde_json::{Map, Value};
 use toml::de::DeTable;
 
 use document::{Item, TomlDocument};
-use rolecall_base::file::read_text;
+use rolecall_base::file::{is_there, read_text};
 use rolecall_base::json;
 use rolecall_base::naming;
 use rolecall_base::problem::{Position, Problem, did_you_mean};
+use rolecall_base::root::Root;
 use rolecall_base::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
@@ -168,8 +169,10 @@ impl Configuration {
         let text = read_text(path).map_err(|problem| vec![problem])?;
         let (document, table) =
             TomlDocument::parse(path, &text).map_err(|problem| vec![problem])?;
+        let root = path.parent().unwrap_or(Path::new(""));
         let mut reader = ConfigurationReader {
-            root: path.parent().unwrap_or(Path::new("")),
+            root,
+            bound: Root::of_folder_of(path),
             document,
         };
         let configuration = reader.configuration(path, &table);
@@ -248,9 +251,17 @@ impl ConfiguredTemplate {
     }
 }
 
+/// Whether a table has a table with a key.
+fn has_key(table: &DeTable<'_>, name: &str, key: &str) -> bool {
+    let inner = table.get(name).and_then(|item| item.get_ref().as_table());
+    inner.is_some_and(|inner| inner.get(key).is_some())
+}
+
 struct ConfigurationReader<'t> {
     /// The folder of the file.
     root: &'t Path,
+    /// The same folder, which bounds what the file may name.
+    bound: Result<Root, Problem>,
     document: TomlDocument<'t>,
 }
 
@@ -267,7 +278,8 @@ impl<'t> ConfigurationReader<'t> {
             ..Configuration::default()
         };
         let cases = self.root.join("cases");
-        if cases.is_dir() {
+        if cases.is_dir() && !has_key(table, "cases", "own") {
+            self.hold_below(&cases, "cases", &(0..0));
             configuration.own.push(cases);
         }
         match table.get("templates") {
@@ -304,6 +316,8 @@ impl<'t> ConfigurationReader<'t> {
             && let Some(folder) = self.document.string(item, "`snapshots`")
         {
             configuration.snapshots = self.below(&folder, item);
+        } else {
+            self.hold_below(&configuration.snapshots, "snapshots", &(0..0));
         }
         configuration
     }
@@ -375,14 +389,16 @@ impl<'t> ConfigurationReader<'t> {
     }
 
     fn configured(
-        &self,
+        &mut self,
         name: TemplateName,
         source: String,
         span: &Range<usize>,
     ) -> ConfiguredTemplate {
+        let local = self.root.join(&source);
+        self.hold_below(&local, &source, span);
         ConfiguredTemplate {
             name,
-            local: Ok(self.root.join(&source)),
+            local: Ok(local),
             source,
             position: self.document.position(span),
             special_tokens: Map::new(),
@@ -465,7 +481,8 @@ impl<'t> ConfigurationReader<'t> {
             configuration.own.clear();
             for (path, span) in self.document.strings(item, "`own`") {
                 let local = self.root.join(&path);
-                if local.exists() {
+                if is_there(&local) {
+                    self.hold_below(&local, &path, &span);
                     configuration.own.push(local);
                 } else {
                     let message = format!("no such file or folder: {path}");
@@ -486,6 +503,26 @@ impl<'t> ConfigurationReader<'t> {
         patterns
     }
 
+    /// Reports a file or folder that is outside of the file's folder, also by a link. Nothing
+    /// outside is read or written because a file asks for it.
+    fn hold_below(&mut self, local: &Path, written: &str, span: &Range<usize>) {
+        if !is_there(local) {
+            return;
+        }
+        let held = self.bound.as_ref().map(|bound| bound.has(local));
+        let message = match held {
+            Ok(Ok(_)) => return,
+            _ if local.canonicalize().is_ok() => {
+                format!("`{written}` is outside of the folder of this file")
+            }
+            Ok(Err(problem)) => format!("`{written}`: {}", problem.message),
+            Err(problem) => format!("`{written}`: {}", problem.message),
+        };
+        let help = "a suite uses what is in its own folder: move it there, or move this file to a \
+                    folder above both";
+        self.document.problem(span, message, Some(help.to_owned()));
+    }
+
     /// A folder below the file's folder: nothing is written elsewhere.
     fn below(&mut self, folder: &str, item: &Item<'t>) -> PathBuf {
         let path = Path::new(folder);
@@ -499,6 +536,8 @@ impl<'t> ConfigurationReader<'t> {
             let message = format!("`{folder}` is not a folder below this one");
             self.document.problem(&item.span(), message, None);
         }
-        self.root.join(path)
+        let path = self.root.join(path);
+        self.hold_below(&path, folder, &item.span());
+        path
     }
 }
