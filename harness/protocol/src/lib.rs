@@ -10,7 +10,7 @@
 //! remaining pairs are `not asked`.
 //!
 //! `message` defines the lines, `input` makes the conversation in them, `process` runs one
-//! program, and `serve` is the other end: it serves an engine of this process. `trial` puts
+//! program, in a `group` of processes and without the user's `secrets`, and `serve` is the other end: it serves an engine of this process. `trial` puts
 //! the questions of `question` to a program, the `subject`.
 
 mod error;
@@ -18,6 +18,9 @@ mod limits;
 mod message;
 
 mod input;
+
+mod group;
+mod secrets;
 
 mod process;
 mod serve;
@@ -40,7 +43,9 @@ use rolecall_model::{
 use serde_json::{Map, Value, json};
 
 pub use error::ProtocolError;
+pub use group::{ProcessGroup, watch_groups, watch_with};
 pub use limits::ProtocolLimits;
+pub use secrets::GIVEN;
 pub use serve::{ServeError, serve};
 pub use trial::{Check, CheckResult, Trial};
 

@@ -9,12 +9,16 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// A running program. It is killed when this is dropped.
+use super::group::ProcessGroup;
+use super::secrets::withheld;
+
+/// A running program. It is killed when this is dropped, with everything that it started.
 ///
 /// Three threads serve its pipes, so that a program which never reads, or never stops
 /// writing, blocks nobody. They end with the pipes.
 pub(super) struct Process {
     child: Child,
+    group: ProcessGroup,
     requests: Option<Sender<Vec<u8>>>,
     answers: Receiver<OutputLine>,
     errors: StandardError,
@@ -48,7 +52,8 @@ impl Process {
         Process::spawn_with(command, &[], longest)
     }
 
-    /// Starts a program with variables in its environment. Backtraces of Rust programs
+    /// Starts a program with variables in its environment. It does not get the user's
+    /// secrets. Backtraces of Rust programs
     /// are switched off: only the end of standard error is kept, and the message stands
     /// before the backtrace.
     pub(super) fn spawn_with(
@@ -57,22 +62,27 @@ impl Process {
         longest: usize,
     ) -> Result<Process, String> {
         let (program, arguments) = command.split_first().ok_or("no program is named")?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        ProcessGroup::lead(&mut command);
+        for name in withheld() {
+            command.env_remove(name);
+        }
+        command
             .args(arguments)
             .env("RUST_BACKTRACE", "0")
             .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound if is_assignment(program) => format!(
-                    "there is no program `{program}`: no shell reads the command line; \
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound if is_assignment(program) => format!(
+                "there is no program `{program}`: no shell reads the command line; \
                      `env {program} …` sets a variable"
-                ),
-                io::ErrorKind::NotFound => format!("there is no program `{program}`"),
-                _ => format!("`{program}` cannot be started: {error}"),
-            })?;
+            ),
+            io::ErrorKind::NotFound => format!("there is no program `{program}`"),
+            _ => format!("`{program}` cannot be started: {error}"),
+        })?;
+        let group = ProcessGroup::of(&child);
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -93,6 +103,7 @@ impl Process {
         });
         Ok(Process {
             child,
+            group,
             requests: Some(requests),
             answers,
             errors: StandardError { tail, ended },
@@ -176,7 +187,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // Some of it may have ended by itself.
+        self.group.end();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
