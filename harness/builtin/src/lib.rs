@@ -4,6 +4,7 @@
 //! The archive is a tar file, compressed with gzip. The build script packs it from the checkout
 //! around it, so a program that is built in a checkout has that checkout's files.
 
+use std::error::Error;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,62 +22,156 @@ pub const FINGERPRINT: &str = env!("ROLECALL_SUITE");
 /// The bytes that the suite adds to a program.
 pub const SIZE: usize = ARCHIVE.len();
 
+/// The file in an unpacked suite that shows that this program unpacked it, and completely.
+const MARK: &str = ".rolecall-suite";
+
+/// The beginning of the name of a suite that is being unpacked.
+const DRAFT: &str = ".suite-";
+
 /// The suite as plain files in a folder below `cache`. Unpacks it unless it is already there. The
 /// folder has the suite's [`FINGERPRINT`] in its name, and contains `cases`, `snapshots` and
 /// `scripts` as a checkout does.
 ///
-/// Suites of other versions that were unpacked more than a week ago are removed. A program that
-/// still needs one unpacks it again.
+/// Suites of other versions that were unpacked more than a week ago are removed, and what a program
+/// left that was killed while it unpacked. A program that still needs such a suite unpacks it again.
+/// Nothing is removed that this function did not make.
 ///
-/// Several programs and threads can do this at the same time: the folder appears complete or not at
-/// all.
+/// Several programs and threads can do this at the same time: one unpacks, and the others wait. The
+/// folder appears complete or not at all.
 ///
 /// # Errors
 ///
 /// The folder cannot be made or written.
 pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
-    unpacked_by(unpack, cache)
+    unpacked_by(unpack, cache).map_err(first_cause)
 }
 
 fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io::Result<PathBuf> {
     let folder = cache.join(format!("suite-{FINGERPRINT}"));
-    if folder.is_dir() {
+    if is_unpacked(&folder) {
         return Ok(folder);
     }
     fs::create_dir_all(cache)?;
+    let lock = lock(cache);
+    if is_unpacked(&folder) {
+        return Ok(folder);
+    }
+    if lock.is_some() {
+        forget_drafts(cache);
+    }
     // Dropping the folder removes what is left in it.
-    let draft = tempfile::Builder::new()
-        .prefix(".suite-")
-        .tempdir_in(cache)?;
+    let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(cache)?;
+    fs::write(draft.path().join(MARK), FINGERPRINT)?;
     let unpacked = draft.path().join("suite");
     unpack(&unpacked)?;
+    fs::write(unpacked.join(MARK), FINGERPRINT)?;
+    if folder.symlink_metadata().is_ok() {
+        // Something else has the name, or a part of the suite was removed.
+        fs::rename(&folder, draft.path().join("before"))?;
+    }
     match fs::rename(&unpacked, &folder) {
-        // Another program was faster.
-        Err(_) if folder.is_dir() => {}
+        // Another program was faster, on a system without the lock.
+        Err(_) if is_unpacked(&folder) => {}
         done => done?,
     }
     forget_others(cache, &folder);
     Ok(folder)
 }
 
+/// Whether a folder holds a suite that this program, or another one with the same suite, has
+/// unpacked.
+fn is_unpacked(folder: &Path) -> bool {
+    mark_of(folder).is_some_and(|mark| mark == FINGERPRINT)
+}
+
+/// The fingerprint in the mark of a folder. None if it has no mark.
+fn mark_of(folder: &Path) -> Option<String> {
+    let mark = folder.join(MARK);
+    let metadata = mark.symlink_metadata();
+    let is_small_file = metadata.is_ok_and(|file| file.is_file() && file.len() < 100);
+    is_small_file.then(|| fs::read_to_string(&mark).ok())?
+}
+
+/// Keeps other programs from unpacking. None if the system cannot.
+fn lock(cache: &Path) -> Option<fs::File> {
+    let folder = fs::File::open(cache).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
+}
+
 /// Removes suites that are no longer used. A suite that cannot be removed does no harm.
 fn forget_others(cache: &Path, kept: &Path) {
     const WEEK: Duration = Duration::from_hours(7 * 24);
-    let Ok(entries) = fs::read_dir(cache) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let is_suite = entry.file_name().to_string_lossy().starts_with("suite-");
-        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+    for (name, path) in entries(cache) {
+        let Some(fingerprint) = name.strip_prefix("suite-") else {
+            continue;
+        };
+        // Nothing is removed through a link.
+        let Ok(metadata) = path.symlink_metadata() else {
+            continue;
+        };
+        let changed = metadata.modified();
         let is_old = changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > WEEK));
-        if is_suite && is_old && entry.path() != kept {
-            let _ = fs::remove_dir_all(entry.path());
+        if metadata.is_dir()
+            && is_old
+            && path != kept
+            && mark_of(&path).as_deref() == Some(fingerprint)
+        {
+            let _ = fs::remove_dir_all(path);
         }
     }
 }
 
+/// Removes what killed programs left. The caller holds the lock, so no other program unpacks.
+fn forget_drafts(cache: &Path) {
+    for (name, path) in entries(cache) {
+        if !name.starts_with(DRAFT) {
+            continue;
+        }
+        // A program may be killed before it writes the mark. Then the folder is empty.
+        let _ = if mark_of(&path).is_some() {
+            fs::remove_dir_all(path)
+        } else {
+            fs::remove_dir(path)
+        };
+    }
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, entry.path())
+    })
+}
+
 fn unpack(folder: &Path) -> io::Result<()> {
     tar::Archive::new(GzDecoder::new(ARCHIVE)).unpack(folder)
+}
+
+/// Writes the scripts of an unpacked suite again, as they are in this program: they are about to run.
+///
+/// # Errors
+///
+/// A file cannot be written.
+pub fn restore_scripts(suite: &Path) -> io::Result<()> {
+    let mut archive = tar::Archive::new(GzDecoder::new(ARCHIVE));
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        if entry.path()?.starts_with("scripts") {
+            entry.unpack_in(suite).map_err(first_cause)?;
+        }
+    }
+    Ok(())
+}
+
+/// The error that another one was made of: a full disk, not that something could not be unpacked.
+fn first_cause(error: io::Error) -> io::Error {
+    let mut cause: &dyn Error = &error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    io::Error::new(error.kind(), cause.to_string())
 }
 
 #[cfg(test)]
@@ -138,15 +233,16 @@ mod tests {
     fn threads_that_unpack_at_once_do_not_disturb_each_other() {
         let cache = tempfile::tempdir().unwrap();
         let all_begun = std::sync::Barrier::new(8);
+        let unpacked = std::sync::atomic::AtomicUsize::new(0);
         let small = |folder: &Path| {
+            unpacked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             fs::create_dir(folder)?;
-            // No thread finishes before all have begun.
-            all_begun.wait();
             fs::write(folder.join("file"), "of a suite")
         };
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
+                    all_begun.wait();
                     let folder = unpacked_by(small, cache.path()).unwrap();
                     assert_eq!(fs::read(folder.join("file")).unwrap(), b"of a suite");
                 });
@@ -154,6 +250,28 @@ mod tests {
         });
         // Only the suite, without files of the other folders.
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+        if cfg!(unix) {
+            assert_eq!(unpacked.into_inner(), 1);
+        }
+    }
+
+    #[test]
+    fn what_killed_programs_left_goes_and_nothing_else() {
+        let cache = tempfile::tempdir().unwrap();
+        let path = |name: &str| cache.path().join(name);
+        for name in [".suite-marked", ".suite-empty", ".suite-strange", "other"] {
+            fs::create_dir(path(name)).unwrap();
+        }
+        fs::write(path(".suite-marked").join(MARK), "an older one").unwrap();
+        fs::write(path(".suite-strange/file"), "of the user").unwrap();
+        // A part of the suite was removed, and with it the mark.
+        fs::create_dir(path(&format!("suite-{FINGERPRINT}"))).unwrap();
+        let folder = unpacked_by(|folder: &Path| fs::create_dir(folder), cache.path()).unwrap();
+        assert!(is_unpacked(&folder));
+        let mut left: Vec<_> = entries(cache.path()).map(|(name, _)| name).collect();
+        left.sort();
+        let suite = format!("suite-{FINGERPRINT}");
+        assert_eq!(left, [".suite-strange", "other", &suite]);
     }
 
     #[test]
@@ -162,18 +280,22 @@ mod tests {
         let old = cache.path().join("suite-000000000000");
         let new = cache.path().join("suite-111111111111");
         let other = cache.path().join("references");
-        for folder in [&old, &new, &other] {
+        let strange = cache.path().join("suite-of-the-user");
+        for folder in [&old, &new, &other, &strange] {
             fs::create_dir(folder).unwrap();
+            fs::write(folder.join("file"), "").unwrap();
         }
+        fs::write(old.join(MARK), "000000000000").unwrap();
+        fs::write(new.join(MARK), "111111111111").unwrap();
         let long_ago = std::time::SystemTime::now() - Duration::from_hours(8 * 24);
-        for folder in [&old, &other] {
+        for folder in [&old, &other, &strange] {
             fs::File::open(folder)
                 .unwrap()
                 .set_modified(long_ago)
                 .unwrap();
         }
         forget_others(cache.path(), Path::new("suite-222222222222"));
-        assert!(!old.is_dir() && new.is_dir() && other.is_dir());
+        assert!(!old.is_dir() && new.is_dir() && other.is_dir() && strange.is_dir());
     }
 
     #[test]
