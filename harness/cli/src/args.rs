@@ -45,6 +45,10 @@ pub(crate) struct OutputArguments {
     /// Write the result into a file, whole or not at all, instead of printing it
     #[arg(long, short, value_name = "FILE", global = true)]
     pub(crate) output: Option<PathBuf>,
+    /// Start what the folder's files name without asking `rolecall trust`, as in CI; the variable
+    /// `ROLECALL_ALLOW_ENGINES=1` does the same
+    #[arg(long, global = true)]
+    pub(crate) allow_engines: bool,
 }
 
 /// How a filter is written.
@@ -107,6 +111,11 @@ pub(crate) enum Command {
     /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
     #[command(subcommand)]
     Reference(ReferenceCommand),
+    /// Allow the commands that a folder's files name: nothing of a folder is started before
+    Trust(TrustArguments),
+    /// Watch over the engines of another process; its words come on standard input
+    #[command(hide = true)]
+    WatchGroups,
 }
 
 impl Command {
@@ -120,6 +129,8 @@ impl Command {
             | Command::Explain(_)
             | Command::Completions(_)
             | Command::Man
+            | Command::Trust(_)
+            | Command::WatchGroups
             | Command::Serve(_) => false,
             Command::Run(_)
             | Command::Accept(_)
@@ -153,6 +164,8 @@ impl Command {
             | Command::Export(_)
             | Command::Explain(_)
             | Command::Lint(_)
+            | Command::Trust(_)
+            | Command::WatchGroups
             | Command::Reference(_) => false,
         }
     }
@@ -308,6 +321,9 @@ pub(crate) struct AcceptArguments {
     /// asking it now, if it is installed
     #[arg(long)]
     pub(crate) verified: bool,
+    /// Accept also that the engine crashed or exceeded a limit, which no reference confirms
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
+    pub(crate) also: Vec<AlsoAccepted>,
     /// Print the changes, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -319,6 +335,15 @@ pub(crate) struct AcceptArguments {
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+}
+
+/// An outcome that is no result of a template. It is accepted only on demand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AlsoAccepted {
+    /// The engine crashed
+    Crashed,
+    /// A limit was exceeded
+    Exceeded,
 }
 
 #[derive(Debug, Args)]
@@ -526,6 +551,19 @@ pub(crate) struct CompletionsArguments {
     /// The shell
     #[arg(value_enum)]
     pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArguments {
+    /// The folder of the suite
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// List every trusted folder and what it may start
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Take back what was allowed
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) forget: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,6 +17,7 @@ use crate::args::RenderingArguments;
 use crate::failure::Failure;
 use crate::home;
 use crate::limits::ChosenLimits;
+use crate::trust::{self, is_own_checkout};
 
 /// The engines that have a new name: the old name, and the present one.
 const RENAMED: [(&str, &str); 2] = [("minijinja-plain", "minijinja"), ("gotmpl", "rolecall-go")];
@@ -101,6 +102,9 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
         return Ok(None);
     }
     if is_executable(&program) {
+        if !is_own_checkout(&layout) {
+            trust::require(layout.root(), &trust::of_program(&layout, &program))?;
+        }
         // The system searches `PATH` for a program without a folder.
         return Ok(Some(std::path::absolute(&program).unwrap_or(program)));
     }
@@ -172,17 +176,27 @@ pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
     ))
 }
 
-/// The engines that replace the default ones: the one from `--engine`, otherwise those of the
-/// `rolecall.toml` around the current folder.
+/// The engines that replace the default ones for the pairs of a suite: the one from `--engine`,
+/// otherwise those of the `rolecall.toml` around the current folder.
 pub(crate) fn chosen<'e>(
     engines: &'e Engines,
     arguments: &RenderingArguments,
 ) -> Result<Vec<ChosenEngine<'e>>, Failure> {
-    let limits = arguments.limits.chosen();
     match &arguments.engine {
-        Some(name) => Ok(vec![open(engines, name, &limits)?]),
-        None => configured(engines, &limits),
+        Some(_) => named(engines, arguments),
+        None => configured(engines, &arguments.limits.chosen()),
     }
+}
+
+/// The engine from `--engine`, if there is one. Report cards and comparisons are about templates:
+/// they start nothing that a folder names.
+pub(crate) fn named<'e>(
+    engines: &'e Engines,
+    arguments: &RenderingArguments,
+) -> Result<Vec<ChosenEngine<'e>>, Failure> {
+    let limits = arguments.limits.chosen();
+    let name = arguments.engine.iter();
+    name.map(|name| open(engines, name, &limits)).collect()
 }
 
 /// The engines whose results are in files.
@@ -214,6 +228,11 @@ pub(crate) fn configured<'e>(
     };
     let mut chosen = Vec::new();
     for (dialect, name) in &configuration.engines {
+        // The engines of this program and the user's own references need no word.
+        if engines.by_name(name).is_none() && Reference::by_name(name).is_none() {
+            let command = trust::of_line(configuration, dialect.name(), name);
+            trust::require(layout.root(), &command)?;
+        }
         let choice = open(engines, name, limits)?;
         let found = choice.engine().dialect();
         if found != *dialect {
@@ -239,7 +258,7 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
         return Ok(words);
     }
     let program = match Reference::by_name(text) {
-        Some(reference) => Some(reference.program(&home::references_folder(&home::layout()?))?),
+        Some(reference) => Some(reference.program(&home::references_folder(&home::layout()?)?)?),
         None => launcher(text)?,
     };
     let program = program.ok_or_else(|| unknown(&engines, text))?;
@@ -266,7 +285,7 @@ pub(crate) fn reference_program(
     reference: &Reference,
     limits: &ProtocolLimits,
 ) -> Result<ProtocolEngine, Failure> {
-    let program = reference.program(&home::references_folder(&home::layout()?))?;
+    let program = reference.program(&home::references_folder(&home::layout()?)?)?;
     let words = vec![program.to_string_lossy().into_owned()];
     let engine = ProtocolEngine::spawn(words, limits.clone())?;
     reference.check(&engine)?;

@@ -5,24 +5,41 @@ use std::path::{Path, PathBuf};
 
 use rolecall::configuration::Configuration;
 use rolecall::layout::Layout;
+use rolecall::lock::FolderLock;
+use rolecall::owner;
 
 use crate::cache::cache_folder;
-use crate::failure::Failure;
+use crate::failure::{Failure, tell};
+use crate::trust::{self, is_own_checkout};
 
 /// The suite around the current folder: a `rolecall.toml` or a checkout, the nearer one. Otherwise
 /// the built-in suite.
 pub(crate) fn layout() -> Result<Layout, Failure> {
+    layout_around(Path::new("."))
+}
+
+/// The suite around a folder, as [`layout`] finds it.
+pub(crate) fn layout_around(folder: &Path) -> Result<Layout, Failure> {
     let Ok(here) = std::env::current_dir() else {
         return builtin();
+    };
+    let here = if folder == Path::new(".") {
+        here
+    } else {
+        folder.canonicalize().map_err(|error| {
+            Failure::Request(format!("{}: cannot be read: {error}", folder.display()))
+        })?
     };
     if let Some(file) = Layout::find_configuration(&here) {
         let configuration = Configuration::read(&near(&file)).map_err(Failure::Problems)?;
         return Ok(Layout::own(configuration, &builtin()?));
     }
-    match Layout::find(&here) {
-        Some(layout) => Ok(Layout::new(near(layout.root()))),
-        None => builtin(),
-    }
+    let Some(found) = Layout::find(&here) else {
+        return builtin();
+    };
+    let layout = Layout::new(near(found.root()));
+    layout.hold()?;
+    Ok(layout)
 }
 
 /// The suite around the current folder, for commands that write into it.
@@ -38,36 +55,85 @@ pub(crate) fn writable_layout() -> Result<Layout, Failure> {
     Ok(layout)
 }
 
+/// Keeps other programs from writing into a suite, until the lock is dropped.
+pub(crate) fn lock(layout: &Layout) -> Result<FolderLock, Failure> {
+    let lock = FolderLock::take(layout.root(), || {
+        tell("waiting for another program that writes into this suite");
+    })?;
+    Ok(lock)
+}
+
 /// The built-in suite, as files.
 pub(crate) fn builtin() -> Result<Layout, Failure> {
     let unpack = |folder: &Path| rolecall_builtin::unpacked(folder);
-    let folder = match unpack(&user_folder()) {
-        Ok(folder) => folder,
-        // There is no home, or it cannot be written to.
-        Err(first) => unpack(&std::env::temp_dir().join("rolecall")).map_err(|_| {
-            Failure::Request(format!(
-                "the built-in suite cannot be unpacked into {}: {first}\n  name a folder with \
-                 the variable ROLECALL_CACHE",
-                user_folder().display()
-            ))
-        })?,
+    let first = match user_folder() {
+        Ok(folder) => match unpack(&folder) {
+            Ok(folder) => return held(folder),
+            Err(error) => format!(" into {}: {error}", folder.display()),
+        },
+        Err(_) => ": there is no folder for it".to_owned(),
     };
-    Ok(Layout::builtin(folder))
+    // There is no home, or it cannot be written to.
+    let folder = private_folder().and_then(|folder| Ok(unpack(&folder)?));
+    let folder = folder.map_err(|_| {
+        Failure::Request(format!(
+            "the built-in suite cannot be unpacked{first}\n  name a folder with the variable \
+             ROLECALL_CACHE"
+        ))
+    })?;
+    held(folder)
 }
 
-/// The user's folder for files that can be made again. Without one, a folder of the system.
-fn user_folder() -> PathBuf {
-    let folder = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("rolecall"));
-    std::path::absolute(&folder).unwrap_or(folder)
-}
-
-/// The folder of the installed references: `.references` in a checkout, otherwise a folder of the
-/// user's that all suites share.
-pub(crate) fn references_folder(layout: &Layout) -> PathBuf {
-    if layout.is_checkout() {
-        layout.root().join(".references")
+/// The built-in suite in a folder, unless the folder is somebody else's.
+fn held(folder: PathBuf) -> Result<Layout, Failure> {
+    if owner::is_ours(&folder) {
+        Ok(Layout::builtin(folder))
     } else {
-        user_folder().join("references")
+        Err(Failure::Request(format!(
+            "{} belongs to another user, so it is not used\n  name another folder with the \
+             variable ROLECALL_CACHE",
+            folder.display()
+        )))
+    }
+}
+
+/// The user's folder for files that can be made again. Without one, a folder of the system that is
+/// for this user alone.
+fn user_folder() -> Result<PathBuf, Failure> {
+    match cache_folder() {
+        Some(folder) => Ok(std::path::absolute(&folder).unwrap_or(folder)),
+        None => private_folder(),
+    }
+}
+
+/// A folder below the system's temporary folder that only this user can write into. Other users may
+/// have made one of its name: then it is not used.
+fn private_folder() -> Result<PathBuf, Failure> {
+    let folder = std::env::temp_dir().join(owner::of_user("rolecall"));
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let made = builder.create(&folder);
+    if owner::is_private(&folder) {
+        return Ok(folder);
+    }
+    let why = made
+        .err()
+        .map_or_else(String::new, |error| format!(": {error}"));
+    Err(Failure::Request(format!(
+        "{} is not this user's alone{why}\n  name a folder with the variable ROLECALL_CACHE",
+        folder.display()
+    )))
+}
+
+/// The folder of the installed references: `.references` in a checkout that may start its programs,
+/// otherwise a folder of the user's that all suites share.
+pub(crate) fn references_folder(layout: &Layout) -> Result<PathBuf, Failure> {
+    let beside = layout.root().join(".references");
+    if layout.is_checkout() && (is_own_checkout(layout) || trust::are_allowed(layout, &beside)) {
+        Ok(beside)
+    } else {
+        Ok(user_folder()?.join("references"))
     }
 }
 

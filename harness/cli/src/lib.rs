@@ -9,14 +9,19 @@ mod limits;
 mod cache;
 
 mod args;
+mod trust;
+
 mod home;
 mod stdin;
 
 mod sources;
 
+mod git;
 mod inputs;
 mod output;
+
 mod revision;
+
 mod side;
 
 mod engines;
@@ -36,6 +41,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rolecall::invocation::{self, Site};
+use rolecall::protocol;
 use rolecall_model::guard;
 
 use failure::{Failure, Status, complain};
@@ -43,6 +49,7 @@ use output::Sink;
 
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
+    trust::allow(arguments.output.allow_engines);
     let mut sink = Sink::open(&arguments.output, &arguments.command)?;
     let status = commands::execute(arguments, &mut sink)?;
     sink.close()?;
@@ -52,6 +59,10 @@ fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
 /// Runs the command that this process's arguments name.
 pub fn main() -> ExitCode {
     guard::keep_quiet();
+    if let Ok(program) = std::env::current_exe() {
+        let program = program.to_string_lossy().into_owned();
+        protocol::watch_with(vec![program, "watch-groups".to_owned()]);
+    }
     let arguments = args::Arguments::parse();
     if let Ok(folder) = std::env::current_dir() {
         invocation::set(Site::of(&folder));

@@ -3,9 +3,7 @@
 //! The program `git` reads the files. They are written into a temporary folder, byte for byte as
 //! Git has them, and loaded from there like any others. Nothing in the repository changes.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 use rolecall::problem::{closest, meant};
 use rolecall::suite::Suite;
@@ -13,9 +11,12 @@ use rolecall::template_file::sidecar;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+use crate::git::{self, GitObjects};
 
 /// The most bytes of a file: everything that sources read of a model is smaller.
 const MOST: u64 = 64 << 20;
+/// The most bytes of all files of a folder.
+const MOST_TOGETHER: u64 = 512 << 20;
 /// The most files of a folder.
 const MOST_FILES: usize = 10_000;
 /// The beginning of a Git LFS pointer, which Git has in place of the file.
@@ -64,13 +65,14 @@ impl<'t> Revision<'t> {
     /// Whether the repository around the current folder has the revision.
     pub(crate) fn exists(&self) -> bool {
         let tree = format!("{}^{{tree}}", self.name);
-        git(&["rev-parse", "--verify", "--quiet", &tree]).is_ok()
+        git::output(&["rev-parse", "--verify", "--quiet", &tree]).is_ok()
     }
 
     /// The error for an unknown revision, in words.
     pub(crate) fn unknown(&self) -> String {
-        let Err(error) = git(&["rev-parse", "--git-dir"]) else {
-            let refs = git(&["for-each-ref", "--format=%(refname:short)"]).unwrap_or_default();
+        let Err(error) = git::output(&["rev-parse", "--git-dir"]) else {
+            let refs =
+                git::output(&["for-each-ref", "--format=%(refname:short)"]).unwrap_or_default();
             let refs = String::from_utf8_lossy(&refs).into_owned();
             let help = closest(self.name, refs.lines().chain(["HEAD"])).map_or_else(
                 || "`git log --oneline` lists those of this branch".to_owned(),
@@ -242,10 +244,14 @@ impl<'t> Revision<'t> {
     /// Writes files below a folder.
     fn write(&self, entries: &[GitFile], root: &Path) -> Result<(), Failure> {
         let mut objects = GitObjects::open().map_err(|error| self.failure(&error))?;
+        let mut left = MOST_TOGETHER;
         for entry in entries {
             let of_entry =
                 |error: String| Failure::Request(format!("{}:{}: {error}", self.name, entry.path));
-            let bytes = objects.read(&entry.hash).map_err(of_entry)?;
+            let bytes = objects
+                .read(&entry.hash, MOST.min(left))
+                .map_err(of_entry)?;
+            left -= bytes.len() as u64;
             if bytes.starts_with(LFS) && is_template(&entry.path) {
                 let message = "Git has only a pointer to it, because it is stored with Git LFS";
                 return Err(of_entry(message.to_owned()));
@@ -264,7 +270,7 @@ impl<'t> Revision<'t> {
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
-        git(arguments).map_err(|error| self.failure(&format!("cannot be read: {error}")))
+        git::output(arguments).map_err(|error| self.failure(&format!("cannot be read: {error}")))
     }
 
     fn failure(&self, message: &str) -> Failure {
@@ -318,96 +324,6 @@ fn is_template(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
     let endings = [".jinja", ".jinja2", ".j2", ".gotmpl", ".gguf", ".modelfile"];
     name.starts_with("modelfile") || endings.iter().any(|ending| name.ends_with(ending))
-}
-
-/// Runs Git in the current folder. Returns its output, or its error message.
-fn git(arguments: &[&str]) -> Result<Vec<u8>, String> {
-    let output = Command::new("git")
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| missing_git(&error))?;
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let words = String::from_utf8_lossy(&output.stderr);
-    let first = words.lines().next().unwrap_or("git failed");
-    Err(first.trim_start_matches("fatal: ").to_owned())
-}
-
-fn missing_git(error: &io::Error) -> String {
-    if error.kind() == io::ErrorKind::NotFound {
-        "the program `git` is not installed".to_owned()
-    } else {
-        format!("the program `git` cannot be started: {error}")
-    }
-}
-
-/// The repository's objects, read one after the other from one `git cat-file`.
-struct GitObjects {
-    child: Child,
-    answers: BufReader<std::process::ChildStdout>,
-}
-
-impl GitObjects {
-    fn open() -> Result<GitObjects, String> {
-        let mut child = Command::new("git")
-            .args(["cat-file", "--batch"])
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| missing_git(&error))?;
-        let answers = child.stdout.take().ok_or("git says nothing")?;
-        Ok(GitObjects {
-            child,
-            answers: BufReader::new(answers),
-        })
-    }
-
-    /// The bytes of a file. Git answers `<hash> blob <size>`, a line break, the bytes, a line
-    /// break.
-    fn read(&mut self, hash: &str) -> Result<Vec<u8>, String> {
-        let failed = |error: io::Error| format!("git ended early: {error}");
-        let questions = self.child.stdin.as_mut().ok_or("git takes nothing")?;
-        writeln!(questions, "{hash}")
-            .and_then(|()| questions.flush())
-            .map_err(failed)?;
-        let mut head = String::new();
-        self.answers.read_line(&mut head).map_err(failed)?;
-        let size = head
-            .trim_end()
-            .rsplit(' ')
-            .next()
-            .and_then(|size| size.parse::<u64>().ok());
-        let size = size.ok_or_else(|| format!("git says: {}", head.trim_end()))?;
-        if size > MOST {
-            return Err(format!(
-                "too large: {size} bytes, where at most {MOST} are expected"
-            ));
-        }
-        let mut bytes = Vec::new();
-        let answers = self.answers.by_ref();
-        answers
-            .take(size + 1)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-        if bytes.pop() != Some(b'\n') {
-            return Err("git ended early".to_owned());
-        }
-        Ok(bytes)
-    }
-}
-
-impl Drop for GitObjects {
-    fn drop(&mut self) {
-        // Git ends when its standard input closes, unless it is still writing.
-        drop(self.child.stdin.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub struct AcceptedCounts {
     pub refuted: usize,
     /// Pairs that are not accepted, because the reference's result is not known.
     pub unknown: usize,
+    /// Pairs that are not accepted, because the engine crashed, exceeded a limit or was not asked.
+    pub broken: usize,
 }
 
 impl AcceptedCounts {
@@ -41,7 +43,7 @@ impl AcceptedCounts {
 
     /// Whether some pairs differ from their snapshots and were not accepted.
     pub fn has_left(&self) -> bool {
-        self.refuted + self.unknown > 0
+        self.refuted + self.unknown + self.broken > 0
     }
 }
 
@@ -91,6 +93,14 @@ pub fn write(
     if counts.same > 0 {
         let same = format!("{} unchanged", thousands(counts.same));
         writeln!(out, "{}", Styled(QUIET, same))?;
+    }
+    if counts.broken > 0 {
+        let count = counted(counts.broken, "pair", "pairs");
+        let left = Styled(BAD, format!("{count} left"));
+        writeln!(out, "{left}: the engine gave no result")?;
+        let help = "  it crashed, exceeded a limit or was not asked; `--also crashed` and \
+                    `--also exceeded` accept the first two";
+        writeln!(out, "{}", wrapped(help, screen::width(), 4))?;
     }
     if counts.refuted > 0 {
         let count = counted(counts.refuted, "pair", "pairs");

@@ -41,6 +41,7 @@ pub mod probe;
 pub mod repetition;
 pub mod summary;
 pub mod trial;
+pub mod trust;
 
 mod place;
 

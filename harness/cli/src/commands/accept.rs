@@ -13,15 +13,21 @@ use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite, templates_of};
 use rolecall::verdict::{Truth, Verdict};
-use rolecall_model::Engine;
+use rolecall_model::{Engine, OutcomeKind};
 
-use crate::args::AcceptArguments;
+use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{engines, home, inputs};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
+    // From reading what was accepted before to the last file that is written.
+    let _lock = if arguments.dry_run {
+        None
+    } else {
+        Some(home::lock(&layout)?)
+    };
     let suite = inputs::load_own(&layout)?;
     report_problems(&suite.problems)?;
     if !suite.problems.is_empty() {
@@ -52,7 +58,9 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let mut groups = FaultGroups::default();
     for compared in &open {
         let is_confirmed = is_confirmed(compared);
-        if is_confirmed || !arguments.verified {
+        if !is_confirmed && !is_result(compared, &arguments.also) {
+            counts.broken += 1;
+        } else if is_confirmed || !arguments.verified {
             accepting.add(compared);
             groups.add(compared);
             counts.accept(compared, is_confirmed);
@@ -157,6 +165,16 @@ impl<'s> PairJudge<'s> {
         runner.compare_each(pairs, &expected, |compared| open.push(compared));
         progress.clear();
         Ok(open)
+    }
+}
+
+/// Whether an outcome says what the template does, or the user accepts it all the same.
+fn is_result(compared: &Compared<'_>, also: &[AlsoAccepted]) -> bool {
+    match compared.rendered.outcome.kind() {
+        OutcomeKind::Rendered | OutcomeKind::Raised | OutcomeKind::Failed => true,
+        OutcomeKind::Crashed => also.contains(&AlsoAccepted::Crashed),
+        OutcomeKind::Exceeded => also.contains(&AlsoAccepted::Exceeded),
+        OutcomeKind::NotAsked => false,
     }
 }
 

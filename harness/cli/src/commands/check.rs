@@ -30,7 +30,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         inputs::load_templates(&arguments.paths, &arguments.set)?
     };
     let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let chosen = engines::named(&engines, &arguments.rendering)?;
     OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;

@@ -127,7 +127,7 @@ fn two_templates(
     filters: &[Filter],
     mut comparison: Comparison,
 ) -> Result<CheckedComparison, Failure> {
-    let chosen = engines::chosen(engines, &arguments.rendering)?;
+    let chosen = engines::named(engines, &arguments.rendering)?;
     let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
     for suite in &mut suites {
         setup::put_behind(arguments.front.name, suite);
@@ -276,7 +276,7 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCom
         )));
     };
     let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
-    let chosen = engines::chosen(engines, &arguments.rendering)?;
+    let chosen = engines::named(engines, &arguments.rendering)?;
     let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let mut pairs = select(&suite, &filters(arguments)?)?;

@@ -17,6 +17,7 @@ mod render;
 mod run;
 mod serve;
 mod tokens;
+mod trust;
 
 mod probe;
 
@@ -48,5 +49,10 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Serve(arguments) => serve::execute(arguments, out),
         Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),
+        Command::Trust(arguments) => trust::execute(arguments, out),
+        Command::WatchGroups => {
+            rolecall::protocol::watch_groups(std::io::stdin().lock());
+            Ok(Status::Fine)
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Resul
     let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
     parity::prepare(&mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let chosen = engines::named(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let mut families = parity::families(&suite);

@@ -37,7 +37,7 @@ pub(super) fn show(
     setup::put_behind(arguments.front.name, &mut suite);
     let template = find(&suite, named.as_deref())?;
     let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = engines::chosen(&engines, &arguments.rendering)?;
+    let chosen = engines::named(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let Some(probes) = runner.probes(template) else {
         return Err(Failure::Request(format!(

@@ -21,7 +21,7 @@ use rolecall_model::{Dialect, Engine};
 
 use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::{engines, home, inputs};
+use crate::{engines, home, inputs, trust};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
     match command {
@@ -87,12 +87,20 @@ fn names(programs: &[ProtocolEngine]) -> String {
 /// Runs the program that installs the references.
 fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
     let layout = home::layout()?;
-    let script = layout.scripts().join("setup-references");
+    // A checkout uses the references' programs in place. Other folders may hold anything.
+    let is_own = trust::is_own_checkout(&layout);
+    let scripts = if is_own {
+        layout.scripts()
+    } else {
+        let builtin = home::builtin()?;
+        rolecall_builtin::restore_scripts(builtin.root())?;
+        builtin.scripts()
+    };
+    let script = scripts.join("setup-references");
     let mut bash = std::process::Command::new("bash");
     bash.arg(&script).args(&arguments.names);
-    // A checkout uses the references' programs in place.
-    if !layout.is_checkout() {
-        bash.env("ROLECALL_REFERENCES", home::references_folder(&layout));
+    if !is_own {
+        bash.env("ROLECALL_REFERENCES", home::references_folder(&layout)?);
     }
     let status = bash.status().map_err(|error| {
         Failure::Request(format!(
@@ -111,6 +119,7 @@ fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
 
 fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
+    let _lock = home::lock(&layout)?;
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
     let divergences = read_divergences(&layout)?;

@@ -1,0 +1,53 @@
+//! The command `trust`: allows what a folder's files want to start.
+
+use std::io::Write;
+
+use rolecall::owner;
+use rolecall::report;
+
+use crate::args::TrustArguments;
+use crate::failure::{Failure, Status};
+use crate::home;
+use crate::trust::{self, Trusted};
+
+pub(super) fn execute(arguments: &TrustArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if arguments.list {
+        report::trust::write_all(out, Trusted::read()?.folders())?;
+        return Ok(Status::Fine);
+    }
+    let layout = home::layout_around(&arguments.folder)?;
+    let folder = layout.root();
+    if arguments.forget {
+        let mut was_trusted = false;
+        Trusted::change(|trusted| was_trusted = trusted.forget(folder))?;
+        report::trust::write_forgotten(out, folder, was_trusted)?;
+        return Ok(Status::Fine);
+    }
+    if layout.is_read_only() {
+        return Err(Failure::Request(format!(
+            "there is no suite in {}: no file there names a command",
+            arguments.folder.display()
+        )));
+    }
+    let commands = trust::commands(&layout);
+    if let Some(foreign) = commands
+        .iter()
+        .find(|command| !owner::is_ours(&command.file))
+    {
+        return Err(Failure::Request(format!(
+            "{} belongs to another user, who could change it at any time: nothing is trusted",
+            foreign.file.display()
+        )));
+    }
+    let shown: Vec<&str> = commands
+        .iter()
+        .map(|command| command.shown.as_str())
+        .collect();
+    if commands.is_empty() {
+        report::trust::write_nothing(out, folder)?;
+        return Ok(Status::Fine);
+    }
+    let kept = Trusted::change(|trusted| trusted.set(folder, &commands))?;
+    report::trust::write(out, folder, &shown, &kept)?;
+    Ok(Status::Fine)
+}

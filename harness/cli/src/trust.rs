@@ -1,0 +1,288 @@
+//! What a folder's files may start: nothing, until the user has said so for this folder and these
+//! commands.
+//!
+//! A `rolecall.toml` can name commands and addresses, and a folder can hold programs in `.engines`
+//! and `.references`. Somebody else may have written them. The user's answers are kept in a file of
+//! the user's configuration, by folder. A command that was changed since is a new command.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use etcetera::BaseStrategy as _;
+use rolecall::configuration::Configuration;
+use rolecall::environment;
+use rolecall::file::{read_text, write_whole};
+use rolecall::fingerprint::Fingerprint;
+use rolecall::invocation;
+use rolecall::layout::Layout;
+use rolecall::lock::FolderLock;
+use rolecall::owner;
+use rolecall::problem::Problem;
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, tell};
+
+/// The file in the folder of the user's configuration.
+const FILE: &str = "trusted.json";
+
+/// The folders of programs in a suite.
+const PROGRAMS: [&str; 2] = [".engines", ".references"];
+
+/// The largest program whose content is part of what the user trusts. Only the size of a larger one
+/// is.
+const MOST_COMPARED: u64 = 64 << 20;
+
+/// The option `--allow-engines`, or the variable of that meaning.
+static IS_ALL_ALLOWED: OnceLock<bool> = OnceLock::new();
+
+/// Something that a folder's files would start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FolderCommand {
+    /// The file that names it, or that it is.
+    pub(crate) file: PathBuf,
+    /// What is compared and kept: the line of the file, or the program's path and fingerprint.
+    pub(crate) words: String,
+    /// The same for people.
+    pub(crate) shown: String,
+}
+
+/// The answers of the user.
+#[derive(Debug, Default)]
+pub(crate) struct Trusted {
+    folders: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Sets whether this run may start everything that folders name.
+pub(crate) fn allow(is_allowed: bool) {
+    let is_allowed = is_allowed || environment::is_yes("ROLECALL_ALLOW_ENGINES");
+    // The first caller decides.
+    let _ = IS_ALL_ALLOWED.set(is_allowed);
+}
+
+/// Fails unless the user trusts a command of a folder.
+pub(crate) fn require(folder: &Path, command: &FolderCommand) -> Result<(), Failure> {
+    for path in [folder_of(&command.file), command.file.as_path()] {
+        if !owner::is_ours(path) {
+            return Err(Failure::Request(format!(
+                "{} belongs to another user, so nothing that it names is started\n  {}\n  to use \
+                 it, take it over with `chown`, or name the engine yourself with `--engine`",
+                path.display(),
+                command.shown
+            )));
+        }
+    }
+    if IS_ALL_ALLOWED.get().copied().unwrap_or_default() {
+        return Ok(());
+    }
+    let trusted = Trusted::read()?;
+    if trusted.has(folder, command) {
+        return Ok(());
+    }
+    let why = if trusted.knows(folder) {
+        "this command is new since you trusted the folder, so nothing was started"
+    } else {
+        "this folder's files name a command, and nothing was started: you have not trusted them yet"
+    };
+    let trust = invocation::command(&format!("trust{}", argument(folder)));
+    Err(Failure::Request(format!(
+        "{why}\n  {}\n  `{trust}` shows what the folder may start, and allows it from then on; \
+         `--allow-engines` allows it once, as in CI",
+        command.shown
+    )))
+}
+
+/// Whether all programs in a folder of a suite may be started, and there are any.
+pub(crate) fn are_allowed(layout: &Layout, folder: &Path) -> bool {
+    let programs = commands(layout);
+    let mut programs = programs
+        .iter()
+        .filter(|one| one.file.starts_with(folder))
+        .peekable();
+    programs.peek().is_some() && programs.all(|one| require(layout.root(), one).is_ok())
+}
+
+/// The folder as an argument of `trust`, unless it is the current one.
+fn argument(folder: &Path) -> String {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let folder = real(folder);
+    if here.is_ok_and(|here| here.starts_with(&folder)) {
+        return String::new();
+    }
+    let folder = folder.to_string_lossy();
+    let quoted = shlex::try_quote(&folder).map_or_else(|_| folder.clone(), Into::into);
+    format!(" {quoted}")
+}
+
+/// Everything that the files of a suite would start.
+pub(crate) fn commands(layout: &Layout) -> Vec<FolderCommand> {
+    let configured = layout
+        .configuration()
+        .into_iter()
+        .flat_map(|configuration| {
+            let engines = configuration.engines.iter();
+            engines.map(|(dialect, engine)| of_line(configuration, dialect.name(), engine))
+        });
+    let mut commands: Vec<FolderCommand> = configured.collect();
+    for folder in PROGRAMS {
+        let entries = std::fs::read_dir(layout.root().join(folder));
+        let entries = entries.into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| path.is_file());
+        paths.sort();
+        commands.extend(paths.iter().map(|path| of_program(layout, path)));
+    }
+    commands
+}
+
+/// The engine of a dialect in a `rolecall.toml`.
+pub(crate) fn of_line(configuration: &Configuration, dialect: &str, engine: &str) -> FolderCommand {
+    let words = format!("{dialect} = {}", Value::from(engine));
+    FolderCommand {
+        shown: format!("{}: {words}", configuration.path.display()),
+        file: configuration.path.clone(),
+        words,
+    }
+}
+
+/// A program in a folder of a suite.
+pub(crate) fn of_program(layout: &Layout, path: &Path) -> FolderCommand {
+    let below = path.strip_prefix(layout.root()).unwrap_or(path);
+    let below = below.to_string_lossy().replace('\\', "/");
+    let content = rolecall::file::read_bytes(path, MOST_COMPARED)
+        .map(|bytes| Fingerprint::of(bytes).to_string());
+    let content = content.unwrap_or_else(|_| {
+        let size = path.metadata().map_or(0, |metadata| metadata.len());
+        format!("{size} bytes")
+    });
+    FolderCommand {
+        file: path.to_path_buf(),
+        words: format!("{below} {content}"),
+        shown: format!("the program {below}"),
+    }
+}
+
+impl Trusted {
+    /// The answers so far.
+    pub(crate) fn read() -> Result<Trusted, Failure> {
+        let Ok(path) = file() else {
+            return Ok(Trusted::default());
+        };
+        if !path.exists() {
+            return Ok(Trusted::default());
+        }
+        if !owner::is_ours(&path) {
+            let message = "belongs to another user, so nothing is trusted because of it";
+            return Err(Problem::new(path, message).into());
+        }
+        let text = read_text(&path)?;
+        let wrong = || {
+            Problem::new(&path, "not what `rolecall trust` writes")
+                .help("remove the file, and trust your folders again")
+        };
+        let value: Value = serde_json::from_str(&text).map_err(|_| wrong())?;
+        let folders = value.get("folders").and_then(Value::as_object);
+        let mut trusted = Trusted::default();
+        for (folder, commands) in folders.ok_or_else(wrong)? {
+            let commands = commands.as_array().ok_or_else(wrong)?.iter();
+            let commands = commands.map(|one| one.as_str().map(str::to_owned));
+            let commands: Option<BTreeSet<_>> = commands.collect();
+            let commands = commands.ok_or_else(wrong)?;
+            trusted.folders.insert(folder.clone(), commands);
+        }
+        Ok(trusted)
+    }
+
+    /// Changes the answers, and writes them. Other programs wait meanwhile.
+    pub(crate) fn change(with: impl FnOnce(&mut Trusted)) -> Result<PathBuf, Failure> {
+        let path = file()?;
+        let _lock = FolderLock::take(folder_of(&path), || {
+            tell("waiting for another program that changes what is trusted");
+        })?;
+        let mut trusted = Trusted::read()?;
+        with(&mut trusted);
+        let folders: BTreeMap<_, _> = trusted.folders.iter().collect();
+        write_whole(&path, format!("{:#}\n", json!({ "folders": folders })))?;
+        Ok(path)
+    }
+
+    /// Trusts these commands of a folder, and no others.
+    pub(crate) fn set(&mut self, folder: &Path, commands: &[FolderCommand]) {
+        let words = commands.iter().map(|command| command.words.clone());
+        self.folders.insert(key(folder), words.collect());
+    }
+
+    /// Trusts nothing of a folder any more. Returns whether anything was trusted.
+    pub(crate) fn forget(&mut self, folder: &Path) -> bool {
+        self.folders.remove(&key(folder)).is_some()
+    }
+
+    /// The trusted folders with their commands.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
+        let folders = self.folders.iter();
+        folders.map(|(folder, commands)| (folder.as_str(), commands))
+    }
+
+    fn knows(&self, folder: &Path) -> bool {
+        self.folders.contains_key(&key(folder))
+    }
+
+    fn has(&self, folder: &Path, command: &FolderCommand) -> bool {
+        let commands = self.folders.get(&key(folder));
+        commands.is_some_and(|commands| commands.contains(&command.words))
+    }
+}
+
+/// The file with the answers: in `ROLECALL_CONFIG`, or in the system's folder for configuration, such
+/// as `~/.config/rolecall`.
+fn file() -> Result<PathBuf, Failure> {
+    let folder = environment::path("ROLECALL_CONFIG").or_else(|| {
+        let strategy = etcetera::choose_base_strategy().ok()?;
+        Some(strategy.config_dir().join("rolecall"))
+    });
+    let folder = folder.ok_or_else(|| {
+        Failure::Request(
+            "there is no folder for your configuration\n  name one with the variable \
+             ROLECALL_CONFIG"
+                .to_owned(),
+        )
+    })?;
+    Ok(std::path::absolute(&folder).unwrap_or(folder).join(FILE))
+}
+
+fn key(folder: &Path) -> String {
+    real(folder).to_string_lossy().into_owned()
+}
+
+/// A folder without links. An empty path is the current folder.
+fn real(folder: &Path) -> PathBuf {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    folder
+        .canonicalize()
+        .unwrap_or_else(|_| folder.to_path_buf())
+}
+
+fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Whether a checkout is the one that this program was built in and is run from. The user runs its
+/// code already, so its programs need no further word.
+pub(crate) fn is_own_checkout(layout: &Layout) -> bool {
+    let root = real(layout.root());
+    if !layout.is_checkout() || !owner::is_ours(&root) {
+        return false;
+    }
+    // `cargo run` and `cargo test` name the package that they run.
+    let package = environment::path("CARGO_MANIFEST_DIR").map(|folder| real(&folder));
+    let is_run_by_cargo = package.is_some_and(|package| {
+        package == root || package.parent() == Some(root.join("harness").as_path())
+    });
+    let program = std::env::current_exe().and_then(|program| program.canonicalize());
+    is_run_by_cargo || program.is_ok_and(|program| program.starts_with(root.join("target")))
+}
