@@ -5,9 +5,12 @@
 //! moment leaves the old file or the new one. Nothing is written through a link, or over
 //! anything that is not a file.
 
+use std::collections::HashSet;
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -220,7 +223,8 @@ impl RegularFile {
 /// kept.
 ///
 /// Links, folders, devices and read-only files are refused. A kill may leave a file
-/// `.rolecall-….draft` behind, which no command reads.
+/// `.rolecall-….draft` behind, which no command reads. The next program that writes into the
+/// folder removes it.
 pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
     let failed = |error: io::Error| Problem::new(path, format!("cannot be written: {error}"));
     let permissions = replaceable(path)?;
@@ -230,9 +234,11 @@ pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
         .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::new(folder, format!("the folder cannot be made: {error}")))?;
+    collect_drafts(folder);
     // Each draft has its own name, so that two writers do not share one. It is deleted if
-    // anything fails.
+    // anything fails. The lock shows that its writer is at work.
     let mut draft = draft_in(folder).map_err(failed)?;
+    let _ = draft.as_file().try_lock();
     draft.write_all(text.as_ref()).map_err(failed)?;
     if let Some(permissions) = permissions {
         draft
@@ -310,6 +316,35 @@ fn draft_in(folder: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
+}
+
+/// Removes the drafts in a folder whose writers were killed. Each process looks once into each
+/// folder.
+fn collect_drafts(folder: &Path) {
+    /// A younger draft may belong to a writer that has not locked it yet.
+    const YOUNGEST: Duration = Duration::from_secs(2);
+    static SEEN: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
+    let is_new = SEEN
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(folder.to_path_buf());
+    if !is_new {
+        return;
+    }
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !is_draft(&entry.file_name().to_string_lossy()) {
+            continue;
+        }
+        let Ok(draft) = open(&entry.path(), Links::Refused) else {
+            continue;
+        };
+        let changed = draft.metadata.modified();
+        let is_old = changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > YOUNGEST));
+        // A writer that is at work has the lock.
+        if is_old && draft.file.try_lock().is_ok() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Whether a file's name shows that it was never finished.
@@ -402,6 +437,30 @@ mod tests {
             assert_eq!(names(folder.path()), before);
         }
         assert_eq!(fs::read_to_string(&read_only).unwrap(), "old");
+    }
+
+    #[test]
+    fn drafts_of_killed_writers_go_and_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let long_ago = std::time::SystemTime::now() - Duration::from_secs(10);
+        let drafts = [".rolecall-dead.draft", ".rolecall-live.draft", "mine.draft"];
+        for name in drafts {
+            let file = File::create(path(name)).unwrap();
+            file.set_modified(long_ago).unwrap();
+        }
+        File::create(path(".rolecall-young.draft")).unwrap();
+        let live = File::open(path(".rolecall-live.draft")).unwrap();
+        live.try_lock().unwrap();
+        write_whole(&path("x"), "text").unwrap();
+        let mut left = vec![
+            ".rolecall-live.draft",
+            ".rolecall-young.draft",
+            "mine.draft",
+            "x",
+        ];
+        left.sort_unstable();
+        assert_eq!(names(folder.path()), left);
     }
 
     /// The draft's name is no longer than a file's name may be.

@@ -49,6 +49,13 @@ pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
 fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io::Result<PathBuf> {
     let folder = cache.join(format!("suite-{FINGERPRINT}"));
     if is_unpacked(&folder) {
+        if entries(cache).any(|(name, _)| name.starts_with(DRAFT))
+            && let Some(_lock) = fs::File::open(cache)
+                .ok()
+                .filter(|lock| lock.try_lock().is_ok())
+        {
+            forget_drafts(cache);
+        }
         return Ok(folder);
     }
     fs::create_dir_all(cache)?;
@@ -129,11 +136,14 @@ fn forget_drafts(cache: &Path) {
             continue;
         }
         // A program may be killed before it writes the mark. Then the folder is empty.
-        let _ = if mark_of(&path).is_some() {
-            fs::remove_dir_all(path)
-        } else {
-            fs::remove_dir(path)
-        };
+        if mark_of(&path).is_some() {
+            // The mark goes last, so that the next program can go on if this one is killed.
+            for (_, inside) in entries(&path).filter(|(name, _)| name != MARK) {
+                let _ = fs::remove_dir_all(inside);
+            }
+            let _ = fs::remove_file(path.join(MARK));
+        }
+        let _ = fs::remove_dir(path);
     }
 }
 

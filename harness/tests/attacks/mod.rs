@@ -6,7 +6,11 @@
 //! terminal; if it tells no secret and nothing of what stands outside of the attacked folder; if it
 //! changes nothing outside; and if it leaves no process and no draft behind.
 
-mod files;
 mod world;
+
+mod accepting;
+mod files;
+mod processes;
+mod trust;
 
 pub(crate) use world::World;

@@ -196,7 +196,7 @@ impl World {
     }
 
     /// The processes of this world that still run, shortly after the command ended. Ends them.
-    fn left_behind(&self) -> Vec<String> {
+    pub(crate) fn left_behind(&self) -> Vec<String> {
         for _ in 0..40 {
             if self.processes().is_empty() {
                 return Vec::new();
@@ -208,6 +208,11 @@ impl World {
             let _ = Command::new("kill").args(["-9", pid]).status();
         }
         left.into_iter().map(|(_, words)| words).collect()
+    }
+
+    /// How many processes of this world run.
+    pub(crate) fn count_processes(&self) -> usize {
+        self.processes().len()
     }
 
     /// The processes whose environment has the world's mark, and their command lines.
@@ -251,6 +256,11 @@ impl Drop for World {
 impl Seen {
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
+    }
+
+    /// The names of the files that commands of an attacker have made.
+    pub(crate) fn marks(&self) -> &[String] {
+        &self.marks
     }
 
     /// Everything that the command printed.

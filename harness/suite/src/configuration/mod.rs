@@ -506,9 +506,10 @@ impl<'t> ConfigurationReader<'t> {
     /// Reports a file or folder that is outside of the file's folder, also by a link. Nothing
     /// outside is read or written because a file asks for it.
     fn hold_below(&mut self, local: &Path, written: &str, span: &Range<usize>) {
-        if !is_there(local) {
+        // A folder that will be made may be below a link.
+        let Some(local) = local.ancestors().find(|path| is_there(path)) else {
             return;
-        }
+        };
         let held = self.bound.as_ref().map(|bound| bound.has(local));
         let message = match held {
             Ok(Ok(_)) => return,
