@@ -118,7 +118,7 @@ fn what_killed_programs_left_is_collected() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    world.rolecall(&["list", "fronts"]).is_well(&[0]);
+    world.rolecall(&["list", "cases"]).is_well(&[0]);
     let left = std::fs::read_dir(&cache).unwrap().count();
     assert_eq!(left, 1, "only the suite is there");
 }

@@ -61,6 +61,7 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
         install_reference(&folder, if is_old { "new" } else { "old" });
         let mut running = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
             .env("ROLECALL_CACHE", crate::folder::CACHE)
+            .env("ROLECALL_ALLOW_ENGINES", "1")
             .args(["reference", "update"])
             .current_dir(folder.path(""))
             .stdout(Stdio::null())
