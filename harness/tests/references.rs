@@ -514,6 +514,7 @@ fn an_update_that_is_interrupted_leaves_the_records_whole() {
     );
     let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .env("ROLECALL_CACHE", crate::folder::CACHE)
+        .env("ROLECALL_ALLOW_ENGINES", "1")
         .args(["reference", "update"])
         .current_dir(folder.path(""))
         .spawn()

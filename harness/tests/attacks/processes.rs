@@ -4,6 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::World;
+use crate::extent::sample;
 
 /// Adapters that start more than one process.
 const ADAPTERS: [(&str, &str); 6] = [
@@ -41,7 +42,7 @@ fn world(adapter: &str) -> World {
 
 #[test]
 fn an_engine_that_takes_too_long_ends_with_all_its_processes() {
-    for (name, adapter) in ADAPTERS {
+    for (name, adapter) in sample(ADAPTERS.to_vec(), 6) {
         let world = world(adapter);
         for arguments in [
             &["run", "--templates", "t.jinja", "--cases", "c.json"][..],
@@ -71,7 +72,8 @@ fn an_engine_that_takes_too_long_ends_with_all_its_processes() {
 /// However the program ends, its engines end, too.
 #[test]
 fn engines_end_with_the_program() {
-    for signal in ["-INT", "-TERM", "-HUP", "-KILL", "-QUIT", "-ABRT"] {
+    let signals = ["-KILL", "-INT", "-TERM", "-HUP", "-QUIT", "-ABRT"];
+    for signal in sample(signals.to_vec(), 3) {
         let (_, adapter) = ADAPTERS[5];
         let world = world(adapter);
         let arguments = ["run", "--engine", "./adapter", "--templates", "t.jinja"];
