@@ -93,6 +93,12 @@ pub fn read_own(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
+/// Opens a regular file for reading, also through a link. Opening it waits for nobody.
+pub fn open_file(path: &Path) -> Result<File, Problem> {
+    let opened = open(path, Links::Followed).map(RegularFile::into_file);
+    opened.map_err(|refusal| Problem::new(path, refusal.to_string()))
+}
+
 /// Whether a path may be a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
@@ -170,6 +176,11 @@ fn options(links: Links) -> OpenOptions {
 }
 
 impl RegularFile {
+    /// The file itself.
+    pub(crate) fn into_file(self) -> File {
+        self.file
+    }
+
     /// The whole content, if it has at most `most` bytes.
     pub(crate) fn read(mut self, most: u64) -> Result<Vec<u8>, Refused> {
         let size = self.metadata.len();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::file::is_there;
+use crate::file::{is_there, read_text};
 use crate::problem::Problem;
 
 /// The file that lists the others in its folder. Rolecall did not write any file that is
@@ -80,7 +80,7 @@ pub fn hold(path: &Path, kind: &str) -> Result<(), Problem> {
     let Some(first) = found.first() else {
         return Ok(());
     };
-    let listed = std::fs::read_to_string(path.join(LIST)).ok();
+    let listed = read_text(&path.join(LIST)).ok();
     let Some(listed) = listed.and_then(|text| listed_in(&text, kind)) else {
         return refused(format!(
             "the folder is not empty, and was not written by this command: {} is in it",

@@ -1,9 +1,10 @@
 //! The folder that bounds what is read: nothing outside of it is opened.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::file::{Links, MOST_TEXT, Refused, is_there, open, text_of};
+use crate::file::{Links, MOST_TEXT, RegularFile, is_there, open, open_file, read_bytes, text_of};
 use crate::problem::Problem;
 
 /// A folder that the user named, or that holds what the user named.
@@ -30,6 +31,31 @@ pub fn text_beside(path: &Path) -> Result<Option<String>, Problem> {
     } else {
         Ok(None)
     }
+}
+
+/// The content of a file of at most `most` bytes. With a bound, the file lies in that folder.
+pub fn bytes_within(bound: Option<&Root>, path: &Path, most: u64) -> Result<Vec<u8>, Problem> {
+    match bound {
+        Some(root) => root.bytes(path, most)?.ok_or_else(|| missing(path)),
+        None => read_bytes(path, most),
+    }
+}
+
+/// The text of a file, read as [`bytes_within`] reads it.
+pub fn text_within(bound: Option<&Root>, path: &Path) -> Result<String, Problem> {
+    text_of(path, bytes_within(bound, path, MOST_TEXT)?)
+}
+
+/// A regular file, open for reading. With a bound, the file lies in that folder.
+pub fn open_within(bound: Option<&Root>, path: &Path) -> Result<File, Problem> {
+    match bound {
+        Some(root) => root.open(path)?.ok_or_else(|| missing(path)),
+        None => open_file(path),
+    }
+}
+
+fn missing(path: &Path) -> Problem {
+    Problem::new(path, "no such file")
 }
 
 impl Root {
@@ -86,31 +112,39 @@ impl Root {
     }
 
     /// The content of a file of at most `most` bytes, if it is there.
+    pub fn bytes(&self, path: &Path, most: u64) -> Result<Option<Vec<u8>>, Problem> {
+        let bytes = self.regular(path)?.map(|file| file.read(most)).transpose();
+        bytes.map_err(|refusal| Problem::new(path, refusal.to_string()))
+    }
+
+    /// A regular file, open for reading, if it is there.
+    pub fn open(&self, path: &Path) -> Result<Option<File>, Problem> {
+        Ok(self.regular(path)?.map(RegularFile::into_file))
+    }
+
+    /// A regular file, if it is there.
     ///
     /// The file is opened before the folder that it is in is checked, and then compared with the
     /// file that was checked. So it does not matter whether somebody exchanges it meanwhile.
-    pub fn bytes(&self, path: &Path, most: u64) -> Result<Option<Vec<u8>>, Problem> {
-        let refused = |refusal: Refused| Problem::new(path, refusal.to_string());
+    fn regular(&self, path: &Path) -> Result<Option<RegularFile>, Problem> {
         let file = match open(path, Links::Followed) {
             Ok(file) => file,
-            Err(Refused::Error(error)) if error.kind() == ErrorKind::NotFound => {
-                // A link that leads nowhere, or outside, is a problem.
-                self.has(path)?;
-                return Ok(None);
-            }
+            // A link that leads nowhere, or outside, is another problem.
             Err(refusal) => {
-                self.has(path)?;
-                return Err(refused(refusal));
+                return match self.has(path)? {
+                    false => Ok(None),
+                    true => Err(Problem::new(path, refusal.to_string())),
+                };
             }
         };
         let Some(real) = self.real(path)? else {
             return Ok(None);
         };
-        if !file.is_at(&real) {
-            let message = "somebody exchanged the file while it was read";
-            return Err(Problem::new(path, message));
+        if file.is_at(&real) {
+            return Ok(Some(file));
         }
-        file.read(most).map(Some).map_err(refused)
+        let message = "somebody exchanged the file while it was read";
+        Err(Problem::new(path, message))
     }
 
     /// The entries of a folder, sorted by name. A missing folder counts as empty.

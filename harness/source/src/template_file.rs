@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use rolecall_base::file::{read_text, read_text_if_there};
+use rolecall_base::file::read_text_if_there;
 use rolecall_base::json::{self, JsonDocument};
 use rolecall_base::problem::{Problem, did_you_mean, shown, shown_path};
+use rolecall_base::root::{Root, text_within};
 use rolecall_front::front::Front;
 
 /// A template's sidecar: `<name>.json` beside the template.
@@ -111,6 +112,15 @@ pub fn line_in_file(template: &Template, line: Option<usize>) -> Option<usize> {
 /// A template whose sidecar is broken is not returned: rendered without its special
 /// tokens it would give prompts that mean nothing.
 pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
+    read_template_in(None, path)
+}
+
+/// Reads a template and its sidecar as [`read_template`] does. With a bound, both lie in that
+/// folder.
+pub(crate) fn read_template_in(
+    bound: Option<&Root>,
+    path: &Path,
+) -> Result<Template, Vec<Problem>> {
     let mut problems = Vec::new();
     let Some(dialect) = dialect_of(path) else {
         return Err(vec![
@@ -120,10 +130,10 @@ pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
     let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
         return Err(vec![Problem::new(path, "the file's name is not UTF-8")]);
     };
-    let source = read_text(path)
+    let source = text_within(bound, path)
         .map_err(|problem| problems.push(problem))
         .ok();
-    let sidecar = read_sidecar(&sidecar(path), dialect)
+    let sidecar = read_sidecar(bound, &sidecar(path), dialect)
         .map_err(|found| problems.extend(found))
         .ok();
     match (source, sidecar) {
@@ -184,8 +194,16 @@ static SETUP_MESSAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Se
 /// The roles of messages that a model can bring.
 const ROLES: [&str; 3] = ["system", "user", "assistant"];
 
-fn read_sidecar(path: &Path, dialect: Dialect) -> Result<SidecarContent, Vec<Problem>> {
-    let text = match read_text_if_there(path) {
+fn read_sidecar(
+    bound: Option<&Root>,
+    path: &Path,
+    dialect: Dialect,
+) -> Result<SidecarContent, Vec<Problem>> {
+    let text = match bound {
+        Some(root) => root.text(path),
+        None => read_text_if_there(path),
+    };
+    let text = match text {
         Ok(Some(text)) if !is_legacy_template(path, &text) => text,
         Ok(_) => return Ok(SidecarContent::default()),
         Err(problem) => return Err(vec![problem]),

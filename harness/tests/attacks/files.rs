@@ -339,3 +339,45 @@ fn nothing_in_the_cache_is_removed_that_is_not_ours() {
         assert!(cache.join(name).join("photo").is_file(), "{name}");
     }
 }
+
+/// Somebody exchanges a file for a link, again and again, while it is read.
+#[test]
+fn a_file_that_is_exchanged_while_it_is_read() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let world = World::new();
+    world.write("work/model/config.json", "{}");
+    world.write("work/file", "harmless");
+    world.link("work/link", world.path("outside/secret.jinja"));
+    let path = |name: &str| world.path("work").join(name);
+    let is_over = AtomicBool::new(false);
+    let mut answers = [0, 0];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                for from in ["file", "link"] {
+                    let new = path("model/new");
+                    if from == "file" {
+                        fs::copy(path(from), &new).unwrap();
+                    } else {
+                        let _ = fs::remove_file(&new);
+                        world.link("work/model/new", world.path("outside/secret.jinja"));
+                    }
+                    fs::rename(new, path("model/chat_template.jinja")).unwrap();
+                }
+            }
+        });
+        let case = ["render", "--templates", "model", "*:plain/single-turn"];
+        for _ in 0..sample((0..100).collect::<Vec<_>>(), 5).len() {
+            let seen = world.rolecall(&case);
+            let complaints = seen.complaints(&[0, 1, 2]);
+            answers[usize::from(seen.code() == Some(0))] += 1;
+            if !complaints.is_empty() {
+                is_over.store(true, Ordering::Relaxed);
+            }
+            assert!(complaints.is_empty(), "{complaints:?}");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(answers[1] > 0, "{answers:?}");
+}

@@ -6,8 +6,9 @@ use super::content::SourceContent;
 use super::paths::stem;
 use super::remarks::byte_order_mark;
 use super::{gguf, huggingface, modelfile};
-use crate::template_file::{dialect_of, read_template};
+use crate::template_file::{dialect_of, read_template_in};
 use rolecall_base::problem::Note;
+use rolecall_base::root::Root;
 
 /// What a file is, as a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,17 +32,18 @@ pub(super) fn kind(path: &Path) -> Option<FileKind> {
     modelfile::is_modelfile(path).then_some(FileKind::Modelfile)
 }
 
-pub(super) fn read(path: &Path, kind: FileKind) -> SourceContent {
+/// Reads a file. With a bound, it lies in that folder.
+pub(super) fn read(bound: Option<&Root>, path: &Path, kind: FileKind) -> SourceContent {
     match kind {
-        FileKind::Template => read_one(path),
-        FileKind::Modelfile => modelfile::read(path),
-        FileKind::Gguf => gguf::read(path, &stem(path)),
+        FileKind::Template => read_one(bound, path),
+        FileKind::Modelfile => modelfile::read(bound, path),
+        FileKind::Gguf => gguf::read(bound, path, &stem(path)),
     }
 }
 
 /// A template file with its sidecar.
-fn read_one(path: &Path) -> SourceContent {
-    let template = match read_template(path) {
+fn read_one(bound: Option<&Root>, path: &Path) -> SourceContent {
+    let template = match read_template_in(bound, path) {
         Ok(template) => template,
         Err(problems) => {
             return SourceContent {

@@ -110,7 +110,7 @@ fn read_inside(root: &Root, path: &Path, kind: FileKind) -> SourceContent {
             return SourceContent::problem(problem);
         }
     }
-    let mut found = file::read(path, kind);
+    let mut found = file::read(Some(root), path, kind);
     // Projectors, adapters and the later parts of a split model have no template, and a Modelfile
     // needs none.
     let lacks_one = |problem: &Problem| {

@@ -79,7 +79,7 @@ pub fn read(path: &Path) -> SourceContent {
         return found;
     }
     match file::kind(path).or_else(|| gguf::is_gguf(path).then_some(FileKind::Gguf)) {
-        Some(kind) => file::read(path, kind),
+        Some(kind) => file::read(None, path, kind),
         None => SourceContent::problem(Problem::new(path, "not a template").help(
             "a template is a .jinja or .gotmpl file, a Modelfile or a GGUF file; of a model, name the folder",
         )),

@@ -16,9 +16,10 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use super::content::SourceContent;
 use super::paths::name_of;
 use super::remarks::byte_order_mark;
-use rolecall_base::file::{MOST_TEXT, read_bytes};
+use rolecall_base::file::MOST_TEXT;
 use rolecall_base::naming;
 use rolecall_base::problem::{Note, Position, Problem};
+use rolecall_base::root::{Root, bytes_within};
 
 const INSTRUCTIONS: [&str; 11] = [
     "from",
@@ -65,9 +66,9 @@ fn model_name(path: &Path) -> String {
     }
 }
 
-/// Reads the template of a Modelfile.
-pub(super) fn read(path: &Path) -> SourceContent {
-    let file = match read_bytes(path, MOST_TEXT).and_then(|bytes| decode(path, &bytes)) {
+/// Reads the template of a Modelfile. With a bound, the file lies in that folder.
+pub(super) fn read(bound: Option<&Root>, path: &Path) -> SourceContent {
+    let file = match bytes_within(bound, path, MOST_TEXT).and_then(|bytes| decode(path, &bytes)) {
         Ok(text) => match parse(path, &text) {
             Ok(file) => file,
             Err(problem) => return SourceContent::problem(problem),

@@ -25,8 +25,10 @@ use super::remarks::{byte_order_mark, missing_tokens};
 pub(super) use metadata::DEFAULT_KEY;
 use metadata::Metadata;
 use reader::GgufError;
+use rolecall_base::file::open_file;
 use rolecall_base::naming;
 use rolecall_base::problem::{Location, Note, Problem};
+use rolecall_base::root::{Root, open_within};
 use vocabulary::Vocabulary;
 
 /// The message for a file without templates.
@@ -35,10 +37,7 @@ pub(super) const NO_TEMPLATE: &str = "the metadata holds no chat template";
 /// Whether a file begins as a GGUF file does.
 pub(super) fn is_gguf(path: &Path) -> bool {
     let mut magic = [0; 4];
-    path.is_file()
-        && File::open(path)
-            .and_then(|mut file| file.read_exact(&mut magic))
-            .is_ok()
+    open_file(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
         && magic == reader::MAGIC
 }
 
@@ -48,9 +47,10 @@ pub fn without_tensors(path: &Path, start: &[u8]) -> Result<Option<Vec<u8>>, Pro
     metadata::without_tensors(start).map_err(|broken| broken.in_file(path))
 }
 
-/// Reads the templates of a GGUF file; they get the name of the model.
-pub(super) fn read(path: &Path, model: &str) -> SourceContent {
-    match read_by(path, Metadata::read) {
+/// Reads the templates of a GGUF file; they get the name of the model. With a bound, the file lies
+/// in that folder.
+pub(super) fn read(bound: Option<&Root>, path: &Path, model: &str) -> SourceContent {
+    match read_by(bound, path, Metadata::read) {
         Ok(metadata) => templates(path, model, metadata),
         Err(problem) => SourceContent::problem(problem),
     }
@@ -58,18 +58,18 @@ pub(super) fn read(path: &Path, model: &str) -> SourceContent {
 
 /// Reads the tokens of a GGUF file.
 pub fn read_vocabulary(path: &Path) -> Result<Vocabulary, Problem> {
-    read_by(path, Vocabulary::read)
+    read_by(None, path, Vocabulary::read)
 }
 
 /// Reads something of a GGUF file, given the file and its length.
-fn read_by<T>(path: &Path, read: fn(File, u64) -> Result<T, GgufError>) -> Result<T, Problem> {
+fn read_by<T>(
+    bound: Option<&Root>,
+    path: &Path,
+    read: fn(File, u64) -> Result<T, GgufError>,
+) -> Result<T, Problem> {
     let unreadable = |error: std::io::Error| Problem::new(path, format!("cannot be read: {error}"));
-    // Opening a pipe would wait for someone to write to it.
-    let metadata = path.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(Problem::new(path, "not a regular file"));
-    }
-    let file = File::open(path).map_err(unreadable)?;
+    let file = open_within(bound, path)?;
+    let metadata = file.metadata().map_err(unreadable)?;
     read(file, metadata.len()).map_err(|broken| broken.in_file(path))
 }
 

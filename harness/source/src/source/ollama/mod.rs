@@ -425,7 +425,7 @@ impl Store {
         } else {
             name.to_string()
         };
-        let mut found = gguf::read(&path, &name);
+        let mut found = gguf::read(None, &path, &name);
         found
             .problems
             .retain(|problem| problem.message != gguf::NO_TEMPLATE);
