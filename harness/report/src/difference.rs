@@ -212,8 +212,8 @@ fn word(compared: &Compared<'_>, fault: Fault) -> Option<String> {
     match (fault, &compared.verdict) {
         (Fault::Unreadable, _) => None,
         (Fault::Differs, _) if expected(compared, fault).is_some() => None,
+        (Fault::Crashed | Fault::NotAsked, _) => Some(compared.rendered.outcome.text().to_owned()),
         (_, Verdict::Unverified(why)) if why.is_expected() => None,
-        (Fault::NotAsked, _) => Some(compared.rendered.outcome.text().to_owned()),
         (Fault::Differs, Verdict::Differs(difference)) => Some(format!(
             "the reference {} something else; only its SHA-256 is recorded",
             difference.expected.kind()
@@ -268,6 +268,7 @@ fn write_group(out: &mut dyn Write, group: &FaultGroup<'_>, extent: Extent) -> i
         Fault::Differs => (Styled(BAD, "differs"), "the same difference"),
         Fault::OtherDivergence => (Styled(BAD, "diverges otherwise"), "the same"),
         Fault::Unverified => (Styled(BAD, "unverified"), "the same"),
+        Fault::Crashed => (Styled(BAD, "crashed"), "the same"),
         Fault::NotAsked => (Styled(BAD, "not asked"), "the same"),
     };
     let name = format!("{} {}", pair.template.name, pair.case.id);
@@ -380,7 +381,11 @@ fn write_advice(
                 }
             }
         }
-        Fault::Differs | Fault::OtherDivergence | Fault::Unverified | Fault::NotAsked => {}
+        Fault::Differs
+        | Fault::OtherDivergence
+        | Fault::Unverified
+        | Fault::Crashed
+        | Fault::NotAsked => {}
     }
     if group.can_be_recorded {
         let one = pair_name(pair);

@@ -341,6 +341,10 @@ impl<'r> Runner<'r> {
                 .as_ref()
                 .map(|opened| opened.compare(number, pair, outcome));
             let verdict = match expected.truth {
+                // Whoever could have judged it: there is nothing to judge.
+                _ if matches!(outcome, Outcome::NotAsked { .. }) => {
+                    Verdict::Unverified(Unverified::NotAsked)
+                }
                 Truth::Unknown => Verdict::Unverified(Unverified::Outside),
                 Truth::Records {
                     records,

@@ -105,3 +105,53 @@ fn what_is_no_result_is_not_accepted() {
         }
     }
 }
+
+/// Engines that die, also after many answers: no command passes because nobody was asked.
+#[test]
+fn an_engine_that_dies_passes_nothing() {
+    let greeting = r#"echo '{"rolecall": 1, "engine": "e", "version": "1", "dialect": "jinja"}'"#;
+    // It answers so many requests, and never starts again.
+    let adapter = |answers: usize| {
+        format!(
+            "#!/bin/sh\nif [ -e died ]; then exit 3; fi\nread -r x\n{greeting}\nn=0\nwhile read -r line; do\n  n=$((n+1)); if [ $n -gt {answers} ]; then touch died; exit 3; fi\n  id=${{line%%,\\\"template*}} id=${{id##*\\\"id\\\":}}\n  case $line in\n    *request\\\":\\\"load*) echo \"{{\\\"id\\\": $id, \\\"ok\\\": true}}\" ;;\n    *) echo \"{{\\\"id\\\": $id, \\\"outcome\\\": \\\"rendered\\\", \\\"text\\\": \\\"x\\\"}}\" ;;\n  esac\ndone\n"
+        )
+    };
+    for answers in [1, 2, 5, 12] {
+        for arguments in [
+            &["run", "--templates", "a.jinja", "--engine", "./adapter"][..],
+            &["render", "--templates", "a.jinja", "--engine", "./adapter"],
+            &[
+                "render",
+                "--templates",
+                "a.jinja",
+                "--engine",
+                "./adapter",
+                "--format",
+                "jsonl",
+            ],
+            &["run", "--templates", "a.jinja", "--against", "./adapter"],
+            &[
+                "diff",
+                "--engines",
+                "./adapter,./adapter",
+                "--templates",
+                "a.jinja",
+            ],
+            &["diff", "--engine", "./adapter", "a.jinja", "b.jinja"],
+            &["parity", "--engine", "./adapter", "--templates", "a.jinja"],
+            &["check", "--engine", "./adapter", "a.jinja"],
+            &["run", "--engine", "./adapter"],
+        ] {
+            let world = world("");
+            world.write_program("work/adapter", &adapter(answers));
+            let arguments = [arguments, &["--jobs", "1"]].concat();
+            let seen = world.rolecall(&arguments);
+            let complaints = seen.complaints(&[1, 2]);
+            assert!(
+                complaints.is_empty(),
+                "{answers}, {arguments:?}: {complaints:?}\n{}",
+                seen.printed()
+            );
+        }
+    }
+}

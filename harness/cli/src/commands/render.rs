@@ -6,6 +6,7 @@ use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{jsonl, transcripts};
 use rolecall::selection::select;
+use rolecall_model::OutcomeKind;
 
 use crate::args::RenderArguments;
 use crate::failure::{Failure, Status};
@@ -39,7 +40,10 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     };
     let runner = runner.with_progress(progress.step());
     let mut written = Ok(());
+    let mut is_complete = true;
     runner.render_each(&pairs, |rendered| {
+        let kind = rendered.outcome.kind();
+        is_complete &= !matches!(kind, OutcomeKind::Crashed | OutcomeKind::NotAsked);
         if written.is_ok() {
             written = if arguments.format == Format::Jsonl {
                 jsonl::write_rendered(out, &rendered)
@@ -50,9 +54,11 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     });
     progress.clear();
     written?;
-    Ok(if is_sound {
+    Ok(if !is_sound {
+        Status::BadInput
+    } else if is_complete {
         Status::Fine
     } else {
-        Status::BadInput
+        Status::Nonconforming
     })
 }

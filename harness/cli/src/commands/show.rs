@@ -13,7 +13,7 @@ use rolecall::report::{difference, screen, transcripts};
 use rolecall::snapshot::SnapshotStatus;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
-use rolecall_model::{CaseId, Dialect, Outcome};
+use rolecall_model::{CaseId, Dialect, Outcome, OutcomeKind};
 
 use super::{probe, tokens};
 use crate::args::ShowArguments;
@@ -111,20 +111,24 @@ fn show_outcome(
         let template = pair.chosen().unwrap_or(pair.template);
         return tokens::show(arguments, template, outcome, out);
     }
+    let status = match outcome.kind() {
+        OutcomeKind::Crashed | OutcomeKind::NotAsked => Status::Nonconforming,
+        _ => Status::Fine,
+    };
     if arguments.raw {
         transcripts::write_raw(out, outcome)?;
-        return Ok(Status::Fine);
+        return Ok(status);
     }
     transcripts::write(out, outcome)?;
     if screen::is_quiet() {
-        return Ok(Status::Fine);
+        return Ok(status);
     }
     let chosen = pair.chosen().unwrap_or(pair.template);
     if !std::ptr::eq(chosen, pair.template) {
         transcripts::write_choice(&mut anstream::stderr(), chosen)?;
     }
     transcripts::write_place(&mut anstream::stderr(), chosen, outcome)?;
-    Ok(Status::Fine)
+    Ok(status)
 }
 
 /// The reference's result for a pair, whole.

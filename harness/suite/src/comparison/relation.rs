@@ -32,9 +32,13 @@ impl Relation {
     }
 }
 
-/// Whether the outcome was not intended by the template.
+/// Whether the outcome was not intended by the template. A side that was not asked could have given
+/// anything, so it is like no other.
 fn gave_up(kind: OutcomeKind) -> bool {
-    !matches!(kind, OutcomeKind::Rendered | OutcomeKind::Raised)
+    !matches!(
+        kind,
+        OutcomeKind::Rendered | OutcomeKind::Raised | OutcomeKind::NotAsked
+    )
 }
 
 #[cfg(test)]
@@ -53,6 +57,9 @@ mod tests {
             message: text.into(),
             line: None,
         };
+        let not_asked = || Outcome::NotAsked {
+            message: "gone".into(),
+        };
         for (a, b, relation) in [
             (rendered("a"), rendered("a"), Relation::SamePrompt),
             (rendered("a"), rendered("b"), Relation::Differ),
@@ -61,6 +68,7 @@ mod tests {
             (raised("a"), raised("b"), Relation::Differ),
             (raised("a"), failed("a"), Relation::Differ),
             (failed("a"), failed("b"), Relation::BothFail),
+            (not_asked(), not_asked(), Relation::Differ),
             (
                 failed("a"),
                 Outcome::Exceeded { limit: Limit::Fuel },

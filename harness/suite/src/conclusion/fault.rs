@@ -5,6 +5,7 @@ use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::SnapshotStatus;
 use crate::verdict::Verdict;
+use rolecall_model::OutcomeKind;
 
 /// Why a pair is not as expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +22,8 @@ pub enum Fault {
     OtherDivergence,
     /// The reference's outcome is unknown.
     Unverified,
+    /// The engine crashed, and nobody has accepted that.
+    Crashed,
     /// The engine was given up.
     NotAsked,
 }
@@ -35,6 +38,7 @@ impl Fault {
             Some(SnapshotStatus::Changed(_)) => return Some(Fault::Changed),
             None | Some(SnapshotStatus::Same) => {}
         }
+        let is_crash = compared.rendered.outcome.kind() == OutcomeKind::Crashed;
         match &compared.verdict {
             Verdict::Agrees => None,
             Verdict::Differs(difference) => match &difference.listed {
@@ -43,6 +47,9 @@ impl Fault {
                 Listed::Changed { .. } => Some(Fault::OtherDivergence),
             },
             Verdict::Unverified(Unverified::NotAsked) => Some(Fault::NotAsked),
+            Verdict::Unverified(_) if is_crash && compared.comparison.is_none() => {
+                Some(Fault::Crashed)
+            }
             Verdict::Unverified(why) => (!why.is_expected()).then_some(Fault::Unverified),
         }
     }
