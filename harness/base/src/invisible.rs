@@ -22,6 +22,23 @@ pub(crate) fn is_invisible(c: char) -> bool {
         || c == '\u{2800}'
 }
 
+/// Whether a terminal obeys a character, or shows other characters in another place because of it:
+/// control characters besides the line break and the tab, and most format characters.
+///
+/// Characters that only join letters or allow a line to break are harmless.
+pub fn is_obeyed(c: char) -> bool {
+    if (' '..='~').contains(&c) || matches!(c, '\n' | '\t') {
+        return false;
+    }
+    match c.general_category() {
+        GeneralCategory::Control
+        | GeneralCategory::LineSeparator
+        | GeneralCategory::ParagraphSeparator => true,
+        GeneralCategory::Format => !matches!(c, '\u{AD}' | '\u{200C}' | '\u{200D}'),
+        _ => false,
+    }
+}
+
 /// Letters and marks that fonts show as nothing: `Default_Ignorable_Code_Point` of
 /// Unicode 16, without the format characters and the unassigned that
 /// [`is_invisible`] knows by their category.

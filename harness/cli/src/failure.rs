@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rolecall::problem::{Problem, did_you_mean};
 use rolecall::protocol::{ProtocolError, ServeError};
 use rolecall::reference::ReferenceError;
-use rolecall::report::{problems, screen, wrapped};
+use rolecall::report::{clean, problems, screen, wrapped};
 use rolecall::run::RunError;
 use rolecall::selection::SelectionError;
 
@@ -82,7 +82,7 @@ impl From<Status> for ExitCode {
 pub(crate) fn complain(message: &str) {
     // If standard error fails, there is nowhere to report it.
     let message = wrapped(&format!("error: {message}"), screen::of_messages(), 2);
-    let _ = writeln!(anstream::stderr(), "{message}");
+    let _ = writeln!(clean::messages(), "{message}");
 }
 
 /// Writes a message to standard error, unless the user wants only errors there.
@@ -92,11 +92,11 @@ pub(crate) fn tell(message: &str) {
     }
     let message = wrapped(message, screen::of_messages(), 2);
     // If standard error fails, there is nowhere to report it.
-    let _ = writeln!(anstream::stderr(), "{message}");
+    let _ = writeln!(clean::messages(), "{message}");
 }
 
 /// Writes the problems of input files to standard error. A problem that many files share is written
 /// once.
 pub(crate) fn report_problems(found: &[Problem]) -> io::Result<()> {
-    problems::write_shared(&mut anstream::stderr(), found)
+    problems::write_shared(&mut clean::messages(), found)
 }

@@ -6,7 +6,7 @@ use rolecall::expectations::Expectations;
 use rolecall::file::is_there;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
-use rolecall::report::problems;
+use rolecall::report::{clean, problems};
 use rolecall::suite::{Pair, Suite, templates_of};
 
 use crate::args::{SetArguments, SourceArguments};
@@ -45,7 +45,7 @@ pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Su
         Suite::default()
     };
     sources.settle(&mut suite);
-    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn load_templates_with_cases(
     set: &SetArguments,
 ) -> Result<Suite, Failure> {
     let suite = find(named, &[], set)?.suite;
-    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
 }
 
@@ -63,14 +63,14 @@ pub(crate) fn load_templates_with_cases(
 /// the sources on standard error.
 pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
     let inputs = find(&arguments.templates, &arguments.cases, &arguments.set)?;
-    problems::write_notes(&mut anstream::stderr(), &inputs.suite.notes)?;
+    problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
     Ok(inputs)
 }
 
 /// Loads a whole suite, and reports notes on its sources.
 pub(crate) fn load_own(layout: &Layout) -> Result<Suite, Failure> {
     let suite = Suite::load_layout(&fetched(layout));
-    problems::write_notes(&mut anstream::stderr(), &suite.notes)?;
+    problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
 }
 

@@ -36,12 +36,14 @@ mod setup;
 
 mod commands;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
+use rolecall::invisible::is_obeyed;
 use rolecall::invocation::{self, Site};
 use rolecall::protocol;
+use rolecall::report::clean;
 use rolecall_model::guard;
 
 use failure::{Failure, Status, complain};
@@ -56,6 +58,24 @@ fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
     Ok(status)
 }
 
+/// Prints what the parser of the arguments says: help, the version, or what is wrong with them.
+fn answer(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let printed = if error.use_stderr() && text.contains(is_obeyed) {
+        // It repeats arguments, and those may be names of files that somebody else chose.
+        clean::messages().write_all(text.as_bytes())
+    } else {
+        error.print()
+    };
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&Failure::Output(error).to_string());
+            ExitCode::from(2)
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+    }
+}
+
 /// Runs the command that this process's arguments name.
 pub fn main() -> ExitCode {
     guard::keep_quiet();
@@ -63,7 +83,10 @@ pub fn main() -> ExitCode {
         let program = program.to_string_lossy().into_owned();
         protocol::watch_with(vec![program, "watch-groups".to_owned()]);
     }
-    let arguments = args::Arguments::parse();
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return answer(&error),
+    };
     if let Ok(folder) = std::env::current_dir() {
         invocation::set(Site::of(&folder));
     }

@@ -4,22 +4,26 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use anstream::ColorChoice;
-use anstream::adapter::strip_bytes;
 use rolecall::file::write_whole;
+use rolecall::report::clean::{self, Clean};
 use rolecall::report::screen::{self, Screen};
 
 use crate::args::{Command, OutputArguments};
-use crate::failure::Failure;
+use crate::failure::{Failure, tell};
 
 /// The output stream of a command.
 pub(crate) struct Sink {
     to: Destination,
     /// The last line so far, if the user wants only that one.
     last: Option<Vec<u8>>,
+    is_exact: bool,
 }
 
 enum Destination {
-    Out(Box<dyn Write>),
+    /// A pipe or file that gets the exact bytes.
+    Exact(Box<dyn Write>),
+    /// For people: nothing in it is obeyed by a terminal.
+    Shown(Clean<Box<dyn Write>>),
     /// Everything is held back until it is complete.
     File {
         path: PathBuf,
@@ -59,14 +63,16 @@ impl Sink {
                 text: Vec::new(),
                 is_exact,
             },
-            // The stream that removes colours would also remove control characters of a prompt. So
-            // output for programs does not go through it.
-            None if is_exact => Destination::Out(Box::new(io::BufWriter::new(io::stdout()))),
-            None => Destination::Out(Box::new(io::BufWriter::new(anstream::stdout()))),
+            // Output for programs is for programs: a terminal would obey what is in it.
+            None if is_exact && (is_protocol(command) || !io::stdout().is_terminal()) => {
+                Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
+            }
+            None => Destination::Shown(clean::results()),
         };
         Ok(Sink {
             to,
             last: is_last_wanted.then(Vec::new),
+            is_exact,
         })
     }
 
@@ -76,7 +82,18 @@ impl Sink {
             self.to.write_all(&last)?;
         }
         match self.to {
-            Destination::Out(mut out) => Ok(out.flush()?),
+            Destination::Exact(mut out) => Ok(out.flush()?),
+            Destination::Shown(out) => {
+                let has_replaced = out.has_replaced();
+                out.finish()?;
+                if self.is_exact && has_replaced {
+                    tell(
+                        "characters that a terminal would obey are shown as ⟦U+…⟧: a pipe or \
+                         `--output` has the exact bytes",
+                    );
+                }
+                Ok(())
+            }
             Destination::File {
                 path,
                 text,
@@ -86,10 +103,14 @@ impl Sink {
                     ColorChoice::global(),
                     ColorChoice::Always | ColorChoice::AlwaysAnsi
                 );
-                let text = if is_exact || wants_colour {
+                let text = if is_exact {
                     text
+                } else if wants_colour {
+                    let mut clean = Clean::new(Vec::new());
+                    clean.write_all(&text)?;
+                    clean.finish()?
                 } else {
-                    strip_bytes(&text).into_vec()
+                    clean::plain(&text).into_bytes()
                 };
                 Ok(write_whole(&path, text)?)
             }
@@ -97,17 +118,24 @@ impl Sink {
     }
 }
 
+/// Whether a command speaks with a program over its standard streams, terminal or not.
+fn is_protocol(command: &Command) -> bool {
+    matches!(command, Command::Serve(_))
+}
+
 impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Destination::Out(out) => out.write(bytes),
+            Destination::Exact(out) => out.write(bytes),
+            Destination::Shown(out) => out.write(bytes),
             Destination::File { text, .. } => text.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Destination::Out(out) => out.flush(),
+            Destination::Exact(out) => out.flush(),
+            Destination::Shown(out) => out.flush(),
             Destination::File { .. } => Ok(()),
         }
     }
@@ -180,6 +208,7 @@ mod tests {
                 is_exact: true,
             },
             last: Some(Vec::new()),
+            is_exact: true,
         };
         for piece in pieces {
             sink.write_all(piece.as_bytes()).unwrap();

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use super::clean;
 use super::difference::write_windows;
 use super::excerpt;
 use super::numbers::thousands;
@@ -124,9 +125,7 @@ pub(super) fn setting(card: &Card) -> String {
 pub fn plain(card: &Card) -> io::Result<String> {
     let mut text = Vec::new();
     write(&mut text, card, CardDetail::Brief)?;
-    let text = anstream::adapter::strip_bytes(&text).into_vec();
-    let text = String::from_utf8(text).map_err(io::Error::other)?;
-    Ok(text.trim_end().to_owned())
+    Ok(clean::plain(&text).trim_end().to_owned())
 }
 
 /// Writes a broken contract with its evidence.

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::card::{CardDetail, FindingStyle, write_broken};
+use super::clean;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Finding, Judgement};
 
@@ -55,6 +56,5 @@ fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
 fn shown(finding: &Finding) -> io::Result<String> {
     let mut text = Vec::new();
     write_broken(&mut text, finding, FindingStyle::whole(CardDetail::Full))?;
-    let text = String::from_utf8_lossy(&text);
-    Ok(anstream::adapter::strip_str(text.trim()).to_string())
+    Ok(clean::plain(&text).trim().to_owned())
 }

@@ -1,12 +1,16 @@
 //! Results for people and programs. No other crate but `matrix` writes them.
 //!
-//! Reports write to any stream. Their text always has colours; the stream removes them where the
-//! user wants none.
+//! Reports write to any stream. Their text always has colours, in a form that only [`clean`] knows:
+//! it makes real ones of them, and makes visible what a terminal would obey. The stream behind it
+//! removes colours where the user wants none.
 
 pub mod format;
 pub mod json;
 pub mod numbers;
 pub mod screen;
+
+pub mod clean;
+
 pub mod style;
 pub mod wrapping;
 

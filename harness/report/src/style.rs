@@ -3,6 +3,8 @@
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
+
+use super::clean::write_style;
 use rolecall_model::OutcomeKind;
 
 /// Plain text.
@@ -28,9 +30,9 @@ pub struct Styled<T>(pub Style, pub T);
 impl<T: fmt::Display> fmt::Display for Styled<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The padding goes to the text, so that escape codes do not count.
-        write!(f, "{}", self.0)?;
+        write_style(f, &self.0.render())?;
         self.1.fmt(f)?;
-        write!(f, "{:#}", self.0)
+        write_style(f, &self.0.render_reset())
     }
 }
 

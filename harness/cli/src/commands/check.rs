@@ -10,7 +10,7 @@ use rolecall::known_defects::{self, KnownDefects};
 use rolecall::report::card::CardDetail;
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
-use rolecall::report::{cards, counted, github, html, json, junit, problems, sarif};
+use rolecall::report::{cards, clean, counted, github, html, json, junit, problems, sarif};
 use rolecall::run::Expected;
 use rolecall::suite::Pair;
 
@@ -173,7 +173,7 @@ fn narrow(arguments: &CheckArguments, cards: &mut [Card]) -> Result<(), Failure>
     }
     if let Some(path) = &arguments.baseline {
         let notes = KnownDefects::read(path)?.apply(path, cards);
-        problems::write_notes(&mut anstream::stderr(), &notes)?;
+        problems::write_notes(&mut clean::messages(), &notes)?;
     }
     Ok(())
 }

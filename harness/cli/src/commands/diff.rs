@@ -8,8 +8,8 @@ use rolecall::front::Front;
 use rolecall::problem::Problem;
 use rolecall::report::comparison as report;
 use rolecall::report::format::Format;
-use rolecall::report::problems;
 use rolecall::report::progress::Progress;
+use rolecall::report::{clean, problems};
 use rolecall::run::Runner;
 use rolecall::saved_run::SavedRun;
 use rolecall::selection::{Filter, select};
@@ -381,7 +381,7 @@ fn report_inputs(runner: &Runner<'_>, suites: &[Suite; 2]) -> Result<bool, Failu
             }
         }
     }
-    problems::write_notes(&mut anstream::stderr(), &notes)?;
+    problems::write_notes(&mut clean::messages(), &notes)?;
     report_problems(&found)?;
     Ok(found.is_empty())
 }

@@ -9,6 +9,7 @@ use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::reference::Reference;
 use rolecall::repetition::Repetition;
+use rolecall::report::clean;
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{
@@ -108,7 +109,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     results.conclusion.finish(ran);
     let status = results.status(is_sound);
     let program = engines::program(&arguments.rendering, &chosen);
-    let mut errors = anstream::stderr();
+    let mut errors = clean::messages();
     let told: &mut dyn Write = if arguments.format == Format::Human {
         &mut *out
     } else {

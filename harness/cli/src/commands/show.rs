@@ -9,7 +9,7 @@ use rolecall::invocation;
 use rolecall::problem::Problem;
 use rolecall::record::RecordedAnswer;
 use rolecall::reference::Reference;
-use rolecall::report::{difference, screen, transcripts};
+use rolecall::report::{clean, difference, screen, transcripts};
 use rolecall::snapshot::SnapshotStatus;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
@@ -125,9 +125,9 @@ fn show_outcome(
     }
     let chosen = pair.chosen().unwrap_or(pair.template);
     if !std::ptr::eq(chosen, pair.template) {
-        transcripts::write_choice(&mut anstream::stderr(), chosen)?;
+        transcripts::write_choice(&mut clean::messages(), chosen)?;
     }
-    transcripts::write_place(&mut anstream::stderr(), chosen, outcome)?;
+    transcripts::write_place(&mut clean::messages(), chosen, outcome)?;
     Ok(status)
 }
 
