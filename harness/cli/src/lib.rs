@@ -60,9 +60,10 @@ fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
 
 /// Prints what the parser of the arguments says: help, the version, or what is wrong with them.
 fn answer(error: &clap::Error) -> ExitCode {
-    let text = error.render().to_string();
-    let printed = if error.use_stderr() && text.contains(is_obeyed) {
-        // It repeats arguments, and those may be names of files that somebody else chose.
+    let mut arguments = std::env::args_os();
+    let printed = if arguments.any(|one| one.to_string_lossy().contains(is_obeyed)) {
+        // It may repeat an argument, and that may be the name of a file that somebody else chose.
+        let text = error.render().to_string();
         clean::messages().write_all(text.as_bytes())
     } else {
         error.print()

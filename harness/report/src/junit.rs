@@ -7,6 +7,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::card::{CardDetail, FindingStyle, write_broken};
 use super::clean;
+use rolecall_base::invisible::is_obeyed;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Finding, Judgement};
 
@@ -15,7 +16,7 @@ use rolecall_card::contract::{Finding, Judgement};
 pub fn write(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     let mut report = Report::new("rolecall check");
     for card in cards {
-        let mut suite = TestSuite::new(&card.template);
+        let mut suite = TestSuite::new(xml(&card.template));
         for finding in &card.findings {
             suite.add_test_case(test(card, finding)?);
         }
@@ -31,7 +32,7 @@ fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
     let status = match &finding.judgement {
         Judgement::DoesNotApply(reason) => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(reason.as_str());
+            status.set_message(xml(reason));
             status
         }
         Judgement::Broken(evidence) if is_failure => {
@@ -39,14 +40,14 @@ fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
             let what = evidence.first().map_or("", |evidence| &evidence.what);
             status
                 .set_type(finding.severity().name())
-                .set_message(what)
+                .set_message(xml(what))
                 .set_description(shown(finding)?);
             status
         }
         Judgement::Broken(_) | Judgement::Holds => TestCaseStatus::success(),
     };
     let mut test = TestCase::new(contract.id, status);
-    test.set_classname(&card.template);
+    test.set_classname(xml(&card.template));
     if finding.is_broken() && !is_failure {
         test.set_system_out(shown(finding)?);
     }
@@ -56,5 +57,23 @@ fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
 fn shown(finding: &Finding) -> io::Result<String> {
     let mut text = Vec::new();
     write_broken(&mut text, finding, FindingStyle::whole(CardDetail::Full))?;
-    Ok(clean::plain(&text).trim().to_owned())
+    Ok(xml(clean::plain(&text).trim()))
+}
+
+/// A text with only the characters that an XML 1.0 document may have. The others are shown by their
+/// code points.
+fn xml(text: &str) -> String {
+    let is_allowed = |c: char| {
+        matches!(c, '\t' | '\n' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+            && !is_obeyed(c)
+    };
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_allowed(c) {
+            out.push(c);
+        } else {
+            out.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
+        }
+    }
+    out
 }

@@ -11,6 +11,7 @@ mod world;
 mod accepting;
 mod files;
 mod processes;
+mod terminal;
 mod trust;
 
 pub(crate) use world::World;

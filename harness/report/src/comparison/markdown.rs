@@ -1,7 +1,8 @@
 //! A comparison in Markdown, for the comment on a pull request.
 //!
 //! No text of a template can become markup. It goes into blocks whose fences are longer than every
-//! run of backticks in it, or into code spans with such delimiters.
+//! run of backticks in it, or into code spans with such delimiters, or its marks are written by their
+//! numbers.
 
 use std::fmt::Write as _;
 use std::io;
@@ -235,27 +236,35 @@ fn code(text: &str) -> String {
     format!("{mark}{gap}{text}{gap}{mark}")
 }
 
-/// A text as a code span in a table: a bar would end its cell.
+/// A text as code in a table, where a bar would end its cell.
 fn cell(text: &str) -> String {
-    code(text).replace('|', "\\|")
+    format!("<code>{}</code>", html(text))
 }
 
-/// Text as HTML.
+/// Text as HTML, also where Markdown is read in it: every mark is written by its number, so it is
+/// markup in neither.
 fn html(text: &str) -> String {
-    shown(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    let mut out = String::new();
+    for c in shown(text).chars() {
+        if c.is_ascii_punctuation() && !matches!(c, '-' | '.' | ',' | '/') {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "&#{};", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
-/// A sentence in which no character is markup, except that text in backticks stays code.
+/// A sentence in which no character is markup, except that text in backticks stays code. Where
+/// backticks stand side by side, or one is without its second, they are no marks of code.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut is_code = false;
-    let is_even = text.matches('`').count().is_multiple_of(2);
+    let has_pairs = !text.contains("``") && text.matches('`').count().is_multiple_of(2);
     for c in text.chars() {
         match c {
-            '`' if is_even => {
+            '`' if has_pairs => {
                 is_code = !is_code;
                 out.push(c);
             }
@@ -282,8 +291,9 @@ mod tests {
         assert_eq!(block, format!("``````diff\n{text}\n``````\n"));
         assert_eq!(code("a`b"), "`` a`b ``");
         assert_eq!(code("a"), "`a`");
-        assert_eq!(cell("a|b"), "`a\\|b`");
-        assert_eq!(html("<a&b>"), "&lt;a&amp;b&gt;");
+        assert_eq!(cell("a|b"), "<code>a&#124;b</code>");
+        assert_eq!(html("<a&b>"), "&#60;a&#38;b&#62;");
+        assert_eq!(escaped("``a` <b> ` c `"), "\\`\\`a\\` \\<b\\> \\` c \\`");
         assert_eq!(escaped("a <b> `c_d` e_f"), "a \\<b\\> `c_d` e\\_f");
         assert_eq!(escaped("`a` ` *b*"), "\\`a\\` \\` \\*b\\*");
     }
