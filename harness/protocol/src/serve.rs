@@ -1,13 +1,16 @@
 //! The other end of the protocol: serves an engine of this process to another program.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
 use rolecall_model::guard::{LoadedTemplate, load, on_large_stack};
 use rolecall_model::{Case, Conversation, Engine, Outcome, Template};
 use serde::Serialize;
 
 use super::message::{AnswerLine, ReceivedRequest, RequestKind, VERSION};
+
+/// The most bytes of a request: as much as a case file or a template may have.
+const LONGEST: u64 = 16 << 20;
 
 /// How serving an engine ended, if not by `stop` or the end of the requests.
 #[derive(Debug, thiserror::Error)]
@@ -49,16 +52,26 @@ pub fn serve(
 
 fn answer_all(
     engine: &dyn Engine,
-    requests: impl BufRead,
+    mut requests: impl BufRead,
     mut answers: impl Write,
 ) -> Result<(), ServeError> {
     let mut templates = HashMap::new();
-    for (number, line) in requests.split(b'\n').enumerate() {
-        let line = line?;
+    for number in 1.. {
         let refused = |reason| ServeError::Request {
-            line: number + 1,
+            line: number,
             reason,
         };
+        let mut line = Vec::new();
+        requests
+            .by_ref()
+            .take(LONGEST + 1)
+            .read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            break;
+        }
+        if line.len() as u64 > LONGEST {
+            return Err(refused(format!("it is longer than {LONGEST} bytes")));
+        }
         let mut asked = ReceivedRequest::read(&line).map_err(refused)?;
         match asked.request {
             RequestKind::Start => send(

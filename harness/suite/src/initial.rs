@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::configuration;
-use rolecall_base::file::{is_there, write_whole};
+use rolecall_base::file::{hold_below, is_there, write_below};
 use rolecall_base::naming;
 use rolecall_base::problem::Problem;
 use rolecall_base::root::Root;
@@ -23,6 +23,8 @@ pub struct InitialFile {
 /// The first files of a suite of one's own, and the templates in them.
 #[derive(Debug)]
 pub struct Initial {
+    /// The folder. Nothing is written outside of it.
+    folder: PathBuf,
     /// The files.
     pub files: Vec<InitialFile>,
     /// The templates that were found in the folder: names and sources.
@@ -92,6 +94,7 @@ pub fn initial(folder: &Path, version: &str) -> Result<Initial, Problem> {
         text,
     });
     Ok(Initial {
+        folder: below.to_path_buf(),
         files: files.into(),
         templates,
     })
@@ -117,8 +120,12 @@ impl Initial {
         if !there.is_empty() {
             return Err(there);
         }
+        // Nothing is written if one of the files cannot be.
         for file in &self.files {
-            write_whole(&file.path, &file.text).map_err(|problem| vec![problem])?;
+            hold_below(&self.folder, &file.path).map_err(|problem| vec![problem])?;
+        }
+        for file in &self.files {
+            write_below(&self.folder, &file.path, &file.text).map_err(|problem| vec![problem])?;
         }
         Ok(())
     }
@@ -134,7 +141,12 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
     }
     let mut templates = Vec::new();
     let mut names = BTreeSet::new();
-    for path in Root::new(folder)?.entries(folder)? {
+    let root = Root::new(folder)?;
+    for path in root.entries(folder)? {
+        // A suite uses nothing outside of its folder.
+        if root.has(&path).is_err() {
+            continue;
+        }
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         if file.starts_with('.') || SKIPPED.contains(&file.as_ref()) {
             continue;
@@ -148,12 +160,12 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         } else {
             path.file_stem().unwrap_or_default().to_string_lossy()
         };
-        let mut name = plain(&stem);
-        if !names.insert(name.clone()) {
-            name = plain(&file);
+        let numbered = (2..).map(|number| plain(&format!("{}-{number}", plain(&stem))));
+        let mut possible = [plain(&stem), plain(&file)].into_iter().chain(numbered);
+        if let Some(name) = possible.find(|name| !names.contains(name)) {
             names.insert(name.clone());
+            templates.push((name, file.into_owned()));
         }
-        templates.push((name, file.into_owned()));
     }
     Ok(templates)
 }

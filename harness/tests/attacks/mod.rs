@@ -10,7 +10,9 @@ mod world;
 
 mod accepting;
 mod files;
+mod markup;
 mod processes;
+mod streams;
 mod terminal;
 mod trust;
 

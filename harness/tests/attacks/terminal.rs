@@ -259,7 +259,7 @@ const PLACES: [Place; 17] = [
             let text = quoted(text);
             world.write(
                 "work/t.json",
-                format!("{{\"about\": {text}, \"origin\": {text}, \"family\": {text}, \"special_tokens\": {{\"bos_token\": {text}}}, \"broken\": {{\"turns-kept\": {text}, {text}: {text}}}}}"),
+                format!("{{\"about\": {text}, \"origin\": {text}, \"family\": {text}, \"special_tokens\": {{\"bos_token\": {text}}}, \"broken\": {{\"tools-kept\": {text}, {text}: {text}}}}}"),
             );
             world.write("work/u.jinja", "{{ bos_token }}{{ messages[0].content }}");
             world.write("work/u.json", format!("{{\"family\": {text}, {text}: 1}}"));

@@ -17,7 +17,7 @@ const WITHOUT_ENGINES: [&[&str]; 14] = [
     &["list", "engines"],
     &["list", "cases"],
     &["lint"],
-    &["explain", "turns-kept"],
+    &["explain", "tools-kept"],
     &["export", "exported"],
     &["matrix"],
     &["show", "mine", "--probe"],
