@@ -116,6 +116,10 @@ pub(crate) enum Command {
     /// Watch over the engines of another process; its words come on standard input
     #[command(hide = true)]
     WatchGroups,
+    /// Read a tokenizer and cut texts for another process
+    #[cfg(feature = "tokens")]
+    #[command(hide = true)]
+    TokenizerWorker,
 }
 
 impl Command {
@@ -132,6 +136,8 @@ impl Command {
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
+            #[cfg(feature = "tokens")]
+            Command::TokenizerWorker => false,
             Command::Run(_)
             | Command::Accept(_)
             | Command::Diff(_)
@@ -153,6 +159,8 @@ impl Command {
             Command::Render(arguments) => arguments.format != Format::Human,
             Command::Show(arguments) => arguments.raw,
             Command::Serve(_) | Command::Completions(_) | Command::Man => true,
+            #[cfg(feature = "tokens")]
+            Command::TokenizerWorker => true,
             Command::List(arguments) => arguments.format != Format::Human,
             Command::Matrix(arguments) => arguments.shown.format != Format::Human,
             Command::ProbeEngine(arguments) => arguments.format != Format::Human,

@@ -1,11 +1,23 @@
 //! The tokenizers of models, if this program can read them.
 
-#[cfg(not(feature = "tokens"))]
 use rolecall::{problem::Problem, tokenizer::Tokenizer};
 use rolecall_model::Template;
 
+/// Reads the tokenizer of a template's model. A process of its own reads what is not a GGUF file.
 #[cfg(feature = "tokens")]
-pub(crate) use rolecall_tokens::read;
+pub(crate) fn read(template: &Template) -> Result<Option<Tokenizer>, Problem> {
+    match std::env::current_exe() {
+        Ok(program) => {
+            let program = program.to_string_lossy().into_owned();
+            rolecall_tokens::isolation::read(template, &[program, WORKER.to_owned()])
+        }
+        Err(_) => rolecall_tokens::read(template),
+    }
+}
+
+/// The command of that process.
+#[cfg(feature = "tokens")]
+const WORKER: &str = "tokenizer-worker";
 
 /// Reads the tokenizer of a template's model from a GGUF file. This program has no feature
 /// `tokens`, so it reads no others.

@@ -45,12 +45,12 @@ use serde_json::{Map, Value, json};
 pub use error::ProtocolError;
 pub use group::{ProcessGroup, watch_groups, watch_with};
 pub use limits::ProtocolLimits;
+pub use process::Process;
 pub use secrets::GIVEN;
 pub use serve::{ServeError, serve};
 pub use trial::{Check, CheckResult, Trial};
 
 use message::{FrontRequest, Greeting, Meaning, RenderInput, Request, VERSION};
-use process::Process;
 
 /// The failed starts after which a program is given up.
 const MOST_STARTS: usize = 3;

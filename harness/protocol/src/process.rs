@@ -16,7 +16,7 @@ use super::secrets::withheld;
 ///
 /// Three threads serve its pipes, so that a program which never reads, or never stops
 /// writing, blocks nobody. They end with the pipes.
-pub(super) struct Process {
+pub struct Process {
     child: Child,
     group: ProcessGroup,
     requests: Option<Sender<Vec<u8>>>,
@@ -48,7 +48,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 impl Process {
     /// Starts a program. `longest` is the most bytes of one line.
-    pub(super) fn spawn(command: &[String], longest: usize) -> Result<Process, String> {
+    pub fn spawn(command: &[String], longest: usize) -> Result<Process, String> {
         Process::spawn_with(command, &[], longest)
     }
 
@@ -56,7 +56,7 @@ impl Process {
     /// secrets. Backtraces of Rust programs
     /// are switched off: only the end of standard error is kept, and the message stands
     /// before the backtrace.
-    pub(super) fn spawn_with(
+    pub fn spawn_with(
         command: &[String],
         environment: &[(&str, &str)],
         longest: usize,
@@ -111,11 +111,7 @@ impl Process {
     }
 
     /// Sends a request and waits for the line that answers it.
-    pub(super) fn ask(
-        &mut self,
-        request: &impl Serialize,
-        limit: Duration,
-    ) -> Result<Vec<u8>, String> {
+    pub fn ask(&mut self, request: &impl Serialize, limit: Duration) -> Result<Vec<u8>, String> {
         self.send(request)?;
         match self.answers.recv_timeout(limit) {
             Ok(OutputLine::Whole(line)) => Ok(line),
@@ -132,20 +128,20 @@ impl Process {
 
     /// Asks the program to end, and kills it if it does not. Returns whether it ended by
     /// itself.
-    pub(super) fn stop(self, request: &impl Serialize) -> bool {
+    pub fn stop(self, request: &impl Serialize) -> bool {
         let _ = self.send(request);
         self.close()
     }
 
     /// Closes the program's input, and kills it if it does not end. Returns whether it ended by
     /// itself.
-    pub(super) fn close(mut self) -> bool {
+    pub fn close(mut self) -> bool {
         self.requests = None;
         self.wait(GRACE).is_some()
     }
 
     /// A line that nobody asked for, if one comes.
-    pub(super) fn overhear(&mut self, limit: Duration) -> Option<Vec<u8>> {
+    pub fn overhear(&mut self, limit: Duration) -> Option<Vec<u8>> {
         match self.answers.recv_timeout(limit) {
             Ok(OutputLine::Whole(line)) => Some(line),
             Ok(OutputLine::Cut | OutputLine::TooLong) | Err(_) => None,

@@ -14,6 +14,7 @@ mod markup;
 mod processes;
 mod streams;
 mod terminal;
+mod tokenizers;
 mod trust;
 
 pub(crate) use world::World;

@@ -16,11 +16,9 @@ use rolecall_model::guard;
 use serde_json::{Map, Value};
 use tokenizers::{AddedToken, Tokenizer};
 
+use super::vetting::{MOST_BYTES, vet, vet_names};
 use rolecall_base::file::{MOST_TEXT, read_bytes};
 use rolecall_base::problem::{Location, Problem};
-
-/// Larger than any vocabulary.
-const MOST_VOCABULARY: u64 = 256 << 20;
 
 /// The tokenizer of a folder's files, and the tokens at which the model stops.
 pub(crate) struct TokenizerFiles {
@@ -34,7 +32,8 @@ pub(crate) fn read(
     named: &Map<String, Value>,
 ) -> Result<TokenizerFiles, Problem> {
     let path = &files[0];
-    let bytes = read_bytes(path, MOST_VOCABULARY)?;
+    let bytes = read_bytes(path, MOST_BYTES)?;
+    vet(path, &bytes)?;
     let parsed = guard::catch(|| Tokenizer::from_bytes(&bytes));
     let mut tokenizer = match parsed {
         Ok(Ok(tokenizer)) => tokenizer,
@@ -42,6 +41,17 @@ pub(crate) fn read(
         Err(panic) => return Err(unreadable(path, &bytes, &panic)),
     };
     let config = object(files, "tokenizer_config.json")?;
+    let decoder = config
+        .get("added_tokens_decoder")
+        .and_then(Value::as_object);
+    let decoder = decoder
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, token)| text_of(token));
+    vet_names(
+        path,
+        named.values().filter_map(Value::as_str).chain(decoder),
+    )?;
     let refuse = |error: tokenizers::Error| Problem::new(path, format!("no tokenizer: {error}"));
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None).map_err(refuse)?;
@@ -54,6 +64,7 @@ pub(crate) fn read(
     let extra = ["extra_special_tokens", "additional_special_tokens"];
     let extra = extra.iter().filter_map(|key| config.get(*key)?.as_array());
     let extra = extra.flatten().filter_map(text_of);
+    vet_names(path, extra.clone())?;
     tokenizer.add_tokens(changed).map_err(refuse)?;
     let missing: Vec<AddedToken> = named
         .chain(extra)

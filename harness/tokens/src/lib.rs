@@ -4,13 +4,19 @@
 //! uses the same crate as transformers, and the table that `scripts/record-tokens.py` records holds
 //! it to transformers' own tokens.
 
+pub mod vetting;
+
 mod files;
 
+pub mod isolation;
+
 use std::ops::Range;
+use std::path::PathBuf;
 
 use rolecall_base::problem::Problem;
 use rolecall_card::tokenizer::{Marker, Segmenter, Tokenizer, TokenizerParts};
 use rolecall_model::{Template, guard};
+use serde_json::{Map, Value};
 
 /// Reads the tokenizer of a template's model, from `tokenizer.json` and the files beside it, or
 /// from a GGUF file. None if the template comes without its model, or if the files contain no
@@ -23,11 +29,16 @@ pub fn read(template: &Template) -> Result<Option<Tokenizer>, Problem> {
     match template.vocabulary.as_slice() {
         [] => Ok(None),
         [first, ..] if first.ends_with("tokenizer.json") => {
-            let parts = files::read(&template.vocabulary, &template.special_tokens)?;
-            Ok(Some(whole(parts).into()))
+            let parts = parts(&template.vocabulary, &template.special_tokens)?;
+            Ok(Some(parts.into()))
         }
         [gguf, ..] => Tokenizer::of_gguf(gguf),
     }
+}
+
+/// The parts of the tokenizer in a folder's files.
+fn parts(files: &[PathBuf], named: &Map<String, Value>) -> Result<TokenizerParts, Problem> {
+    files::read(files, named).map(whole)
 }
 
 fn whole(parts: files::TokenizerFiles) -> TokenizerParts {

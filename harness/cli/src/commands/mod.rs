@@ -50,6 +50,11 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),
         Command::Trust(arguments) => trust::execute(arguments, out),
+        #[cfg(feature = "tokens")]
+        Command::TokenizerWorker => {
+            rolecall_tokens::isolation::work(std::io::stdin().lock(), out)?;
+            Ok(Status::Fine)
+        }
         Command::WatchGroups => {
             rolecall::protocol::watch_groups(std::io::stdin().lock());
             Ok(Status::Fine)
