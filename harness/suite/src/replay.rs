@@ -24,7 +24,7 @@ pub struct Replay {
 
 /// The outcomes of pairs, by the names of template and case.
 #[derive(Debug, Default)]
-struct OutcomesByPair(HashMap<(String, String), Outcome>);
+struct OutcomesByPair(HashMap<(Arc<str>, String), Outcome>);
 
 /// A template of which only the results are known.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Replay {
     /// engines.
     pub fn read(files: &[PathBuf], suite: &Suite) -> Result<Vec<Replay>, Problem> {
         let mut found: Vec<(String, Dialect, OutcomesByPair)> = Vec::new();
-        let mut seen: HashMap<(String, String), &Path> = HashMap::new();
+        let mut seen: HashMap<(Arc<str>, String), &Path> = HashMap::new();
         for file in files {
             for line in SavedRun::read(file)?.lines {
                 let pair = (line.template, line.case);
@@ -60,7 +60,7 @@ impl Replay {
                     continue;
                 };
                 let dialect = template.dialect;
-                let engine = line.engine;
+                let engine = line.engine.to_string();
                 let known = found.iter_mut().find(|(_, of, _)| *of == dialect);
                 match known {
                     Some((name, ..)) if *name != engine => {
@@ -128,7 +128,7 @@ impl Engine for Replay {
 
 impl Replayed {
     fn result(&self, case: &CaseId) -> Outcome {
-        let pair = (self.template.to_string(), case.to_string());
+        let pair = (Arc::from(self.template.as_str()), case.to_string());
         let missing = || Outcome::NotAsked {
             message: "the saved results do not contain this pair".to_owned(),
         };

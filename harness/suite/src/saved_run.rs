@@ -1,16 +1,26 @@
 //! Saved runs: reads the output of `run` and `render` with `--format jsonl`.
 
-use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher as _;
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use rolecall_model::{InvalidOutcome, Outcome, OutcomeJson};
 use serde::Deserialize;
 
-use rolecall_base::file::read_bytes;
-use rolecall_base::problem::{Position, Problem};
+use rolecall_base::file::open_file;
+use rolecall_base::problem::{Location, Position, Problem};
 
-/// The most bytes of a file: 2 GiB. A run of the suite takes a hundredth of that.
-const MOST: u64 = 2 << 30;
+/// The most bytes of a file: a run of the suite takes a hundredth of that.
+pub const MOST: u64 = 2 << 30;
+
+/// The most bytes of a line: more than a prompt may have.
+pub const MOST_LINE: u64 = 128 << 20;
+
+/// The most outcomes of a file: forty times the suite.
+pub const MOST_OUTCOMES: usize = 1_000_000;
 
 /// A run that was saved.
 #[derive(Debug, Default)]
@@ -23,11 +33,11 @@ pub struct SavedRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedOutcome {
     /// The template's name.
-    pub template: String,
+    pub template: Arc<str>,
     /// The case's ID.
     pub case: String,
     /// The engine's name; empty if the file does not have it.
-    pub engine: String,
+    pub engine: Arc<str>,
     /// The outcome.
     pub outcome: Outcome,
 }
@@ -41,6 +51,21 @@ struct SavedLine {
     engine: String,
     /// The name of its outcome.
     outcome: String,
+}
+
+/// Names that many lines share, each held once.
+#[derive(Default)]
+struct Names(HashSet<Arc<str>>);
+
+impl Names {
+    fn shared(&mut self, name: String) -> Arc<str> {
+        if let Some(known) = self.0.get(name.as_str()) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        self.0.insert(Arc::clone(&name));
+        name
+    }
 }
 
 /// The help for a line that does not belong to a saved run.
@@ -59,22 +84,33 @@ impl SavedRun {
         has_extension || begins_with(path, br#"{"template":"#)
     }
 
-    /// Reads a file. Every pair may occur in it once.
+    /// Reads a file, a line at a time. Every pair may occur in it once.
     pub fn read(path: &Path) -> Result<SavedRun, Problem> {
-        let bytes = read_bytes(path, MOST)?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let place = u64::try_from(error.utf8_error().valid_up_to()).unwrap_or(u64::MAX);
-            Problem::new(path, "not UTF-8")
-                .at(rolecall_base::problem::Location::Byte(place))
-                .help(HELP)
-        })?;
+        let failed = |error: io::Error| Problem::new(path, format!("cannot be read: {error}"));
+        let file = open_file(path)?;
+        let size = file.metadata().map_err(failed)?.len();
+        if size > MOST {
+            let message = format!("too large: {size} bytes, where at most {MOST} are expected");
+            return Err(Problem::new(path, message));
+        }
+        let mut lines = BufReader::new(file.take(MOST));
         let mut run = SavedRun::default();
+        let mut names = Names::default();
         let mut seen = HashMap::new();
-        for (index, text) in text.lines().enumerate() {
-            let number = index + 1;
-            if text.trim().is_empty() {
-                continue;
+        let hasher = [RandomState::new(), RandomState::new()];
+        let mut bytes = Vec::new();
+        let mut place = 0;
+        for number in 1.. {
+            bytes.clear();
+            let read = lines
+                .by_ref()
+                .take(MOST_LINE + 1)
+                .read_until(b'\n', &mut bytes);
+            if read.map_err(failed)? == 0 {
+                break;
             }
+            let begin = place;
+            place += bytes.len() as u64;
             let problem = |column, message: String| {
                 let place = Position {
                     line: number,
@@ -82,6 +118,21 @@ impl SavedRun {
                 };
                 Problem::new(path, message).at(place)
             };
+            if bytes.len() as u64 > MOST_LINE {
+                return Err(problem(
+                    1,
+                    format!("the line has more than {MOST_LINE} bytes"),
+                ));
+            }
+            let text = std::str::from_utf8(&bytes).map_err(|error| {
+                let valid = u64::try_from(error.valid_up_to()).unwrap_or(u64::MAX);
+                Problem::new(path, "not UTF-8")
+                    .at(Location::Byte(begin.saturating_add(valid)))
+                    .help(HELP)
+            })?;
+            if text.trim().is_empty() {
+                continue;
+            }
             let no_line = |error: serde_json::Error| {
                 let message = error.to_string();
                 // Drop serde's position, which is within the line.
@@ -93,21 +144,25 @@ impl SavedRun {
             let outcome = outcome
                 .outcome()
                 .map_err(|error| problem(1, written.without(&error)).help(HELP))?;
-            let line = SavedOutcome {
-                template: written.template,
-                case: written.case,
-                engine: written.engine,
-                outcome,
-            };
-            let pair = (line.template.clone(), line.case.clone());
-            if let Some(first) = seen.insert(pair, number) {
+            if run.lines.len() == MOST_OUTCOMES {
+                return Err(problem(1, format!("more than {MOST_OUTCOMES} outcomes")));
+            }
+            // Two hashes with seeds that nobody knows are as good as the names, and smaller.
+            let pair = (&written.template, &written.case);
+            let key = hasher.each_ref().map(|hasher| hasher.hash_one(pair));
+            if let Some(first) = seen.insert(key, number) {
                 let message = format!(
                     "`{}` with `{}` occurs twice, first in line {first}",
-                    line.template, line.case
+                    written.template, written.case
                 );
                 return Err(problem(1, message).help("a file holds one run"));
             }
-            run.lines.push(line);
+            run.lines.push(SavedOutcome {
+                template: names.shared(written.template),
+                case: written.case,
+                engine: names.shared(written.engine),
+                outcome,
+            });
         }
         if run.lines.is_empty() {
             return Err(Problem::new(path, "the file contains no outcomes").help(HELP));
@@ -119,8 +174,8 @@ impl SavedRun {
     pub fn templates(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for line in &self.lines {
-            if names.last() != Some(&line.template.as_str())
-                && !names.contains(&line.template.as_str())
+            if names.last() != Some(&line.template.as_ref())
+                && !names.contains(&line.template.as_ref())
             {
                 names.push(&line.template);
             }
@@ -145,14 +200,8 @@ impl SavedLine {
 }
 
 fn begins_with(path: &Path, bytes: &[u8]) -> bool {
-    use std::io::Read as _;
-
-    let mut start = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| {
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        file.take(length).read_to_end(&mut start)
-    });
-    read.is_ok() && start == bytes
+    let mut start = vec![0; bytes.len()];
+    open_file(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok() && start == bytes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Compares rendered templates, and saved runs.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use rolecall_model::{CaseId, Outcome};
 
@@ -101,10 +102,13 @@ impl Comparison {
 
 /// The outcomes of each template by case, in the order of the file.
 fn by_template(run: SavedRun) -> HashMap<String, Vec<(String, Outcome)>> {
-    let mut cases: HashMap<String, Vec<(String, Outcome)>> = HashMap::new();
+    let mut cases: HashMap<Arc<str>, Vec<(String, Outcome)>> = HashMap::new();
     for line in run.lines {
         let cases = cases.entry(line.template).or_default();
         cases.push((line.case, line.outcome));
     }
+    let cases = cases.into_iter();
     cases
+        .map(|(name, cases)| (name.to_string(), cases))
+        .collect()
 }
