@@ -14,8 +14,18 @@ use rolecall_base::problem::{Position, Problem, did_you_mean};
 pub(super) struct TomlDocument<'t> {
     path: &'t Path,
     text: &'t str,
-    pub(super) problems: Vec<Problem>,
+    /// The offset at which each line begins.
+    lines: Vec<usize>,
+    problems: Vec<Problem>,
+    /// How many problems there were.
+    count: usize,
 }
+
+/// The most problems of a file that are reported one by one.
+const MOST_PROBLEMS: usize = 100;
+
+/// The last column that is counted.
+const MOST_COLUMN: usize = 10_000;
 
 /// A value with its place.
 pub(super) type Item<'t> = Spanned<DeValue<'t>>;
@@ -31,21 +41,48 @@ impl<'t> TomlDocument<'t> {
                 None => problem,
             }
         })?;
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         let document = TomlDocument {
             path,
             text,
+            lines: std::iter::once(0).chain(ends).collect(),
             problems: Vec::new(),
+            count: 0,
         };
         Ok((document, table.into_inner()))
     }
 
     /// The place of something.
     pub(super) fn position(&self, span: &Range<usize>) -> Position {
-        Position::of(self.text, span.start)
+        let offset = self
+            .text
+            .floor_char_boundary(span.start.min(self.text.len()));
+        let line = self.lines.partition_point(|begin| *begin <= offset);
+        let begin = self.lines[line.saturating_sub(1)];
+        Position {
+            line,
+            // Somebody may write everything on one line.
+            column: self.text[begin..offset].chars().take(MOST_COLUMN).count() + 1,
+        }
+    }
+
+    /// What is wrong with the document, in its order: the first problems, and how many more.
+    pub(super) fn into_problems(mut self) -> Vec<Problem> {
+        self.problems.sort_by_key(|problem| problem.position);
+        let more = self.count - self.problems.len();
+        if more > 0 {
+            let message = format!("{more} more problems");
+            self.problems.push(Problem::new(self.path, message));
+        }
+        self.problems
     }
 
     /// Reports a problem at a place, perhaps with what to do about it.
     pub(super) fn problem(&mut self, span: &Range<usize>, message: String, help: Option<String>) {
+        self.count += 1;
+        if self.problems.len() == MOST_PROBLEMS {
+            return;
+        }
         self.problems.push(Problem {
             path: self.path.to_path_buf(),
             position: Some(self.position(span).into()),

@@ -29,6 +29,9 @@ use rolecall_front::front::Front;
 /// The name of the file.
 pub const FILE: &str = "rolecall.toml";
 
+/// The most templates of a suite of one's own.
+pub const MOST_TEMPLATES: usize = 10_000;
+
 /// The file as an editor checks it.
 #[derive(Debug, JsonSchema, Serialize)]
 #[schemars(deny_unknown_fields)]
@@ -176,8 +179,7 @@ impl Configuration {
             document,
         };
         let configuration = reader.configuration(path, &table);
-        let mut problems = reader.document.problems;
-        problems.sort_by_key(|problem| problem.position);
+        let problems = reader.document.into_problems();
         if problems.is_empty() {
             Ok(configuration)
         } else {
@@ -324,6 +326,14 @@ impl<'t> ConfigurationReader<'t> {
 
     fn templates(&mut self, templates: &DeTable<'t>) -> Vec<ConfiguredTemplate> {
         let mut configured = Vec::new();
+        if templates.len() > MOST_TEMPLATES {
+            let message = format!(
+                "{} templates, where at most {MOST_TEMPLATES} are expected",
+                templates.len()
+            );
+            self.document.problem(&(0..0), message, None);
+            return configured;
+        }
         for (key, item) in templates {
             let name = TemplateName::new(key.get_ref());
             if !naming::is_plain(&name) {
