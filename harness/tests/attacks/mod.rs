@@ -12,6 +12,7 @@ mod accepting;
 mod files;
 mod markup;
 mod processes;
+mod sizes;
 mod streams;
 mod terminal;
 mod tokenizers;

@@ -1,0 +1,294 @@
+//! Files that are as large as they may be, in the shapes that cost most.
+
+use super::World;
+use crate::extent::sample;
+
+/// Most of the bytes that a text file may have.
+const LARGE: usize = 15 << 20;
+
+/// Repeats a part until it is large, between a beginning and an end.
+fn filled(begin: &str, part: impl Fn(usize) -> String, end: &str) -> String {
+    let mut text = begin.to_owned();
+    let mut number = 0;
+    while text.len() < LARGE {
+        text.push_str(&part(number));
+        number += 1;
+    }
+    text + end
+}
+
+type Shape = (&'static str, fn() -> String);
+
+/// Values of JSON.
+const SHAPES: [Shape; 9] = [
+    ("lists", || filled("[", |_| "[],".to_owned(), "1]")),
+    ("objects", || filled("[", |_| "{},".to_owned(), "1]")),
+    ("numbers", || filled("[", |_| "1,".to_owned(), "1]")),
+    ("texts", || filled("[", |_| "\"\",".to_owned(), "1]")),
+    ("keys", || {
+        filled("{", |n| format!("\"{n}\":0,"), "\"x\":0}")
+    }),
+    ("one text", || filled("\"", |_| "x".repeat(1000), "\"")),
+    ("digits", || filled("", |_| "1".repeat(1000), "")),
+    ("depth", || "[".repeat(LARGE)),
+    ("one key twice", || {
+        filled("{", |_| "\"a\":0,".to_owned(), "\"x\":0}")
+    }),
+];
+
+type Place = (
+    &'static str,
+    fn(&World, &str),
+    &'static [&'static [&'static str]],
+);
+
+fn model(world: &World) {
+    world.write(
+        "work/model/tokenizer_config.json",
+        "{\"chat_template\": \"{{ messages[0].content }}\"}",
+    );
+}
+
+fn base(world: &World) {
+    world.write("work/t.jinja", "{{ messages[0].content }}");
+    world.write(
+        "work/rolecall.toml",
+        "[templates]\nt = \"t.jinja\"\n[cases]\nbuiltin = [\"plain/single-turn\"]\n",
+    );
+}
+
+const PLACES: [Place; 14] = [
+    (
+        "a message",
+        |world, value| {
+            base(world);
+            world.write("work/c.json", format!("{{\"about\": \"x\", \"cases\": {{\"y\": {{\"about\": \"z\", \"messages\": [{{\"role\": \"user\", \"content\": {value}}}]}}}}}}"));
+        },
+        &[&["render", "--templates", "t.jinja", "--cases", "c.json"]],
+    ),
+    (
+        "an own case",
+        |world, value| {
+            base(world);
+            world.write("work/cases/c.json", format!("{{\"about\": \"x\", \"cases\": {{\"y\": {{\"about\": \"z\", \"messages\": [{{\"role\": \"user\", \"content\": {value}}}]}}}}}}"));
+        },
+        &[&["accept", "t:c/*"]],
+    ),
+    (
+        "a case file",
+        |world, value| {
+            base(world);
+            world.write("work/c.json", value);
+        },
+        &[&["list", "cases", "--cases", "c.json"]],
+    ),
+    (
+        "a case",
+        |world, value| {
+            base(world);
+            world.write(
+                "work/c.json",
+                format!("{{\"about\": \"x\", \"cases\": {value}}}"),
+            );
+        },
+        &[&["list", "cases", "--cases", "c.json"]],
+    ),
+    (
+        "a sidecar",
+        |world, value| {
+            base(world);
+            world.write("work/t.json", value);
+        },
+        &[&["check", "t.jinja"]],
+    ),
+    (
+        "variables",
+        |world, value| {
+            base(world);
+            world.write(
+                "work/t.json",
+                format!("{{\"variables\": {{\"x\": {value}}}}}"),
+            );
+        },
+        &[&["check", "t.jinja"]],
+    ),
+    (
+        "tokenizer_config.json",
+        |world, value| {
+            model(world);
+            world.write("work/model/tokenizer_config.json", value);
+        },
+        &[&["check", "model"]],
+    ),
+    (
+        "tokenizer.json",
+        |world, value| {
+            model(world);
+            world.write("work/model/tokenizer.json", value);
+        },
+        &[&["check", "model"]],
+    ),
+    (
+        "config.json",
+        |world, value| {
+            model(world);
+            world.write("work/model/config.json", value);
+            world.write("work/model/generation_config.json", value);
+        },
+        &[&["check", "model"]],
+    ),
+    (
+        "divergences",
+        |world, value| {
+            base(world);
+            world.write("work/snapshots/divergences.json", value);
+        },
+        &[&["run"]],
+    ),
+    (
+        "a record",
+        |world, value| {
+            base(world);
+            world.write("work/snapshots/t/reference.json", value);
+        },
+        &[&["run"]],
+    ),
+    (
+        "known defects",
+        |world, value| {
+            base(world);
+            world.write("work/known.json", value);
+        },
+        &[&["check", "--baseline", "known.json", "t.jinja"]],
+    ),
+    (
+        "a saved run",
+        |world, value| {
+            base(world);
+            world.write("work/a.jsonl", value);
+        },
+        &[&["diff", "a.jsonl", "a.jsonl"]],
+    ),
+    (
+        "a manifest",
+        |world, value| {
+            world.write("work/store/manifests/h/n/m/t", value);
+            world.write("work/store/blobs/x", "x");
+        },
+        &[&["check", "store"]],
+    ),
+];
+
+#[test]
+fn no_file_takes_more_than_its_share() {
+    let shapes = SHAPES.iter();
+    let all: Vec<_> = shapes
+        .flat_map(|shape| PLACES.iter().map(move |place| (shape, place)))
+        .collect();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for ((shape, make), (place, write, commands)) in sample(all, 30) {
+        let world = World::new();
+        write(&world, &make());
+        for arguments in *commands {
+            count += 1;
+            let complaints = world.rolecall(arguments).complaints(&[0, 1, 2]);
+            if !complaints.is_empty() {
+                wrong.push(format!("{shape} as {place}: {complaints:?}"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Other texts than JSON.
+#[test]
+fn no_text_takes_more_than_its_share() {
+    let texts: [Shape; 8] = [
+        ("line breaks", || "\n".repeat(LARGE)),
+        ("letters", || "x".repeat(LARGE)),
+        ("tags", || filled("", |_| "{{ x }}".to_owned(), "")),
+        ("comments", || filled("", |_| "{##}".to_owned(), "")),
+        ("braces", || "{".repeat(LARGE)),
+        ("sections", || {
+            filled("---\n---\n", |n| format!("=== {n}\n␃\n"), "")
+        }),
+        ("instructions", || {
+            filled("FROM x\n", |n| format!("PARAMETER x{n} 1\n"), "")
+        }),
+        ("tables", || filled("", |n| format!("[a{n}]\n"), "")),
+    ];
+    let places: [Place; 6] = [
+        (
+            "a template",
+            |world, text| {
+                world.write("work/t.jinja", text);
+            },
+            &[&["check", "t.jinja"]],
+        ),
+        (
+            "a Go template",
+            |world, text| {
+                world.write("work/t.gotmpl", text);
+            },
+            &[&["check", "t.gotmpl"]],
+        ),
+        (
+            "a Modelfile",
+            |world, text| {
+                world.write("work/Modelfile", text);
+            },
+            &[&["check", "Modelfile"]],
+        ),
+        (
+            "rolecall.toml",
+            |world, text| {
+                world.write("work/rolecall.toml", text);
+            },
+            &[&["run"]],
+        ),
+        (
+            "a snapshot",
+            |world, text| {
+                base(world);
+                world.write("work/snapshots/t/plain.snap", text);
+            },
+            &[&["run"]],
+        ),
+        (
+            "a GGUF file",
+            |world, text| {
+                world.write("work/m.gguf", format!("GGUF{text}"));
+            },
+            &[&["check", "m.gguf"]],
+        ),
+    ];
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    let all: Vec<_> = texts
+        .iter()
+        .flat_map(|text| places.iter().map(move |place| (text, place)))
+        .collect();
+    for ((shape, make), (place, write, commands)) in sample(all, 13) {
+        let world = World::new();
+        write(&world, &make());
+        for arguments in *commands {
+            count += 1;
+            let complaints = world.rolecall(arguments).complaints(&[0, 1, 2]);
+            if !complaints.is_empty() {
+                wrong.push(format!("{shape} as {place}: {complaints:?}"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
