@@ -11,7 +11,7 @@ use rolecall::suite::Suite;
 use rolecall_minijinja::Minijinja;
 use rolecall_model::Engine;
 #[cfg(feature = "fetch")]
-use rolecall_servers::{Server, ServerName};
+use rolecall_servers::{Credentials, Server, ServerName};
 
 use crate::args::RenderingArguments;
 use crate::failure::Failure;
@@ -21,6 +21,15 @@ use crate::trust::{self, is_own_checkout};
 
 /// The engines that have a new name: the old name, and the present one.
 const RENAMED: [(&str, &str); 2] = [("minijinja-plain", "minijinja"), ("gotmpl", "rolecall-go")];
+
+/// Who named an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedBy {
+    /// The user, on the command line.
+    CommandLine,
+    /// A `rolecall.toml`, which somebody else may have written.
+    Configuration,
+}
 
 /// An engine that the user chose.
 pub(crate) enum ChosenEngine<'e> {
@@ -63,8 +72,19 @@ impl ChosenEngine<'_> {
     }
 }
 
-/// An engine by name, or the program of a command line.
+/// An engine by the name on the command line, or the program of a command line.
 pub(crate) fn open<'e>(
+    engines: &'e Engines,
+    name: &str,
+    limits: &ChosenLimits,
+) -> Result<ChosenEngine<'e>, Failure> {
+    open_named_by(NamedBy::CommandLine, engines, name, limits)
+}
+
+/// An engine by name. A server that a file names is given no key.
+fn open_named_by<'e>(
+    // Only servers are given keys.
+    #[cfg_attr(not(feature = "fetch"), allow(unused_variables))] by: NamedBy,
     engines: &'e Engines,
     name: &str,
     limits: &ChosenLimits,
@@ -79,7 +99,12 @@ pub(crate) fn open<'e>(
     }
     #[cfg(feature = "fetch")]
     if let Some(named) = ServerName::parse(name) {
-        let server = named.open(&limits.program).map_err(Failure::Request)?;
+        let credentials = match by {
+            NamedBy::CommandLine => Credentials::FromEnvironment,
+            NamedBy::Configuration => Credentials::None,
+        };
+        let server = named.open(&limits.program, credentials);
+        let server = server.map_err(Failure::Request)?;
         return Ok(ChosenEngine::Server(server));
     }
     #[cfg(not(feature = "fetch"))]
@@ -233,7 +258,7 @@ pub(crate) fn configured<'e>(
             let command = trust::of_line(configuration, dialect.name(), name);
             trust::require(layout.root(), &command)?;
         }
-        let choice = open(engines, name, limits)?;
+        let choice = open_named_by(NamedBy::Configuration, engines, name, limits)?;
         let found = choice.engine().dialect();
         if found != *dialect {
             return Err(Failure::Request(format!(

@@ -15,7 +15,11 @@ impl Address {
         let uri: Uri = text.parse().ok()?;
         let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
         let has_host = uri.host().is_some_and(|host| !host.is_empty());
-        (is_http && has_host).then_some(Address(uri))
+        // The port of `http://user:pass/word@host` is no number, and its host is no host.
+        let place = uri.authority()?.as_str().rsplit('@').next()?;
+        let port = place.strip_prefix(uri.host()?)?;
+        let has_port = matches!(port, "" | ":") || uri.port_u16().is_some();
+        (is_http && has_host && has_port).then_some(Address(uri))
     }
 
     /// The name of the host.
@@ -50,7 +54,8 @@ impl Address {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             format!("{scheme}://{authority}{folder}/{location}")
         };
-        let target = Address::parse(&target).ok_or(format!("not an address: {target}"))?;
+        let target = Address::parse(&target)
+            .ok_or_else(|| format!("not an address: {}", without_password(&target)))?;
         if scheme == "https" && target.scheme() != "https" {
             return Err(format!("{target} is not encrypted"));
         }
@@ -59,6 +64,10 @@ impl Address {
 
     pub(crate) fn uri(&self) -> &Uri {
         &self.0
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.scheme() == "https"
     }
 
     fn scheme(&self) -> &str {
@@ -72,8 +81,56 @@ impl Address {
     }
 }
 
+/// An address is shown without its password.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        without_password(&self.0.to_string()).fmt(f)
+    }
+}
+
+/// A text that may be an address, with `***` for its password. A name without a password may be a
+/// token, so it is not shown either.
+pub fn without_password(text: &str) -> String {
+    let begin = text.find("://").map_or(0, |at| at + "://".len());
+    let (scheme, rest) = text.split_at(begin);
+    // A path may hold an `@`. In a text that is no address, a password may hold a slash.
+    let end = match Address::parse(text) {
+        Some(_) => rest.find(['/', '?', '#']).unwrap_or(rest.len()),
+        None => rest.len(),
+    };
+    let (authority, path) = rest.split_at(end);
+    let Some((secret, place)) = authority.rsplit_once('@') else {
+        return text.to_owned();
+    };
+    match secret.split_once(':') {
+        Some((user, _)) => format!("{scheme}{user}:***@{place}{path}"),
+        None => format!("{scheme}***@{place}{path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (text, shown) in [
+            ("https://host/path", "https://host/path"),
+            ("https://user:secret@host", "https://user:***@host"),
+            (
+                "https://user:secret@host:80/a?b",
+                "https://user:***@host:80/a?b",
+            ),
+            ("https://user:se/cr@et@host/a", "https://user:***@host/a"),
+            ("https://:secret@host", "https://:***@host"),
+            ("https://secret@host", "https://***@host"),
+            ("user:secret@host", "user:***@host"),
+            ("https://host/a@b", "https://host/a@b"),
+            ("https://user:secret@host/a@b", "https://user:***@host/a@b"),
+            ("ftp://user:secret@host", "ftp://user:***@host"),
+            ("", ""),
+        ] {
+            assert_eq!(without_password(text), shown);
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::RequestBuilder;
 use ureq::http::header;
+use ureq::tls::TlsConfig;
 
 use crate::address::Address;
 use crate::answer::Answer;
@@ -19,6 +20,8 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis
 /// Asks servers.
 pub struct Client {
     agent: Agent,
+    /// Why no server can be checked.
+    uncertified: Option<String>,
     token: Option<(Address, String)>,
 }
 
@@ -51,8 +54,12 @@ pub struct Request<'a> {
 impl Client {
     /// A client with these settings.
     pub fn new(settings: Settings) -> Client {
+        let (tls, uncertified) = match tls::config() {
+            Ok(tls) => (tls, None),
+            Err(why) => (TlsConfig::default(), Some(why)),
+        };
         let mut config = Agent::config_builder()
-            .tls_config(tls::config())
+            .tls_config(tls)
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -65,12 +72,16 @@ impl Client {
         }
         Client {
             agent: config.build().new_agent(),
+            uncertified,
             token: settings.token,
         }
     }
 
     /// Asks once.
     pub fn ask(&self, address: &Address, request: &Request<'_>) -> Result<Answer, NoAnswer> {
+        if let Some(why) = self.uncertified.as_ref().filter(|_| address.is_encrypted()) {
+            return Err(NoAnswer::Unreachable(why.clone()));
+        }
         let response = match request.json {
             None => self
                 .completed(self.agent.get(address.uri()), address, request)

@@ -15,7 +15,7 @@ mod client;
 
 pub use ureq::http::HeaderMap;
 
-pub use address::Address;
+pub use address::{Address, without_password};
 pub use answer::Answer;
 pub use client::{Client, Request, Settings, repeatedly};
 pub use no_answer::NoAnswer;

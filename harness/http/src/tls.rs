@@ -1,28 +1,38 @@
 //! The certificates by which servers are checked.
 
+use std::path::Path;
+
 use rolecall_base::environment::path;
 use rolecall_base::file::{MOST_TEXT, read_bytes};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-/// The certificates in the file that `SSL_CERT_FILE` names, or one of the variables that
-/// Python's tools read instead; otherwise those that come with this program.
-pub(crate) fn config() -> TlsConfig {
-    let names = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
-    let file = names.into_iter().find_map(path);
-    let pem = file.and_then(|file| read_bytes(&file, MOST_TEXT).ok());
-    let certificates = pem.map(|pem| certificates(&pem));
-    let certificates = certificates.filter(|known| !known.is_empty());
-    let roots = certificates.map_or(RootCerts::WebPki, RootCerts::from);
-    TlsConfig::builder().root_certs(roots).build()
+/// The variables that name a file with certificates. Python's tools read the last two.
+const NAMES: [&str; 3] = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
+
+/// The certificates in the file that the first variable of [`NAMES`] names; otherwise those that
+/// come with this program. The error says why the file holds none.
+pub(crate) fn config() -> Result<TlsConfig, String> {
+    let named = NAMES.into_iter().find_map(|name| Some((name, path(name)?)));
+    let roots = match named {
+        Some((name, file)) => certificates(name, &file)?,
+        None => RootCerts::WebPki,
+    };
+    Ok(TlsConfig::builder().root_certs(roots).build())
 }
 
 /// The certificates in a PEM file.
-fn certificates(pem: &[u8]) -> Vec<Certificate<'static>> {
-    let items = parse_pem(pem).filter_map(Result::ok);
-    items
+fn certificates(name: &str, file: &Path) -> Result<RootCerts, String> {
+    let failed = |why: String| format!("{name} names {}: {why}", file.display());
+    let pem = read_bytes(file, MOST_TEXT).map_err(|problem| failed(problem.message))?;
+    let items = parse_pem(&pem).filter_map(Result::ok);
+    let found: Vec<Certificate<'static>> = items
         .filter_map(|item| match item {
             PemItem::Certificate(certificate) => Some(certificate),
             _ => None,
         })
-        .collect()
+        .collect();
+    if found.is_empty() {
+        return Err(failed("it holds no certificate".to_owned()));
+    }
+    Ok(RootCerts::from(found))
 }

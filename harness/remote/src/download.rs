@@ -4,9 +4,12 @@
 //! the bytes. Passing failures are retried: too many requests, server errors, connections that
 //! end early.
 
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
-use rolecall_http::{Address, Answer, Client, HeaderMap, NoAnswer, Request, Settings, repeatedly};
+use rolecall_http::{
+    Address, Answer, Client, HeaderMap, NoAnswer, Request, Settings, repeatedly, without_password,
+};
 
 use super::settings;
 
@@ -14,14 +17,20 @@ use super::settings;
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The time limit for connecting.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// The time limit for a whole answer.
-const WHOLE: Duration = Duration::from_mins(5);
+/// The time limit for all answers about a model.
+const WHOLE: Duration = Duration::from_mins(2);
+/// The most bytes that are fetched of a model. The metadata of large GGUF files has 30 MiB.
+const MOST_OF_MODEL: u64 = 128 << 20;
 /// The most redirects that are followed.
 const MOST_REDIRECTS: usize = 8;
 
 /// Downloads files.
 pub(super) struct Downloader {
     client: Client,
+    /// When the first answer had to begin.
+    begin: Instant,
+    /// The bytes that may still be fetched.
+    left: Cell<u64>,
 }
 
 /// A file to download.
@@ -75,6 +84,9 @@ pub(super) enum DownloadError {
     /// The answer is larger than any such file.
     #[error("{url} has more than {most} bytes, the expected maximum")]
     TooLarge { url: String, most: u64 },
+    /// All files of a model together are larger than any such model's.
+    #[error("{host} has more than {MOST_OF_MODEL} bytes of this model, the expected maximum")]
+    TooMuch { host: String },
     /// The server redirects too often, or to where the client must not go.
     #[error("a redirect of {host} cannot be followed: {why}")]
     Redirect { host: String, why: String },
@@ -130,7 +142,9 @@ impl DownloadError {
             DownloadError::TimedOut { .. } => {
                 "try again later; HF_HUB_DOWNLOAD_TIMEOUT sets the seconds to wait for an answer"
             }
-            DownloadError::TooLarge { .. } => "download the model and name its folder",
+            DownloadError::TooLarge { .. } | DownloadError::TooMuch { .. } => {
+                "download the model and name its folder"
+            }
             DownloadError::Redirect { .. }
             | DownloadError::Unexpected { .. }
             | DownloadError::Address(_) => {
@@ -152,6 +166,8 @@ impl Downloader {
         };
         Downloader {
             client: Client::new(settings),
+            begin: Instant::now(),
+            left: Cell::new(MOST_OF_MODEL),
         }
     }
 
@@ -162,18 +178,26 @@ impl Downloader {
 
     fn get_once(&self, download: &Download<'_>) -> Result<DownloadedFile, DownloadError> {
         let first = Address::parse(download.url)
-            .ok_or_else(|| DownloadError::Address(download.url.to_owned()))?;
+            .ok_or_else(|| DownloadError::Address(without_password(download.url)))?;
         let request = Request {
             accept: download.accept,
             range: download.range,
             json: None,
-            within: Some(WHOLE),
+            within: None,
+        };
+        let limited = || match WHOLE.checked_sub(self.begin.elapsed()) {
+            Some(left) if !left.is_zero() => Ok(Request {
+                within: Some(left),
+                ..request
+            }),
+            _ => Err(NoAnswer::TimedOut),
         };
         let mut at = first.clone();
         let mut headers = HeaderMap::new();
         for _ in 0..MOST_REDIRECTS {
             let failed = |why| DownloadError::of(why, &at, download);
-            let answer = self.client.ask(&at, &request).map_err(failed)?;
+            let answer = limited().and_then(|request| self.client.ask(&at, &request));
+            let answer = answer.map_err(failed)?;
             if answer.is_refusal() {
                 return Err(refusal(&at, &answer));
             }
@@ -195,16 +219,31 @@ impl Downloader {
                 continue;
             }
             let (from, bytes) = match download.range {
-                None => (0, answer.read(download.most)),
+                None => (0, answer.read(download.most.min(self.left.get()))),
                 Some((from, to)) => {
                     let is_part = answer.status() == 206;
-                    let bytes = answer.read_beginning(to - from);
+                    let wanted = to - from;
+                    let bytes = if wanted > self.left.get() {
+                        Err(NoAnswer::TooLarge)
+                    } else {
+                        answer.read_beginning(wanted)
+                    };
                     (if is_part { from } else { 0 }, bytes)
                 }
             };
+            let bytes = match bytes {
+                Err(NoAnswer::TooLarge) if self.left.get() < download.most => {
+                    return Err(DownloadError::TooMuch {
+                        host: at.host().to_owned(),
+                    });
+                }
+                bytes => bytes.map_err(failed)?,
+            };
+            let left = self.left.get().saturating_sub(bytes.len() as u64);
+            self.left.set(left);
             return Ok(DownloadedFile {
                 headers,
-                bytes: Some(bytes.map_err(failed)?),
+                bytes: Some(bytes),
                 from,
             });
         }

@@ -58,8 +58,11 @@ pub(super) fn files_below(folder: &Path) -> Vec<String> {
     while let Some(at) = folders.pop() {
         for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
             let path = entry.path();
-            if path.is_dir() {
+            // The hub's cache has links to files, and no links to folders.
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder {
                 folders.push(path);
+            } else if path.is_dir() {
             } else if let Some(below) = path.strip_prefix(folder).ok().and_then(Path::to_str) {
                 files.push(below.replace('\\', "/"));
             }

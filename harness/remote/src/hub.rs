@@ -15,7 +15,7 @@ use bytesize::ByteSize;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rolecall_base::file::MOST_TEXT;
 use rolecall_base::problem::{Note, Problem};
-use rolecall_http::HeaderMap;
+use rolecall_http::{HeaderMap, without_password};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -112,7 +112,7 @@ impl HubModel<'_> {
         let hash = said["sha"].as_str().unwrap_or_default().to_owned();
         if !is_commit(&hash) {
             return Err(DownloadError::Unexpected {
-                host: self.endpoint.clone(),
+                host: without_password(&self.endpoint),
                 why: "its answer about the model names no commit".to_owned(),
             });
         }
@@ -246,11 +246,19 @@ impl HubModel<'_> {
         let DownloadedFile { headers, bytes, .. } =
             answer.map_err(|error| hub_refusal::problem(self.shown, self.name, &error))?;
         let etag = etag(&headers).ok_or_else(|| {
-            let message = format!("{} does not name the version of {file}", self.endpoint);
+            let message = format!(
+                "{} does not name the version of {file}",
+                without_password(&self.endpoint)
+            );
             self.problem(message)
                 .help("is HF_ENDPOINT the address of a Hugging Face hub?")
         })?;
         if let Some(bytes) = &bytes {
+            // An answer without a length may end early.
+            if let Some(size) = linked_size(&headers).filter(|size| *size != bytes.len() as u64) {
+                let message = format!("{file} came damaged: {} of {size} bytes", bytes.len());
+                return Err(self.problem(message).help("try again"));
+            }
             // The ETag of a large file is its SHA-256.
             if etag.len() == 64 && sha256(bytes) != etag {
                 let message = format!("{file} came damaged: its SHA-256 is not {etag}");
@@ -347,6 +355,11 @@ fn etag(headers: &HeaderMap) -> Option<String> {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     is_name.then(|| etag.to_owned())
+}
+
+/// The size of a file, if the hub says it.
+fn linked_size(headers: &HeaderMap) -> Option<u64> {
+    headers.get("X-Linked-Size")?.to_str().ok()?.parse().ok()
 }
 
 fn sha256(bytes: &[u8]) -> String {

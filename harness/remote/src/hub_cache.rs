@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use rolecall_base::file::{MOST_TEXT, read_bytes, write_whole};
 use rolecall_base::problem::Problem;
 
+/// The most bytes of a file in `refs`.
+const MOST_OF_REF: u64 = 4 << 10;
+
 /// A repository in the cache.
 pub(super) struct Repository {
     folder: PathBuf,
@@ -32,16 +35,19 @@ impl Repository {
     /// The commit that a revision had at the last request, if its snapshot is there. The
     /// revision may itself be a commit.
     pub(super) fn commit(&self, revision: &str) -> Option<String> {
-        let is_there = |commit: &String| is_commit(commit) && self.snapshot(commit).is_dir();
-        let kept = fs::read_to_string(self.folder.join("refs").join(revision));
-        let kept = kept.ok().map(|commit| commit.trim().to_owned());
+        // A snapshot is a folder of its own: a link could lead out of the cache.
+        let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let is_there = |commit: &String| is_commit(commit) && is_folder(&self.snapshot(commit));
+        let kept = read_bytes(&self.folder.join("refs").join(revision), MOST_OF_REF).ok();
+        let kept = kept.and_then(|bytes| String::from_utf8(bytes).ok());
+        let kept = kept.map(|commit| commit.trim().to_owned());
         kept.into_iter().chain([revision.to_owned()]).find(is_there)
     }
 
     /// Records the commit of a revision.
     pub(super) fn keep_commit(&self, revision: &str, commit: &str) -> Result<(), Problem> {
         let path = self.folder.join("refs").join(revision);
-        let is_kept = fs::read_to_string(&path).is_ok_and(|kept| kept == commit);
+        let is_kept = read_bytes(&path, MOST_OF_REF).is_ok_and(|kept| kept == commit.as_bytes());
         if revision == commit || is_kept {
             return Ok(());
         }

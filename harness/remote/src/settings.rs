@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rolecall_base::environment::{home, is_yes, path, text};
+use rolecall_base::file::read_bytes;
 
 const ENDPOINT: &str = "https://huggingface.co";
 const REGISTRY: &str = "https://registry.ollama.ai";
 /// The seconds that `huggingface_hub` waits for the next bytes.
 const WAITS: u64 = 10;
+/// The most bytes of a file with a token.
+const MOST_OF_TOKEN: u64 = 64 << 10;
 
 /// The address of the hub, without a slash at its end: `HF_ENDPOINT`.
 pub(super) fn endpoint() -> String {
@@ -70,7 +73,8 @@ pub(super) fn token() -> Option<String> {
     }
     let in_file = || {
         let file = path("HF_TOKEN_PATH").or_else(|| Some(hub_home()?.join("token")))?;
-        std::fs::read_to_string(file).ok()
+        let bytes = read_bytes(&file, MOST_OF_TOKEN).ok()?;
+        String::from_utf8(bytes).ok()
     };
     text("HF_TOKEN")
         .or_else(|| text("HUGGING_FACE_HUB_TOKEN"))

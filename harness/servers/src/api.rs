@@ -7,9 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rolecall_base::environment;
-use rolecall_http::{Address, Client, NoAnswer, Request, Settings, repeatedly};
+use rolecall_http::{Address, Client, NoAnswer, Request, Settings, repeatedly, without_password};
 use rolecall_protocol::ProtocolLimits;
 use serde_json::Value;
+
+use super::credentials::Credentials;
 
 /// The pause before a starting server is asked again.
 const LOADING: Duration = Duration::from_millis(500);
@@ -17,7 +19,7 @@ const LOADING: Duration = Duration::from_millis(500);
 /// The environment variable with the key that servers may require.
 const KEY: &str = "ROLECALL_API_KEY";
 
-/// The most characters of an error that are shown, if it is not JSON.
+/// The most characters of an error that are shown.
 const MOST_WORDS: usize = 200;
 
 /// A server and how to ask it.
@@ -26,6 +28,7 @@ pub(super) struct Api {
     /// Its address, without a slash at its end.
     address: String,
     limits: ProtocolLimits,
+    credentials: Credentials,
 }
 
 /// What a server answers.
@@ -43,7 +46,7 @@ impl ApiAnswer {
     pub(super) fn json(self, path: &str) -> Result<Value, ApiError> {
         match self {
             ApiAnswer::Json(value) => Ok(value),
-            ApiAnswer::Refused(words) => Err(ApiError::unexpected(path, words)),
+            ApiAnswer::Refused(words) => Err(ApiError::unexpected(path, beginning(&words))),
         }
     }
 }
@@ -61,8 +64,12 @@ pub(super) enum ApiError {
     #[error("the connection ended without an answer: {why}")]
     CutOff { why: String },
     /// The server requires a key, or rejects this one.
-    #[error("the server refuses access with the status {status}: {words}; {KEY} has the key")]
-    Denied { status: u16, words: String },
+    #[error("the server refuses access with the status {status}: {words}; {}", key_help(*.credentials))]
+    Denied {
+        status: u16,
+        words: String,
+        credentials: Credentials,
+    },
     /// It is busy, or not ready.
     #[error("the server is not ready: {words}")]
     NotReady { words: String },
@@ -103,27 +110,33 @@ impl ApiError {
 
 impl Api {
     /// The API at an address. The error says why the address is not valid.
-    pub(super) fn new(text: &str, limits: &ProtocolLimits) -> Result<Api, String> {
+    pub(super) fn new(
+        text: &str,
+        limits: &ProtocolLimits,
+        credentials: Credentials,
+    ) -> Result<Api, String> {
         let text = text.trim_end_matches('/');
         let address = Address::parse(text).ok_or_else(|| {
-            format!("`{text}` is not the address of a server; write it as http://127.0.0.1:8080")
+            let shown = without_password(text);
+            format!("`{shown}` is not the address of a server; write it as http://127.0.0.1:8080")
         })?;
         let client = Client::new(Settings {
             // No proxy is needed to reach this machine.
             is_direct: address.is_this_machine(),
-            token: environment::text(KEY).map(|key| (address, key)),
+            token: key(credentials).map(|key| (address, key)),
             ..Settings::default()
         });
         Ok(Api {
             client,
             address: text.to_owned(),
             limits: limits.clone(),
+            credentials,
         })
     }
 
-    /// Its address.
-    pub(super) fn address(&self) -> &str {
-        &self.address
+    /// Its address, without a password.
+    pub(super) fn address(&self) -> String {
+        without_password(&self.address)
     }
 
     /// Gets a path, and waits for a server that is still starting.
@@ -170,8 +183,9 @@ impl Api {
         limit: Duration,
     ) -> Result<ApiAnswer, ApiError> {
         let url = format!("{}{path}", self.address);
-        let address = Address::parse(&url)
-            .ok_or_else(|| ApiError::unexpected(path, format!("{url} is no address")))?;
+        let address = Address::parse(&url).ok_or_else(|| {
+            ApiError::unexpected(path, format!("{} is no address", without_password(&url)))
+        })?;
         let request = Request {
             json: body,
             within: Some(limit),
@@ -181,14 +195,15 @@ impl Api {
         let answer = self.client.ask(&address, &request).map_err(failed)?;
         let status = answer.status();
         let bytes = answer.read(self.limits.answer as u64).map_err(failed)?;
-        meaning(path, status, &String::from_utf8_lossy(&bytes))
+        let text = String::from_utf8_lossy(&bytes);
+        meaning(path, status, &text, self.credentials)
     }
 
     /// Why there is no answer at all.
     fn failure(&self, why: NoAnswer, limit: Duration) -> ApiError {
         match why {
             NoAnswer::Unreachable(why) => ApiError::Unreachable {
-                address: self.address.clone(),
+                address: self.address(),
                 why,
             },
             NoAnswer::TimedOut => ApiError::TimedOut { limit },
@@ -198,8 +213,31 @@ impl Api {
     }
 }
 
+/// The key for a server.
+fn key(credentials: Credentials) -> Option<String> {
+    match credentials {
+        Credentials::FromEnvironment => environment::text(KEY),
+        Credentials::None => None,
+    }
+}
+
+/// What to do about a server that wants a key.
+fn key_help(credentials: Credentials) -> String {
+    match credentials {
+        Credentials::FromEnvironment => format!("{KEY} has the key"),
+        Credentials::None => {
+            format!("{KEY} is used only for addresses on the command line, such as --engine")
+        }
+    }
+}
+
 /// The meaning of a status and a body.
-fn meaning(path: &str, status: u16, text: &str) -> Result<ApiAnswer, ApiError> {
+fn meaning(
+    path: &str,
+    status: u16,
+    text: &str,
+    credentials: Credentials,
+) -> Result<ApiAnswer, ApiError> {
     let json: Option<Value> = serde_json::from_str(text).ok();
     let words = json
         .as_ref()
@@ -207,11 +245,17 @@ fn meaning(path: &str, status: u16, text: &str) -> Result<ApiAnswer, ApiError> {
         .unwrap_or_else(|| beginning(text));
     match (status, json) {
         (200..300, Some(json)) => Ok(ApiAnswer::Json(json)),
-        (401 | 403, _) => Err(ApiError::Denied { status, words }),
-        (429 | 502 | 503 | 504, _) => Err(ApiError::NotReady { words }),
+        (401 | 403, _) => Err(ApiError::Denied {
+            status,
+            words: beginning(&words),
+            credentials,
+        }),
+        (429 | 502 | 503 | 504, _) => Err(ApiError::NotReady {
+            words: beginning(&words),
+        }),
         (400..404 | 406..600, Some(_)) => Ok(ApiAnswer::Refused(words)),
         (_, _) => {
-            let words = format!("status {status}: {words}");
+            let words = format!("status {status}: {}", beginning(&words));
             Err(ApiError::unexpected(path, words))
         }
     }
@@ -228,7 +272,7 @@ fn words(json: &Value) -> Option<String> {
     })
 }
 
-/// The beginning of a text that is not JSON.
+/// The beginning of a server's words.
 fn beginning(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(MOST_WORDS) {

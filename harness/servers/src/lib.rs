@@ -4,6 +4,8 @@
 //! A server has the template of its model, and most servers say which one it is. A server is
 //! not asked to render a template that it does not have.
 
+mod credentials;
+
 mod api;
 
 mod application;
@@ -18,6 +20,7 @@ mod engine;
 use rolecall_base::problem::closest;
 use rolecall_protocol::ProtocolLimits;
 
+pub use credentials::Credentials;
 pub use engine::{Server, Serving};
 
 use api::{Api, ApiError};
@@ -56,12 +59,16 @@ impl<'n> ServerName<'n> {
     }
 
     /// Connects to the server. The error says why it cannot be asked.
-    pub fn open(&self, limits: &ProtocolLimits) -> Result<Server, String> {
+    pub fn open(
+        &self,
+        limits: &ProtocolLimits,
+        credentials: Credentials,
+    ) -> Result<Server, String> {
         // Clients of OpenAI's API have `/v1` at the end of their addresses.
         let address = self.address.trim_end_matches('/');
         let address = address.strip_suffix("/v1").unwrap_or(address);
-        let api = Api::new(address, limits)?;
-        let address = api.address().to_owned();
+        let api = Api::new(address, limits, credentials)?;
+        let address = api.address();
         let (kind, model) = (self.kind, self.model);
         let application: Result<Box<dyn Application>, ApiError> = match kind {
             "llama-server" => boxed(llama_server::LlamaServer::open(api, model)),

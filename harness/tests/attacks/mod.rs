@@ -11,6 +11,7 @@ mod world;
 mod accepting;
 mod files;
 mod markup;
+mod network;
 mod processes;
 mod sizes;
 mod streams;

@@ -1,6 +1,6 @@
 //! Tokenizers in a process of their own.
 //!
-//! [`vetting`](crate::vetting) refuses what is known to take too much. This module holds for
+//! [`vetting`](super::vetting) refuses what is known to take too much. This module holds for
 //! everything else: the crate `tokenizers` works in a second process, which has so much memory and so
 //! much time, and no more. If the process ends, its model has no tokenizer, and nothing else happens.
 //!
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::reading;
 use rolecall_base::problem::{Location, Position, Problem};
 use rolecall_card::tokenizer::{Marker, Segmenter, Stops, Tokenizer, TokenizerParts};
 use rolecall_model::Template;
@@ -100,7 +101,7 @@ struct Worker {
 /// Cuts texts in another process.
 struct RemoteSegmenter(Mutex<Result<Worker, String>>);
 
-/// Reads the tokenizer of a template's model, as [`crate::read`] does, in a process of the command
+/// Reads the tokenizer of a template's model, as [`read`](reading::read) does, in a process of the command
 /// `worker`, which calls [`work`].
 ///
 /// # Errors
@@ -111,7 +112,7 @@ pub fn read(template: &Template, worker: &[String]) -> Result<Option<Tokenizer>,
         return Ok(None);
     };
     if !first.ends_with("tokenizer.json") {
-        return crate::read(template);
+        return reading::read(template);
     }
     let ended = |why: String| {
         Problem::new(first, format!("no tokenizer: {}", in_words(&why)))
@@ -174,7 +175,7 @@ pub fn work(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
                     special_tokens,
                 },
                 _,
-            ) => match crate::parts(&vocabulary, &special_tokens) {
+            ) => match reading::parts(&vocabulary, &special_tokens) {
                 Ok(read) => Answer::Parts(Box::new(PartsLine::of(parts.insert(read)))),
                 Err(problem) => Answer::Refused(problem.into()),
             },

@@ -57,7 +57,8 @@ fn of_repository(path: &Path, snapshots: &Path, model: String) -> Result<Snapsho
     let there: Vec<PathBuf> = root
         .entries(snapshots)?
         .into_iter()
-        .filter(|path| path.is_dir())
+        // A snapshot is a folder of its own: a link could lead out of the cache.
+        .filter(|path| path.symlink_metadata().is_ok_and(|found| found.is_dir()))
         .collect();
     let main = path.join("refs/main");
     let snapshot = match root.text(&main)? {
