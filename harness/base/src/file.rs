@@ -19,6 +19,12 @@ use crate::problem::{Position, Problem};
 /// The largest text file that is read: no template, case file or configuration is larger.
 pub const MOST_TEXT: u64 = 16 << 20;
 
+/// The largest configuration of a suite.
+pub const MOST_CONFIGURATION: u64 = 1 << 20;
+
+/// The largest case file, and the largest template. Each is rendered and compared many times.
+pub const MOST_CASES: u64 = 4 << 20;
+
 /// The beginning and the end of the name of an unfinished file.
 const DRAFT: (&str, &str) = (".rolecall-", ".draft");
 
@@ -45,6 +51,11 @@ pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
         .at(Position::of(&before, valid))
         .help(help)
     })
+}
+
+/// Reads a file of at most `most` bytes as [`read_text`] does.
+pub fn read_text_of(path: &Path, most: u64) -> Result<String, Problem> {
+    text_of(path, read_bytes(path, most)?)
 }
 
 /// Reads a file as [`read_text`] does, if there is one. A link that leads nowhere is a

@@ -18,6 +18,24 @@ use crate::problem::{Position, Problem, did_you_mean};
 /// reading the whole file again.
 const MOST_PROBLEMS: usize = 100;
 
+/// The most values in a document. Each takes more memory than it takes bytes.
+pub const MOST_VALUES: usize = 500_000;
+
+/// About how many values a JSON text has, without reading it as JSON.
+fn values_in(text: &str) -> usize {
+    let (mut count, mut is_string, mut is_escaped) = (0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            b'"' => is_string = !is_string,
+            b',' | b'[' | b'{' if !is_string => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 /// A JSON document under examination: its text, and what is wrong with it so far.
 pub struct JsonDocument<'t> {
     path: PathBuf,
@@ -58,6 +76,12 @@ pub fn examine<T>(
     // positions, bounds the depth of nesting, to 512.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         return broken(syntax_problem(path, text, &error));
+    }
+    if values_in(text) > MOST_VALUES {
+        return broken(Problem::new(
+            path,
+            format!("more than {MOST_VALUES} values"),
+        ));
     }
     let strict = ParseOptions {
         allow_comments: false,
@@ -162,7 +186,10 @@ impl JsonDocument<'_> {
     ) -> Option<Fields<'a>> {
         let entries = self.entries(value, what)?;
         for (name, property) in &entries {
-            if !known.iter().any(|key| key == name) {
+            if self.problems.len() == MOST_PROBLEMS {
+                // What is not reported needs no help.
+                self.untold += usize::from(!known.iter().any(|key| key == name));
+            } else if !known.iter().any(|key| key == name) {
                 let list = known
                     .iter()
                     .map(|key| format!("`{key}`"))

@@ -42,8 +42,8 @@ pub fn bytes_within(bound: Option<&Root>, path: &Path, most: u64) -> Result<Vec<
 }
 
 /// The text of a file, read as [`bytes_within`] reads it.
-pub fn text_within(bound: Option<&Root>, path: &Path) -> Result<String, Problem> {
-    text_of(path, bytes_within(bound, path, MOST_TEXT)?)
+pub fn text_within(bound: Option<&Root>, path: &Path, most: u64) -> Result<String, Problem> {
+    text_of(path, bytes_within(bound, path, most)?)
 }
 
 /// A regular file, open for reading. With a bound, the file lies in that folder.

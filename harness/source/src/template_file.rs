@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use rolecall_base::file::read_text_if_there;
+use rolecall_base::file::{MOST_CASES, read_text_if_there};
 use rolecall_base::json::{self, JsonDocument};
 use rolecall_base::problem::{Problem, did_you_mean, shown, shown_path};
 use rolecall_base::root::{Root, text_within};
@@ -130,7 +130,7 @@ pub(crate) fn read_template_in(
     let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
         return Err(vec![Problem::new(path, "the file's name is not UTF-8")]);
     };
-    let source = text_within(bound, path)
+    let source = text_within(bound, path, MOST_CASES)
         .map_err(|problem| problems.push(problem))
         .ok();
     let sidecar = read_sidecar(bound, &sidecar(path), dialect)

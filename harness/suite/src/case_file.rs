@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use rolecall_base::file::{is_there, read_text};
+use rolecall_base::file::{MOST_CASES, is_there, read_text, read_text_of};
 use rolecall_base::json::{self, JsonDocument};
 use rolecall_base::naming::is_portable;
 use rolecall_base::problem::{Problem, did_you_mean};
-use rolecall_base::root::Root;
+use rolecall_base::root::{Root, text_within};
 
 /// A case file: one family of cases.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -106,7 +106,7 @@ pub struct Family {
 /// Reads one case file. Tool names are looked up in `tool_folders`; the first folder that
 /// has the file wins.
 pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
-    match read_text(path) {
+    match read_text_of(path, MOST_CASES) {
         Ok(text) => family_of(path, &text, tool_folders),
         Err(problem) => Family::broken(problem),
     }
@@ -114,9 +114,8 @@ pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
 
 /// Reads one case file as [`read_family`] does. It must lie in a folder, also by its links.
 pub(crate) fn read_family_in(root: &Root, path: &Path, tool_folders: &[PathBuf]) -> Family {
-    match root.text(path) {
-        Ok(Some(text)) => family_of(path, &text, tool_folders),
-        Ok(None) => Family::broken(Problem::new(path, "no such file")),
+    match text_within(Some(root), path, MOST_CASES) {
+        Ok(text) => family_of(path, &text, tool_folders),
         Err(problem) => Family::broken(problem),
     }
 }

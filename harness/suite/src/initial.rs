@@ -231,7 +231,9 @@ fn configuration(templates: &[(String, String)]) -> String {
 
 /// A string in TOML: every JSON string is one, too.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    // TOML has no raw DEL, which JSON has.
+    let text = serde_json::Value::from(text).to_string();
+    text.replace('\u{7f}', "\\u007F")
 }
 
 #[cfg(test)]

@@ -40,7 +40,9 @@ mod folder;
 
 use std::path::Path;
 
+use rolecall_base::file::MOST_CASES;
 use rolecall_base::problem::Problem;
+use rolecall_model::Template;
 
 pub use content::SourceContent;
 pub use gguf::read_vocabulary;
@@ -55,8 +57,56 @@ pub fn is_model(folder: &Path) -> bool {
     huggingface::is_model(folder)
 }
 
-/// Reads the templates of a file or folder.
+/// Reads the templates of a file or folder. Templates and special tokens that are larger than those of
+/// any model are problems.
 pub fn read(path: &Path) -> SourceContent {
+    let mut found = read_all(path);
+    let templates = std::mem::take(&mut found.templates);
+    for template in templates {
+        match excess(&template) {
+            None => found.templates.push(template),
+            Some(message) => found.problems.push(Problem::new(&template.path, message)),
+        }
+    }
+    found
+}
+
+/// The most bytes of a special token.
+pub const MOST_TOKEN: usize = 4096;
+
+/// The most bytes of all special tokens of a model together.
+pub const MOST_TOKENS: usize = 1 << 20;
+
+/// What is too large in a template, in words.
+fn excess(template: &Template) -> Option<String> {
+    let size = template.source.len();
+    if size as u64 > MOST_CASES {
+        return Some(format!(
+            "the template is too large: {size} bytes, where at most {MOST_CASES} are expected"
+        ));
+    }
+    let sizes = template.special_tokens.iter().map(|(name, token)| {
+        let size = token
+            .as_str()
+            .map_or_else(|| token.to_string().len(), str::len);
+        (name, size)
+    });
+    let mut all = 0;
+    for (name, size) in sizes {
+        all += size;
+        if size > MOST_TOKEN {
+            return Some(format!(
+                "the special token `{name}` is too large: {size} bytes, where at most \
+                 {MOST_TOKEN} are expected"
+            ));
+        }
+    }
+    (all > MOST_TOKENS).then(|| {
+        format!("the special tokens are too large: {all} bytes, where at most {MOST_TOKENS} are expected")
+    })
+}
+
+fn read_all(path: &Path) -> SourceContent {
     if path.is_dir() {
         return folder::read(path);
     }

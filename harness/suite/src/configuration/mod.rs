@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use toml::de::DeTable;
 
 use document::{Item, TomlDocument};
-use rolecall_base::file::{is_there, read_text};
+use rolecall_base::file::{MOST_CONFIGURATION, is_there, read_text_of};
 use rolecall_base::json;
 use rolecall_base::naming;
 use rolecall_base::problem::{Position, Problem, did_you_mean};
@@ -169,7 +169,7 @@ impl Configuration {
     ///
     /// Everything that is wrong, each with line and column.
     pub fn read(path: &Path) -> Result<Configuration, Vec<Problem>> {
-        let text = read_text(path).map_err(|problem| vec![problem])?;
+        let text = read_text_of(path, MOST_CONFIGURATION).map_err(|problem| vec![problem])?;
         let (document, table) =
             TomlDocument::parse(path, &text).map_err(|problem| vec![problem])?;
         let root = path.parent().unwrap_or(Path::new(""));
