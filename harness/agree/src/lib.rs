@@ -8,6 +8,8 @@
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod chance;
 pub mod tokens;
 

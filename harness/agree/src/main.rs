@@ -20,6 +20,7 @@ use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::{ProtocolEngine, ProtocolError, ProtocolLimits};
 use rolecall::reference::{Reference, ReferenceError};
+use rolecall::report::clean;
 use rolecall_agree::campaign::{Campaign, CampaignLength};
 use rolecall_agree::examination::Examiner;
 use rolecall_agree::known_differences::KnownDifferences;
@@ -59,7 +60,7 @@ enum Failure {
 fn main() -> ExitCode {
     guard::keep_quiet();
     let arguments = Arguments::parse();
-    let mut out = anstream::stdout();
+    let mut out = clean::results();
     match run(&arguments, &mut out) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -77,7 +78,7 @@ fn main() -> ExitCode {
 /// Writes a message to standard error.
 fn complain(message: &str) {
     // If this fails, there is nowhere to report it.
-    let _ = writeln!(anstream::stderr(), "{message}");
+    let _ = writeln!(clean::messages(), "{message}");
 }
 
 /// Runs a campaign for each dialect, and returns whether every difference is known.

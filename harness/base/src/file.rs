@@ -5,6 +5,9 @@
 //! moment leaves the old file or the new one. Nothing is written through a link, or over
 //! anything that is not a file.
 
+// Here are the one reader and the one writer.
+#![allow(clippy::disallowed_methods)]
+
 use std::collections::HashSet;
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};

@@ -1,5 +1,8 @@
 //! Folders that are written as a whole: a failure leaves the folder as it was.
 
+// The folder that is written into is new, and nobody else knows its name.
+#![allow(clippy::disallowed_methods)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};

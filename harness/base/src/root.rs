@@ -131,9 +131,10 @@ impl Root {
             Ok(file) => file,
             // A link that leads nowhere, or outside, is another problem.
             Err(refusal) => {
-                return match self.has(path)? {
-                    false => Ok(None),
-                    true => Err(Problem::new(path, refusal.to_string())),
+                return if self.has(path)? {
+                    Err(Problem::new(path, refusal.to_string()))
+                } else {
+                    Ok(None)
                 };
             }
         };

@@ -4,6 +4,9 @@
 //! The archive is a tar file, compressed with gzip. The build script packs it from the checkout
 //! around it, so a program that is built in a checkout has that checkout's files.
 
+// The folder is the user's own, and what is written into it comes from this program.
+#![allow(clippy::disallowed_methods)]
+
 use std::error::Error;
 use std::fs;
 use std::io;
@@ -176,6 +179,7 @@ pub fn restore_scripts(suite: &Path) -> io::Result<()> {
 }
 
 /// The error that another one was made of: a full disk, not that something could not be unpacked.
+#[allow(clippy::needless_pass_by_value)] // It is passed to `map_err`.
 fn first_cause(error: io::Error) -> io::Error {
     let mut cause: &dyn Error = &error;
     while let Some(source) = cause.source() {

@@ -1,5 +1,7 @@
 //! Report cards of templates: what a template can do, and which contracts it breaks.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod tokenizer;
 
 pub mod probe;

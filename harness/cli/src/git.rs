@@ -4,6 +4,9 @@
 //! missing, to look for changed files, to page. Git is started in a way in which it uses none of
 //! them, and it is ended after [`LONGEST`].
 
+// Git is started here.
+#![allow(clippy::disallowed_methods)]
+
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! The output of a command: its destination and its style.
 
+// The exact bytes of results for programs leave here.
+#![allow(clippy::disallowed_methods)]
+
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 

@@ -3,6 +3,9 @@
 //! The program `git` reads the files. They are written into a temporary folder, byte for byte as
 //! Git has them, and loaded from there like any others. Nothing in the repository changes.
 
+// The folder is new, and nobody else knows its name.
+#![allow(clippy::disallowed_methods)]
+
 use std::path::{Path, PathBuf};
 
 use rolecall::problem::{closest, meant};

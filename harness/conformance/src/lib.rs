@@ -8,6 +8,8 @@
 //! The following test needs `harness = false` in `Cargo.toml`. It is one of this crate's own tests,
 //! so it is known to run:
 //!
+
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
 #![doc = concat!("```no_run\n", include_str!("../tests/plain.rs"), "```")]
 //!
 //! [`Conformance::only`] limits the suite to some templates and cases.

@@ -3,6 +3,8 @@
 //!
 //! A program needs only this crate and the engines to get the prompts of transformers or Ollama.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod front;
 
 pub mod prepared_case;

@@ -24,6 +24,8 @@
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod error;
 
 // The limits of a render, and the values in it.

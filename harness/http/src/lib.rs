@@ -3,6 +3,8 @@
 //! Fetching models and asking servers share this client. It follows no redirects by itself,
 //! sends a token to one server only, and keeps its time limits.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod tls;
 
 mod address;

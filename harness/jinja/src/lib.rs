@@ -65,6 +65,8 @@
 //! minijinja has its own semantics. If they differ from Python's, the engine replaces them. The
 //! modules are listed from the ground up; each one uses only those above it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 // Objects that a render leaves behind, and marks of the model's own text.
 mod generation;
 mod release;

@@ -4,6 +4,8 @@
 //! Only fuel, recursion and the length of a prompt have limits. A template can take more memory
 //! than [`Limits`] allow. Run templates from strangers in a separate process.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod context;
 
 mod functions;

@@ -6,6 +6,8 @@
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod clock;
 pub mod limits;
 pub mod outcome;

@@ -7,6 +7,9 @@
 //!
 //! Systems other than Unix have no such groups: only the program itself is ended there.
 
+// The watching process is started here.
+#![allow(clippy::disallowed_methods)]
+
 use std::io::{BufRead, Write as _};
 use std::process::{Child, Command};
 use std::sync::{Mutex, PoisonError};

@@ -13,6 +13,8 @@
 //! program, in a `group` of processes and without the user's `secrets`, and `serve` is the other end: it serves an engine of this process. `trial` puts
 //! the questions of `question` to a program, the `subject`.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod error;
 mod limits;
 mod message;

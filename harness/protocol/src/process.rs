@@ -1,5 +1,8 @@
 //! One program at the other end of the protocol.
 
+// Engines are started here.
+#![allow(clippy::disallowed_methods)]
+
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};

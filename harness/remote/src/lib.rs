@@ -2,6 +2,8 @@
 //! its registry. If a model is not on this machine, the few small files with its templates are
 //! fetched. The result is a path, as if the user had named it.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod name;
 
 mod found;

@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
-use rolecall_base::file::{MOST_TEXT, is_there, write_whole};
+use rolecall_base::file::{MOST_TEXT, is_there, read_bytes, write_whole};
 use rolecall_base::problem::{Note, Problem};
 use rolecall_source::source::ModelName;
 use serde_json::Value;
@@ -138,7 +138,7 @@ impl RegistryModel<'_> {
         if let Some(weights) = weights.filter(|_| !has_template) {
             self.fetch_header(weights.digest)?;
         }
-        if std::fs::read(path).ok().as_deref() != Some(text) {
+        if read_bytes(path, MOST_TEXT).ok().as_deref() != Some(text) {
             write_whole(path, text)?;
         }
         let mut found = FoundModel::at(path);

@@ -4,6 +4,8 @@
 //! it makes real ones of them, and makes visible what a terminal would obey. The stream behind it
 //! removes colours where the user wants none.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod format;
 pub mod json;
 pub mod numbers;

@@ -9,6 +9,8 @@
 //! part, such as the prompts that users of transformers get, should depend on that part's crate
 //! instead.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 // Files, problems, and texts in which every byte is visible.
 pub use rolecall_base::{
     diff, environment, file, fingerprint, folder, invisible, invocation, json, lock, naming, owner,

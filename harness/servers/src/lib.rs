@@ -4,6 +4,8 @@
 //! A server has the template of its model, and most servers say which one it is. A server is
 //! not asked to render a template that it does not have.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod credentials;
 
 mod api;

@@ -1,5 +1,7 @@
 //! Suites: cases, templates, and what is expected of each pair of them.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod case_file;
 
 pub mod configuration;

@@ -1,6 +1,7 @@
 //! Folders whose files are not what they seem: links, pipes, devices, sizes.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -165,6 +166,7 @@ fn suite() -> World {
 
 /// What a suite names lies below it.
 #[test]
+#[allow(clippy::items_after_statements)] // It is a type for one table.
 fn a_suite_names_nothing_outside() {
     let outside = World::new();
     let absolute =
@@ -305,7 +307,6 @@ fn no_folder_of_others_is_trusted_in_place_of_a_home() {
                 rolecall_builtin::FINGERPRINT,
             );
             world.write(&format!("{suite}/cases/conversations/x.json"), "{}");
-            use std::os::unix::fs::PermissionsExt as _;
             fs::set_permissions(shared.join(prepared), fs::Permissions::from_mode(0o777)).unwrap();
         }
         for arguments in [&["list", "cases"][..], &["reference", "setup", "nothing"]] {

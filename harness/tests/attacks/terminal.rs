@@ -1,6 +1,7 @@
 //! Texts that a terminal would obey, wherever somebody else can write one: nothing of them reaches
 //! the terminal as it is.
 
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -71,7 +72,7 @@ impl Perform for Obeyed {
     fn csi_dispatch(&mut self, params: &Params, marks: &[u8], _: bool, action: char) {
         let numbers: Vec<u16> = params.iter().flatten().copied().collect();
         let is_style =
-            action == 'm' && marks.is_empty() && matches!(numbers.as_slice(), [0..=4] | [30..=36]);
+            action == 'm' && marks.is_empty() && matches!(numbers.as_slice(), [0..=4 | 30..=36]);
         // The bar that shows how far a run is writes its own line again.
         let is_bar = matches!(
             (action, numbers.as_slice()),
@@ -147,7 +148,7 @@ fn quoted(text: &str) -> String {
 fn toml_quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
-        out.push_str(&format!("\\U{:08X}", u32::from(c)));
+        write!(out, "\\U{:08X}", u32::from(c)).unwrap();
     }
     out + "\""
 }

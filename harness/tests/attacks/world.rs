@@ -369,6 +369,11 @@ fn excerpt(text: &str) -> String {
 /// The most memory that a process and the processes below it hold, in bytes: the largest of them.
 fn largest_of(pid: u32) -> u64 {
     let folder = PathBuf::from(format!("/proc/{pid}"));
+    // Before it becomes another program, a new process is a copy of this one.
+    let program = |path: &Path| fs::read_link(path.join("exe")).ok();
+    if program(&folder) == program(Path::new("/proc/self")) {
+        return 0;
+    }
     let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let own = peak

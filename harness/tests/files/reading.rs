@@ -47,10 +47,7 @@ const SAID: [(State, &str); 14] = [
     (Nowhere, ": a link that leads nowhere"),
     (Itself, ": a link that leads nowhere"),
     (Outside, ": a link that leads outside of "),
-    (
-        Huge,
-        ": too large: 10737418240 bytes, where at most 16777216",
-    ),
+    (Huge, ": too large: 10737418240 bytes, where at most "),
     (
         Latin,
         ":2:2: not UTF-8: byte 0xE9 at offset 3\n  save the file as UTF-8",

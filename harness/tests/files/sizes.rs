@@ -117,7 +117,7 @@ fn many_cases_are_read_as_fast_as_few() {
 #[test]
 fn long_words_are_cut_in_messages() {
     let folder = Folder::new();
-    let long = "k".repeat(8 << 20);
+    let long = "k".repeat(3 << 20);
     folder.write(
         "cases/conversations/long.json",
         &format!(r#"{{"about": "x", "cases": {{"a": {{"messages": [], "{long}": 1}}}}}}"#),

@@ -4,7 +4,7 @@
 //! Slow tests try a sample, unless the variable `ROLECALL_EVERYTHING` is set.
 
 // The helpers of a test may panic as the test itself does, and some print figures.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "../extent.rs"]
 mod extent;

@@ -28,9 +28,9 @@ pub const MOST_MEMORY: u64 = 640 << 20;
 /// The time that a worker has to read any tokenizer.
 pub const SHORTEST: Duration = Duration::from_secs(4);
 
-/// The time that it has besides for each mebibyte of a tokenizer's files, and of the texts that it
-/// cuts.
-pub const FOR_EACH_MEBIBYTE: Duration = Duration::from_secs(1);
+/// The time that it has besides for each byte of a tokenizer's files, and of the texts that it cuts:
+/// about a second for each mebibyte.
+pub const FOR_EACH_BYTE: Duration = Duration::from_micros(1);
 
 /// The most bytes of an answer.
 const MOST_ANSWER: usize = 256 << 20;
@@ -156,7 +156,7 @@ fn in_words(why: &str) -> String {
 }
 
 fn time_for(bytes: u64) -> Duration {
-    SHORTEST + FOR_EACH_MEBIBYTE.mul_f64(bytes as f64 / f64::from(1 << 20))
+    SHORTEST + FOR_EACH_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// Answers questions about one tokenizer, until the input ends. Limits the memory of this process.
@@ -216,7 +216,7 @@ fn confine() {
 impl Worker {
     fn ask(&mut self, question: &Question, bytes: usize) -> Result<Answer, String> {
         let begin = Instant::now();
-        let time = self.left + FOR_EACH_MEBIBYTE.mul_f64(bytes as f64 / f64::from(1 << 20));
+        let time = self.left + FOR_EACH_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
         let line = self.process.ask(question, time)?;
         self.left = time.saturating_sub(begin.elapsed()).min(self.left);
         serde_json::from_slice(&line).map_err(|error| error.to_string())

@@ -117,9 +117,7 @@ pub(crate) fn vet_names<'t>(
     path: &Path,
     texts: impl IntoIterator<Item = &'t str>,
 ) -> Result<(), Problem> {
-    let mut count = 0;
-    for text in texts {
-        count += 1;
+    for (count, text) in (1..).zip(texts) {
         let vetted = at_most("the bytes of an added token", text.len(), MOST_ADDED_BYTES)
             .and_then(|()| at_most("added tokens", count, MOST_ADDED));
         vetted.map_err(|excess| Problem::new(path, excess.to_string()))?;
@@ -272,7 +270,7 @@ fn vet_growth(normalizers: &[&Value]) -> Result<(), Excess> {
     Ok(())
 }
 
-/// Checks a table of SentencePiece: the size of an index, the index, and texts with a zero byte at
+/// Checks a table of `SentencePiece`: the size of an index, the index, and texts with a zero byte at
 /// the end of each.
 fn vet_table(encoded: &str) -> Result<(), Excess> {
     let wrong = Excess::Wrong("`precompiled_charsmap` is damaged");

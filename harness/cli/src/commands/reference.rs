@@ -85,6 +85,7 @@ fn names(programs: &[ProtocolEngine]) -> String {
 }
 
 /// Runs the program that installs the references.
+#[allow(clippy::disallowed_methods)] // The program is this one's own.
 fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
     let layout = home::layout()?;
     // A checkout uses the references' programs in place. Other folders may hold anything.

@@ -238,6 +238,9 @@ fn code(text: &str) -> String {
 
 /// A text as code in a table, where a bar would end its cell.
 fn cell(text: &str) -> String {
+    if !text.contains(['|', '\\']) {
+        return code(text);
+    }
     format!("<code>{}</code>", html(text))
 }
 

@@ -520,14 +520,14 @@ impl<'t> ConfigurationReader<'t> {
         let Some(local) = local.ancestors().find(|path| is_there(path)) else {
             return;
         };
-        let held = self.bound.as_ref().map(|bound| bound.has(local));
-        let message = match held {
-            Ok(Ok(_)) => return,
-            _ if local.canonicalize().is_ok() => {
-                format!("`{written}` is outside of the folder of this file")
-            }
-            Ok(Err(problem)) => format!("`{written}`: {}", problem.message),
-            Err(problem) => format!("`{written}`: {}", problem.message),
+        let bound = self.bound.as_ref().map_err(Clone::clone);
+        let Err(problem) = bound.and_then(|bound| bound.has(local)) else {
+            return;
+        };
+        let message = if local.canonicalize().is_ok() {
+            format!("`{written}` is outside of the folder of this file")
+        } else {
+            format!("`{written}`: {}", problem.message)
         };
         let help = "a suite uses what is in its own folder: move it there, or move this file to a \
                     folder above both";
