@@ -13,6 +13,7 @@ mod files;
 mod markup;
 mod network;
 mod processes;
+mod promises;
 mod sizes;
 mod streams;
 mod terminal;
