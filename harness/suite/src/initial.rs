@@ -59,7 +59,7 @@ jobs:
   rolecall:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
+      - uses: actions/checkout@11d5960a326750d5838078e36cf38b85af677262 # v4.4.0
       - run: pipx install rolecall==VERSION
       - run: rolecall run
       - run: rolecall lint

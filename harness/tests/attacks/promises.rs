@@ -9,9 +9,11 @@ use regex::Regex;
 fn tests_of(module: &str) -> BTreeSet<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness/tests");
     let file = root.join(module.replace("::", "/")).with_extension("rs");
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
-    let test = Regex::new(r"(?m)^#\[test\]\n(?:#\[.*\n)*fn (\w+)\(").unwrap();
-    test.captures_iter(&text)
+    let text = std::fs::read_to_string(&file)
+        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let pattern = Regex::new(r"(?m)^#\[test\]\n(?:#\[.*\n)*fn (\w+)\(").unwrap();
+    pattern
+        .captures_iter(&text)
         .map(|found| found[1].to_owned())
         .collect()
 }
