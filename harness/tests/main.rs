@@ -44,3 +44,4 @@ mod shards;
 mod snapshots;
 mod sources;
 mod tidy;
+mod workflows;

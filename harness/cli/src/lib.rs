@@ -79,9 +79,20 @@ fn answer(error: &clap::Error) -> ExitCode {
     }
 }
 
+/// Starts the threads that read files side by side. If the system gives no more threads, this one
+/// reads them all.
+fn start_readers() {
+    if rayon::ThreadPoolBuilder::new().build_global().is_err() {
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1);
+        // If this fails, too, the readers themselves say so.
+        let _ = alone.use_current_thread().build_global();
+    }
+}
+
 /// Runs the command that this process's arguments name.
 pub fn main() -> ExitCode {
     guard::keep_quiet();
+    start_readers();
     if let Ok(program) = std::env::current_exe() {
         let program = program.to_string_lossy().into_owned();
         protocol::watch_with(vec![program, "watch-groups".to_owned()]);

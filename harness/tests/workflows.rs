@@ -1,0 +1,74 @@
+//! The workflows for GitHub: what they run is pinned, and may do as little as possible.
+
+use std::path::PathBuf;
+
+use regex::Regex;
+use rolecall::initial::initial;
+
+use crate::project::LAYOUT;
+use crate::scratch;
+
+/// The workflows and the action of this repository, and the workflow that `init` writes.
+fn workflows() -> Vec<(PathBuf, String)> {
+    let root = LAYOUT.root();
+    let folder = std::fs::read_dir(root.join(".github/workflows")).unwrap();
+    let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    paths.push(root.join("action.yml"));
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    let mut all: Vec<_> = paths.into_iter().map(read).collect();
+    let made = initial(scratch::folder().path(), "1.2.3").unwrap();
+    let made = made
+        .files
+        .into_iter()
+        .find(|file| file.path.ends_with("rolecall.yml"));
+    let made = made.unwrap();
+    all.push((made.path, made.text));
+    assert_eq!(all.len(), 4);
+    all
+}
+
+/// A tag can be moved to other code; a hash cannot.
+#[test]
+fn actions_are_pinned_by_hash() {
+    let uses = Regex::new(r"uses: *(\S+)(.*)").unwrap();
+    let pinned = Regex::new(r"^[\w.-]+/[\w.-]+@[0-9a-f]{40}$").unwrap();
+    let mut count = 0;
+    for (path, text) in workflows() {
+        for found in uses.captures_iter(&text) {
+            count += 1;
+            let (action, version) = (&found[1], found[2].trim());
+            assert!(pinned.is_match(action), "{}: {action}", path.display());
+            assert!(
+                version.starts_with("# v"),
+                "{}: {action} without its version",
+                path.display()
+            );
+        }
+    }
+    assert!(count > 8, "{count} actions");
+}
+
+/// Only the job that drafts a release may write.
+#[test]
+fn workflows_may_only_read() {
+    for (path, text) in workflows() {
+        if path.ends_with("action.yml") {
+            continue;
+        }
+        let shown = path.display();
+        assert!(
+            text.contains("\npermissions:\n  contents: read\n"),
+            "{shown}"
+        );
+        let writing = text.matches(": write").count();
+        assert_eq!(
+            writing,
+            usize::from(path.ends_with("release.yml")),
+            "{shown}"
+        );
+        assert!(!text.contains("pull_request_target"), "{shown}");
+    }
+}
