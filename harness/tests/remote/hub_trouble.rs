@@ -228,3 +228,65 @@ fn a_file_that_came_damaged_is_not_kept() {
         .refused(&["tokenizer_config.json came damaged"]);
     assert!(!world.tree("hf").join("\n").contains("tokenizer_config"));
 }
+
+/// An answer that is shorter than the hub says is not kept, however it ends.
+#[test]
+fn a_file_that_is_shorter_than_the_hub_says_is_not_kept() {
+    for size in ["4000", "999999999", "1"] {
+        let hub = answering(Reply::new(200, "half a templ").with("X-Linked-Size", size));
+        let world = hub.world();
+        world
+            .show("hf:org/name", "org/name")
+            .refused(&["hf:org/name"]);
+        let kept = world.tree("hf");
+        assert!(
+            kept.iter()
+                .all(|file| !file.contains("/chat_template.jinja")),
+            "{kept:?}"
+        );
+    }
+}
+
+/// Certificates that the user names and that are none: nothing is asked without them.
+#[test]
+fn certificates_that_are_none_are_an_error() {
+    for (name, text) in [
+        ("SSL_CERT_FILE", "no certificate"),
+        ("REQUESTS_CA_BUNDLE", ""),
+    ] {
+        let hub = Hub::new(model());
+        let mut world = hub.world();
+        let path = world.write("certificates.pem", text);
+        world.set("HF_ENDPOINT", "https://127.0.0.1:1");
+        world.set(name, &path.display().to_string());
+        world.show("hf:org/name", "org/name").refused(&[name]);
+        world.set(name, "/nowhere.pem");
+        world.show("hf:org/name", "org/name").refused(&[name]);
+    }
+}
+
+/// A token and a revision in a pipe, or without end: nobody waits for them.
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    let hub = Hub::new(model());
+    let mut world = hub.world();
+    let pipe = world.path("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+    let start = Instant::now();
+    for path in [pipe.display().to_string(), "/dev/zero".to_owned()] {
+        world.set("HF_TOKEN_PATH", &path);
+        world.show("hf:org/name", "org/name");
+    }
+    let refs = world.path("hf/hub/models--org--name/refs");
+    std::fs::create_dir_all(&refs).unwrap();
+    let _ = std::fs::remove_file(refs.join("main"));
+    std::fs::rename(&pipe, refs.join("main")).unwrap();
+    world.show("hf:org/name", "org/name");
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        start.elapsed()
+    );
+}
