@@ -26,7 +26,7 @@ pub const MOST_TEXT: u64 = 16 << 20;
 pub const MOST_CONFIGURATION: u64 = 1 << 20;
 
 /// The largest case file, and the largest template. Each is rendered and compared many times.
-pub const MOST_CASES: u64 = 4 << 20;
+pub const MOST_CASES: u64 = 8 << 20;
 
 /// The beginning and the end of the name of an unfinished file.
 const DRAFT: (&str, &str) = (".rolecall-", ".draft");
