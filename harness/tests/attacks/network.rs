@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::World;
+use crate::extent::sample;
 use crate::remote::server::{Reply, Server};
 
 /// A template, and the header of a `rolecall.toml` that names an engine for it.
@@ -23,7 +24,7 @@ fn server(status: u16, body: String) -> (Server, Arc<Mutex<Vec<String>>>) {
 /// Whether the folder is trusted or not: the key stays with the user's own words.
 #[test]
 fn a_key_never_goes_to_an_address_from_a_file() {
-    for kind in ["llama-server", "vllm", "ollama", "tgi"] {
+    for kind in sample(vec!["llama-server", "vllm", "ollama", "tgi"], 4) {
         let world = World::new();
         let (server, seen) = server(401, "{}".to_owned());
         world.write("work/chat_template.jinja", TEMPLATE);
@@ -75,7 +76,7 @@ fn the_password_of_an_address_is_not_printed() {
         "http://user:ge/heim@127.0.0.1:1".to_owned(),
         "http://user:geheim@".to_owned(),
     ] {
-        for kind in ["llama-server", "vllm", "ollama", "tgi"] {
+        for kind in sample(vec!["llama-server", "vllm", "ollama", "tgi"], 4) {
             let engine = format!("{kind}={address}");
             let ran = world.rolecall(&["run", "chat_template.jinja", "--engine", &engine]);
             complaints.extend(ran.complaints(&[2]));
@@ -91,7 +92,7 @@ fn the_password_of_an_address_is_not_printed() {
 fn long_words_of_a_server_are_shortened() {
     let long = "x".repeat(500_000);
     let mut complaints = Vec::new();
-    for status in [400, 401, 403, 404, 418, 500, 501] {
+    for status in sample(vec![500, 400, 401, 403, 404, 418, 501], 4) {
         for body in [
             long.clone(),
             format!("{{\"error\": \"{long}\"}}"),

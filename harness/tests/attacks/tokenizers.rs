@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::World;
-use crate::extent::sample;
+use crate::extent::{is_everything, sample};
 
 const TEMPLATE: &str =
     "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}";
@@ -36,6 +36,11 @@ fn nested(key: &str, kind: &str, inner: &Value, depth: usize) -> Value {
 fn hostile() -> Vec<(&'static str, Value)> {
     let double = replace(&json!({"String": "a"}), "aa");
     let sequence = |steps: Vec<Value>| json!({"type": "Sequence", "normalizers": steps});
+    if !is_everything() {
+        // The others are large, and take long to be written.
+        let forty = sequence(vec![double; 40]);
+        return vec![("forty doublings", json!({"normalizer": forty}))];
+    }
     let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
     let processor = |count: usize| json!({"type": "TemplateProcessing", "single": vec![json!({"SpecialToken": {"id": "x", "type_id": 0}}); count], "pair": [], "special_tokens": {}});
     let ids = |count: usize| json!({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}], "pair": [], "special_tokens": {"x": {"id": "x", "ids": vec![0; count], "tokens": vec!["x"; count]}}});
@@ -183,7 +188,7 @@ fn no_tokenizer_takes_more_than_its_share() {
     let mut wrong = Vec::new();
     let all = hostile();
     let count = all.len();
-    for (name, part) in sample(all, 5) {
+    for (name, part) in all {
         let world = World::new();
         let mut file = json!({"version": "1.0", "added_tokens": [], "model": bpe()});
         for (key, value) in part.as_object().unwrap() {
@@ -228,7 +233,7 @@ fn no_special_token_takes_more_than_its_share() {
         .map(|n| (n.to_string(), json!({"content": format!("<{n}>")})))
         .collect();
     let mut wrong = Vec::new();
-    for (name, part) in [
+    let parts = [
         ("a long token", json!({"bos_token": long})),
         (
             "a long object",
@@ -248,7 +253,8 @@ fn no_special_token_takes_more_than_its_share() {
             "a long decoder",
             json!({"added_tokens_decoder": {"0": {"content": long}}}),
         ),
-    ] {
+    ];
+    for (name, part) in sample(parts.to_vec(), 4) {
         for has_vocabulary in [false, true] {
             let world = World::new();
             let mut config = json!({"chat_template": TEMPLATE});
