@@ -21,6 +21,11 @@ const MOST_PROBLEMS: usize = 100;
 /// The most values in a document. Each takes more memory than it takes bytes.
 pub const MOST_VALUES: usize = 500_000;
 
+/// Whether a JSON text has more values than a document may have.
+pub fn has_too_many(text: &str) -> bool {
+    values_in(text) > MOST_VALUES
+}
+
 /// About how many values a JSON text has, without reading it as JSON.
 fn values_in(text: &str) -> usize {
     let (mut count, mut is_string, mut is_escaped) = (0, false, false);
@@ -77,7 +82,7 @@ pub fn examine<T>(
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         return broken(syntax_problem(path, text, &error));
     }
-    if values_in(text) > MOST_VALUES {
+    if has_too_many(text) {
         return broken(Problem::new(
             path,
             format!("more than {MOST_VALUES} values"),

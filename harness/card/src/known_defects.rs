@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::card::Card;
 use crate::contract::{self, Contract, Severity};
 use rolecall_base::file::read_text;
+use rolecall_base::json;
 use rolecall_base::problem::{Note, Position, Problem, with_did_you_mean};
 use rolecall_source::template_file::sidecar;
 
@@ -48,6 +49,10 @@ impl KnownDefects {
     pub fn read(path: &Path) -> Result<KnownDefects, Problem> {
         let help = "`rolecall check --write-baseline` writes such a file";
         let text = read_text(path)?;
+        if json::has_too_many(&text) {
+            let message = format!("more than {} values", json::MOST_VALUES);
+            return Err(Problem::new(path, message).help(help));
+        }
         let known: KnownDefects = serde_json::from_str(&text).map_err(|error| {
             let position = Position {
                 line: error.line(),

@@ -52,7 +52,7 @@ pub(crate) fn output(arguments: &[&str]) -> Result<Vec<u8>, String> {
     let failed = |error: io::Error| format!("git cannot be read: {error}");
     let errors = git.child.stderr.take();
     // Git must not wait until somebody reads its errors.
-    let errors = thread::spawn(move || {
+    let errors = thread::Builder::new().spawn(move || {
         let mut words = Vec::new();
         let mut rest = io::sink();
         if let Some(mut errors) = errors {
@@ -61,6 +61,7 @@ pub(crate) fn output(arguments: &[&str]) -> Result<Vec<u8>, String> {
         }
         words
     });
+    let errors = errors.map_err(failed)?;
     let mut output = Vec::new();
     if let Some(stdout) = git.child.stdout.take() {
         let read = stdout.take(MOST_LISTED + 1).read_to_end(&mut output);
@@ -107,11 +108,12 @@ impl RunningGit {
         let group = Arc::new(ProcessGroup::of(&child));
         let (timer, ended) = channel::<()>();
         let watched = Arc::clone(&group);
-        thread::spawn(move || {
+        let watch = thread::Builder::new().spawn(move || {
             if ended.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
                 watched.end();
             }
         });
+        watch.map_err(|error| format!("git cannot be watched: {error}"))?;
         Ok(RunningGit {
             child,
             group,

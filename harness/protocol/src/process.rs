@@ -96,14 +96,22 @@ impl Process {
         let (lines, answers) = sync_channel(1);
         let tail = Arc::new(Mutex::new(Vec::new()));
         let (ending, ended) = channel();
-        thread::spawn(move || write_requests(stdin, &to_write));
-        thread::spawn(move || read_answers(stdout, longest, &lines));
         let kept = Arc::clone(&tail);
-        thread::spawn(move || {
+        // The system may refuse a thread.
+        let refused = |error: io::Error| format!("no thread for `{program}`: {error}");
+        let thread = thread::Builder::new;
+        thread()
+            .spawn(move || write_requests(stdin, &to_write))
+            .map_err(refused)?;
+        thread()
+            .spawn(move || read_answers(stdout, longest, &lines))
+            .map_err(refused)?;
+        let reader = move || {
             read_errors(stderr, &kept);
             // Nobody may be waiting any more.
             let _ = ending.send(());
-        });
+        };
+        thread().spawn(reader).map_err(refused)?;
         Ok(Process {
             child,
             group,

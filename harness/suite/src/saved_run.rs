@@ -13,11 +13,11 @@ use serde::Deserialize;
 use rolecall_base::file::open_file;
 use rolecall_base::problem::{Location, Position, Problem};
 
-/// The most bytes of a file: a run of the suite takes a hundredth of that.
-pub const MOST: u64 = 2 << 30;
+/// The most bytes of a file: ten times a run of the suite. Two of them are in memory at a time.
+pub const MOST: u64 = 192 << 20;
 
 /// The most bytes of a line: more than a prompt may have.
-pub const MOST_LINE: u64 = 128 << 20;
+pub const MOST_LINE: u64 = 64 << 20;
 
 /// The most outcomes of a file: forty times the suite.
 pub const MOST_OUTCOMES: usize = 1_000_000;
@@ -172,15 +172,9 @@ impl SavedRun {
 
     /// The names of the templates, in the order of the file.
     pub fn templates(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for line in &self.lines {
-            if names.last() != Some(&line.template.as_ref())
-                && !names.contains(&line.template.as_ref())
-            {
-                names.push(&line.template);
-            }
-        }
-        names
+        let mut seen = HashSet::new();
+        let names = self.lines.iter().map(|line| line.template.as_ref());
+        names.filter(|name| seen.insert(*name)).collect()
     }
 }
 

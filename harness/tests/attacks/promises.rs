@@ -119,7 +119,7 @@ fn the_limits_are_as_the_page_says() {
         (
             "a saved run",
             vec![
-                format!("{} GiB", saved_run::MOST >> 30),
+                mebibytes(saved_run::MOST),
                 thousands(saved_run::MOST_OUTCOMES),
                 mebibytes(saved_run::MOST_LINE),
             ],

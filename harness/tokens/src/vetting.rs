@@ -102,10 +102,14 @@ enum Excess {
 /// Checks a file. A file that is not JSON, or has other shapes, is left to the crate, which says what
 /// is wrong with it.
 pub(crate) fn vet(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    let Ok(outline) = serde_json::from_slice::<Outline<'_>>(bytes) else {
-        return Ok(());
+    let vetted = match serde_json::from_slice::<Outline<'_>>(bytes) {
+        Ok(outline) => outline.vet(),
+        // Of two keys of one name, the crate takes the last one.
+        Err(error) if error.to_string().contains("duplicate field") => {
+            Err(Excess::Wrong("it has a key twice"))
+        }
+        Err(_) => return Ok(()),
     };
-    let vetted = outline.vet();
     vetted.map_err(|excess| {
         Problem::new(path, format!("no tokenizer: {excess}"))
             .help("no tokenizer of the hub asks for as much; the page on limits has the figures")
@@ -425,6 +429,19 @@ mod tests {
         );
         let unigram = json!({"model": {"type": "Unigram", "vocab": [["a", -1.5], ["b", 0]]}});
         assert_eq!(refusal(&unigram), None);
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_refused() {
+        for text in [
+            r#"{"normalizer": null, "normalizer": {"type": "NFC"}}"#,
+            r#"{"model": {"type": "BPE"}, "model": {"type": "BPE"}}"#,
+            r#"{"model": {"dropout": null, "dropout": 0.5}}"#,
+            r#"{"model": {"vocab": {}, "vocab": {"a": 0}}}"#,
+        ] {
+            let problem = vet(Path::new("t"), text.as_bytes()).unwrap_err();
+            assert!(problem.message.contains("a key twice"), "{problem}");
+        }
     }
 
     #[test]

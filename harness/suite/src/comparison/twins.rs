@@ -1,5 +1,7 @@
 //! Which templates of two sides belong together.
 
+use std::collections::HashSet;
+
 /// Names of templates of two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchedTemplates {
@@ -18,9 +20,10 @@ impl MatchedTemplates {
                 only: [Vec::new(), Vec::new()],
             };
         }
+        let [of_a, of_b] = [a, b].map(|names| names.iter().collect::<HashSet<_>>());
         let (both, only_a): (Vec<&String>, Vec<&String>) =
-            a.iter().partition(|name| b.contains(name));
-        let only_b = b.iter().filter(|name| !a.contains(name));
+            a.iter().partition(|name| of_b.contains(name));
+        let only_b = b.iter().filter(|name| !of_a.contains(name));
         MatchedTemplates {
             pairs: both
                 .into_iter()

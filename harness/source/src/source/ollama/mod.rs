@@ -32,6 +32,7 @@ use super::remarks::byte_order_mark;
 pub use name::ModelName;
 use rolecall_base::file::{is_there, read_text};
 use rolecall_base::fingerprint::Fingerprint;
+use rolecall_base::json;
 use rolecall_base::naming;
 use rolecall_base::problem::{Note, Problem, closest};
 use rolecall_base::root::Root;
@@ -436,6 +437,10 @@ impl Store {
 /// Role and text of the messages that a model brings.
 fn messages(path: &Path) -> Result<Vec<(String, String)>, Problem> {
     let text = read_text(path)?;
+    if json::has_too_many(&text) {
+        let message = format!("more than {} values", json::MOST_VALUES);
+        return Err(Problem::new(path, message));
+    }
     let messages: Vec<HashMap<String, serde_json::Value>> = serde_json::from_str(&text)
         .map_err(|error| Problem::new(path, format!("not a list of messages: {error}")))?;
     let text = |message: &HashMap<String, serde_json::Value>, name| {
