@@ -94,8 +94,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         let whole = said(&wide);
         for columns in sample(vec![60, 80], 2) {
             let text = said(&on_screen(&folder, &columns.to_string(), arguments));
-            let is_empty = arguments == ["list", "divergences"];
-            assert_eq!(text.is_empty(), is_empty, "{arguments:?}");
+            assert!(!text.is_empty(), "{arguments:?}");
             for line in text.lines() {
                 assert!(
                     line.chars().count() <= columns || is_unbreakable(line),
@@ -166,7 +165,7 @@ fn quiet_gives_the_last_line_and_errors_only() {
             &["check", "-q", "cases/templates/chat.jinja"],
             "1 template in ",
         ),
-        (&["--quiet", "lint"], " findings: see the help above"),
+        (&["--quiet", "lint"], " findings, see the help above"),
     ] {
         let ran = folder.rolecall(arguments);
         assert_eq!(
@@ -198,6 +197,11 @@ fn a_result_goes_into_a_file_whole_or_not_at_all() {
     let folder = Folder::new();
     folder.accept_all();
     let printed = folder.rolecall(&["list", "cases"]);
+    // A folder that was mistyped is not made.
+    let ran = folder.rolecall(&["list", "cases", "--output", "out/cases.txt"]);
+    assert_eq!(ran.code(), 2);
+    assert!(!folder.path("out").exists());
+    std::fs::create_dir(folder.path("out")).unwrap();
     let ran = folder.rolecall(&["list", "cases", "--output", "out/cases.txt"]);
     assert_eq!(
         (ran.code(), ran.stdout().as_str()),

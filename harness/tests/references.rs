@@ -42,7 +42,7 @@ fn records_are_written_once_and_then_verified() {
             "unverified echo words/one\n",
             "  the template has no reference records\n",
             "  to ask the reference: rolecall reference setup && rolecall reference update 'echo'\n",
-            "0 of 2 agree (0.00 %) with transformers 5.23.0, as recorded; 2 unverified\n",
+            "none of 2 pairs are verified by transformers 5.23.0, as recorded\n",
         ],
     );
     let ran = folder.rolecall(&["reference", "verify"]);

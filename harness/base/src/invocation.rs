@@ -76,6 +76,25 @@ pub fn review() -> &'static str {
     site().review()
 }
 
+/// Whether the references are installed, as the program finds it out.
+static HAS_REFERENCES: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Sets how to find out whether the references are installed.
+pub fn set_reference_check(check: fn() -> bool) {
+    // The first call wins.
+    let _ = HAS_REFERENCES.set(check);
+}
+
+/// A command that needs the references, after the one that installs them if they are not there.
+pub fn with_references(arguments: &str) -> String {
+    let command = command(arguments);
+    if HAS_REFERENCES.get().is_some_and(|check| check()) {
+        command
+    } else {
+        format!("{} && {command}", set_up_references())
+    }
+}
+
 /// The command that installs the references.
 pub fn set_up_references() -> &'static str {
     site().set_up_references()

@@ -49,6 +49,9 @@ pub(crate) struct OutputArguments {
     /// `ROLECALL_ALLOW_ENGINES=1` does the same
     #[arg(long, global = true)]
     pub(crate) allow_engines: bool,
+    /// Use the suite that comes with Rolecall, whatever is in this folder
+    #[arg(long, global = true)]
+    pub(crate) builtin: bool,
 }
 
 /// How a filter is written.
@@ -209,7 +212,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the results
-    #[arg(long, value_parser = format(&OUTCOMES), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&RUNS), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }
 
@@ -318,11 +321,10 @@ pub(crate) struct ParityArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArguments {
-    /// Which pairs; with --verified, by default all that the reference confirms
+    /// Which pairs; default: all
     #[arg(
         value_name = "FILTER",
-        required_unless_present = "verified",
-        help = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; optional with --verified"
+        help = FILTERS
     )]
     pub(crate) filters: Vec<Filter>,
     /// Accept only results that the reference confirms: by its records, or if those say nothing, by
@@ -655,6 +657,19 @@ fn variable(text: &str) -> Result<(String, Value), String> {
     let (name, value) = named(text, "enable_thinking=false")?;
     match serde_json::from_str(value) {
         Ok(value) => Ok((name, value)),
+        Err(_) if matches!(value, "True" | "False" | "None") => {
+            // Python's word, which as a text would be true.
+            let meant = match value {
+                "True" => "true",
+                "False" => "false",
+                _ => "null",
+            };
+            Err(format!(
+                "the value is not JSON\n  did you mean {name}={meant}? A text needs quotes: \
+                 '{name}={}'",
+                Value::from(value)
+            ))
+        }
         Err(error) => Err(format!(
             "the value is not JSON: {error}\n  a text needs quotes: '{name}={}'",
             Value::from(value)
@@ -761,8 +776,18 @@ impl LimitsArguments {
     }
 }
 
-/// The formats of results.
+/// The formats of outcomes.
 const OUTCOMES: [Format; 2] = [Format::Human, Format::Jsonl];
+
+/// The formats of runs.
+const RUNS: [Format; 6] = [
+    Format::Human,
+    Format::Jsonl,
+    Format::Junit,
+    Format::Github,
+    Format::Sarif,
+    Format::Markdown,
+];
 
 /// The formats of report cards.
 const CARDS: [Format; 5] = [

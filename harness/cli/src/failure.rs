@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rolecall::problem::{Problem, did_you_mean};
 use rolecall::protocol::{ProtocolError, ServeError};
 use rolecall::reference::ReferenceError;
-use rolecall::report::{clean, problems, screen, wrapped};
+use rolecall::report::{clean, counted, problems, screen, wrapped};
 use rolecall::run::RunError;
 use rolecall::selection::SelectionError;
 
@@ -95,8 +96,23 @@ pub(crate) fn tell(message: &str) {
     let _ = writeln!(clean::messages(), "{message}");
 }
 
+/// How many problems of files were written.
+static PROBLEMS: AtomicUsize = AtomicUsize::new(0);
+
+/// Writes that files are wrong, after the problems themselves.
+pub(crate) fn complain_of_input() {
+    match PROBLEMS.load(Ordering::Relaxed) {
+        0 => {}
+        count => {
+            let problems = counted(count, "problem", "problems");
+            complain(&format!("{problems} with the input: see above"));
+        }
+    }
+}
+
 /// Writes the problems of input files to standard error. A problem that many files share is written
 /// once.
 pub(crate) fn report_problems(found: &[Problem]) -> io::Result<()> {
+    PROBLEMS.fetch_add(found.len(), Ordering::Relaxed);
     problems::write_shared(&mut clean::messages(), found)
 }

@@ -2,15 +2,57 @@
 //! built-in one.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rolecall::configuration::Configuration;
 use rolecall::layout::Layout;
 use rolecall::lock::FolderLock;
 use rolecall::owner;
+use rolecall::reference::Reference;
 
 use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};
+use crate::surroundings::Surroundings;
 use crate::trust::{self, is_own_checkout};
+
+/// The option `--builtin`.
+static IS_BUILTIN: OnceLock<bool> = OnceLock::new();
+
+/// Sets whether the user asks for the built-in suite, whatever is around the current folder.
+pub(crate) fn choose(is_builtin: bool) {
+    // The first caller decides.
+    let _ = IS_BUILTIN.set(is_builtin);
+}
+
+fn is_builtin_asked() -> bool {
+    IS_BUILTIN.get().copied().unwrap_or(false)
+}
+
+/// Refuses to give a verdict on the built-in suite in a folder that looks like somebody's own,
+/// unless the user asks for it. The user may take its result for theirs.
+pub(crate) fn hold_meant(names_engine: bool) -> Result<(), Failure> {
+    if is_builtin_asked() || !layout()?.is_read_only() {
+        return Ok(());
+    }
+    let refusal = surroundings().refusal(names_engine);
+    refusal.map_or(Ok(()), Err)
+}
+
+/// What is around the current folder, where it has no suite.
+pub(crate) fn surroundings() -> Surroundings {
+    let here = std::env::current_dir().unwrap_or_default();
+    Surroundings::of(&here)
+}
+
+/// Whether the user's folder has no suite, and they did not ask for the built-in one.
+pub(crate) fn is_without_suite() -> Result<bool, Failure> {
+    Ok(!is_builtin_asked() && layout()?.is_read_only())
+}
+
+/// Tells on which suite the command works.
+pub(crate) fn tell_suite(layout: &Layout) {
+    tell(&format!("suite: {layout}"));
+}
 
 /// The suite around the current folder: a `rolecall.toml` or a checkout, the nearer one. Otherwise
 /// the built-in suite.
@@ -20,6 +62,9 @@ pub(crate) fn layout() -> Result<Layout, Failure> {
 
 /// The suite around a folder, as [`layout`] finds it.
 pub(crate) fn layout_around(folder: &Path) -> Result<Layout, Failure> {
+    if is_builtin_asked() {
+        return builtin();
+    }
     let Ok(here) = std::env::current_dir() else {
         return builtin();
     };
@@ -46,6 +91,11 @@ pub(crate) fn layout_around(folder: &Path) -> Result<Layout, Failure> {
 pub(crate) fn writable_layout() -> Result<Layout, Failure> {
     let layout = layout()?;
     if layout.is_read_only() {
+        if let Surroundings::Misspelt(_) = surroundings()
+            && let Some(refusal) = surroundings().refusal(false)
+        {
+            return Err(refusal);
+        }
         return Err(Failure::Request(
             "there is no suite here, and the built-in one is not to be changed\n  `rolecall init` \
              makes a suite of your own in this folder"
@@ -135,6 +185,15 @@ pub(crate) fn references_folder(layout: &Layout) -> Result<PathBuf, Failure> {
     } else {
         Ok(user_folder()?.join("references"))
     }
+}
+
+/// Whether both references are installed.
+pub(crate) fn has_references() -> bool {
+    let folder = layout().and_then(|layout| references_folder(&layout));
+    folder.is_ok_and(|folder| {
+        let mut references = Reference::ALL.iter();
+        references.all(|reference| reference.program(&folder).is_ok())
+    })
 }
 
 /// The folder of other engines that were set up: `.engines` of the suite.

@@ -11,6 +11,7 @@ mod limits;
 mod cache;
 
 mod args;
+mod surroundings;
 mod trust;
 
 mod home;
@@ -36,14 +37,18 @@ mod vocabulary;
 
 mod setup;
 
+mod cards;
+
 mod commands;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use rolecall::invisible::is_obeyed;
 use rolecall::invocation::{self, Site};
+use rolecall::problem::shown;
 use rolecall::protocol;
 use rolecall::report::clean;
 use rolecall_model::guard;
@@ -54,6 +59,7 @@ use output::Sink;
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
     trust::allow(arguments.output.allow_engines);
+    home::choose(arguments.output.builtin);
     let mut sink = Sink::open(&arguments.output, &arguments.command)?;
     let status = commands::execute(arguments, &mut sink)?;
     sink.close()?;
@@ -63,6 +69,7 @@ fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
 /// Prints what the parser of the arguments says: help, the version, or what is wrong with them.
 fn answer(error: &clap::Error) -> ExitCode {
     let mut arguments = std::env::args_os();
+    let meant = meant(error);
     let printed = if arguments.any(|one| one.to_string_lossy().contains(is_obeyed)) {
         // It may repeat an argument, and that may be the name of a file that somebody else chose.
         let text = error.render().to_string();
@@ -70,6 +77,9 @@ fn answer(error: &clap::Error) -> ExitCode {
     } else {
         error.print()
     };
+    if let Some(command) = meant {
+        failure::tell(&format!("\nto check a template or a model: {command}"));
+    }
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             complain(&Failure::Output(error).to_string());
@@ -77,6 +87,17 @@ fn answer(error: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
+}
+
+/// The command that a user probably meant who named a template in the place of a command.
+fn meant(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
+        return None;
+    };
+    inputs::is_place(word).then(|| format!("rolecall check {}", shown(word)))
 }
 
 /// Starts the threads that read files side by side. If the system gives no more threads, this one
@@ -103,8 +124,13 @@ pub fn main() -> ExitCode {
     };
     if let Ok(folder) = std::env::current_dir() {
         invocation::set(Site::of(&folder));
+        invocation::set_reference_check(home::has_references);
     }
     match execute(&arguments) {
+        Ok(Status::BadInput) => {
+            failure::complain_of_input();
+            Status::BadInput.into()
+        }
         Ok(status) => status.into(),
         // The reader closed the pipe, as `| head` does.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {

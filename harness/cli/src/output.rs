@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
 use rolecall::file::write_whole;
@@ -60,6 +60,14 @@ impl Sink {
                     "`serve` answers while it is asked: its answers cannot go into a file"
                         .to_owned(),
                 ));
+            }
+            Some(path) if !has_folder(path) => {
+                let folder = path.parent().unwrap_or(path).display();
+                return Err(Failure::Request(format!(
+                    "{}: there is no folder {folder} for it\n  make the folder first, or name \
+                     another file",
+                    path.display()
+                )));
             }
             Some(path) => Destination::File {
                 path: path.clone(),
@@ -118,6 +126,14 @@ impl Sink {
                 Ok(write_whole(&path, text)?)
             }
         }
+    }
+}
+
+/// Whether there is a folder for a file.
+fn has_folder(path: &Path) -> bool {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.is_dir(),
+        _ => true,
     }
 }
 

@@ -10,13 +10,14 @@ use rolecall::suite::Suite;
 use crate::args::{SetArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::inputs;
-use crate::revision::Revision;
+use crate::revision::{Revision, RevisionFiles};
 use crate::sources::NOT_THERE;
 
 /// A side of `diff`.
 pub(crate) enum DiffSide {
-    /// Templates with their cases.
-    Templates(Box<Suite>),
+    /// Templates with their cases, and the files of the revision that they come from: their models'
+    /// tokenizers are read later.
+    Templates(Box<Suite>, Option<RevisionFiles>),
     /// A saved run.
     Run(SavedRun),
 }
@@ -48,7 +49,7 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
         let extracted = revision.extract()?;
         let mut suite = load(std::slice::from_ref(&extracted.path))?;
         extracted.rename(&mut suite);
-        return Ok(templates(suite));
+        return Ok(DiffSide::Templates(Box::new(suite), Some(extracted)));
     }
     let mut names = Vec::new();
     if !text.contains(['/', '\\', ':']) {
@@ -89,5 +90,5 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
 }
 
 fn templates(suite: Suite) -> DiffSide {
-    DiffSide::Templates(Box::new(suite))
+    DiffSide::Templates(Box::new(suite), None)
 }

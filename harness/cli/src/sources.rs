@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall::problem::{Note, Problem};
+use rolecall::problem::{Note, Problem, closest, meant, shown_path};
 use rolecall::suite::Suite;
 use rolecall_model::{Template, Variable};
 
@@ -84,7 +84,8 @@ impl Sources<'_> {
         for problem in &mut suite.problems {
             let is_named = problem.message == NOT_THERE && self.named.contains(&problem.path);
             if is_named && problem.help.is_none() {
-                problem.help = rolecall_remote::meant(&problem.path);
+                problem.help =
+                    rolecall_remote::meant(&problem.path).or_else(|| near(&problem.path));
             }
         }
         if let Some(stdin) = self.stdin {
@@ -93,6 +94,20 @@ impl Sources<'_> {
         suite.problems.extend(self.problems);
         suite.notes.splice(0..0, self.notes);
     }
+}
+
+/// The question whether a file or folder beside a path was meant that does not exist.
+fn near(path: &Path) -> Option<String> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let entries = std::fs::read_dir(folder).ok()?.flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let names: Vec<String> = names.collect();
+    let name = path.file_name()?.to_string_lossy();
+    let near = closest(&name, names.iter().map(String::as_str))?;
+    Some(meant(shown_path(&path.with_file_name(near))))
 }
 
 /// Sets special tokens and variables on a template and on its alternatives.

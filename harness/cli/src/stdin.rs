@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall::file::MOST_TEXT;
 use rolecall::suite::Suite;
+use rolecall::template_file;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
@@ -36,7 +37,7 @@ impl Stdin {
             .take(MOST_TEXT + 1)
             .read_to_end(&mut bytes)
             .map_err(failed)?;
-        let extension = if is_go(&String::from_utf8_lossy(&bytes)) {
+        let extension = if template_file::is_go(&String::from_utf8_lossy(&bytes)) {
             "gotmpl"
         } else {
             "jinja"
@@ -67,52 +68,6 @@ impl Stdin {
             if *path == self.path {
                 *path = PathBuf::from(SHOWN);
             }
-        }
-    }
-}
-
-/// Whether a template is written for Go. Such a template has no `{%`, without which Jinja has no
-/// statements, and some `{{` is followed by text that is an error in Jinja, such as `.Messages` or
-/// `range`.
-fn is_go(text: &str) -> bool {
-    const WORDS: [&str; 8] = [
-        "if", "range", "with", "end", "else", "define", "template", "block",
-    ];
-    let is_of_go = |action: &str| {
-        let action = action.strip_prefix('-').unwrap_or(action).trim_start();
-        let word = action
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-            .unwrap_or_default();
-        action.starts_with(['.', '$']) || action.starts_with("/*") || WORDS.contains(&word)
-    };
-    !text.contains("{%") && text.split("{{").skip(1).any(is_of_go)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_dialect_is_seen_in_the_text() {
-        for go in [
-            "{{ .Prompt }}",
-            "a{{- range .Messages }}{{ .Role }}{{ end }}",
-            "{{/* words */}}x",
-            "{{ $x := 1 }}",
-            "{{if .System}}{{.System}}{{end}}",
-        ] {
-            assert!(is_go(go), "{go}");
-        }
-        for jinja in [
-            "",
-            "words",
-            "{{ messages[0].content }}",
-            "{% for m in messages %}{{ m.content }}{% endfor %}",
-            "{{ '{{ .Prompt }}' }}{% if x %}{% endif %}",
-            "{{ ending }}{{- iffy }}",
-        ] {
-            assert!(!is_go(jinja), "{jinja}");
         }
     }
 }

@@ -12,15 +12,54 @@ use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
 
-/// How many pairs are accepted, and why others are not.
-#[derive(Debug, Default)]
-pub struct AcceptedCounts {
+/// How many pairs are accepted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AcceptedPairs {
     /// Accepted pairs that had another snapshot before.
     pub changed: usize,
     /// Accepted pairs that had no snapshot before.
     pub new: usize,
     /// Accepted pairs that the reference confirms.
     pub confirmed: usize,
+}
+
+impl AcceptedPairs {
+    /// One pair.
+    pub fn of(compared: &Compared<'_>, is_confirmed: bool) -> AcceptedPairs {
+        let is_new = matches!(compared.comparison, Some(SnapshotStatus::New));
+        AcceptedPairs {
+            changed: usize::from(!is_new),
+            new: usize::from(is_new),
+            confirmed: usize::from(is_confirmed),
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, others: AcceptedPairs) {
+        self.changed += others.changed;
+        self.new += others.new;
+        self.confirmed += others.confirmed;
+    }
+}
+
+/// The files of a command, and how many of them could be written.
+#[derive(Debug, Clone, Copy)]
+pub struct AcceptedFiles<'f> {
+    /// All files.
+    pub files: &'f [AcceptedFile],
+    /// How many were written.
+    pub written: usize,
+}
+
+/// How many pairs and cards are accepted, and why others are not.
+#[derive(Debug, Default)]
+pub struct AcceptedCounts {
+    /// The accepted pairs whose files were written.
+    pub accepted: AcceptedPairs,
+    /// Pairs whose files could not be written.
+    pub failed: usize,
+    /// Accepted report cards.
+    pub cards: usize,
     /// Pairs that equal their snapshot.
     pub same: usize,
     /// Pairs that are not accepted, because the reference gives another result.
@@ -32,13 +71,12 @@ pub struct AcceptedCounts {
 }
 
 impl AcceptedCounts {
-    /// Adds a pair that is accepted.
-    pub fn accept(&mut self, compared: &Compared<'_>, is_confirmed: bool) {
-        match compared.comparison {
-            Some(SnapshotStatus::New) => self.new += 1,
-            _ => self.changed += 1,
-        }
-        self.confirmed += usize::from(is_confirmed);
+    /// Takes back the pairs of a file that could not be written.
+    pub fn take_back(&mut self, pairs: AcceptedPairs) {
+        self.accepted.changed -= pairs.changed;
+        self.accepted.new -= pairs.new;
+        self.accepted.confirmed -= pairs.confirmed;
+        self.failed += pairs.changed + pairs.new;
     }
 
     /// Whether some pairs differ from their snapshots and were not accepted.
@@ -51,11 +89,11 @@ impl AcceptedCounts {
 pub fn write(
     out: &mut dyn Write,
     counts: &AcceptedCounts,
-    files: &[AcceptedFile],
+    files: AcceptedFiles<'_>,
     references: &[Reference],
     is_dry: bool,
 ) -> io::Result<()> {
-    for file in files.iter().filter(|file| !file.orphans.is_empty()) {
+    for file in files.files.iter().filter(|file| !file.orphans.is_empty()) {
         let count = counted(file.orphans.len(), "section", "sections");
         writeln!(
             out,
@@ -64,9 +102,23 @@ pub fn write(
             file.orphans.join(", ")
         )?;
     }
-    let accepted = counts.changed + counts.new;
+    if counts.same > 0 {
+        let same = format!("{} unchanged", thousands(counts.same));
+        writeln!(out, "{}", Styled(QUIET, same))?;
+    }
+    write_left(out, counts)?;
+    let AcceptedPairs {
+        changed,
+        new,
+        confirmed,
+    } = counts.accepted;
+    let accepted = changed + new;
+    let verb = if is_dry { "would accept" } else { "accepted" };
+    if counts.cards > 0 {
+        let cards = counted(counts.cards, "report card", "report cards");
+        writeln!(out, "{}", Styled(GOOD, format!("{verb} {cards}")))?;
+    }
     if accepted > 0 {
-        let verb = if is_dry { "would accept" } else { "accepted" };
         writeln!(
             out,
             "{} in {}: {} changed, {} new",
@@ -74,25 +126,27 @@ pub fn write(
                 GOOD,
                 format!("{verb} {}", counted(accepted, "snapshot", "snapshots"))
             ),
-            counted(files.len(), "file", "files"),
-            thousands(counts.changed),
-            thousands(counts.new),
+            counted(files.written, "file", "files"),
+            thousands(changed),
+            thousands(new),
         )?;
-        let style = if counts.confirmed == accepted {
-            GOOD
-        } else {
-            BAD
-        };
-        let whom = format!("{} of {}", thousands(counts.confirmed), thousands(accepted));
+        let style = if confirmed == accepted { GOOD } else { BAD };
+        let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
         let names: Vec<_> = references.iter().map(Reference::to_string).collect();
         let law = names.join(" and ");
         writeln!(out, "{} confirmed by {law}", Styled(style, whom))?;
-    } else {
+    } else if counts.cards == 0 && counts.failed == 0 {
         writeln!(out, "nothing to accept")?;
     }
-    if counts.same > 0 {
-        let same = format!("{} unchanged", thousands(counts.same));
-        writeln!(out, "{}", Styled(QUIET, same))?;
+    Ok(())
+}
+
+/// Writes which pairs were not accepted, and why.
+fn write_left(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
+    if counts.failed > 0 {
+        let count = counted(counts.failed, "pair", "pairs");
+        let left = Styled(BAD, format!("{count} left"));
+        writeln!(out, "{left}: their files cannot be written")?;
     }
     if counts.broken > 0 {
         let count = counted(counts.broken, "pair", "pairs");

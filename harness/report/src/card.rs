@@ -163,6 +163,10 @@ pub(super) fn write_broken(
             place if place.is_empty() => String::new(),
             place => format!(" {}", Styled(QUIET, format!("[{place}]"))),
         };
+        let place = match evidence.line().filter(|_| detail != CardDetail::Brief) {
+            Some(line) => format!("{place} {}", Styled(QUIET, format!("(line {line})"))),
+            None => place,
+        };
         let rank = match evidence.severity {
             Some(other) if other != severity => format!("{other}: "),
             _ => String::new(),

@@ -115,10 +115,9 @@ impl<'s> FaultGroups<'s> {
             }
             _ => (fault, cause(compared, fault), word.clone()),
         };
-        // Pairs that differ from their snapshot keep their order, so the first in the file is
-        // shown.
+        // The shortest conversation shows a difference best. Pairs without one keep their order.
         let size = match fault {
-            Fault::Differs => cause::size(compared.rendered.pair.case),
+            Fault::Differs | Fault::Changed => cause::size(compared.rendered.pair.case),
             _ => 0,
         };
         let differs = matches!(compared.verdict, Verdict::Differs(_));
@@ -131,16 +130,38 @@ impl<'s> FaultGroups<'s> {
         self.0.add(key, size, member, group);
     }
 
-    /// The groups, those with most pairs first.
+    /// The groups, those with most pairs first, and stale records last.
     pub fn sorted(self) -> Vec<FaultGroup<'s>> {
         let groups = self.0.sorted();
+        let groups = groups.map(|(group, pairs)| FaultGroup { pairs, ..group });
+        let mut groups: Vec<FaultGroup<'s>> = groups.collect();
+        // A record that is older than its template says nothing about it.
+        groups.sort_by_key(|group| group.fault == Fault::Unverified);
         groups
-            .map(|(group, pairs)| FaultGroup { pairs, ..group })
-            .collect()
     }
 }
 
 impl<'s> FaultGroup<'s> {
+    /// How the pairs are not as expected.
+    pub fn fault(&self) -> Fault {
+        self.fault
+    }
+
+    /// The difference in the first pair, if the expected transcript is known.
+    pub fn diff(&self) -> Option<&Diff> {
+        self.diff.as_ref()
+    }
+
+    /// The reference's result for the first pair, or why there is none, in words.
+    pub fn word(&self) -> Option<&str> {
+        self.word.as_deref()
+    }
+
+    /// The first pair's transcript, if there is nothing to compare it with.
+    pub fn shown(&self) -> Option<&str> {
+        self.shown.as_deref()
+    }
+
     /// A group without pairs, for this pair and those that have the same key.
     fn new(compared: &Compared<'s>, fault: Fault, word: Option<String>) -> FaultGroup<'s> {
         let found = transcript::encode(&compared.rendered.outcome);
@@ -261,15 +282,13 @@ fn write_group(out: &mut dyn Write, group: &FaultGroup<'_>, extent: Extent) -> i
         return Ok(());
     };
     let pair = &example.pair;
-    let (label, common) = match group.fault {
-        Fault::Changed => (Styled(BAD, "changed"), "the same difference"),
-        Fault::New => (Styled(NOTE, "new"), "no snapshot yet"),
-        Fault::Unreadable => (Styled(BAD, "unreadable"), "the same problem"),
-        Fault::Differs => (Styled(BAD, "differs"), "the same difference"),
-        Fault::OtherDivergence => (Styled(BAD, "diverges otherwise"), "the same"),
-        Fault::Unverified => (Styled(BAD, "unverified"), "the same"),
-        Fault::Crashed => (Styled(BAD, "crashed"), "the same"),
-        Fault::NotAsked => (Styled(BAD, "not asked"), "the same"),
+    let style = if group.fault == Fault::New { NOTE } else { BAD };
+    let label = Styled(style, group.fault.name());
+    let common = match group.fault {
+        Fault::Changed | Fault::Differs => "the same difference",
+        Fault::New => "no snapshot yet",
+        Fault::Unreadable => "the same problem",
+        Fault::OtherDivergence | Fault::Unverified | Fault::Crashed | Fault::NotAsked => "the same",
     };
     let name = format!("{} {}", pair.template.name, pair.case.id);
     paragraph(out, &format!("{label} {}", Styled(HEADING, &name)), 2)?;
@@ -407,11 +426,7 @@ fn write_advice(
         say(
             out,
             "to ask the reference:",
-            &format!(
-                "{} && {}",
-                invocation::set_up_references(),
-                invocation::command(&format!("reference update{filter}"))
-            ),
+            &invocation::with_references(&format!("reference update{filter}")),
         )?;
     }
     Ok(())

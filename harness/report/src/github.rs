@@ -1,10 +1,15 @@
-//! Report cards as annotations, which GitHub shows beside the lines of a change.
+//! Report cards and runs as annotations, which GitHub shows beside the lines of a change.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use rolecall_model::Template;
 
+use super::markdown;
+use super::numbers::counted;
 use super::place::lines;
+use super::run_report::{RunReport, first_lines};
+use rolecall_base::problem::Location;
 use rolecall_card::card::Card;
 use rolecall_card::contract::Severity;
 
@@ -17,11 +22,7 @@ pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io:
         let template = templates
             .iter()
             .find(|template| template.name.as_str() == card.template);
-        // GitHub knows files by their paths in the repository, without `./` before them.
-        let path = template.map_or_else(String::new, |template| {
-            let path = template.path.strip_prefix(".");
-            path.unwrap_or(&template.path).display().to_string()
-        });
+        let path = template.map_or_else(String::new, |template| plain_path(&template.path));
         if let Some(error) = &card.syntax_error {
             let mut place = format!("file={}", property(&path));
             for (name, number) in [("line", error.line), ("col", error.column)] {
@@ -65,6 +66,73 @@ pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io:
         }
     }
     Ok(())
+}
+
+/// Writes the results of a run: an error for each cause, at the template's file, and one for
+/// everything else that fails it.
+pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<()> {
+    let files = report.input.iter().chain(&report.conclusion.problems);
+    for problem in files {
+        let mut place = format!("file={}", property(&plain_path(&problem.path)));
+        if let Some(Location::Text(position)) = problem.position {
+            place = format!("{place},line={},col={}", position.line, position.column);
+        }
+        let message = data(&problem.message);
+        writeln!(out, "::error {place},title=rolecall::{message}")?;
+    }
+    for group in report.groups {
+        let Some(first) = group.pairs.first() else {
+            continue;
+        };
+        let pair = &first.pair;
+        let path = property(&plain_path(&pair.template.path));
+        let mut message = format!("{} {}", pair.template.name, pair.case.id);
+        if group.pairs.len() > 1 {
+            let others = counted(group.pairs.len() - 1, "other pair", "other pairs");
+            message = format!("{message} and {others}");
+        }
+        let difference = group.diff().and_then(|diff| diff.first.as_deref());
+        for what in difference.into_iter().chain(group.word()) {
+            message = format!("{message}\n{what}");
+        }
+        for line in first_lines(group, MOST_LINES) {
+            message = format!("{message}\n{}", markdown::line(&line));
+        }
+        let title = group.fault().name();
+        writeln!(out, "::error file={path},title={title}::{}", data(&message))?;
+    }
+    for held in &report.conclusion.cards {
+        let path = property(&plain_path(&held.path));
+        let mut message = format!("{}: ", held.template);
+        message += if held.forbidden.is_empty() {
+            "the report card is not as accepted"
+        } else {
+            "the template breaks contracts, and nothing gives the reason"
+        };
+        for found in &held.forbidden {
+            message = format!("{message}\n{}: {}", found.contract.id, found.what);
+        }
+        writeln!(
+            out,
+            "::error file={path},title=report card::{}",
+            data(&message)
+        )?;
+    }
+    for name in &report.conclusion.gone {
+        let message = format!("{name}: the reference agrees now");
+        writeln!(out, "::error title=no divergence::{}", data(&message))?;
+    }
+    let headline = format!("{}\n{}", report.headline(), report.extent());
+    let level = if report.passes() { "notice" } else { "error" };
+    writeln!(out, "::{level} title=rolecall run::{}", data(&headline))
+}
+
+/// How many lines of a difference to show.
+const MOST_LINES: usize = 12;
+
+/// A path without `./` before it: GitHub knows files by their paths in the repository.
+fn plain_path(path: &Path) -> String {
+    path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
 /// The text of a message, which ends at the end of the line.

@@ -1,16 +1,19 @@
-//! Report cards as `JUnit` XML, which CI servers show as test results: a suite for each template, a
-//! test for each contract.
+//! Report cards and runs as `JUnit` XML, which CI servers show as test results: a suite for each
+//! template, a test for each contract or case.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::card::{CardDetail, FindingStyle, write_broken};
-use super::clean;
+use super::run_report::{RunReport, first_lines};
+use super::{clean, held_cards, markdown};
 use rolecall_base::invisible::is_obeyed;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Finding, Judgement};
+use rolecall_suite::suite::Pair;
 
 /// Writes cards. A broken contract is a failure, unless it is a note or the template's sidecar
 /// explains it. A contract that does not apply is skipped.
@@ -23,7 +26,96 @@ pub fn write(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
         }
         report.add_test_suite(suite);
     }
-    report.serialize(&mut *out).map_err(io::Error::other)?;
+    finish(out, &report)
+}
+
+/// Writes the results of a run: a suite for each template, a test for each case. What belongs to no
+/// pair, such as a file that cannot be read, is in a suite of its own.
+pub fn write_run(
+    out: &mut dyn Write,
+    report: &RunReport<'_, '_>,
+    pairs: &[Pair<'_>],
+) -> io::Result<()> {
+    let mut failures = HashMap::new();
+    for group in report.groups {
+        for member in &group.pairs {
+            failures.insert((&member.pair.template.name, &member.pair.case.id), group);
+        }
+    }
+    let mut junit = Report::new("rolecall run");
+    for of_template in pairs.chunk_by(|a, b| a.template.name == b.template.name) {
+        let Some(first) = of_template.first() else {
+            continue;
+        };
+        let mut suite = TestSuite::new(xml(first.template.name.as_str()));
+        for pair in of_template {
+            let status = match failures.get(&(&pair.template.name, &pair.case.id)) {
+                None => TestCaseStatus::success(),
+                Some(group) => {
+                    let what = group.diff().and_then(|diff| diff.first.as_deref());
+                    let what = what.or(group.word()).unwrap_or_default();
+                    let is_example = group.pairs.first().is_some_and(|first| {
+                        std::ptr::eq(first.pair.case, pair.case)
+                            && first.pair.template.name == pair.template.name
+                    });
+                    let what = match group.pairs.first() {
+                        Some(first) if !is_example => format!(
+                            "as in {} {}: {what}",
+                            first.pair.template.name, first.pair.case.id
+                        ),
+                        _ => what.to_owned(),
+                    };
+                    let lines = first_lines(group, MOST_LINES);
+                    let lines: Vec<String> = lines.iter().map(markdown::line).collect();
+                    failure(group.fault().name(), &what, &lines.join("\n"))
+                }
+            };
+            let mut test = TestCase::new(xml(&pair.case.id.to_string()), status);
+            test.set_classname(xml(pair.template.name.as_str()));
+            suite.add_test_case(test);
+        }
+        junit.add_test_suite(suite);
+    }
+    let mut others = TestSuite::new("rolecall");
+    let files = report.input.iter().chain(&report.conclusion.problems);
+    let files = files.map(|problem| ("file", problem.to_string(), String::new()));
+    let gone = report.conclusion.gone.iter().map(|name| {
+        let what = format!("{name}: the reference agrees now");
+        ("no divergence", what, String::new())
+    });
+    let mut cards = Vec::new();
+    for held in &report.conclusion.cards {
+        let mut text = Vec::new();
+        held_cards::write(&mut text, std::slice::from_ref(held), true)?;
+        let text = clean::plain(&text);
+        cards.push(("report card", held.template.clone(), text));
+    }
+    for (kind, what, text) in files.chain(gone).chain(cards) {
+        let test = TestCase::new(xml(&what), failure(kind, &what, &text));
+        others.add_test_case(test);
+    }
+    if !others.test_cases.is_empty() {
+        junit.add_test_suite(others);
+    }
+    finish(out, &junit)
+}
+
+/// How many lines of a difference to show.
+const MOST_LINES: usize = 60;
+
+fn failure(kind: &str, what: &str, text: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status
+        .set_type(kind)
+        .set_message(xml(what))
+        .set_description(xml(text));
+    status
+}
+
+fn finish(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    // What fails here is the text; writing it fails as any other report does.
+    let text = report.to_string().map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())?;
     out.write_all(b"\n")
 }
 

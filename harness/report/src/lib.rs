@@ -27,13 +27,10 @@ pub mod references;
 pub mod tokens;
 pub mod transcripts;
 
-pub mod html;
-
 mod excerpt;
 
 pub mod accepting;
 pub mod card;
-pub mod comparison;
 pub mod explanation;
 pub mod export;
 pub mod failures;
@@ -51,8 +48,17 @@ pub mod trust;
 
 mod place;
 
+pub mod run_report;
+
+pub mod markdown;
+
+pub mod html;
+
+pub mod comparison;
+
 pub mod cards;
 pub mod github;
+pub mod held_cards;
 pub mod junit;
 pub mod sarif;
 

@@ -44,7 +44,13 @@ fn write_close(out: &mut dyn Write, parities: &[Parity<'_>], unexplained: usize)
         parities.flat_map(|parity| parity.comparison.kept())
     };
     let all = counted(kept().count(), "case", "cases");
-    let same = thousands(kept().filter(|kept| is_same(kept)).count());
+    let is_prompt = |kept: &&KeptCase| kept.relation == Relation::SamePrompt;
+    let same = thousands(kept().filter(is_prompt).count());
+    let neither = kept().filter(|kept| is_same(kept) && kept.relation != Relation::SamePrompt);
+    let neither = match neither.count() {
+        0 => String::new(),
+        count => format!(", no prompt from either in {}", thousands(count)),
+    };
     let rest = match unexplained {
         0 => Styled(GOOD, "no difference is unexplained".to_owned()),
         count => Styled(
@@ -59,7 +65,7 @@ fn write_close(out: &mut dyn Write, parities: &[Parity<'_>], unexplained: usize)
     let twins = counted(parities.len(), "twin", "twins");
     paragraph(
         out,
-        &format!("\n{twins}: the same in {same} of {all}; {rest}"),
+        &format!("\n{twins}: the same prompt in {same} of {all}{neither}; {rest}"),
         2,
     )
 }

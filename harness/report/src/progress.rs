@@ -34,6 +34,15 @@ impl Progress {
         Progress(ProgressBar::hidden())
     }
 
+    /// A bar for work that may be slow; a hidden one for work that is not.
+    pub fn of_slow(is_slow: bool, count: usize, what: &str, things: &'static str) -> Progress {
+        if is_slow {
+            Progress::new(count, what, things)
+        } else {
+            Progress::hidden()
+        }
+    }
+
     /// Removes the bar.
     pub fn clear(&self) {
         self.0.finish_and_clear();

@@ -1,4 +1,4 @@
-//! Report cards as SARIF 2.1.0, which code scanning reads: GitHub's, GitLab's, editors'.
+//! Report cards and runs as SARIF 2.1.0, which code scanning reads: GitHub's, GitLab's, editors'.
 //!
 //! This module writes the format by hand. The crates for it generate the format's whole schema as
 //! types, and a report card needs only a screenful.
@@ -11,10 +11,14 @@ use rolecall_model::Template;
 use serde_json::{Value, json};
 
 use super::json;
+use super::numbers::counted;
 use super::place::lines;
+use super::run_report::RunReport;
+use rolecall_base::problem::Location;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{self, Finding, Severity};
 use rolecall_source::template_file::line_in_file;
+use rolecall_suite::conclusion::Fault;
 
 /// The rule for templates that cannot be read.
 const SYNTAX: &str = "syntax";
@@ -46,20 +50,102 @@ pub fn write(
         .iter()
         .flat_map(|card| results(card, of(card), folder))
         .collect();
-    let log = json!({
+    json::write(out, &log(&rules(), &results))
+}
+
+/// Writes the results of a run: a rule for each way to be not as expected, a result for each cause.
+pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path) -> io::Result<()> {
+    let result = |rule: &str, message: String, path: &Path, line: usize, mark: String| {
+        json!({
+            "ruleId": rule,
+            "level": "error",
+            "message": {"text": message},
+            "locations": [{"physicalLocation": {
+                "artifactLocation": {"uri": uri(path, folder)},
+                "region": {"startLine": line},
+            }}],
+            "partialFingerprints": {"primaryLocationLineHash": mark},
+            "suppressions": [],
+        })
+    };
+    let mut results = Vec::new();
+    for group in report.groups {
+        let Some(first) = group.pairs.first() else {
+            continue;
+        };
+        let pair = &first.pair;
+        let name = format!("{} {}", pair.template.name, pair.case.id);
+        let mut message = name.clone();
+        if group.pairs.len() > 1 {
+            let others = counted(group.pairs.len() - 1, "other pair", "other pairs");
+            message = format!("{message} and {others}");
+        }
+        let difference = group.diff().and_then(|diff| diff.first.as_deref());
+        for what in difference.into_iter().chain(group.word()) {
+            message = format!("{message}\n{what}");
+        }
+        let line = line_in_file(pair.template, None).unwrap_or(1);
+        let rule = group.fault().name();
+        let mark = format!("{name}/{rule}");
+        results.push(result(rule, message, &pair.template.path, line, mark));
+    }
+    for held in &report.conclusion.cards {
+        let forbidden = held.forbidden.iter().map(|found| found.contract.id);
+        let mut message = format!("{}: the report card is not as demanded", held.template);
+        for id in forbidden {
+            message = format!("{message}\n{id} is broken, and nothing gives the reason");
+        }
+        let mark = format!("{}/report card", held.template);
+        results.push(result(REPORT_CARD, message, &held.path, 1, mark));
+    }
+    for problem in report.input.iter().chain(&report.conclusion.problems) {
+        let line = match problem.position {
+            Some(Location::Text(position)) => position.line,
+            Some(Location::Byte(_)) | None => 1,
+        };
+        let mark = format!("{}/file", problem.message);
+        let message = problem.message.clone();
+        results.push(result(FILE, message, &problem.path, line, mark));
+    }
+    let rules = Fault::ALL
+        .map(|fault| (fault.name(), fault.about()))
+        .into_iter()
+        .chain([
+            (REPORT_CARD, "the report card is not as the suite demands"),
+            (FILE, "a file that the run needs is wrong"),
+        ]);
+    let rules: Vec<Value> = rules
+        .map(|(id, about)| {
+            json!({
+                "id": id,
+                "shortDescription": {"text": about},
+                "fullDescription": {"text": about},
+                "help": {"text": about},
+                "defaultConfiguration": {"level": "error"},
+            })
+        })
+        .collect();
+    json::write(out, &log(&rules, &results))
+}
+
+/// The rule for report cards, and the one for files.
+const REPORT_CARD: &str = "report card";
+const FILE: &str = "file";
+
+fn log(rules: &[Value], results: &[Value]) -> Value {
+    json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": {"driver": {
                 "name": "rolecall",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules(),
+                "rules": rules,
             }},
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
-    });
-    json::write(out, &log)
+    })
 }
 
 /// A rule for each contract, in their order, and one for templates that cannot be read.

@@ -12,6 +12,7 @@ use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
 use rolecall_base::invocation;
 use rolecall_suite::conclusion::{Conclusion, PairTally, Share};
+use rolecall_suite::held_card::CardStatus;
 use rolecall_suite::run::per_second;
 
 /// How many pairs equal their snapshots: `2 changed, 351 same`.
@@ -136,22 +137,23 @@ pub fn write_parts(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Resu
     Ok(())
 }
 
-/// Writes the last lines: how many pairs, how fast, whether they agree with `law`, and what to do
-/// next.
+/// Writes the last lines: how many pairs of which `origin`, how fast, whether they agree with
+/// `law`, and what to do next.
 pub fn write_close(
     out: &mut dyn Write,
     conclusion: &Conclusion<'_>,
+    origin: &str,
     law: Option<&str>,
 ) -> io::Result<()> {
     let (tally, elapsed) = (&conclusion.total, conclusion.elapsed);
     let per_second = per_second(tally.all(), elapsed);
-    writeln!(
-        out,
-        "{} in {:.2} s ({} pairs/s)",
+    let extent = format!(
+        "{origin}: {} in {:.2} s ({} pairs/s)",
         Styled(HEADING, counted(tally.all(), "pair", "pairs")),
         elapsed.as_secs_f64(),
         thousands(per_second),
-    )?;
+    );
+    line(out, &extent)?;
     match law {
         None => {
             let what = "unverified: these pairs are not in the suite; --against transformers or \
@@ -186,6 +188,20 @@ pub fn write_close(
                 0 => String::new(),
                 count => format!("; {} not asked", thousands(count)),
             };
+            // Nothing disagrees with a record that is not there.
+            if tally.agree + tally.differ == 0 && tally.unverified == tally.judged() {
+                let none = format!(
+                    "{} verified by {law}",
+                    Styled(
+                        BAD,
+                        format!(
+                            "none of {}",
+                            counted(tally.judged(), "pair is", "pairs are")
+                        )
+                    )
+                );
+                return write_not_accepted(out, conclusion, Some(none));
+            }
             let agree = format!(
                 "{} of {} agree ({})",
                 thousands(tally.agree),
@@ -201,16 +217,57 @@ pub fn write_close(
             )?;
         }
     }
-    let not = tally.changed + tally.new;
-    if not == 0 {
-        return Ok(());
+    write_not_accepted(out, conclusion, None)
+}
+
+/// Writes a line, if there is one, and then what is not as accepted.
+fn write_not_accepted(
+    out: &mut dyn Write,
+    conclusion: &Conclusion<'_>,
+    before: Option<String>,
+) -> io::Result<()> {
+    if let Some(before) = before {
+        line(out, &before)?;
     }
-    let not = counted(not, "pair is", "pairs are");
+    let tally = &conclusion.total;
+    let mut wrong = Vec::new();
+    let pairs = tally.changed + tally.new;
+    let cards = conclusion.cards.iter();
+    let cards = cards.filter(|held| !matches!(held.change, CardStatus::Same));
+    let cards = cards.count();
     let review = invocation::review();
-    line(
-        out,
-        &format!("{} not as accepted: {review}", Styled(BAD, not)),
-    )
+    match (pairs, cards) {
+        (0, 0) => {}
+        (pairs, 0) => wrong.push((counted(pairs, "pair is", "pairs are"), review)),
+        (0, cards) => wrong.push((counted(cards, "report card is", "report cards are"), review)),
+        (pairs, cards) => wrong.push((
+            format!(
+                "{} and {}",
+                counted(pairs, "pair", "pairs"),
+                counted(cards, "report card are", "report cards are")
+            ),
+            review,
+        )),
+    }
+    for (what, review) in wrong {
+        line(
+            out,
+            &format!("{} not as accepted: {review}", Styled(BAD, what)),
+        )?;
+    }
+    let forbidden: usize = conclusion
+        .cards
+        .iter()
+        .map(|held| held.forbidden.len())
+        .sum();
+    if forbidden > 0 {
+        let count = counted(forbidden, "contract is", "contracts are");
+        line(
+            out,
+            &format!("{} broken and not explained", Styled(BAD, count)),
+        )?;
+    }
+    Ok(())
 }
 
 /// A line that is wrapped between words to the screen's width.

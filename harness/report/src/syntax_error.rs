@@ -17,6 +17,9 @@ pub fn write(out: &mut dyn Write, error: &SyntaxError) -> io::Result<()> {
     let message = shown(&error.message);
     let text = format!("{} {}: {message}", Styled(BAD, "error"), error.place);
     writeln!(out, "{}", wrapped(&text, screen::width(), 2))?;
+    if let Some(help) = error.help {
+        writeln!(out, "{}", wrapped(&format!("  {help}"), screen::width(), 2))?;
+    }
     let Some(source) = &error.source else {
         return Ok(());
     };

@@ -16,11 +16,12 @@ use rolecall_card::known_defects;
 use rolecall_front::engines::Engines;
 use rolecall_matrix::measurement;
 use rolecall_source::template_file::sidecar;
+use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::{Record, RecordedAnswer, Records};
 use rolecall_suite::schema;
-use rolecall_suite::snapshot::{self, Accepted, Snapshots, Survey, contents};
+use rolecall_suite::snapshot::{Accepted, Snapshots, Survey, contents};
 use rolecall_suite::suite::{Pair, Suite, by_file};
 
 /// All problems of the suite as a whole, sorted by path. [`Suite::problems`] has the problems of
@@ -42,8 +43,10 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     findings.extend(measurement::problems(layout));
     cases(layout, suite, &mut findings);
     // Only the published suite has to have these.
-    if layout.configuration().is_none() {
+    if holds_cards(layout) {
         cards(layout, suite, &mut findings);
+    }
+    if layout.configuration().is_none() {
         sidecars(suite, &mut findings);
         tools(layout, suite, &mut findings);
         strays(layout, suite, &mut findings);
@@ -62,30 +65,8 @@ fn snapshots(
     let snapshots = Snapshots::of(layout);
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     let files: Vec<_> = by_file(&pairs).collect();
-    let mut expected = BTreeSet::new();
-    for template in &suite.templates {
-        expected.insert(Records::file(snapshots.root(), &template.name));
-        if layout.configuration().is_none() {
-            expected.insert(snapshots.card(&template.name));
-        }
-    }
-    for (template, family, pairs) in &files {
-        expected.insert(snapshots.file(&template.name, family));
-        if pairs.iter().any(|pair| divergences.has_seen_any(pair)) {
-            expected.insert(snapshots.reference_file(&template.name, family));
-        }
-    }
-    let survey = if is_there(snapshots.root()) {
-        Survey::of(snapshots.root(), &expected)
-    } else {
-        Survey::default()
-    };
-    for path in survey.orphans {
-        findings.push(
-            Problem::new(path, "an orphan: nothing in the suite has it")
-                .help("delete it, or bring back the template, family or divergence it was for"),
-        );
-    }
+    let survey = survey(layout, suite, divergences, &pairs);
+    findings.extend(survey.orphans.iter().map(orphan));
     let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
     findings.extend(survey.strange);
     for path in survey.pending {
@@ -99,6 +80,47 @@ fn snapshots(
             findings.extend(missing(&accepted, pairs));
         }
     }
+}
+
+/// The files of a suite's snapshots besides those that its pairs need.
+fn survey(layout: &Layout, suite: &Suite, divergences: &Divergences, pairs: &[Pair<'_>]) -> Survey {
+    let snapshots = Snapshots::of(layout);
+    if !is_there(snapshots.root()) {
+        return Survey::default();
+    }
+    let mut expected = BTreeSet::new();
+    for template in &suite.templates {
+        expected.insert(Records::file(snapshots.root(), &template.name));
+        if holds_cards(layout) {
+            expected.insert(snapshots.card(&template.name));
+        }
+    }
+    for (template, family, pairs) in by_file(pairs) {
+        expected.insert(snapshots.file(&template.name, family));
+        if pairs.iter().any(|pair| divergences.has_seen_any(pair)) {
+            expected.insert(snapshots.reference_file(&template.name, family));
+        }
+    }
+    Survey::of(snapshots.root(), &expected)
+}
+
+fn orphan(path: &PathBuf) -> Problem {
+    Problem::new(path, "an orphan: nothing in the suite has it")
+        .help("delete it, or bring back the template, family or divergence it was for")
+}
+
+/// Accepted snapshots and records of templates and families that the suite does not have any more.
+/// A run over the rest would not notice that they are gone.
+pub fn orphans(layout: &Layout, suite: &Suite, divergences: &Divergences) -> Vec<Problem> {
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    let survey = survey(layout, suite, divergences, &pairs);
+    survey.orphans.iter().map(orphan).collect()
+}
+
+/// Whether the report cards of a suite are accepted as prompts are.
+fn holds_cards(layout: &Layout) -> bool {
+    let own = layout.configuration();
+    own.is_none_or(|own| own.contracts != CardRule::Off)
 }
 
 /// Reports transcripts that were never accepted.
@@ -126,14 +148,14 @@ fn cards(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         let path = snapshots.card(&template.name);
         if !is_there(&path) || path.is_file() && !path.is_symlink() {
-            findings.extend(card(path, template));
+            findings.extend(card(&snapshots, path, template));
         }
     }
 }
 
 /// The problem with a card snapshot: it is missing, or insta would write it differently. This check
 /// does not ask whether it is the right card.
-fn card(path: PathBuf, template: &Template) -> Option<Problem> {
+fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Problem> {
     if !is_there(&path) {
         return Some(
             Problem::new(path, "missing: the report card was never accepted")
@@ -145,7 +167,7 @@ fn card(path: PathBuf, template: &Template) -> Option<Problem> {
         Err(problem) => return Some(problem),
     };
     let is_as_written =
-        contents(&file).is_some_and(|card| snapshot::card_file(template, card) == file);
+        contents(&file).is_some_and(|card| snapshots.written_card(template, card) == file);
     (!is_as_written).then(|| {
         Problem::new(path, "not as insta writes it: someone has edited it")
             .help(format!("delete it, then {}", invocation::review()))
@@ -280,7 +302,7 @@ fn kept_transcripts(
         }
     }
     let count = sections.len();
-    let written = snapshot::reference_file(template, sections);
+    let written = rolecall_suite::snapshot::reference_file(template, sections);
     if count == diverged.len() && read_text(kept.path()).ok() != Some(written) {
         complain("edited after it was written".to_owned());
     }

@@ -1,11 +1,11 @@
 //! Why a template cannot be read at all, and where.
 
 use rolecall_model::guard::{column_of_refusal, load};
-use rolecall_model::{Engine, Outcome, Stage, Template, TemplatePart};
+use rolecall_model::{Dialect, Engine, Outcome, Stage, Template, TemplatePart};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::template_file::{line_in_file, place};
+use crate::template_file::{is_go, line_in_file, place};
 
 /// Why an engine cannot read a template: every conversation fails for that reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -23,6 +23,9 @@ pub struct SyntaxError {
     /// The line itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// What to do, where the template looks like one of the other language.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<&'static str>,
 }
 
 impl SyntaxError {
@@ -52,7 +55,21 @@ impl SyntaxError {
             column,
             message: message.clone(),
             source: source.map(str::to_owned),
+            help: other_language(template),
         })
+    }
+}
+
+/// What to do with a template that looks like one of the other language than its file's name says.
+fn other_language(template: &Template) -> Option<&'static str> {
+    match template.dialect {
+        Dialect::Jinja if is_go(&template.source) => {
+            Some("it looks like a Go template of Ollama: name the file with the ending .gotmpl")
+        }
+        Dialect::Go if template.source.contains("{%") => {
+            Some("it looks like a Jinja template: name the file with the ending .jinja")
+        }
+        Dialect::Jinja | Dialect::Go => None,
     }
 }
 

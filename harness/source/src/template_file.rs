@@ -342,6 +342,24 @@ fn read_variable(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Opt
     Some(Variable::ToolsJson { indent })
 }
 
+/// Whether a template is written for Go. Such a template has no `{%`, without which Jinja has no
+/// statements, and some `{{` is followed by text that is an error in Jinja, such as `.Messages` or
+/// `range`.
+pub fn is_go(text: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "if", "range", "with", "end", "else", "define", "template", "block",
+    ];
+    let is_of_go = |action: &str| {
+        let action = action.strip_prefix('-').unwrap_or(action).trim_start();
+        let word = action
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .next()
+            .unwrap_or_default();
+        action.starts_with(['.', '$']) || action.starts_with("/*") || WORDS.contains(&word)
+    };
+    !text.contains("{%") && text.split("{{").skip(1).any(is_of_go)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -447,5 +465,28 @@ mod tests {
         assert_eq!(read_template(&path).unwrap().source, "F");
         std::fs::write(&beside, r#"{"about": 1}"#).unwrap();
         assert!(read_template(&path).is_err());
+    }
+
+    #[test]
+    fn the_dialect_is_seen_in_the_text() {
+        for go in [
+            "{{ .Prompt }}",
+            "a{{- range .Messages }}{{ .Role }}{{ end }}",
+            "{{/* words */}}x",
+            "{{ $x := 1 }}",
+            "{{if .System}}{{.System}}{{end}}",
+        ] {
+            assert!(is_go(go), "{go}");
+        }
+        for jinja in [
+            "",
+            "words",
+            "{{ messages[0].content }}",
+            "{% for m in messages %}{{ m.content }}{% endfor %}",
+            "{{ '{{ .Prompt }}' }}{% if x %}{% endif %}",
+            "{{ ending }}{{- iffy }}",
+        ] {
+            assert!(!is_go(jinja), "{jinja}");
+        }
     }
 }

@@ -49,8 +49,8 @@ const CASE: &str = r#"{
 "#;
 
 /// The workflow for GitHub, which checks the suite on every change.
-const WORKFLOW: &str = r"# Checks the chat templates of rolecall.toml: every prompt is as accepted, and no template breaks
-# a contract that it did not break before.
+const WORKFLOW: &str = r"# Checks the chat templates of rolecall.toml: every prompt and every report card is as accepted, and
+# no error on a card is without a reason in rolecall.toml.
 name: chat templates
 on: [push, pull_request]
 permissions:
@@ -192,6 +192,9 @@ fn plain(name: &str) -> String {
 fn configuration(templates: &[(String, String)]) -> String {
     let mut text = String::from(
         "# Chat templates. `rolecall run` compares each prompt with the one that was accepted.\n\n\
+         # It also fails if a template breaks a contract of its report card, unless `broken` below\n\
+         # gives the reason: `errors` or `warnings` and worse; `off` asks for none.\n\
+         contracts = \"errors\"\n\n\
          [templates]\n",
     );
     // Writing to a string cannot fail.

@@ -1,11 +1,14 @@
 //! The files and folders of a suite: its inputs, snapshots and records.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::configuration::{self, Configuration, ConfiguredTemplate};
-use rolecall_base::problem::Problem;
+use rolecall_base::file::is_there;
+use rolecall_base::problem::{Problem, shown_path};
 use rolecall_base::root::Root;
+use rolecall_model::TemplateName;
 
 /// The files and folders of a suite.
 #[derive(Debug, Clone)]
@@ -23,6 +26,17 @@ enum SuiteKind {
     Builtin,
     /// A folder with `rolecall.toml`, and the root of the built-in suite.
     Own(Arc<Configuration>, PathBuf),
+}
+
+/// The suite as reports name it: its `rolecall.toml`, or where else it comes from.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            SuiteKind::Checkout => f.write_str("this repository's suite"),
+            SuiteKind::Builtin => f.write_str("the built-in suite"),
+            SuiteKind::Own(configuration, _) => f.write_str(&shown_path(&configuration.path)),
+        }
+    }
 }
 
 impl Layout {
@@ -68,6 +82,18 @@ impl Layout {
         layout
     }
 
+    /// The same layout with some of the templates of a `rolecall.toml`. Other layouts stay as they
+    /// are.
+    #[must_use]
+    pub fn with_templates(&self, mut is_wanted: impl FnMut(&TemplateName) -> bool) -> Layout {
+        let mut layout = self.clone();
+        if let SuiteKind::Own(configuration, _) = &mut layout.kind {
+            let templates = &mut Arc::make_mut(configuration).templates;
+            templates.retain(|configured| is_wanted(&configured.name));
+        }
+        layout
+    }
+
     /// Looks for a suite with the folders of a checkout from a folder upwards: the first folder
     /// that has both `cases/conversations` and `cases/templates`.
     pub fn find(from: &Path) -> Option<Layout> {
@@ -80,7 +106,8 @@ impl Layout {
     pub fn find_configuration(from: &Path) -> Option<PathBuf> {
         for folder in from.ancestors() {
             let file = folder.join(configuration::FILE);
-            if file.is_file() {
+            // Reading reports a file that cannot be read, a folder, or a link to nowhere.
+            if is_there(&file) {
                 return Some(file);
             }
             let checkout = Layout::new(folder);

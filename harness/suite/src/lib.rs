@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod card_rule;
 pub mod case_file;
 
 pub mod configuration;
@@ -37,6 +38,8 @@ pub mod expectations;
 pub mod opened;
 
 pub mod run;
+
+pub mod held_card;
 
 pub mod conclusion;
 

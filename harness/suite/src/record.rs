@@ -285,6 +285,11 @@ impl Records {
         snapshots.join(template.as_str()).join("reference.json")
     }
 
+    /// Whether no template has a record, and none needs one.
+    pub fn are_never_asked(&self) -> bool {
+        self.templates.is_empty() && !self.never_asked.is_empty()
+    }
+
     /// Reads the records of templates. A missing file is not a problem: the template's
     /// pairs are unverified.
     pub fn read<'t>(layout: &Layout, templates: impl IntoIterator<Item = &'t Template>) -> Records {

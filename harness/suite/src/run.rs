@@ -15,7 +15,7 @@ use crate::opened::Opened;
 use crate::record::Unverified;
 use crate::snapshot::{SnapshotStatus, Snapshots};
 use crate::suite::{Pair, Suite, templates_of};
-use crate::verdict::{Truth, Verdict, by_outcome, by_record};
+use crate::verdict::{Truth, Verdict, by_accepted, by_outcome, by_record};
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::problem::Problem;
 use rolecall_base::stream;
@@ -361,6 +361,25 @@ impl<'r> Runner<'r> {
                     }
                     None => Verdict::Unverified(Unverified::Outside),
                 },
+            };
+            // Where nobody asked a reference, what was accepted is the law for other engines, too.
+            let (comparison, verdict) = match (comparison, verdict, expected.truth) {
+                (
+                    None,
+                    Verdict::Unverified(Unverified::NeverAsked),
+                    Truth::Records {
+                        divergences,
+                        snapshots,
+                        ..
+                    },
+                ) => match by_accepted((snapshots, divergences), engine, pair, outcome) {
+                    Some(verdict) => (None, verdict),
+                    None => (
+                        Some(SnapshotStatus::New),
+                        Verdict::Unverified(Unverified::NeverAsked),
+                    ),
+                },
+                (comparison, verdict, _) => (comparison, verdict),
             };
             let mut compared = Compared::new(rendered, comparison, verdict);
             // Error messages are short, and reports may need them.

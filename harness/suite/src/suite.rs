@@ -149,6 +149,13 @@ impl Suite {
             return;
         };
         let chosen = &configuration.builtin;
+        let all: Vec<(&str, &str)> = self
+            .cases
+            .iter()
+            .map(|case| (case.id.family(), case.id.name()))
+            .collect();
+        let unmatched = chosen.unmatched(&configuration.path, &all);
+        self.problems.extend(unmatched);
         let builtin: HashSet<String> = self.families.iter().map(|(name, _)| name.clone()).collect();
         self.cases
             .retain(|case| chosen.has(case.id.family(), case.id.name()));
@@ -326,6 +333,14 @@ impl Suite {
         is_other
     }
 
+    /// Adds the templates of another suite, with the problems and notes about them.
+    pub fn add_templates(&mut self, other: Suite) {
+        self.templates.extend(other.templates);
+        self.templates.sort_by(|a, b| a.name.cmp(&b.name));
+        self.problems.extend(other.problems);
+        self.notes.extend(other.notes);
+    }
+
     /// The cases as the case files have them, without copies for other fronts.
     pub fn written_cases(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|case| case.front.is_none())
@@ -433,8 +448,17 @@ impl Suite {
         (files, Some(root))
     }
 
-    /// Gives templates that share a name longer ones.
+    /// Gives templates that share a name longer ones: first with the extension or the folder of
+    /// their models, then with more and more of the folders above them.
     fn lengthen_names(&mut self) {
+        self.rename_sharing(longer_name);
+        for folders in 1..=MOST_FOLDERS {
+            self.rename_sharing(|name, template| name_with_folders(name, template, folders));
+        }
+    }
+
+    /// Renames the templates that share their name with others.
+    fn rename_sharing(&mut self, longer: impl Fn(&TemplateName, &Template) -> TemplateName) {
         let mut sharing: BTreeMap<TemplateName, Vec<usize>> = BTreeMap::new();
         for (index, template) in self.templates.iter().enumerate() {
             sharing
@@ -443,12 +467,9 @@ impl Suite {
                 .push(index);
         }
         for (name, indices) in sharing.into_iter().filter(|(_, all)| all.len() > 1) {
-            let longer: Vec<TemplateName> = indices
-                .iter()
-                .map(|index| longer_name(&name, &self.templates[*index]))
-                .collect();
-            for (index, longer) in indices.into_iter().zip(longer) {
-                self.templates[index].name = longer;
+            for index in indices {
+                let template = &self.templates[index];
+                self.templates[index].name = longer(&name, template);
             }
         }
     }
@@ -489,6 +510,37 @@ impl Suite {
 
 /// Folders that every model or store has, so they do not distinguish any.
 const SHARED_FOLDERS: [&str; 4] = ["additional_chat_templates", "snapshots", "blobs", "models"];
+
+/// The most folders above a template that become part of its name.
+const MOST_FOLDERS: usize = 4;
+
+/// Names of files that say nothing about the model: every model on the hub has such a file.
+const SHARED_FILES: [&str; 2] = ["chat_template.jinja", "template.gotmpl"];
+
+/// A name with some of the folders above the template's file. A file whose name every model has
+/// lends it nothing.
+fn name_with_folders(name: &TemplateName, template: &Template, count: usize) -> TemplateName {
+    let path = template.path.canonicalize();
+    let path = path.as_deref().unwrap_or(&template.path);
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let folders = path
+        .ancestors()
+        .skip(1)
+        .filter_map(|folder| folder.file_name())
+        .map(|folder| folder.to_string_lossy());
+    let mut parts: Vec<_> = folders.take(count).collect();
+    parts.reverse();
+    if parts.is_empty() {
+        return name.clone();
+    }
+    let is_shared = SHARED_FILES.contains(&file.as_ref());
+    let is_whole = template.part == TemplatePart::Whole;
+    if !(is_whole && is_shared) {
+        let own = if is_whole { file } else { name.as_str().into() };
+        parts.push(own);
+    }
+    naming::of_model(&parts.join("/"), None)
+}
 
 /// A longer name for a template that shares its name with others. For a template and its
 /// port, the extension is added; for models in different folders, the folder is.

@@ -100,6 +100,18 @@ pub fn by_record(
     }))
 }
 
+/// Judges the outcome of another engine by the accepted transcript. Nothing if there is none.
+pub(crate) fn by_accepted(
+    (snapshots, divergences): (&Snapshots, &Divergences),
+    engine: &str,
+    pair: &Pair<'_>,
+    outcome: &Outcome,
+) -> Option<Verdict> {
+    let accepted = snapshots.accepted(&pair.template.name, pair.case.id.family());
+    let accepted = transcript::decode(accepted.transcript(pair.case.id.name())?).ok()?;
+    Some(by_outcome(divergences, engine, pair, &accepted, outcome))
+}
+
 /// Judges an outcome by another engine's outcome.
 pub(crate) fn by_outcome(
     divergences: &Divergences,

@@ -55,7 +55,7 @@ fn a_key_goes_to_an_address_on_the_command_line() {
     let (server, seen) = server(401, "{}".to_owned());
     world.write("work/chat_template.jinja", TEMPLATE);
     let engine = format!("llama-server={}", server.address);
-    let arguments = ["run", "chat_template.jinja", "--engine", &engine];
+    let arguments = ["run", "--builtin", "chatml", "--engine", &engine];
     world.rolecall(&arguments).is_well(&[2]);
     let seen = seen.lock().unwrap();
     assert!(seen.iter().any(|key| key == "Bearer secret-key-8e21"));

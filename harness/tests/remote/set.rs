@@ -87,9 +87,9 @@ fn what_cannot_be_set_is_refused() {
     check(&["--special-token", "b=1", "--special-token", "b=2"])
         .refused(&["--special-token b is given twice"]);
     world
-        .run(&["check", "--variable", "x=1"])
+        .run(&["check", "--builtin", "--variable", "x=1"])
         .refused(&["--variable is for templates that you name"]);
     world
-        .run(&["run", "--special-token", "x=1"])
+        .run(&["run", "--builtin", "--special-token", "x=1"])
         .refused(&["--special-token is for templates"]);
 }

@@ -92,13 +92,19 @@ fn a_folder_with_nothing_in_it_is_a_problem() {
 }
 
 #[test]
-fn a_template_of_a_model_that_is_named_alone_has_no_tokens() {
+fn a_template_of_a_model_that_is_named_alone_has_the_tokens_of_its_model() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "F");
     folder.write("m/tokenizer_config.json", r#"{"bos_token": "<s>"}"#);
     let found = folder.read("m/chat_template.jinja");
-    assert_eq!(templates(&found), ["chat_template: F"]);
-    assert!(notes(&found)[0].contains("without the special tokens of its model"));
+    assert_eq!(templates(&found), ["m: F"]);
+    assert_eq!(found.templates[0].special_tokens["bos_token"], "<s>");
+    assert_eq!(
+        found.templates[0].path,
+        folder.0.path().join("m/chat_template.jinja")
+    );
+    // A sidecar says more.
+    folder.write("m/chat_template.json", "{}");
 }
 
 #[cfg(unix)]

@@ -1,27 +1,34 @@
 //! The command `accept`: makes current results the expected ones.
 
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
+use std::path::PathBuf;
 
-use rolecall::accepting::{Accepting, is_open};
+use rolecall::accepting::{AcceptedFile, Accepting, is_open};
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
+use rolecall::file::write_below;
+use rolecall::held_card::{CardStatus, HeldCard};
+use rolecall::problem::Problem;
 use rolecall::reference::Reference;
-use rolecall::report::accepting::{self as report, AcceptedCounts};
+use rolecall::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
 use rolecall::report::difference::{self, Extent, FaultGroups};
+use rolecall::report::held_cards;
 use rolecall::report::progress::Progress;
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite, templates_of};
 use rolecall::verdict::{Truth, Verdict};
-use rolecall_model::{Engine, OutcomeKind};
+use rolecall_model::{Engine, OutcomeKind, TemplateName};
 
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::{engines, home, inputs};
+use crate::{cards, engines, home, inputs};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
+    home::tell_suite(&layout);
     // From reading what was accepted before to the last file that is written.
     let _lock = if arguments.dry_run {
         None
@@ -49,49 +56,138 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         engines: &engines,
         arguments,
     };
-    let mut counts = AcceptedCounts::default();
-    let (mut open, unknown) = asker.by_record(&pairs, &mut counts)?;
+    let mut choice = Choice::default();
+    let (mut open, unknown) = asker.by_record(&pairs, &mut choice.counts)?;
     if !unknown.is_empty() {
         open.extend(asker.by_reference(&unknown)?);
     }
-    let mut accepting = Accepting::default();
-    let mut groups = FaultGroups::default();
     for compared in &open {
-        let is_confirmed = is_confirmed(compared);
-        if !is_confirmed && !is_result(compared, &arguments.also) {
-            counts.broken += 1;
-        } else if is_confirmed || !arguments.verified {
-            accepting.add(compared);
-            groups.add(compared);
-            counts.accept(compared, is_confirmed);
-        } else if matches!(compared.verdict, Verdict::Unverified(_)) {
-            counts.unknown += 1;
-        } else {
-            counts.refuted += 1;
-        }
+        choice.add(compared, arguments, &expectations);
     }
     let extent = if arguments.all {
         Extent::WHOLE
     } else {
         Extent::SHORT
     };
-    difference::write(out, &groups.sorted(), extent)?;
-    let (files, mut problems) = accepting.files(&suite, &expectations.snapshots);
-    if !arguments.dry_run {
-        for file in &files {
-            problems.extend(file.write(&expectations.snapshots).err());
+    let groups = std::mem::take(&mut choice.groups).sorted();
+    difference::write(out, &groups, extent)?;
+    let jobs = arguments.jobs.map(usize::from);
+    let mut held = cards::held(&layout, &suite, &pairs, &engines, jobs)?;
+    // The card of a template whose prompts nobody confirms is not confirmed either.
+    held.retain(|card| !choice.left.contains(&card.template));
+    for card in &held {
+        held_cards::write_change(out, card, arguments.all)?;
+        held_cards::write_forbidden(out, card)?;
+    }
+    let (files, mut problems) = choice.accepting.files(&suite, &expectations.snapshots);
+    let written = if arguments.dry_run {
+        files.len()
+    } else {
+        choice.write(&files, &expectations, &mut problems)
+    };
+    for card in &held {
+        if matches!(card.change, CardStatus::Same) {
+            continue;
+        }
+        let result = if arguments.dry_run {
+            Ok(())
+        } else {
+            write_card(&suite, &expectations, card)
+        };
+        match result {
+            Ok(()) => choice.counts.cards += 1,
+            Err(problem) => problems.push(problem),
         }
     }
     report_problems(&problems)?;
     let references = Reference::of_pairs(&pairs);
-    report::write(out, &counts, &files, &references, arguments.dry_run)?;
+    let files = AcceptedFiles {
+        files: &files,
+        written,
+    };
+    report::write(out, &choice.counts, files, &references, arguments.dry_run)?;
     Ok(if !problems.is_empty() {
         Status::BadInput
-    } else if counts.has_left() {
+    } else if choice.counts.has_left() {
         Status::Nonconforming
     } else {
         Status::Fine
     })
+}
+
+/// Which results are accepted, and which are left.
+#[derive(Default)]
+struct Choice<'s> {
+    accepting: Accepting<'s>,
+    groups: FaultGroups<'s>,
+    counts: AcceptedCounts,
+    /// Templates with pairs that are not accepted.
+    left: HashSet<String>,
+    /// The accepted pairs of each file.
+    by_file: HashMap<PathBuf, AcceptedPairs>,
+}
+
+impl<'s> Choice<'s> {
+    fn add(
+        &mut self,
+        compared: &Compared<'s>,
+        arguments: &AcceptArguments,
+        expectations: &Expectations,
+    ) {
+        let is_confirmed = is_confirmed(compared);
+        let pair = &compared.rendered.pair;
+        let left = if !is_confirmed && !is_result(compared, &arguments.also) {
+            &mut self.counts.broken
+        } else if is_confirmed || !arguments.verified {
+            self.accepting.add(compared);
+            self.groups.add(compared);
+            let one = AcceptedPairs::of(compared, is_confirmed);
+            let snapshots = &expectations.snapshots;
+            let file = snapshots.file(&pair.template.name, pair.case.id.family());
+            self.by_file.entry(file).or_default().add(one);
+            self.counts.accepted.add(one);
+            return;
+        } else if matches!(compared.verdict, Verdict::Unverified(_)) {
+            &mut self.counts.unknown
+        } else {
+            &mut self.counts.refuted
+        };
+        *left += 1;
+        self.left.insert(pair.template.name.to_string());
+    }
+
+    /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
+    /// written.
+    fn write(
+        &mut self,
+        files: &[AcceptedFile],
+        expectations: &Expectations,
+        problems: &mut Vec<Problem>,
+    ) -> usize {
+        let mut written = 0;
+        for file in files {
+            match file.write(&expectations.snapshots) {
+                Ok(_) => written += 1,
+                Err(problem) => {
+                    problems.push(problem);
+                    let pairs = self.by_file.get(&file.path).copied().unwrap_or_default();
+                    self.counts.take_back(pairs);
+                }
+            }
+        }
+        written
+    }
+}
+
+/// Writes a report card as the accepted one.
+fn write_card(suite: &Suite, expectations: &Expectations, card: &HeldCard) -> Result<(), Problem> {
+    let name = TemplateName::new(&card.template);
+    let Some(template) = suite.template(&name) else {
+        return Ok(());
+    };
+    let snapshots = &expectations.snapshots;
+    let text = snapshots.written_card(template, &card.text);
+    write_below(snapshots.root(), &card.path, &text)
 }
 
 /// Renders pairs and gets their verdicts.

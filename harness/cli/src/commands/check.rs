@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
 
 use rolecall::card::Card;
+use rolecall::configuration;
 use rolecall::contract::{Contract, Severity};
 use rolecall::file::write_whole;
 use rolecall::known_defects::{self, KnownDefects};
@@ -11,23 +14,26 @@ use rolecall::report::card::CardDetail;
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{cards, clean, counted, github, html, json, junit, problems, sarif};
-use rolecall::run::Expected;
-use rolecall::suite::Pair;
+use rolecall::run::{Expected, TimedResults};
+use rolecall::suite::{Pair, Suite};
 
 use crate::args::CheckArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::setup::OneDialect;
-use crate::{engines, inputs, page, setup};
+use crate::surroundings::Surroundings;
+use crate::{engines, home, inputs, page, setup};
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
 
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let start = Instant::now();
+    let paths = paths(arguments)?;
     // Only the page shows cases.
     let mut suite = if arguments.html.is_some() {
-        inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?
+        inputs::load_templates_with_cases(&paths, &arguments.set)?
     } else {
-        inputs::load_templates(&arguments.paths, &arguments.set)?
+        inputs::load_templates(&paths, &arguments.set)?
     };
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;
@@ -46,6 +52,8 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         .with_progress(progress.step())
         .examine(&suite.templates, &tokenizers);
     progress.clear();
+    // The time that the user waited: reading a tokenizer takes longer than examining a template.
+    run.elapsed = start.elapsed();
     narrow(arguments, &mut run.results)?;
     let examined = &run.results;
     if let Some(path) = &arguments.html {
@@ -53,7 +61,11 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
         let shown = examined
             .iter()
-            .map(|card| (card.template.clone(), html::card(card)))
+            .map(|card| {
+                let mut templates = suite.templates.iter();
+                let template = templates.find(|one| one.name.as_str() == card.template);
+                (card.template.clone(), html::card(card, template))
+            })
             .collect();
         let mut page = html::Page::new("Rolecall check", &suite, &pairs, shown)
             .of_cards()
@@ -66,8 +78,45 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
             }
         });
         added?;
-        page::write(path, |out| page.write(out))?;
+        let verdict = html::verdict::of_cards(examined);
+        page::write(path, |out| page.write(out, &verdict))?;
     }
+    write(arguments, &run, &suite, out)?;
+    if let Some(path) = &arguments.write_baseline {
+        let known = KnownDefects::of(examined);
+        write_whole(path, known.text())?;
+        let count = counted(known.count(), "finding", "findings");
+        tell(&format!(
+            "wrote {}: {count}, known from now on",
+            path.display()
+        ));
+        return Ok(if is_sound {
+            Status::Fine
+        } else {
+            Status::BadInput
+        });
+    }
+    let fails = |card: &Card| {
+        card.unexplained()
+            .any(|finding| arguments.strict || finding.severity() == Severity::Error)
+    };
+    Ok(if !is_sound {
+        Status::BadInput
+    } else if examined.iter().any(fails) {
+        Status::Nonconforming
+    } else {
+        Status::Fine
+    })
+}
+
+/// Writes the cards in the format that the user chose.
+fn write(
+    arguments: &CheckArguments,
+    run: &TimedResults<Card>,
+    suite: &Suite,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let examined = &run.results;
     match arguments.format {
         Format::Json => json::write_cards(out, examined)?,
         Format::Junit => junit::write(out, examined)?,
@@ -94,34 +143,33 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
             if examined.len() > 1 {
                 cards::write_table(out, examined)?;
             }
-            cards::write_close(out, &run)?;
+            cards::write_close(out, run)?;
         }
     }
-    if let Some(path) = &arguments.write_baseline {
-        let known = KnownDefects::of(examined);
-        write_whole(path, known.text())?;
-        let count = counted(known.count(), "finding", "findings");
-        tell(&format!(
-            "wrote {}: {count}, known from now on",
-            path.display()
-        ));
-        return Ok(if is_sound {
-            Status::Fine
-        } else {
-            Status::BadInput
-        });
+    Ok(())
+}
+
+/// What the user asks to check. Without a word, the suite's templates; where there is no suite, the
+/// templates of this folder.
+fn paths(arguments: &CheckArguments) -> Result<Vec<PathBuf>, Failure> {
+    if !arguments.paths.is_empty() {
+        return Ok(arguments.paths.clone());
     }
-    let fails = |card: &Card| {
-        card.unexplained()
-            .any(|finding| arguments.strict || finding.severity() == Severity::Error)
-    };
-    Ok(if !is_sound {
-        Status::BadInput
-    } else if examined.iter().any(fails) {
-        Status::Nonconforming
-    } else {
-        Status::Fine
-    })
+    if home::is_without_suite()? {
+        let around = home::surroundings();
+        if let Surroundings::Templates(what) = around {
+            let file = configuration::FILE;
+            tell(&format!(
+                "there is no {file} here, so this folder is checked, which has {what}"
+            ));
+            return Ok(vec![PathBuf::from(".")]);
+        }
+        if let Some(refusal) = around.refusal(false) {
+            return Err(refusal);
+        }
+    }
+    home::tell_suite(&home::layout()?);
+    Ok(Vec::new())
 }
 
 /// The words after `rolecall show` that name the template of a card.

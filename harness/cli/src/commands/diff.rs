@@ -81,12 +81,12 @@ fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComp
             let comparison = two_runs([a, b], &filters, new(arguments, SideKind::Runs, texts))?;
             Ok((comparison, true))
         }
-        (DiffSide::Templates(a), DiffSide::Templates(b)) => {
+        (DiffSide::Templates(a, _files), DiffSide::Templates(b, _others)) => {
             let comparison = new(arguments, SideKind::Templates, texts);
             two_templates(engines, arguments, [*a, *b], &filters, comparison)
         }
-        (DiffSide::Run(_), DiffSide::Templates(_)) => Err(mixed(a, b)),
-        (DiffSide::Templates(_), DiffSide::Run(_)) => Err(mixed(b, a)),
+        (DiffSide::Run(_), DiffSide::Templates(..)) => Err(mixed(a, b)),
+        (DiffSide::Templates(..), DiffSide::Run(_)) => Err(mixed(b, a)),
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Resul
     let refused = |problem| Failure::Problems(vec![problem]);
     Export::may_be_written(&arguments.folder).map_err(refused)?;
     let layout = home::layout()?;
+    home::tell_suite(&layout);
     let suite = inputs::load_own(&layout)?;
     report_problems(&suite.problems)?;
     if !suite.problems.is_empty() {

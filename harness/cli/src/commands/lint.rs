@@ -10,6 +10,7 @@ use crate::failure::{Failure, Status, report_problems};
 use crate::{home, inputs};
 
 pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    home::hold_meant(false)?;
     let layout = if arguments.fix {
         home::writable_layout()?
     } else {
@@ -21,7 +22,7 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     let suite = inputs::load_own(&layout)?;
     let findings = lint::lint(&layout, &suite);
     report_problems(&suite.problems)?;
-    report::lint::write(out, &suite, &findings)?;
+    report::lint::write(out, &layout, &suite, &findings)?;
     Ok(match (suite.problems.as_slice(), findings.as_slice()) {
         ([], []) => Status::Fine,
         ([], _) => Status::Nonconforming,

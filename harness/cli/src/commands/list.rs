@@ -9,14 +9,15 @@ use rolecall::report::listing::Listing;
 use rolecall::suite::Suite;
 
 use crate::args::{ListArguments, ListTopic};
-use crate::failure::{Failure, Status, report_problems};
+use crate::failure::{Failure, Status, report_problems, tell};
 use crate::home;
 use crate::inputs::{self, Inputs};
 
 pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut status = Status::Fine;
     let mut suite = || -> Result<Suite, Failure> {
-        let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
+        let Inputs { suite, origin, .. } = inputs::load(&arguments.sources)?;
+        tell(&format!("suite: {origin}"));
         report_problems(&suite.problems)?;
         if !suite.problems.is_empty() {
             status = Status::BadInput;
@@ -30,7 +31,9 @@ pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<
         ListTopic::Templates => Listing::templates(&suite()?),
         ListTopic::Cases => Listing::cases(&suite()?),
         ListTopic::Divergences => {
-            let path = home::layout()?.divergences();
+            let layout = home::layout()?;
+            home::tell_suite(&layout);
+            let path = layout.divergences();
             Listing::divergences(&Divergences::read(&path).map_err(Failure::Problems)?)
         }
     };

@@ -8,13 +8,19 @@ use rolecall::report;
 use rolecall::run::MOST_OF_DIFFERENCE;
 
 use crate::args::ParityArguments;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, tell};
 use crate::home;
 use crate::inputs::{self, Inputs};
 use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
+    if arguments.sources.templates.is_empty() {
+        home::hold_meant(arguments.rendering.engine.is_some())?;
+    }
+    let Inputs {
+        mut suite, origin, ..
+    } = inputs::load(&arguments.sources)?;
+    tell(&format!("suite: {origin}"));
     parity::prepare(&mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;

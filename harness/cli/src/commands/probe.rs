@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use rolecall::file::is_there;
 use rolecall::invocation;
 use rolecall::problem::{closest, meant};
 use rolecall::report;
@@ -72,7 +71,7 @@ fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> 
     let path = Path::new(text);
     // The same order as for the sides of `diff`: a path, then a template of the suite, then a model
     // by name.
-    if is_there(path) || text.contains(['/', '\\', ':']) || text == "-" {
+    if inputs::is_place(text) {
         let suite = inputs::load_templates(&[path.to_path_buf()], &sources.set)?;
         return Ok((suite, None));
     }
@@ -80,13 +79,13 @@ fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> 
 }
 
 /// The template with the name, or the only one.
-fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Template, Failure> {
+pub(super) fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Template, Failure> {
     let names = suite.templates.iter().map(|known| known.name.as_str());
     let names: Vec<&str> = names.collect();
     if let Some(name) = name {
         let mut templates = suite.templates.iter();
         let found = templates.find(|known| known.name.as_str() == name);
-        return found.ok_or_else(|| Failure::unknown("template", name, &names, &[]));
+        return found.ok_or_else(|| Failure::unknown("template", name, &names, &suite.problems));
     }
     match suite.templates.as_slice() {
         [one] => Ok(one),
@@ -95,7 +94,7 @@ fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Template, Failur
             "there are {} templates: {}\n  name one: {}",
             many.len(),
             names.join(", "),
-            invocation::command(&format!("show --templates PATH {} {FAMILY}NAME", names[0]))
+            invocation::command(&format!("show --templates PATH {} CASE", names[0]))
         ))),
     }
 }

@@ -33,6 +33,7 @@ pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result
 
 /// The suite, which must have no problems: records need complete inputs.
 fn suite(layout: &Layout) -> Result<Suite, Failure> {
+    home::tell_suite(layout);
     let suite = inputs::load_own(layout)?;
     if suite.problems.is_empty() {
         return Ok(suite);
@@ -180,6 +181,7 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
 }
 
 fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    home::hold_meant(false)?;
     let layout = home::layout()?;
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
@@ -218,7 +220,12 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     difference::write(out, &groups.sorted(), difference::Extent::SHORT)?;
     difference::write_gone(out, &conclusion.gone)?;
     problems::write_shared(out, &conclusion.problems)?;
-    summary::write_close(out, &conclusion, Some(&names(&programs)))?;
+    summary::write_close(
+        out,
+        &conclusion,
+        &layout.to_string(),
+        Some(&names(&programs)),
+    )?;
     standings.write(out)?;
     let is_fine = conclusion.passes() && standings.wrong == 0 && records.problems.is_empty();
     Ok(if is_fine {

@@ -9,7 +9,7 @@ use rolecall::selection::select;
 use rolecall_model::OutcomeKind;
 
 use crate::args::RenderArguments;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, tell};
 use crate::inputs::{self, Inputs};
 #[cfg(feature = "fetch")]
 use crate::served;
@@ -17,7 +17,10 @@ use crate::setup::OneDialect;
 use crate::{engines, setup};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Inputs { mut suite, .. } = inputs::load(&arguments.selection.sources)?;
+    let Inputs {
+        mut suite, origin, ..
+    } = inputs::load(&arguments.selection.sources)?;
+    tell(&format!("suite: {origin}"));
     setup::put_behind(arguments.front.name, &mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
@@ -33,11 +36,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
     let pairs = arguments.shard.of(pairs);
     let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow);
-    let progress = if is_slow {
-        Progress::new(pairs.len(), "rendering", "pairs")
-    } else {
-        Progress::hidden()
-    };
+    let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
     let runner = runner.with_progress(progress.step());
     let mut written = Ok(());
     let mut is_complete = true;

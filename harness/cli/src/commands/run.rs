@@ -7,28 +7,34 @@ use std::io::Write;
 use rolecall::conclusion::Conclusion;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::held_card::HeldCard;
+use rolecall::lint;
+use rolecall::problem::Problem;
 use rolecall::reference::Reference;
 use rolecall::repetition::Repetition;
 use rolecall::report::clean;
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
+use rolecall::report::run_report::RunReport;
 use rolecall::report::{
-    self, counted, difference, failures, grid, html, jsonl, repetition, summary,
+    self, counted, difference, failures, github, grid, held_cards, html, jsonl, junit, markdown,
+    repetition, sarif, summary,
 };
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
-use rolecall_model::{Engine, Template};
+use rolecall_model::{Dialect, Engine, Template};
 
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::setup::OneDialect;
-use crate::{engines, inputs, page, setup};
+use crate::{cards, engines, home, inputs, page, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    hold_meant(arguments)?;
     let mut inputs = inputs::load(&arguments.selection.sources)?;
     // Only the pairs with a template's own front have records.
     let is_recorded = inputs.layout.is_some() && arguments.against.is_empty();
@@ -36,23 +42,17 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let suite = &inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = chosen(arguments, &engines, suite)?;
-    let others = arguments
-        .against
-        .iter()
-        .map(|name| engines::open(&engines, name, &arguments.rendering.limits.chosen()))
-        .collect::<Result<Vec<_>, _>>()?;
+    let others = against(arguments, &engines)?;
     let others: Vec<&dyn Engine> = others.iter().map(engines::ChosenEngine::engine).collect();
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-    let is_sound = setup::report_input(&runner, suite)?;
+    let mut input = setup::problems(&runner, suite);
+    report_problems(&input)?;
+    let is_sound = input.is_empty();
     let pairs = pairs(arguments, suite, &chosen, &others)?;
     let expectations = inputs.expectations(&pairs)?;
 
     let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow) || !others.is_empty();
-    let progress = if is_slow {
-        Progress::new(pairs.len(), "rendering", "pairs")
-    } else {
-        Progress::hidden()
-    };
+    let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
     let runner = runner.with_progress(progress.step());
     let none = Divergences::default();
     let divergences = expectations
@@ -60,32 +60,30 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         .map_or(&none, |known| &known.divergences);
     if let Some(known) = &expectations {
         report_problems(&known.records.problems)?;
+        input.extend(known.records.problems.iter().cloned());
     }
-    // Snapshots do not hold for another engine or another front.
     let is_others = is_others(arguments, &engines, &chosen);
-    let accepted = expectations
+    let truth = match &expectations {
+        _ if !others.is_empty() => Truth::Engines {
+            engines: &others,
+            divergences,
+        },
+        Some(known) => known.truth(),
+        None => Truth::Unknown,
+    };
+    // Snapshots do not hold for another engine or another front.
+    let held = expectations
         .as_ref()
-        .filter(|_| !is_elsewhere && !is_others)
-        .map(|known| Acceptance {
+        .filter(|_| !is_elsewhere && !is_others);
+    let expected = Expected {
+        accepted: held.map(|known| Acceptance {
             suite,
             snapshots: &known.snapshots,
-        });
-    let expected = Expected {
-        accepted,
-        truth: match &expectations {
-            _ if !others.is_empty() => Truth::Engines {
-                engines: &others,
-                divergences,
-            },
-            Some(known) => known.truth(),
-            None => Truth::Unknown,
-        },
-        needs_differences_only: arguments.html.is_none() && arguments.format == Format::Human,
+        }),
+        truth,
+        needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
     };
-    let mut page = match &arguments.html {
-        Some(_) => Some(page_of(suite, &pairs, &engines, &chosen, arguments)?),
-        None => None,
-    };
+    let mut page = page_of(suite, &pairs, &engines, &chosen, arguments)?;
     let mut results = RunResults::new(arguments, &pairs);
     let mut written = Ok(());
     let ran = runner.compare_each(&pairs, &expected, |mut compared| {
@@ -103,32 +101,144 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     });
     progress.clear();
     written?;
-    if let (Some(path), Some(page)) = (&arguments.html, page) {
-        page::write(path, |out| page.write(out))?;
-    }
     results.conclusion.finish(ran);
-    let status = results.status(is_sound);
-    let program = engines::program(&arguments.rendering, &chosen);
-    let mut errors = clean::messages();
-    let told: &mut dyn Write = if arguments.format == Format::Human {
-        &mut *out
-    } else {
-        &mut errors
-    };
-    let is_other = program.is_some() || is_others && !arguments.results.is_empty();
-    results.write_failures(told, &runner, is_other)?;
-    if let Some(program) = program {
-        let pairs = std::mem::take(&mut results.differing);
+    if let Some(layout) = inputs.layout.as_ref().filter(|_| !is_elsewhere) {
         let jobs = arguments.rendering.jobs.map(usize::from);
-        repetition::write(told, &pairs.ask(&engines, program, jobs)?)?;
+        if !is_others {
+            results.hold_cards(cards::held(layout, suite, &pairs, &engines, jobs)?);
+        }
+        // A part of the suite leaves the rest alone.
+        if is_sound && arguments.results.is_empty() && pairs.len() == suite.pairs().count() {
+            let orphans = lint::orphans(layout, suite, divergences);
+            results.conclusion.problems.extend(orphans);
+        }
     }
-    if arguments.format == Format::Human {
-        let law = law(&expected.truth, &pairs);
-        results.write(out, arguments, law.as_deref(), is_other)?;
-    } else {
-        report_problems(&results.conclusion.problems)?;
-    }
+    let status = results.status(is_sound);
+    let ran = FinishedRun {
+        runner: &runner,
+        engines: &engines,
+        chosen: &chosen,
+        pairs: &pairs,
+        input: &input,
+        origin: &inputs.origin,
+        law: law(&expected.truth, &pairs),
+        is_others,
+    };
+    ran.report(arguments, results, page, out)?;
     Ok(status)
+}
+
+/// A run whose results are known.
+struct FinishedRun<'r, 's> {
+    runner: &'r Runner<'r>,
+    engines: &'r Engines,
+    chosen: &'r [engines::ChosenEngine<'r>],
+    pairs: &'r [Pair<'s>],
+    /// The problems of the files that the run needs.
+    input: &'r [Problem],
+    /// Where templates and cases come from, in words.
+    origin: &'r str,
+    /// Who gives the verdicts, in words.
+    law: Option<String>,
+    /// Whether the results come from other engines than the default ones.
+    is_others: bool,
+}
+
+impl<'s> FinishedRun<'_, 's> {
+    /// Writes the page and the results, in the format that the user chose.
+    fn report(
+        &self,
+        arguments: &RunArguments,
+        mut results: RunResults<'s>,
+        page: Option<html::Page<'s>>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let differing = std::mem::take(&mut results.differing);
+        let groups = std::mem::take(&mut results.groups).sorted();
+        let report = RunReport {
+            conclusion: &results.conclusion,
+            groups: &groups,
+            input: self.input,
+            origin: self.origin,
+            law: self.law.as_deref(),
+            engine: arguments.rendering.engine.as_deref(),
+        };
+        if let (Some(path), Some(page)) = (&arguments.html, page) {
+            let verdict = html::verdict::of_run(&report, &engines_of(self.runner, self.pairs));
+            page::write(path, |out| page.write(out, &verdict))?;
+        }
+        let program = engines::program(&arguments.rendering, self.chosen);
+        let is_other = program.is_some() || self.is_others && !arguments.results.is_empty();
+        let mut errors = clean::messages();
+        let told: &mut dyn Write = if arguments.format == Format::Human {
+            &mut *out
+        } else {
+            &mut errors
+        };
+        results.write_failures(told, self.runner, is_other)?;
+        if let Some(program) = program {
+            let jobs = arguments.rendering.jobs.map(usize::from);
+            repetition::write(told, &differing.ask(self.engines, program, jobs)?)?;
+        }
+        if arguments.format == Format::Human {
+            results.write(out, arguments, &report, is_other)
+        } else {
+            write_for_programs(arguments.format, &report, self.pairs, out)
+        }
+    }
+}
+
+/// Writes the results for a program, and what else is wrong on standard error.
+fn write_for_programs(
+    format: Format,
+    report: &RunReport<'_, '_>,
+    pairs: &[Pair<'_>],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    tell(&format!("suite: {}", report.origin));
+    report_problems(&report.conclusion.problems)?;
+    match format {
+        Format::Junit => junit::write_run(out, report, pairs)?,
+        Format::Github => github::write_run(out, report)?,
+        Format::Sarif => sarif::write_run(out, report, &std::env::current_dir()?)?,
+        Format::Markdown => markdown::write_run(out, report)?,
+        Format::Human | Format::Json | Format::Jsonl => {}
+    }
+    Ok(())
+}
+
+/// Refuses to run the built-in suite where the user probably means their own.
+fn hold_meant(arguments: &RunArguments) -> Result<(), Failure> {
+    if !arguments.selection.sources.templates.is_empty() {
+        return Ok(());
+    }
+    let names_engine = arguments.rendering.engine.is_some()
+        || !arguments.against.is_empty()
+        || !arguments.results.is_empty();
+    home::hold_meant(names_engine)
+}
+
+/// The engines that give the verdicts instead of the records.
+fn against<'e>(
+    arguments: &RunArguments,
+    engines: &'e Engines,
+) -> Result<Vec<engines::ChosenEngine<'e>>, Failure> {
+    let limits = arguments.rendering.limits.chosen();
+    let names = arguments.against.iter();
+    names
+        .map(|name| engines::open(engines, name, &limits))
+        .collect()
+}
+
+/// The engines that rendered the pairs, in a sentence.
+fn engines_of(runner: &Runner<'_>, pairs: &[Pair<'_>]) -> String {
+    let has = |dialect| pairs.iter().any(|pair| pair.template.dialect == dialect);
+    let engines = Dialect::ALL.into_iter().filter(|dialect| has(*dialect));
+    let names: Vec<String> = engines
+        .filter_map(|dialect| runner.engine(dialect))
+        .map(Engine::description)
+        .collect();
+    format!("Engine: {}.", names.join(" and "))
 }
 
 /// The engines that replace the default ones.
@@ -211,6 +321,12 @@ impl<'s> RunResults<'s> {
         }
     }
 
+    /// Adds the report cards that are not as the suite demands.
+    fn hold_cards(&mut self, cards: Vec<HeldCard>) {
+        let cards = cards.into_iter().filter(|held| !held.is_as_expected());
+        self.conclusion.cards = cards.collect();
+    }
+
     fn status(&self, is_sound: bool) -> Status {
         match (is_sound, self.conclusion.passes()) {
             (false, _) => Status::BadInput,
@@ -236,13 +352,13 @@ impl<'s> RunResults<'s> {
 
     /// Writes the results for people.
     fn write(
-        self,
+        &self,
         out: &mut dyn Write,
         arguments: &RunArguments,
-        law: Option<&str>,
+        report: &RunReport<'_, '_>,
         is_other: bool,
     ) -> Result<(), Failure> {
-        if let Some(grid) = self.grid {
+        if let Some(grid) = &self.grid {
             grid.write(out)?;
             writeln!(out)?;
         }
@@ -251,8 +367,9 @@ impl<'s> RunResults<'s> {
         } else {
             difference::Extent::SHORT
         };
-        difference::write(out, &self.groups.sorted(), extent)?;
+        difference::write(out, report.groups, extent)?;
         let conclusion = &self.conclusion;
+        held_cards::write(out, &conclusion.cards, arguments.all)?;
         difference::write_gone(out, &conclusion.gone)?;
         if !conclusion.problems.is_empty() {
             report::problems::write_shared(out, &conclusion.problems)?;
@@ -263,19 +380,22 @@ impl<'s> RunResults<'s> {
         if is_other {
             summary::write_parts(out, conclusion)?;
         }
-        summary::write_close(out, conclusion, law)?;
+        summary::write_close(out, conclusion, report.origin, report.law)?;
         Ok(())
     }
 }
 
-/// A page of the run's results, with the cards of its templates.
+/// A page of the run's results, with the cards of its templates, if the user asks for one.
 fn page_of<'s>(
     suite: &'s Suite,
     pairs: &[Pair<'s>],
     engines: &Engines,
     chosen: &[engines::ChosenEngine<'_>],
     arguments: &RunArguments,
-) -> Result<html::Page<'s>, Failure> {
+) -> Result<Option<html::Page<'s>>, Failure> {
+    if arguments.html.is_none() {
+        return Ok(None);
+    }
     let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
     let is_shown = |template: &&Template| shown.contains(&template.name);
     let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
@@ -284,9 +404,14 @@ fn page_of<'s>(
     let cards = runner.examine(&templates, &tokenizers).results;
     let cards = cards
         .iter()
-        .map(|card| (card.template.clone(), html::card(card)))
+        .map(|card| {
+            let template = templates
+                .iter()
+                .find(|one| one.name.as_str() == card.template);
+            (card.template.clone(), html::card(card, template))
+        })
         .collect();
-    Ok(html::Page::new("Rolecall", suite, pairs, cards))
+    Ok(Some(html::Page::new("Rolecall", suite, pairs, cards)))
 }
 
 /// The pairs in the dialects of the engines that give verdicts. Reports the pairs that are left
@@ -325,6 +450,9 @@ fn law(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
         Truth::Unknown => return None,
         Truth::Engines { engines, .. } => {
             engines.iter().map(|engine| engine.description()).collect()
+        }
+        Truth::Records { records, .. } if records.are_never_asked() => {
+            return Some("the accepted snapshots".to_owned());
         }
         Truth::Records { .. } => Reference::of_pairs(pairs)
             .iter()

@@ -1,6 +1,7 @@
 //! The command `show`: shows one pair.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use rolecall::diff::Diff;
 use rolecall::divergence::pair_name;
@@ -9,11 +10,11 @@ use rolecall::invocation;
 use rolecall::problem::Problem;
 use rolecall::record::RecordedAnswer;
 use rolecall::reference::Reference;
-use rolecall::report::{clean, difference, screen, transcripts};
+use rolecall::report::{clean, difference, problems, screen, transcripts};
 use rolecall::snapshot::SnapshotStatus;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
-use rolecall_model::{CaseId, Dialect, Outcome, OutcomeKind};
+use rolecall_model::{CaseId, Dialect, Outcome, OutcomeKind, Template};
 
 use super::{probe, tokens};
 use crate::args::ShowArguments;
@@ -25,13 +26,26 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     if let Some(name) = arguments.case.strip_prefix(probe::FAMILY) {
         return probe::show(arguments, name, out);
     }
-    let mut inputs = inputs::load(&arguments.sources)?;
+    // The same order as for the sides of `diff`: a path, then a template of the suite, then a model
+    // by name.
+    let text = &arguments.template;
+    let is_place = arguments.sources.templates.is_empty() && inputs::is_place(text);
+    let mut inputs = if is_place {
+        let place = [PathBuf::from(text)];
+        let sources = &arguments.sources;
+        let inputs = inputs::find(&place, &sources.cases, &sources.set)?;
+        problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
+        inputs
+    } else {
+        inputs::load(&arguments.sources)?
+    };
     let is_compared = arguments.diff || arguments.reference;
     // Only the pairs with a template's own front have snapshots and records.
     if !is_compared || inputs.layout.is_none() {
         setup::put_behind(arguments.front.name, &mut inputs.suite);
     }
-    let pair = asked_pair(&inputs.suite, arguments)?;
+    let name = (!is_place).then_some(text.as_str());
+    let pair = asked_pair(&inputs.suite, name, arguments)?;
     let reference = if arguments.reference {
         Some(recorded(&inputs, &pair)?)
     } else {
@@ -169,10 +183,18 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
         })
 }
 
-/// The pair that the user chose. Behind another front, the suite's version of the case for that
-/// front.
-fn asked_pair<'s>(suite: &'s Suite, arguments: &ShowArguments) -> Result<Pair<'s>, Failure> {
-    let pair = find_pair(suite, &arguments.template, &arguments.case)?;
+/// The pair that the user chose: of the template with this name, or of the only one. Behind another
+/// front, the suite's version of the case for that front.
+fn asked_pair<'s>(
+    suite: &'s Suite,
+    name: Option<&str>,
+    arguments: &ShowArguments,
+) -> Result<Pair<'s>, Failure> {
+    if name.is_none() {
+        report_problems(&suite.problems)?;
+    }
+    let template = probe::find(suite, name)?;
+    let pair = find_pair(suite, template, &arguments.case)?;
     let Some(front) = arguments.front.name else {
         return Ok(pair);
     };
@@ -183,24 +205,11 @@ fn asked_pair<'s>(suite: &'s Suite, arguments: &ShowArguments) -> Result<Pair<'s
     setup::behind(Some(front), vec![pair]).map(|_| pair)
 }
 
-fn find_pair<'s>(suite: &'s Suite, template: &str, case: &str) -> Result<Pair<'s>, Failure> {
-    let names: Vec<_> = suite
-        .templates
-        .iter()
-        .map(|known| known.name.as_str())
-        .collect();
-    let Some(template) = suite
-        .templates
-        .iter()
-        .find(|known| known.name.as_str() == template)
-    else {
-        return Err(Failure::unknown(
-            "template",
-            template,
-            &names,
-            &suite.problems,
-        ));
-    };
+fn find_pair<'s>(
+    suite: &'s Suite,
+    template: &'s Template,
+    case: &str,
+) -> Result<Pair<'s>, Failure> {
     let ids: Vec<_> = suite
         .cases
         .iter()

@@ -1,22 +1,15 @@
 //! A comparison in Markdown, for the comment on a pull request.
-//!
-//! No text of a template can become markup. It goes into blocks whose fences are longer than every
-//! run of backticks in it, or into code spans with such delimiters, or its marks are written by their
-//! numbers.
 
 use std::fmt::Write as _;
 use std::io;
 
+use super::super::markdown::{cell, code, escaped, fenced, html, line, whole};
 use super::super::numbers::{counted, thousands};
 use super::first_place::FirstPlace;
 use super::words;
-use rolecall_base::diff::{DiffLine, Side};
 use rolecall_base::problem::shown;
 use rolecall_suite::comparison::{CardChange, CaseGroup, CaseTally, Comparison};
 
-/// How many characters a comment may have. GitHub accepts 65,536, and the comment may contain other
-/// texts too.
-const MOST: usize = 60_000;
 /// How many names to put on a line.
 const MOST_NAMES: usize = 8;
 /// How many changed lines of a side to show.
@@ -29,23 +22,7 @@ const MOST_ROWS: usize = 40;
 /// Writes a line that sums up the comparison, a table, and the differences as sections that readers
 /// open. It leaves out the parts that would make a comment too long, and says so.
 pub fn write(out: &mut dyn io::Write, comparison: &Comparison) -> io::Result<()> {
-    let mut page = head(comparison);
-    let mut left = 0;
-    for part in parts(comparison) {
-        if left > 0 || page.len() + part.len() > MOST {
-            left += 1;
-        } else {
-            page.push_str(&part);
-        }
-    }
-    if left > 0 {
-        let more = counted(left, "more part is", "more parts are");
-        let _ = write!(
-            page,
-            "\n{more} left out, because the comment would be too long.\n"
-        );
-    }
-    out.write_all(page.as_bytes())
+    out.write_all(whole(head(comparison), parts(comparison)).as_bytes())
 }
 
 /// The beginning, which is always there: the summary, the names of A and B, the table.
@@ -201,103 +178,4 @@ fn card(change: &CardChange) -> String {
         let _ = writeln!(list, "- {}: {} → {}", change.name, code(a), code(b));
     }
     list
-}
-
-fn line(line: &DiffLine) -> String {
-    let sign = match line.side {
-        Side::Both => ' ',
-        Side::Expected => '-',
-        Side::Found => '+',
-    };
-    let texts = line.pieces.iter().map(|piece| piece.text.as_str());
-    format!("{sign} {}", texts.collect::<String>())
-        .trim_end()
-        .to_owned()
-}
-
-/// The longest run of backticks in a text.
-fn backticks(text: &str) -> usize {
-    let runs = text.split(|c| c != '`');
-    runs.map(str::len).max().unwrap_or(0)
-}
-
-/// A block with a closing fence that no line of the text equals.
-fn fenced(language: &str, text: &str) -> String {
-    let fence = "`".repeat(backticks(text).max(2) + 1);
-    format!("{fence}{language}\n{text}\n{fence}\n")
-}
-
-/// A text as a code span.
-fn code(text: &str) -> String {
-    let text = shown(text);
-    let mark = "`".repeat(backticks(&text) + 1);
-    // Without a space, a backtick at an end would become part of the mark.
-    let gap = if mark.len() > 1 { " " } else { "" };
-    format!("{mark}{gap}{text}{gap}{mark}")
-}
-
-/// A text as code in a table, where a bar would end its cell.
-fn cell(text: &str) -> String {
-    if !text.contains(['|', '\\']) {
-        return code(text);
-    }
-    format!("<code>{}</code>", html(text))
-}
-
-/// Text as HTML, also where Markdown is read in it: every mark is written by its number, so it is
-/// markup in neither.
-fn html(text: &str) -> String {
-    let mut out = String::new();
-    for c in shown(text).chars() {
-        if c.is_ascii_punctuation() && !matches!(c, '-' | '.' | ',' | '/') {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "&#{};", u32::from(c));
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// A sentence in which no character is markup, except that text in backticks stays code. Where
-/// backticks stand side by side, or one is without its second, they are no marks of code.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    let mut is_code = false;
-    let has_pairs = !text.contains("``") && text.matches('`').count().is_multiple_of(2);
-    for c in text.chars() {
-        match c {
-            '`' if has_pairs => {
-                is_code = !is_code;
-                out.push(c);
-            }
-            '`' | '\\' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '@' | '&'
-                if !is_code =>
-            {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_backticks_of_a_text_end_what_it_stands_in() {
-        let text = "a\n```\nb ````` c";
-        let block = fenced("diff", text);
-        assert_eq!(block, format!("``````diff\n{text}\n``````\n"));
-        assert_eq!(code("a`b"), "`` a`b ``");
-        assert_eq!(code("a"), "`a`");
-        assert_eq!(cell("a|b"), "<code>a&#124;b</code>");
-        assert_eq!(html("<a&b>"), "&#60;a&#38;b&#62;");
-        assert_eq!(escaped("``a` <b> ` c `"), "\\`\\`a\\` \\<b\\> \\` c \\`");
-        assert_eq!(escaped("a <b> `c_d` e_f"), "a \\<b\\> `c_d` e\\_f");
-        assert_eq!(escaped("`a` ` *b*"), "\\`a\\` \\` \\*b\\*");
-    }
 }

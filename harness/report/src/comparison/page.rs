@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use rolecall_model::Outcome;
 use serde_json::{Value, json};
 
-use super::super::html::{PageFile, diff};
+use super::super::html::{PageFile, diff, verdict};
 use super::{json, words};
 use rolecall_base::diff::Diff;
 use rolecall_base::transcript;
@@ -49,6 +49,7 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
     }
     let index = json!({
         "kind": "comparison",
+        "verdict": verdict::of_comparison(&words::sentence(comparison.tally()), !comparison.differs()),
         "title": TITLE,
         "about": words::sentence(comparison.tally()),
         "sides": comparison.sides,

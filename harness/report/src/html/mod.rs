@@ -7,13 +7,16 @@
 
 mod page_file;
 
-use std::collections::{BTreeMap, HashSet};
+pub mod verdict;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};
 
-use rolecall_model::{CaseId, Outcome, OutcomeKind, Template};
+use rolecall_model::{CaseId, Outcome, OutcomeKind, Template, TemplatePart};
 use serde_json::{Map, Value, json};
 
 use super::numbers::counted;
+use super::place::lines;
 use rolecall_base::diff::Diff;
 use rolecall_base::transcript::{self, encode_char};
 use rolecall_card::card::Card;
@@ -45,19 +48,47 @@ pub struct Page<'s> {
     results: Vec<Compared<'s>>,
     /// The overview's data about the complete templates.
     listed: Vec<Value>,
+    /// The contracts that some template breaks.
+    broken: BTreeSet<&'static str>,
     /// The file, with the details of the complete templates.
     file: PageFile,
 }
 
 /// A report card in the page's form: with transcripts and differences.
-pub fn card(card: &Card) -> Value {
+pub fn card(card: &Card, template: Option<&Template>) -> Value {
     let mut value = json!(card);
+    if let Some(template) = template {
+        for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
+            if known.is_broken() {
+                finding["source"] = excerpts(template, &lines(known, template));
+            }
+        }
+    }
     for (name, findings) in [("findings", &card.findings), ("alone", &card.without_front)] {
         for (finding, known) in list(&mut value[name]).zip(findings) {
             add_transcripts(finding, known);
         }
     }
     value
+}
+
+/// The lines of a template's source at which a finding fails, each with the lines around it.
+fn excerpts(template: &Template, lines: &[usize]) -> Value {
+    const AROUND: usize = 2;
+    // The line where the template begins says nothing.
+    let source: Vec<&str> = template.source.lines().collect();
+    let excerpts = lines.iter().take(3).map(|line| {
+        let at = line.saturating_sub(1);
+        let from = at.saturating_sub(AROUND);
+        let shown = source.iter().enumerate().skip(from).take(2 * AROUND + 1);
+        shown
+            .map(|(number, text)| json!([number + 1, text, number == at]))
+            .collect::<Vec<_>>()
+    });
+    match template.part {
+        TemplatePart::Whole => excerpts.collect(),
+        TemplatePart::Line(_) | TemplatePart::Key(_) => Value::Null,
+    }
 }
 
 fn add_transcripts(finding: &mut Value, known: &Finding) {
@@ -111,6 +142,7 @@ impl<'s> Page<'s> {
             is_of_cards: false,
             results: Vec::new(),
             listed: Vec::new(),
+            broken: BTreeSet::new(),
             file: PageFile::default(),
         }
     }
@@ -148,6 +180,10 @@ impl<'s> Page<'s> {
     fn close(&mut self, template: &Template) -> io::Result<()> {
         let results = std::mem::take(&mut self.results);
         let card = self.cards.remove(template.name.as_str());
+        let findings = card.iter().flat_map(broken_in);
+        let ids = findings.filter_map(|finding| finding["contract"].as_str());
+        let contracts = ids.filter_map(contract::by_id);
+        self.broken.extend(contracts.map(|contract| contract.id));
         let id = self.file.add(&chunk(
             &results,
             &self.cases,
@@ -159,8 +195,8 @@ impl<'s> Page<'s> {
         Ok(())
     }
 
-    /// Writes the page.
-    pub fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the page. It starts with the [verdict].
+    pub fn write(mut self, out: &mut dyn Write, verdict: &Value) -> io::Result<()> {
         if let Some(last) = self.results.last() {
             self.close(last.rendered.pair.template)?;
         }
@@ -183,6 +219,7 @@ impl<'s> Page<'s> {
         let index = json!({
             "kind": "run",
             "title": self.title,
+            "verdict": verdict,
             "about": about,
             "families": families,
             "cases": self.cases.iter().map(|(id, about)| json!({
@@ -191,7 +228,10 @@ impl<'s> Page<'s> {
             "templates": self.listed,
             "isOfCards": self.is_of_cards,
             "contracts": contract::ALL.iter().map(|contract| json!({
-                "id": contract.id, "meaning": contract.meaning,
+                "id": contract.id,
+                "meaning": contract.meaning,
+                // Only what is broken needs its explanation.
+                "page": self.broken.contains(contract.id).then_some(contract.page),
             })).collect::<Vec<_>>(),
         });
         self.file.write(out, &self.title, &index)

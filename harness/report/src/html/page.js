@@ -14,7 +14,7 @@ const KINDS = {
       c: { word: 'crashed', cell: '--bad-cell', ink: 'bad' },
       n: { word: 'not asked', cell: '--bad-cell', ink: 'bad' },
     },
-    states: { '!': 'differs', '?': 'unverified', '~': 'diverges', n: 'new', c: 'changed' },
+    states: { '!': 'differs', '?': 'stale', '~': 'diverges', n: 'new', c: 'changed' },
     missing: (template) => `not for ${template.dialect} templates`,
   },
   comparison: {
@@ -51,7 +51,8 @@ function element(name, attributes, ...children) {
 }
 
 const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-const isIssue = (template, at) => STATES[template.states[at]] !== undefined && template.states[at] !== '~';
+// A stale record says nothing about the template, and a listed divergence is expected.
+const isIssue = (template, at) => STATES[template.states[at]] !== undefined && !'~?'.includes(template.states[at]);
 
 // What of a template is shown: the cases that fit the search and the filters.
 function shows(template, at) {
@@ -150,6 +151,50 @@ function overview() {
         heading('pairs', true), heading('cases, by family'))),
       body),
     element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing fits the search and the filters.'));
+}
+
+// ---- The verdict ----------------------------------------------------------------------
+
+// Of a cause that many pairs share, one is shown whole.
+const OPEN_CAUSES = 3;
+
+function cause(one, at) {
+  const others = Object.entries(one.others);
+  return element('details', { class: 'cause', open: at < OPEN_CAUSES },
+    element('summary', {},
+      element('span', { class: `chip ${one.fault === 'new' || one.fault === 'unverified' ? 'note' : 'bad'}` }, `${counted(one.count, 'pair', 'pairs')} ${one.fault}`), ' ',
+      element('b', {}, `${one.template} ${one.case}`), ' ',
+      element('span', { class: 'quiet' }, one.case_about || '')),
+    element('p', {}, one.about, one.word && `: ${one.word}`),
+    one.diff ? difference(one.diff) : one.shown && transcript(one.shown),
+    one.source && [element('h3', {}, `The line of ${one.path} that writes it`), source(one.source)],
+    element('h3', {}, 'The conversation'),
+    element('pre', { class: 'asked' }, one.asked.join('\n')),
+    others.length > 0 && element('details', {},
+      element('summary', {}, `The same in ${counted(one.count - 1, 'other pair', 'other pairs')}`),
+      others.map(([template, cases]) => element('p', {}, element('b', {}, template), ' ',
+        cases.map((id, nth) => [nth > 0 && ', ', element('a', { href: address(template, id) }, id)])))),
+    element('p', {}, element('a', { href: address(one.template, one.case) }, 'the whole prompt'), ' · ', element('code', {}, one.command)));
+}
+
+const heldCard = (one) => element('details', { class: 'cause', open: true },
+  element('summary', {}, element('span', { class: 'chip bad' }, 'report card'), ' ', element('b', {}, one.template), ` ${one.word}`),
+  one.forbidden.map((found) => [
+    element('p', {}, element('b', { class: found.severity === 'error' ? 'bad' : 'note' }, `${found.severity} ${found.contract}`), ' ', marked(found.what)),
+    explanation(found.page)]),
+  one.diff && difference(one.diff));
+
+function verdict() {
+  const one = index.verdict;
+  if (!one) return;
+  $('verdict').append(...[
+    element('h1', { class: `verdict ${one.passes ? 'good' : 'bad'}` }, one.passes ? '✓ ' : '✗ ', one.headline),
+    element('p', { class: 'quiet' }, one.facts),
+    one.others.map((text) => element('p', { class: 'bad' }, marked(text))),
+    one.cards.map(heldCard),
+    one.causes.map(cause),
+    one.more > 0 && element('p', { class: 'quiet' }, `${counted(one.more, 'more cause', 'more causes')}: the list of cases has them.`),
+  ].flat(9).filter(Boolean));
 }
 
 // The severities of findings, the worst first, with their inks and what a heading calls them.
@@ -354,9 +399,9 @@ function difference(diff) {
   const lines = diff.hunks.map((hunk, at) => [
     at > 0 && element('div', { class: 'quiet' }, '…'),
     hunk.map(([side, pieces]) => element('div', { class: side === '-' ? 'gone' : side === '+' ? 'came' : null },
-      `${side} `, pieces.map(([text, changed]) => (changed ? element('b', {}, text) : text)))),
+      `${side} `, pieces.map(([text, changed]) => (changed ? element('b', {}, marked(text)) : marked(text))))),
   ]);
-  return [diff.first && element('p', {}, diff.first), element('pre', { class: 'diff' }, lines)];
+  return [diff.first && element('p', {}, marked(diff.first)), element('pre', { class: 'diff' }, lines)];
 }
 
 const INK = { kept: 'good', merged: 'good', partial: 'bad', dropped: 'bad', failed: 'note', refused: 'cool' };
@@ -391,6 +436,20 @@ function asked({ messages, ...rest }) {
   return lines.join('\n');
 }
 
+// Lines of a template's source, the one that matters marked.
+const source = (lines) => element('pre', { class: 'source' }, lines.map(([number, text, isIt]) =>
+  element('div', { class: isIt ? 'it' : null }, element('span', { class: 'quiet' }, `${String(number).padStart(4)} `), text)));
+
+// The page of a contract, as `rolecall explain` prints it.
+function explanation(page) {
+  if (!page) return null;
+  const parts = page.split(/^```.*$/m).map((part, at) => (at % 2
+    ? element('pre', {}, part.trim())
+    : part.trim().split(/\n\n+/).filter((text) => text && !text.startsWith('# ')).map((text) =>
+      (text.startsWith('## ') ? element('h3', {}, text.slice(3)) : element('p', {}, text.replaceAll('\n', ' '))))));
+  return element('details', { class: 'explanation' }, element('summary', {}, 'Why it matters, and how to fix it'), parts);
+}
+
 function finding(one) {
   const renders = (evidence) => evidence.renders.map((render) => element('div', {},
     element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
@@ -400,8 +459,10 @@ function finding(one) {
     element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
     element('p', {}, `Guards against: ${one.guards_against}`),
     one.deliberate && element('p', { class: 'good' }, `Deliberate: ${one.deliberate}`),
+    (one.source || []).map(source),
+    explanation((index.contracts.find((contract) => contract.id === one.contract) || {}).page),
     (one.evidence || []).map((evidence) => [
-      element('p', {}, evidence.what),
+      element('p', {}, marked(evidence.what)),
       evidence.diff ? difference(evidence.diff) : null,
       element('div', { class: 'two' }, renders(evidence)),
     ]));
@@ -522,6 +583,7 @@ function show() {
   const template = index.templates.find((one) => one.name === state.template);
   $('overview').hidden = Boolean(template);
   $('contracts').hidden = Boolean(template);
+  $('verdict').hidden = Boolean(template);
   $('detail').hidden = !template;
   if (template) {
     document.title = `${template.name} · ${index.title}`;
@@ -569,6 +631,7 @@ function start() {
     }, word));
   }
   $('search').addEventListener('input', (event) => { state.search = event.target.value.toLowerCase(); refine(); });
+  verdict();
   contracts();
   overview();
   addEventListener('hashchange', () => { readAddress(); show(); });

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::content::SourceContent;
-use super::paths::stem;
+use super::paths::{name_of, stem};
 use super::remarks::byte_order_mark;
 use super::{gguf, huggingface, modelfile};
-use crate::template_file::{dialect_of, read_template_in};
+use crate::template_file::{dialect_of, read_template_in, sidecar};
 use rolecall_base::problem::Note;
 use rolecall_base::root::Root;
+use rolecall_model::Template;
 
 /// What a file is, as a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +42,37 @@ pub(super) fn read(bound: Option<&Root>, path: &Path, kind: FileKind) -> SourceC
     }
 }
 
+/// The `chat_template.jinja` of a model folder, where its tokenizer's configuration is beside it. A
+/// sidecar says more than the model's own files, so a file that has one is read with that.
+fn of_model(bound: Option<&Root>, path: &Path) -> Option<SourceContent> {
+    let is_template = path
+        .file_name()
+        .is_some_and(|name| name == huggingface::TEMPLATE_FILE);
+    let has_tokens = path.with_file_name(huggingface::CONFIG_FILE).exists();
+    if !is_template || !has_tokens || sidecar(path).exists() || bound.is_some() {
+        return None;
+    }
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let root = Root::new(folder).ok()?;
+    let mut found = huggingface::read(&root, folder, &name_of(folder));
+    let is_it = |template: &Template| template.path.file_name() == path.file_name();
+    found.templates.retain(is_it);
+    for template in &mut found.templates {
+        template.path = path.to_path_buf();
+    }
+    (!found.templates.is_empty()).then_some(found)
+}
+
 /// A template file with its sidecar.
+///
+/// A model's `chat_template.jinja` is read as its model has it, with the model's special tokens.
 fn read_one(bound: Option<&Root>, path: &Path) -> SourceContent {
+    if let Some(found) = of_model(bound, path) {
+        return found;
+    }
     let template = match read_template_in(bound, path) {
         Ok(template) => template,
         Err(problems) => {
@@ -57,16 +87,6 @@ fn read_one(bound: Option<&Root>, path: &Path) -> SourceContent {
         notes.push(Note::new(
             path,
             "there is nothing in it: every prompt is as empty",
-        ));
-    }
-    let is_of_a_model = path
-        .file_name()
-        .is_some_and(|name| name == huggingface::TEMPLATE_FILE)
-        && path.with_file_name(huggingface::CONFIG_FILE).exists();
-    if is_of_a_model {
-        notes.push(Note::new(
-            path,
-            "read without the special tokens of its model: name the folder to have them",
         ));
     }
     SourceContent {

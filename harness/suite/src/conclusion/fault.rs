@@ -8,7 +8,7 @@ use crate::verdict::Verdict;
 use rolecall_model::OutcomeKind;
 
 /// Why a pair is not as expected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// Another transcript was accepted.
     Changed,
@@ -29,6 +29,46 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// All faults.
+    pub const ALL: [Fault; 8] = [
+        Fault::Changed,
+        Fault::New,
+        Fault::Unreadable,
+        Fault::Differs,
+        Fault::OtherDivergence,
+        Fault::Unverified,
+        Fault::Crashed,
+        Fault::NotAsked,
+    ];
+
+    /// What it means, in a sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Fault::Changed => "another result was accepted",
+            Fault::New => "no result was accepted yet",
+            Fault::Unreadable => "the accepted result cannot be read",
+            Fault::Differs => "the reference gives another result",
+            Fault::OtherDivergence => "the result is not the one that was listed as a divergence",
+            Fault::Unverified => "the reference's record is older than the template or the case",
+            Fault::Crashed => "the engine crashed",
+            Fault::NotAsked => "the engine was not asked",
+        }
+    }
+
+    /// The word for it in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::Changed => "changed",
+            Fault::New => "new",
+            Fault::Unreadable => "unreadable",
+            Fault::Differs => "differs",
+            Fault::OtherDivergence => "diverges otherwise",
+            Fault::Unverified => "unverified",
+            Fault::Crashed => "crashed",
+            Fault::NotAsked => "not asked",
+        }
+    }
+
     /// Why a pair is not as expected, if it is not. A fault of the snapshot comes before
     /// one of the verdict.
     pub fn of(compared: &Compared<'_>) -> Option<Fault> {

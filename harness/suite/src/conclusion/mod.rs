@@ -14,6 +14,7 @@ use std::time::Duration;
 use rolecall_model::TemplateName;
 
 use crate::divergence::{Divergences, pair_name};
+use crate::held_card::HeldCard;
 use crate::run::{Compared, RunInfo};
 use crate::verdict::Verdict;
 use rolecall_base::problem::Problem;
@@ -37,6 +38,8 @@ pub struct Conclusion<'s> {
     pub gone: Vec<String>,
     /// Problems with the files of snapshots, besides the transcripts in them.
     pub problems: Vec<Problem>,
+    /// Report cards that are not as the suite demands.
+    pub cards: Vec<HeldCard>,
     /// How long the run took.
     pub elapsed: Duration,
 }
@@ -66,11 +69,13 @@ impl<'s> Conclusion<'s> {
 
     /// Whether the run passes: each pair agrees with its snapshot and the reference, or differs
     /// for a listed reason; every divergence still exists; every file of snapshots can be read;
-    /// every template could be read; and not every pair failed.
+    /// every template could be read; every report card is as the suite demands; and not every pair
+    /// failed.
     pub fn passes(&self) -> bool {
         self.total.faults == 0
             && self.gone.is_empty()
             && self.problems.is_empty()
+            && self.cards.is_empty()
             && self.failures.are_none()
     }
 }

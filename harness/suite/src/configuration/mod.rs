@@ -26,6 +26,8 @@ use rolecall_base::root::Root;
 use rolecall_base::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
+use crate::card_rule::CardRule;
+
 /// The name of the file.
 pub const FILE: &str = "rolecall.toml";
 
@@ -45,6 +47,10 @@ pub struct ConfigurationFile {
     engines: Option<EnginesTable>,
     /// The folder of what was accepted and recorded, `snapshots` unless said.
     snapshots: Option<String>,
+    /// What `rolecall run` demands of the report cards: `accepted` (unless said) that they are as
+    /// accepted, `errors` or `warnings` also that this file explains every broken contract of that
+    /// severity or worse, `off` nothing.
+    contracts: Option<String>,
 }
 
 /// A template of the suite.
@@ -116,13 +122,29 @@ pub struct Configuration {
     pub engines: BTreeMap<Dialect, String>,
     /// The folder of what was accepted and recorded.
     pub snapshots: PathBuf,
+    /// What a run demands of the report cards.
+    pub contracts: CardRule,
 }
 
 /// Which of the built-in cases.
 #[derive(Debug, Clone, Default)]
 pub struct BuiltinCases {
-    with: Vec<Wildcard>,
-    without: Vec<Wildcard>,
+    with: Vec<CasePattern>,
+    without: Vec<CasePattern>,
+}
+
+/// A pattern over the built-in cases, as the file has it.
+#[derive(Debug, Clone)]
+struct CasePattern {
+    wildcard: Wildcard,
+    text: String,
+    position: Position,
+}
+
+impl CasePattern {
+    fn is_match(&self, family: &str, name: &str) -> bool {
+        self.wildcard.is_match(family) || self.wildcard.is_match(&format!("{family}/{name}"))
+    }
 }
 
 /// A template of a suite of one's own.
@@ -152,12 +174,40 @@ static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<EnginesT
 impl BuiltinCases {
     /// Whether a built-in case was chosen.
     pub fn has(&self, family: &str, name: &str) -> bool {
-        let id = format!("{family}/{name}");
-        let is_any = |patterns: &[Wildcard]| {
+        let is_any = |patterns: &[CasePattern]| {
             let mut patterns = patterns.iter();
-            patterns.any(|pattern| pattern.is_match(family) || pattern.is_match(&id))
+            patterns.any(|pattern| pattern.is_match(family, name))
         };
         is_any(&self.with) && !is_any(&self.without)
+    }
+
+    /// The patterns that match none of the built-in cases: each was meant to match some.
+    /// `configuration` is the file that has them, and `cases` are families and names.
+    pub(crate) fn unmatched(&self, configuration: &Path, cases: &[(&str, &str)]) -> Vec<Problem> {
+        let both = [("builtin", &self.with), ("without", &self.without)];
+        let all = both
+            .into_iter()
+            .flat_map(|(key, patterns)| patterns.iter().map(move |pattern| (key, pattern)));
+        let unmatched = all.filter(|(_, pattern)| {
+            let mut cases = cases.iter();
+            !cases.any(|(family, name)| pattern.is_match(family, name))
+        });
+        unmatched
+            .map(|(key, pattern)| {
+                let text = &pattern.text;
+                let message = format!("`{text}` in `{key}` matches no built-in case");
+                let ids = cases
+                    .iter()
+                    .map(|(family, name)| format!("{family}/{name}"));
+                let families = cases.iter().map(|(family, _)| (*family).to_owned());
+                let help = did_you_mean(text, families.chain(ids)).unwrap_or_else(|| {
+                    "`rolecall list cases --builtin` names the families and cases".to_owned()
+                });
+                Problem::new(configuration, message)
+                    .at(pattern.position)
+                    .help(help)
+            })
+            .collect()
     }
 }
 
@@ -259,6 +309,18 @@ fn has_key(table: &DeTable<'_>, name: &str, key: &str) -> bool {
     inner.is_some_and(|inner| inner.get(key).is_some())
 }
 
+/// The pattern that a file without one has.
+fn everything(position: Position) -> Vec<CasePattern> {
+    let wildcard = Wildcard::new("*").into_iter();
+    wildcard
+        .map(|wildcard| CasePattern {
+            wildcard,
+            text: "*".to_owned(),
+            position,
+        })
+        .collect()
+}
+
 struct ConfigurationReader<'t> {
     /// The folder of the file.
     root: &'t Path,
@@ -273,7 +335,7 @@ impl<'t> ConfigurationReader<'t> {
         let mut configuration = Configuration {
             path: path.to_path_buf(),
             builtin: BuiltinCases {
-                with: Wildcard::new("*").into_iter().collect(),
+                with: everything(self.document.position(&(0..0))),
                 without: Vec::new(),
             },
             snapshots: self.root.join("snapshots"),
@@ -312,6 +374,19 @@ impl<'t> ConfigurationReader<'t> {
                 {
                     configuration.engines.insert(dialect, engine);
                 }
+            }
+        }
+        if let Some(item) = table.get("contracts")
+            && let Some(name) = self.document.string(item, "`contracts`")
+        {
+            if let Some(rule) = CardRule::named(&name) {
+                configuration.contracts = rule;
+            } else {
+                let names = CardRule::ALL.map(CardRule::name);
+                let help = did_you_mean(&name, names)
+                    .unwrap_or_else(|| format!("there are {}", names.join(", ")));
+                let message = format!("`contracts` cannot be `{name}`");
+                self.document.problem(&item.span(), message, Some(help));
             }
         }
         if let Some(item) = table.get("snapshots")
@@ -502,11 +577,15 @@ impl<'t> ConfigurationReader<'t> {
         }
     }
 
-    fn patterns(&mut self, item: &Item<'t>, what: &str) -> Vec<Wildcard> {
+    fn patterns(&mut self, item: &Item<'t>, what: &str) -> Vec<CasePattern> {
         let mut patterns = Vec::new();
         for (text, span) in self.document.strings(item, what) {
             match Wildcard::new(&text) {
-                Ok(pattern) => patterns.push(pattern),
+                Ok(wildcard) => patterns.push(CasePattern {
+                    wildcard,
+                    text,
+                    position: self.document.position(&span),
+                }),
                 Err(error) => self.document.problem(&span, error.to_string(), None),
             }
         }

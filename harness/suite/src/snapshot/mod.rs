@@ -153,6 +153,15 @@ impl Snapshots {
         Accepted::read(self.reference_file(template, family), MOST)
     }
 
+    /// The file of a template's report card with this text.
+    pub fn written_card(&self, template: &Template, card: &str) -> String {
+        if self.are_own {
+            format!("{}{card}\n", insta_file::OWN_HEADER)
+        } else {
+            card_file(template, card)
+        }
+    }
+
     /// Whether a report card is the accepted one, byte for byte.
     pub fn has_card(&self, template: &TemplateName, card: &str) -> bool {
         read_text(&self.card(template)).is_ok_and(|file| contents(&file) == Some(card))

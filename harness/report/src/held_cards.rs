@@ -1,0 +1,92 @@
+//! Report cards that are not as a suite of one's own demands.
+
+use std::io::{self, Write};
+
+use super::difference::{write_diff, write_whole_diff};
+use super::style::{BAD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::paragraph;
+use rolecall_base::invocation;
+use rolecall_card::contract::Severity;
+use rolecall_suite::held_card::{CardStatus, HeldCard};
+
+/// Writes how a card differs from the accepted one. Nothing if it does not.
+pub fn write_change(out: &mut dyn Write, held: &HeldCard, is_whole: bool) -> io::Result<()> {
+    let name = Styled(HEADING, format!("{} report card", held.template));
+    match &held.change {
+        CardStatus::Same => return Ok(()),
+        CardStatus::New => {
+            paragraph(out, &format!("{} {name}", Styled(NOTE, "new")), 2)?;
+            paragraph(out, "  no report card was accepted yet", 2)?;
+        }
+        CardStatus::Unreadable(why) => {
+            paragraph(out, &format!("{} {name}", Styled(BAD, "unreadable")), 2)?;
+            paragraph(out, &format!("  {why}"), 4)?;
+        }
+        CardStatus::Changed(diff) => {
+            paragraph(out, &format!("{} {name}", Styled(BAD, "changed")), 2)?;
+            if is_whole {
+                write_whole_diff(out, diff, "  ")?;
+            } else {
+                write_diff(out, diff, "  ")?;
+            }
+        }
+    }
+    look(out, held)?;
+    writeln!(out)
+}
+
+/// Writes the cards that are not as demanded: how they changed, and which broken contracts the
+/// rule forbids.
+pub fn write(out: &mut dyn Write, cards: &[HeldCard], is_whole: bool) -> io::Result<()> {
+    for held in cards {
+        write_change(out, held, is_whole)?;
+        write_forbidden(out, held)?;
+    }
+    Ok(())
+}
+
+/// Writes the broken contracts of a card that the rule forbids.
+pub fn write_forbidden(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
+    if held.forbidden.is_empty() {
+        return Ok(());
+    }
+    let name = Styled(HEADING, &held.template);
+    paragraph(out, &format!("{} {name}", Styled(BAD, "breaks")), 2)?;
+    for found in &held.forbidden {
+        let style = if found.severity == Severity::Error {
+            BAD
+        } else {
+            NOTE
+        };
+        let text = format!(
+            "  {} {}: {}",
+            Styled(style, found.severity.name()),
+            found.contract.id,
+            super::card::one_line(&found.what)
+        );
+        paragraph(out, &text, 4)?;
+    }
+    look(out, held)?;
+    let ids: Vec<_> = held
+        .forbidden
+        .iter()
+        .map(|found| found.contract.id)
+        .collect();
+    let advice = format!(
+        "  `{}` says how to fix it; if the template breaks a contract on purpose, give the reason \
+         in rolecall.toml: broken = {{ {} = \"…\" }}",
+        invocation::command(&format!("explain {}", ids.first().unwrap_or(&"CONTRACT"))),
+        ids.first().unwrap_or(&"CONTRACT"),
+    );
+    paragraph(out, &Styled(QUIET, advice).to_string(), 2)?;
+    writeln!(out)
+}
+
+fn look(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
+    let command = invocation::command(&format!("check {}", held.template));
+    paragraph(
+        out,
+        &format!("  {} {command}", Styled(QUIET, "to look at it:")),
+        4,
+    )
+}

@@ -1,0 +1,119 @@
+//! The results of a run, as every format tells them: the verdict in a sentence, and the causes.
+
+use std::collections::BTreeMap;
+
+use super::difference::FaultGroup;
+use super::numbers::{counted, thousands};
+use rolecall_base::diff::DiffLine;
+use rolecall_base::problem::Problem;
+use rolecall_suite::conclusion::{Conclusion, Fault};
+use rolecall_suite::held_card::CardStatus;
+
+/// The results of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct RunReport<'r, 's> {
+    /// The counts, and what fails the run.
+    pub conclusion: &'r Conclusion<'s>,
+    /// The pairs that are not as expected, by cause.
+    pub groups: &'r [FaultGroup<'s>],
+    /// Problems with files that the run needs.
+    pub input: &'r [Problem],
+    /// Where templates and cases come from, in words.
+    pub origin: &'r str,
+    /// Who gives the verdicts, in words.
+    pub law: Option<&'r str>,
+    /// The engine that the user chose, if it is not the usual one.
+    pub engine: Option<&'r str>,
+}
+
+impl RunReport<'_, '_> {
+    /// Whether the run passes, and no file that it needs is wrong.
+    pub fn passes(&self) -> bool {
+        self.input.is_empty() && self.conclusion.passes()
+    }
+
+    /// The verdict: `Failed: 12 pairs changed, 1 report card changed`, or `Passed: all 22 pairs are
+    /// as expected`.
+    pub fn headline(&self) -> String {
+        let tally = &self.conclusion.total;
+        if self.passes() {
+            let all = counted(tally.all(), "pair is", "pairs are");
+            let nobody = if self.law.is_none() && !self.conclusion.has_snapshots {
+                "rendered; nothing says what they should be"
+            } else {
+                "as expected"
+            };
+            return format!("Passed: {all} {nobody}");
+        }
+        let mut parts = Vec::new();
+        let mut faults: BTreeMap<Fault, usize> = BTreeMap::new();
+        for group in self.groups {
+            *faults.entry(group.fault()).or_default() += group.pairs.len();
+        }
+        // The records of a stale template say nothing about it, so they come last.
+        for (fault, count) in faults {
+            parts.push(format!(
+                "{} {}",
+                counted(count, "pair", "pairs"),
+                fault.name()
+            ));
+        }
+        let cards = &self.conclusion.cards;
+        let changed = cards
+            .iter()
+            .filter(|held| !matches!(held.change, CardStatus::Same));
+        let changed = changed.count();
+        if changed > 0 {
+            let count = counted(changed, "report card", "report cards");
+            parts.push(format!("{count} not as accepted"));
+        }
+        let forbidden: usize = cards.iter().map(|held| held.forbidden.len()).sum();
+        if forbidden > 0 {
+            let count = counted(forbidden, "contract", "contracts");
+            parts.push(format!("{count} broken without a reason"));
+        }
+        let files = self.input.len() + self.conclusion.problems.len();
+        if files > 0 {
+            parts.push(counted(files, "problem with a file", "problems with files"));
+        }
+        let gone = self.conclusion.gone.len();
+        if gone > 0 {
+            let count = counted(gone, "listed divergence", "listed divergences");
+            parts.push(format!("{count} that agree now"));
+        }
+        if parts.is_empty() {
+            parts.push("no pair gave a prompt".to_owned());
+        }
+        format!("Failed: {}", parts.join(", "))
+    }
+
+    /// What was asked, and how much of it agrees with whom.
+    pub fn extent(&self) -> String {
+        let tally = &self.conclusion.total;
+        let templates = self.conclusion.by_template.len();
+        let all = format!(
+            "{}: {} of {}",
+            self.origin,
+            counted(tally.all(), "pair", "pairs"),
+            counted(templates, "template", "templates")
+        );
+        match self.law {
+            Some(law) if tally.agree + tally.differ + tally.diverge > 0 => format!(
+                "{all}; {} of {} agree with {law}.",
+                thousands(tally.agree),
+                thousands(tally.judged())
+            ),
+            _ => format!("{all}."),
+        }
+    }
+}
+
+/// The lines that show a cause: the difference, or the whole transcript if there is nothing to
+/// compare it with. At most so many.
+pub(super) fn first_lines(group: &FaultGroup<'_>, most: usize) -> Vec<DiffLine> {
+    match (group.diff(), group.shown()) {
+        (Some(diff), _) => diff.hunks.iter().flatten().take(most).cloned().collect(),
+        (None, Some(shown)) => shown.lines().take(most).map(DiffLine::found).collect(),
+        (None, None) => Vec::new(),
+    }
+}
