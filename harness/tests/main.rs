@@ -44,4 +44,5 @@ mod shards;
 mod snapshots;
 mod sources;
 mod tidy;
+mod trial;
 mod workflows;

@@ -58,6 +58,16 @@ pub(crate) struct OutputArguments {
 const FILTERS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
                        default: all pairs";
 
+/// What `render` takes.
+const OPERANDS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
+                        default: all pairs. Or a template as `check` takes it, and a file with \
+                        conversations: a list of messages, an OpenAI request, JSON Lines with one \
+                        of them a line, or - for standard input";
+
+/// What `add` takes.
+const CONVERSATION: &str = "The file with the conversation: a list of messages, an OpenAI request, \
+                            JSON Lines with one of them a line, or - for standard input";
+
 /// The version of this program, the suite in it, and the references of the suite's records.
 fn long_version() -> String {
     let references: Vec<_> = Reference::ALL
@@ -80,6 +90,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Render, and print only the outcomes
     Render(RenderArguments),
+    /// Make a case of a conversation: from a request, a list of messages, or a line of a log
+    Add(AddArguments),
     /// Print a template's report card: what it can do, and which contracts it breaks
     Check(CheckArguments),
     /// Print the transcript of one pair
@@ -136,6 +148,7 @@ impl Command {
             | Command::Explain(_)
             | Command::Completions(_)
             | Command::Man
+            | Command::Add(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -159,7 +172,7 @@ impl Command {
     pub(crate) fn is_exact(&self) -> bool {
         match self {
             Command::Run(arguments) => arguments.format != Format::Human,
-            Command::Render(arguments) => arguments.format != Format::Human,
+            Command::Render(arguments) => arguments.format != Format::Human || arguments.raw,
             Command::Show(arguments) => arguments.raw,
             Command::Serve(_) | Command::Completions(_) | Command::Man => true,
             #[cfg(feature = "tokens")]
@@ -171,6 +184,7 @@ impl Command {
             Command::Diff(arguments) => arguments.format != Format::Human,
             Command::Parity(_)
             | Command::Accept(_)
+            | Command::Add(_)
             | Command::Init(_)
             | Command::Export(_)
             | Command::Explain(_)
@@ -218,8 +232,14 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RenderArguments {
+    /// Which pairs; or a template, and a file with conversations
+    #[arg(value_name = "FILTER", help = OPERANDS)]
+    pub(crate) operands: Vec<String>,
     #[command(flatten)]
-    pub(crate) selection: SelectionArguments,
+    pub(crate) sources: SourceArguments,
+    /// Print the exact bytes of the only prompt, or of the refusal's message
+    #[arg(long)]
+    pub(crate) raw: bool,
     #[command(flatten)]
     pub(crate) front: FrontArguments,
     #[command(flatten)]
@@ -231,6 +251,34 @@ pub(crate) struct RenderArguments {
     /// The format of the outcomes
     #[arg(long, value_parser = format(&OUTCOMES), default_value_t = Format::Human)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArguments {
+    /// The file with the conversation
+    #[arg(value_name = "CONVERSATION", help = CONVERSATION)]
+    pub(crate) conversations: PathBuf,
+    /// Which line of JSON Lines, from 1
+    #[arg(long, value_name = "N")]
+    pub(crate) line: Option<usize>,
+    /// The name of the case; default: one made of the file's name
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// What the case is for, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) about: Option<String>,
+    /// The case file, below the suite's folder of cases; default: added.json
+    #[arg(long, value_name = "FILE", default_value = "added.json")]
+    pub(crate) to: String,
+    /// Replace what may be private by texts of the same kind
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Add it although something in it may be private
+    #[arg(long, conflicts_with = "redact")]
+    pub(crate) keep_private: bool,
+    /// Print the case, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,6 +17,8 @@ mod trust;
 mod home;
 mod stdin;
 
+mod conversations;
+
 mod sources;
 
 mod git;

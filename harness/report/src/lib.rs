@@ -30,6 +30,7 @@ pub mod transcripts;
 mod excerpt;
 
 pub mod accepting;
+pub mod adding;
 pub mod card;
 pub mod explanation;
 pub mod export;

@@ -2,8 +2,11 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod adding;
 pub mod card_rule;
 pub mod case_file;
+pub mod conversation;
+pub mod private;
 
 pub mod configuration;
 

@@ -1,6 +1,7 @@
 //! The commands.
 
 mod accept;
+mod add;
 mod check;
 mod diff;
 mod explain;
@@ -33,6 +34,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
     match &arguments.command {
         Command::Run(arguments) => run::execute(arguments, out),
         Command::Render(arguments) => render::execute(arguments, out),
+        Command::Add(arguments) => add::execute(arguments, out),
         Command::Check(arguments) => check::execute(arguments, out),
         Command::Show(arguments) => show::execute(arguments, out),
         Command::Parity(arguments) => parity::execute(arguments, out),

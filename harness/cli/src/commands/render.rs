@@ -1,11 +1,14 @@
 //! The command `render`: prints outcomes without verdicts.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use rolecall::conversation;
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{jsonl, transcripts};
-use rolecall::selection::select;
+use rolecall::selection::{Filter, InvalidFilter, select};
+use rolecall::suite::Suite;
 use rolecall_model::OutcomeKind;
 
 use crate::args::RenderArguments;
@@ -14,13 +17,10 @@ use crate::inputs::{self, Inputs};
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::setup::OneDialect;
-use crate::{engines, setup};
+use crate::{conversations, engines, setup, stdin};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Inputs {
-        mut suite, origin, ..
-    } = inputs::load(&arguments.selection.sources)?;
-    tell(&format!("suite: {origin}"));
+    let (mut suite, filters) = suite(arguments)?;
     setup::put_behind(arguments.front.name, &mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
@@ -28,13 +28,16 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let is_sound = setup::report_input(&runner, &suite)?;
     let one = OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?;
     let front = arguments.front.name;
-    let pairs = setup::behind(
-        front,
-        one.pairs(select(&suite, &arguments.selection.filters)?)?,
-    )?;
+    let pairs = setup::behind(front, one.pairs(select(&suite, &filters)?)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
     let pairs = arguments.shard.of(pairs);
+    if arguments.raw && pairs.len() != 1 {
+        return Err(Failure::Request(format!(
+            "--raw is for one prompt, and there are {}\n  name one template and one conversation",
+            pairs.len()
+        )));
+    }
     let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow);
     let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
     let runner = runner.with_progress(progress.step());
@@ -44,7 +47,9 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
         let kind = rendered.outcome.kind();
         is_complete &= !matches!(kind, OutcomeKind::Crashed | OutcomeKind::NotAsked);
         if written.is_ok() {
-            written = if arguments.format == Format::Jsonl {
+            written = if arguments.raw {
+                transcripts::write_raw(out, &rendered.outcome)
+            } else if arguments.format == Format::Jsonl {
                 jsonl::write_rendered(out, &rendered)
             } else {
                 transcripts::write_named(out, &rendered)
@@ -60,4 +65,32 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     } else {
         Status::Nonconforming
     })
+}
+
+/// The templates and cases, and the filters of their pairs. Two operands of which the second is a
+/// file are a template and conversations from outside.
+fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>), Failure> {
+    let sources = &arguments.sources;
+    if let [template, file] = arguments.operands.as_slice()
+        && (file == stdin::NAME || Path::new(file).is_file())
+    {
+        if !sources.templates.is_empty() || !sources.cases.is_empty() {
+            return Err(Failure::Request(
+                "--templates and --cases are for filters: the template and the conversations are \
+                 named already"
+                    .to_owned(),
+            ));
+        }
+        let file = Path::new(file);
+        let conversations = conversations::read(file)?;
+        let mut suite = inputs::load_templates(&[PathBuf::from(template)], &sources.set)?;
+        suite.cases = conversation::cases(file, &conversations);
+        return Ok((suite, Vec::new()));
+    }
+    let filters = arguments.operands.iter().map(|text| text.parse());
+    let filters: Result<Vec<Filter>, InvalidFilter> = filters.collect();
+    let filters = filters.map_err(|error| Failure::Request(error.to_string()))?;
+    let Inputs { suite, origin, .. } = inputs::load(sources)?;
+    tell(&format!("suite: {origin}"));
+    Ok((suite, filters))
 }

@@ -7,7 +7,7 @@
 //! | a `.jinja` or `.gotmpl` file | the template, with its sidecar |
 //! | a `Modelfile`, `Modelfile.*` or `*.modelfile` | its `TEMPLATE` |
 //! | a GGUF file, by its extension or its first bytes | the chat templates in its metadata |
-//! | a model folder | what transformers would use |
+//! | a model folder, or its `tokenizer_config.json`, `chat_template.json` or `processor_config.json` | what transformers would use |
 //! | `models--org--name`, as in the Hugging Face cache, or one of its snapshots | the same; the snapshot is that of `refs/main` |
 //! | an Ollama store, something below its `manifests`, or `STORE/model:tag` | the models' templates |
 //! | any other folder | its templates, Modelfiles and GGUF files; where there are none, those of the folders in it |
@@ -127,6 +127,10 @@ fn read_all(path: &Path) -> SourceContent {
     }
     if let Some(found) = ollama::read_manifest(path) {
         return found;
+    }
+    if huggingface::is_configuration(path) {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        return folder::read(folder.unwrap_or(Path::new(".")));
     }
     match file::kind(path).or_else(|| gguf::is_gguf(path).then_some(FileKind::Gguf)) {
         Some(kind) => file::read(None, path, kind),

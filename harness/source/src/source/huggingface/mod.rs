@@ -92,6 +92,25 @@ pub(super) fn is_model(folder: &Path) -> bool {
             .any(|path| path.is_file() && !is_sidecar(&path))
 }
 
+/// Whether a file is one of those in which a model keeps its template.
+pub(super) fn is_configuration(path: &Path) -> bool {
+    let names = [CONFIG_FILE, PROCESSOR_FILE, LEGACY_FILE];
+    let is_one = path.file_name().is_some_and(|name| {
+        let mut names = names.iter();
+        names.any(|known| name == *known)
+    });
+    is_one && path.parent().is_some_and(is_model_around)
+}
+
+/// Whether the folder of a file is a model folder. No folder is the current one.
+fn is_model_around(folder: &Path) -> bool {
+    is_model(if folder == Path::new("") {
+        Path::new(".")
+    } else {
+        folder
+    })
+}
+
 /// Reads a model folder; its templates are named after the model.
 pub(super) fn read(root: &Root, folder: &Path, name: &str) -> SourceContent {
     let mut model = ModelFolder {
