@@ -141,18 +141,18 @@ fn misspelt(folder: &Path) -> Option<PathBuf> {
 }
 
 fn is_misspelt(name: &str) -> bool {
+    if name == configuration::FILE {
+        return false;
+    }
     let plain = name.trim_start_matches('.').to_lowercase();
     let plain = plain.replace(['_', ' ', '-'], "");
-    if name != configuration::FILE && closest(&plain, [configuration::FILE]).is_some() {
-        return true;
-    }
     let Some((stem, rest)) = plain.split_once('.') else {
         return false;
     };
     let is_configuration = rest
         .split('.')
         .all(|extension| CONFIGURATIONS.contains(&extension.trim_end_matches('~')));
-    is_configuration && name != configuration::FILE && stem.starts_with("rolecall")
+    is_configuration && (stem.starts_with("rolecall") || closest(stem, ["rolecall"]).is_some())
 }
 
 #[cfg(test)]
