@@ -316,6 +316,7 @@ pub(crate) struct ShowArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct CheckArguments {
     /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
     /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], or - for a
@@ -339,6 +340,12 @@ pub(crate) struct CheckArguments {
     /// Judge by all contracts but these
     #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find)]
     pub(crate) ignore: Vec<&'static Contract>,
+    /// Mend the template files where a mend is proven to change no prompt that was right
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// With --fix: also apply mends that change other prompts
+    #[arg(long, requires = "fix")]
+    pub(crate) unsafe_fixes: bool,
     /// Count the findings in this file as known: fail only on new or worse ones
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,

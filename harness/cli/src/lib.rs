@@ -40,6 +40,7 @@ mod vocabulary;
 mod setup;
 
 mod cards;
+mod fixing;
 
 mod commands;
 

@@ -35,6 +35,7 @@ pub mod card;
 pub mod explanation;
 pub mod export;
 pub mod failures;
+pub mod fixes;
 pub mod grid;
 pub mod initial;
 pub mod jsonl;

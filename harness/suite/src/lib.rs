@@ -56,6 +56,8 @@ pub mod replay;
 
 pub mod comparison;
 
+pub mod fix;
+
 pub mod parity;
 
 pub mod recording;

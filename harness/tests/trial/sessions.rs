@@ -384,4 +384,52 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
             ),
         ],
     ),
+    (
+        "what is mechanical is mended, with its proof",
+        &[
+            File(
+                "mine.jinja",
+                "{% if tools is not none %}Tools: {{ tools }}\n{% endif %}{% for m in messages %}\
+                 <|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
+                 {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+            ),
+            Run(
+                &["check", "mine.jinja"],
+                says(
+                    1,
+                    &[
+                        "a safe fix for no-tools-alike",
+                        "+ {% if tools %}Tools: {{ tools | tojson }}",
+                        "prompts stay byte for byte",
+                        "`rolecall check mine.jinja --fix` applies ",
+                    ],
+                ),
+            ),
+            // Nothing was written without being asked for.
+            Run(&["check", "mine.jinja", "-q"], says(1, &["3 errors"])),
+            Run(
+                &["check", "mine.jinja", "--fix"],
+                says(
+                    1,
+                    &["fixed no-tools-alike", "fixed no-repr-leak", "1 error, "],
+                ),
+            ),
+            Edit(
+                "mine.jinja",
+                "{% if tools %}Tools: {{ tools | tojson }}\n",
+                "{% if tools %}Tools: {{ tools | tojson }}\n",
+            ),
+            Run(
+                &["check", "mine.jinja", "--fix"],
+                Seen {
+                    has_not: &["fixed "],
+                    ..says(1, &["1 error, "])
+                },
+            ),
+            Run(
+                &["check", "mine.jinja", "--unsafe-fixes"],
+                says(2, &["--fix"]),
+            ),
+        ],
+    ),
 ];

@@ -8,20 +8,23 @@ use std::time::Instant;
 use rolecall::card::Card;
 use rolecall::configuration;
 use rolecall::contract::{Contract, Severity};
+use rolecall::engines::Engines;
 use rolecall::file::write_whole;
 use rolecall::known_defects::{self, KnownDefects};
 use rolecall::report::card::CardDetail;
+use rolecall::report::fixes::{self, FixUse};
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{cards, clean, counted, github, html, json, junit, problems, sarif};
 use rolecall::run::{Expected, TimedResults};
 use rolecall::suite::{Pair, Suite};
+use rolecall::tokenizer::Tokenizers;
 
 use crate::args::CheckArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::setup::OneDialect;
 use crate::surroundings::Surroundings;
-use crate::{engines, home, inputs, page, setup};
+use crate::{engines, fixing, home, inputs, page, setup};
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
@@ -54,6 +57,18 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     progress.clear();
     // The time that the user waited: reading a tokenizer takes longer than examining a template.
     run.elapsed = start.elapsed();
+    if arguments.fix {
+        fix(
+            arguments,
+            &mut suite,
+            &run.results,
+            (&engines, &tokenizers),
+            out,
+        )?;
+        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+        run = runner.examine(&suite.templates, &tokenizers);
+        run.elapsed = start.elapsed();
+    }
     narrow(arguments, &mut run.results)?;
     let examined = &run.results;
     if let Some(path) = &arguments.html {
@@ -82,6 +97,10 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         page::write(path, |out| page.write(out, &verdict))?;
     }
     write(arguments, &run, &suite, out)?;
+    if let ([card], Format::Human, false) = (examined.as_slice(), arguments.format, arguments.fix) {
+        show_fixes(arguments, &suite, card, (&engines, &tokenizers), out)?;
+        cards::write_close(out, &run)?;
+    }
     if let Some(path) = &arguments.write_baseline {
         let known = KnownDefects::of(examined);
         write_whole(path, known.text())?;
@@ -143,8 +162,76 @@ fn write(
             if examined.len() > 1 {
                 cards::write_table(out, examined)?;
             }
-            cards::write_close(out, run)?;
+            // With one card, the fixes stand before the end.
+            if examined.len() > 1 || arguments.fix {
+                cards::write_close(out, run)?;
+            }
         }
+    }
+    Ok(())
+}
+
+/// Mends the templates' files, and says what was changed. The templates are as mended afterwards.
+fn fix(
+    arguments: &CheckArguments,
+    suite: &mut Suite,
+    cards: &[Card],
+    (engines, tokenizers): (&Engines, &Tokenizers),
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let conversations = fixing::conversations()?;
+    for template in &mut suite.templates {
+        let mut cards = cards.iter();
+        let Some(card) = cards.find(|card| card.template == template.name.as_str()) else {
+            continue;
+        };
+        let both = (&*template, card);
+        let found = fixing::find(
+            engines,
+            &conversations,
+            both,
+            tokenizers,
+            arguments.unsafe_fixes,
+        );
+        let Some(fixes) = found.filter(|fixes| !fixes.found.is_empty()) else {
+            continue;
+        };
+        if fixes.source != *template.source {
+            fixing::apply(template, &fixes)?;
+            template.source = fixes.source.as_str().into();
+        }
+        if arguments.format == Format::Human {
+            let what = if arguments.unsafe_fixes {
+                FixUse::All
+            } else {
+                FixUse::Safe
+            };
+            let name = template.path.display().to_string();
+            fixes::write(out, &name, &fixes.found, what)?;
+        }
+    }
+    Ok(())
+}
+
+/// Shows the fixes of the only template.
+fn show_fixes(
+    arguments: &CheckArguments,
+    suite: &Suite,
+    card: &Card,
+    (engines, tokenizers): (&Engines, &Tokenizers),
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut templates = suite.templates.iter();
+    let template = templates.find(|one| one.name.as_str() == card.template);
+    let is_broken = card.unexplained().next().is_some() || !card.without_front.is_empty();
+    let Some(template) = template.filter(|_| is_broken && card.syntax_error.is_none()) else {
+        return Ok(());
+    };
+    let conversations = fixing::conversations()?;
+    let both = (template, card);
+    if let Some(found) = fixing::find(engines, &conversations, both, tokenizers, false) {
+        let name = shown_as(arguments, card, std::slice::from_ref(card));
+        fixes::write(out, &name, &found.found, FixUse::Shown)?;
     }
     Ok(())
 }
