@@ -90,7 +90,7 @@ fn run_tells_what_is_new_same_and_changed() {
         "+ <assistant>⟦U+00A0⟧␃\n",
         "the same difference in 1 other pair:\n    chat: plain/system\n",
         "  to look at it: rolecall show chat plain/user --diff\n",
-        "2 pairs are not as accepted: run `rolecall accept`\n",
+        "2 pairs are not as accepted: run `rolecall review`\n",
     ] {
         assert!(out.contains(expected), "missing {expected:?} in\n{out}");
     }

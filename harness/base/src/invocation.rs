@@ -42,7 +42,7 @@ impl Site {
     fn review(self) -> &'static str {
         match self {
             Site::Checkout => "run `cargo test`, then `cargo insta review`",
-            Site::Elsewhere => "run `rolecall accept`",
+            Site::Elsewhere => "run `rolecall review`",
         }
     }
 
@@ -71,7 +71,7 @@ pub fn command(arguments: &str) -> String {
 }
 
 /// How to review and accept snapshots, as a sentence or the end of one: "run `rolecall
-/// accept`".
+/// review`".
 pub fn review() -> &'static str {
     site().review()
 }

@@ -99,6 +99,8 @@ pub(crate) enum Command {
     /// Compare templates that should give the same prompts, such as a Jinja template and its port
     /// to Ollama
     Parity(ParityArguments),
+    /// Look at each result that is not as accepted, one question for each cause
+    Review(ReviewArguments),
     /// Accept current results as the expected snapshots
     Accept(AcceptArguments),
     /// Make your own suite: rolecall.toml, a first case, a workflow for CI
@@ -155,6 +157,7 @@ impl Command {
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => false,
             Command::Run(_)
+            | Command::Review(_)
             | Command::Accept(_)
             | Command::Diff(_)
             | Command::Init(_)
@@ -183,6 +186,7 @@ impl Command {
             Command::Check(arguments) => arguments.format != Format::Human,
             Command::Diff(arguments) => arguments.format != Format::Human,
             Command::Parity(_)
+            | Command::Review(_)
             | Command::Accept(_)
             | Command::Add(_)
             | Command::Init(_)
@@ -395,6 +399,18 @@ pub(crate) struct AcceptArguments {
     /// Show all differences and name all pairs that share one, not only the first few
     #[arg(long)]
     pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviewArguments {
+    /// Which pairs; default: all
+    #[arg(value_name = "FILTER", help = FILTERS)]
+    pub(crate) filters: Vec<Filter>,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
     /// Threads to render on; default: one a core
@@ -815,7 +831,7 @@ fn front(name: &str) -> Result<Front, String> {
 }
 
 /// The resources that a render may use.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct LimitsArguments {
     /// Override resource limits. Templates: fuel=STEPS, work=UNITS, output=BYTES, prompt=BYTES,
     /// recursion=DEPTH. External engines: time=TIME and answer=BYTES for one answer, start=TIME for

@@ -14,6 +14,7 @@ mod args;
 mod surroundings;
 mod trust;
 
+mod answers;
 mod home;
 mod stdin;
 

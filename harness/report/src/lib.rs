@@ -44,6 +44,7 @@ pub mod listing;
 pub mod parity;
 pub mod probe;
 pub mod repetition;
+pub mod reviewing;
 pub mod summary;
 pub mod trial;
 pub mod trust;

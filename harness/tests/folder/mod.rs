@@ -142,6 +142,11 @@ impl Folder {
         run_in(self.root.path(), arguments, Path::new(CACHE))
     }
 
+    /// The command, which has not started yet.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        command_in(self.root.path(), arguments, Path::new(CACHE))
+    }
+
     /// The same with a cache folder.
     pub fn rolecall_with_cache(&self, cache: &Path, arguments: &[&str]) -> Ran {
         run_in(self.root.path(), arguments, cache)
@@ -151,15 +156,18 @@ impl Folder {
 pub struct Ran(pub Output);
 
 fn run_in(folder: &Path, arguments: &[&str], cache: &Path) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
+    Ran(command_in(folder, arguments, cache).output().unwrap())
+}
+
+fn command_in(folder: &Path, arguments: &[&str], cache: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"));
+    command
         .env("ROLECALL_CACHE", cache)
         // What these folders start is what the tests wrote into them.
         .env("ROLECALL_ALLOW_ENGINES", "1")
         .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    Ran(output)
+        .current_dir(folder);
+    command
 }
 
 impl Ran {

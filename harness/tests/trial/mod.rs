@@ -6,6 +6,9 @@
 mod greens;
 mod sessions;
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use rolecall::report::clean;
 
 use crate::folder::Folder;
@@ -111,6 +114,82 @@ fn all_are_well(sessions: &[(&str, &[Line])]) {
 #[test]
 fn new_users_see_what_they_need() {
     all_are_well(sessions::SESSIONS);
+}
+
+/// A review: what is typed, and the last line that it prints.
+#[track_caller]
+fn reviews(folder: &Folder, keys: &str, code: i32, last: &str) {
+    let mut child = folder
+        .command(&["review"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let typed: String = keys.chars().flat_map(|key| [key, '\n']).collect();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(typed.as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let said = clean::plain(&output.stdout);
+    let complained = clean::plain(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}\n{complained}");
+    assert_eq!(said.lines().last(), Some(last), "{said}\n{complained}");
+}
+
+#[test]
+fn a_review_asks_once_for_each_cause() {
+    let folder = Folder::empty();
+    folder.write("a.jinja", GOOD);
+    folder.write("b.jinja", GOOD);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\nb = \"b.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    // What is new is one cause.
+    reviews(
+        &folder,
+        "a",
+        0,
+        "accepted 20 snapshots and 0 report cards in 1 decision; nothing is left",
+    );
+    reviews(
+        &folder,
+        "",
+        0,
+        "accepted 0 snapshots and 0 report cards in 0 decisions; nothing is left",
+    );
+    folder.write("a.jinja", &GOOD.replace("<|im_end|>", "<|im_stop|>"));
+    folder.write(
+        "b.jinja",
+        &GOOD.replace("<|im_start|>assistant", "<|im_start|>model"),
+    );
+    // A key that is no answer asks again, and showing everything does, too.
+    reviews(
+        &folder,
+        "xwr",
+        1,
+        "accepted 0 snapshots and 0 report cards in 1 decision; 20 results are left",
+    );
+    reviews(
+        &folder,
+        "sa",
+        1,
+        "accepted 10 snapshots and 0 report cards in 2 decisions; 10 results are left",
+    );
+    reviews(
+        &folder,
+        "q",
+        1,
+        "accepted 0 snapshots and 0 report cards in 0 decisions; 10 results are left",
+    );
+    reviews(
+        &folder,
+        "A",
+        0,
+        "accepted 10 snapshots and 0 report cards in 1 decision; nothing is left",
+    );
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
 }
 
 #[test]

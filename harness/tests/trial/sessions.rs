@@ -96,7 +96,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
             SUITE,
             Run(
                 &["run"],
-                says(1, &["not as accepted: run `rolecall accept`"]),
+                says(1, &["not as accepted: run `rolecall review`"]),
             ),
             Run(
                 &["accept"],

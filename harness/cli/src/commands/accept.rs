@@ -117,10 +117,10 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
 
 /// Which results are accepted, and which are left.
 #[derive(Default)]
-struct Choice<'s> {
-    accepting: Accepting<'s>,
+pub(super) struct Choice<'s> {
+    pub(super) accepting: Accepting<'s>,
     groups: FaultGroups<'s>,
-    counts: AcceptedCounts,
+    pub(super) counts: AcceptedCounts,
     /// Templates with pairs that are not accepted.
     left: HashSet<String>,
     /// The accepted pairs of each file.
@@ -128,7 +128,7 @@ struct Choice<'s> {
 }
 
 impl<'s> Choice<'s> {
-    fn add(
+    pub(super) fn add(
         &mut self,
         compared: &Compared<'s>,
         arguments: &AcceptArguments,
@@ -158,7 +158,7 @@ impl<'s> Choice<'s> {
 
     /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
     /// written.
-    fn write(
+    pub(super) fn write(
         &mut self,
         files: &[AcceptedFile],
         expectations: &Expectations,
@@ -180,7 +180,11 @@ impl<'s> Choice<'s> {
 }
 
 /// Writes a report card as the accepted one.
-fn write_card(suite: &Suite, expectations: &Expectations, card: &HeldCard) -> Result<(), Problem> {
+pub(super) fn write_card(
+    suite: &Suite,
+    expectations: &Expectations,
+    card: &HeldCard,
+) -> Result<(), Problem> {
     let name = TemplateName::new(&card.template);
     let Some(template) = suite.template(&name) else {
         return Ok(());
@@ -191,12 +195,12 @@ fn write_card(suite: &Suite, expectations: &Expectations, card: &HeldCard) -> Re
 }
 
 /// Renders pairs and gets their verdicts.
-struct PairJudge<'s> {
-    chosen: &'s [ChosenEngine<'s>],
-    suite: &'s Suite,
-    expectations: &'s Expectations,
-    engines: &'s Engines,
-    arguments: &'s AcceptArguments,
+pub(super) struct PairJudge<'s> {
+    pub(super) chosen: &'s [ChosenEngine<'s>],
+    pub(super) suite: &'s Suite,
+    pub(super) expectations: &'s Expectations,
+    pub(super) engines: &'s Engines,
+    pub(super) arguments: &'s AcceptArguments,
 }
 
 impl<'s> PairJudge<'s> {
@@ -219,7 +223,7 @@ impl<'s> PairJudge<'s> {
 
     /// The outcomes of the pairs that differ from their snapshots, with verdicts from the records.
     /// If the user wants verified results and the records have none, only the pairs.
-    fn by_record(
+    pub(super) fn by_record(
         &self,
         pairs: &[Pair<'s>],
         counts: &mut AcceptedCounts,

@@ -15,6 +15,7 @@ mod parity;
 mod probe_engine;
 mod reference;
 mod render;
+mod review;
 mod run;
 mod serve;
 mod tokens;
@@ -38,6 +39,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Check(arguments) => check::execute(arguments, out),
         Command::Show(arguments) => show::execute(arguments, out),
         Command::Parity(arguments) => parity::execute(arguments, out),
+        Command::Review(arguments) => review::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init(arguments) => init::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),

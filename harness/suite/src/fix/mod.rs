@@ -1,7 +1,7 @@
 //! Patches for templates: changes of the source that mend a broken contract, each with its proof.
 //!
-//! A [recipe] proposes changes by the look of the source, and knows nothing about the template. The
-//! [proof] decides: the contract holds afterwards, no other contract breaks, and every conversation
+//! A recipe proposes changes by the look of the source, and knows nothing about the template. The
+//! proof decides: the contract holds afterwards, no other contract breaks, and every conversation
 //! that did not show the defect keeps its prompt, byte for byte, under every switch. A change that
 //! alters other prompts, too, is no safe one.
 

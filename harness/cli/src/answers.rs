@@ -1,0 +1,86 @@
+//! A person's answers: keys on a terminal, or lines where there is none.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use console::Term;
+use rolecall::report::clean;
+
+/// What a person says to a question of `review`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It is as it should be.
+    Accept,
+    /// It is wrong.
+    Reject,
+    /// Later.
+    Skip,
+    /// Show everything of it.
+    Whole,
+    /// Accept this and everything after it.
+    AcceptAll,
+    /// Stop here, and keep what was decided.
+    Quit,
+}
+
+impl Answer {
+    /// The answer of a key.
+    fn of(key: char) -> Option<Answer> {
+        match key {
+            'a' | 'y' => Some(Answer::Accept),
+            'r' | 'n' => Some(Answer::Reject),
+            's' => Some(Answer::Skip),
+            'w' => Some(Answer::Whole),
+            'A' => Some(Answer::AcceptAll),
+            'q' => Some(Answer::Quit),
+            _ => None,
+        }
+    }
+}
+
+/// Asks until the answer is one of the known keys. The end of the input is [`Answer::Quit`].
+pub(crate) fn ask(question: &str) -> io::Result<Answer> {
+    loop {
+        let mut messages = clean::messages();
+        write!(
+            messages,
+            "{question} a accept, r reject, s skip, w show whole, A accept all, q quit: "
+        )?;
+        messages.flush()?;
+        let key = key()?;
+        if let Some(key) = key {
+            writeln!(messages, "{}", if key.is_control() { ' ' } else { key })?;
+        }
+        match key.map(Answer::of) {
+            None => return Ok(Answer::Quit),
+            Some(Some(answer)) => return Ok(answer),
+            Some(None) => {}
+        }
+    }
+}
+
+/// The next key, or the first character of the next line. None at the end.
+#[allow(clippy::disallowed_methods)] // a person's keys
+fn key() -> io::Result<Option<char>> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Term::stderr().read_char().map(Some);
+    }
+    let mut line = String::new();
+    if stdin.lock().read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(line.trim().chars().next().unwrap_or('\n')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_question_has_an_answer() {
+        for key in "arswAq".chars() {
+            assert!(Answer::of(key).is_some(), "{key}");
+        }
+        assert_eq!(Answer::of('x'), None);
+    }
+}

@@ -1,0 +1,38 @@
+//! The report of `review`: where in the review somebody is, and what came of it.
+
+use std::io::{self, Write};
+
+use super::numbers::counted;
+use super::style::{BAD, GOOD, QUIET, Styled};
+use super::wrapping::paragraph;
+
+/// Writes which cause of how many comes next.
+pub fn write_place(out: &mut dyn Write, at: usize, all: usize, pairs: usize) -> io::Result<()> {
+    let text = format!("{at} of {all}: {}", counted(pairs, "pair", "pairs"));
+    writeln!(out, "{}", Styled(QUIET, text))
+}
+
+/// Writes what was accepted, and what is left.
+pub fn write(
+    out: &mut dyn Write,
+    pairs: usize,
+    cards: usize,
+    left: usize,
+    questions: usize,
+) -> io::Result<()> {
+    let accepted = format!(
+        "accepted {} and {} in {}",
+        counted(pairs, "snapshot", "snapshots"),
+        counted(cards, "report card", "report cards"),
+        counted(questions, "decision", "decisions"),
+    );
+    let left = match left {
+        0 => "nothing is left".to_owned(),
+        left => Styled(
+            BAD,
+            format!("{} left", counted(left, "result is", "results are")),
+        )
+        .to_string(),
+    };
+    paragraph(out, &format!("{}; {left}", Styled(GOOD, accepted)), 2)
+}
