@@ -150,7 +150,7 @@ fn log(rules: &[Value], results: &[Value]) -> Value {
 
 /// A rule for each contract, in their order, and one for templates that cannot be read.
 fn rules() -> Vec<Value> {
-    let rule = |id: &str, meaning: &str, guards_against: &str, severity: Severity| {
+    let rule = |id: &str, meaning: &str, guards_against: &str, severity: Severity, page: &str| {
         let help = format!(
             "Should be: {meaning}. Guards against: {guards_against}. `rolecall check TEMPLATE \
              --all` shows the conversations and the prompts that prove it."
@@ -159,7 +159,7 @@ fn rules() -> Vec<Value> {
             "id": id,
             "shortDescription": {"text": meaning},
             "fullDescription": {"text": format!("Guards against: {guards_against}")},
-            "help": {"text": help},
+            "help": {"text": help, "markdown": page},
             "defaultConfiguration": {"level": level(severity)},
             "properties": {"problem.severity": match severity {
                 Severity::Error => "error",
@@ -174,13 +174,15 @@ fn rules() -> Vec<Value> {
             meaning,
             guards_against,
             severity,
+            page,
             ..
         } = contract;
-        rule(id, meaning, guards_against, *severity)
+        rule(id, meaning, guards_against, *severity, page)
     });
     let meaning = "the engine can read the template";
     let guards_against = "a template that gives no prompt for any conversation";
-    let syntax = rule(SYNTAX, meaning, guards_against, Severity::Error);
+    let page = "# syntax\n\nThe engine cannot read the template. The message has its words.";
+    let syntax = rule(SYNTAX, meaning, guards_against, Severity::Error, page);
     contracts.chain([syntax]).collect()
 }
 
@@ -316,6 +318,12 @@ mod tests {
             for key in ["shortDescription", "fullDescription", "help"] {
                 assert!(!rule[key]["text"].as_str().unwrap().is_empty(), "{rule}");
             }
+            // Code scanning shows the page of the contract beside the result.
+            let page = rule["help"]["markdown"].as_str().unwrap();
+            assert!(
+                page.starts_with(&format!("# {}", rule["id"].as_str().unwrap())),
+                "{page}"
+            );
             let level = &rule["defaultConfiguration"]["level"];
             assert!(["error", "warning", "note"].contains(&level.as_str().unwrap()));
         }

@@ -1,6 +1,8 @@
 //! The contracts' pages are complete, and their examples do what they promise.
 
+use rolecall::card::examine;
 use rolecall::contract::{ALL, Contract};
+use rolecall::engines::Engines;
 use rolecall_model::{Dialect, Template};
 
 use super::tokens::tokenizer;
@@ -124,4 +126,22 @@ fn what_shall_break_a_contract_breaks_this_one_alone_and_what_shall_hold_it_has_
         }
     });
     check(&changes.collect::<Vec<_>>());
+}
+
+/// Whoever copies the example gets a template that is sound for every user, also on servers that
+/// hand conversations on as they are written.
+#[test]
+fn what_shall_hold_holds_on_raw_servers_too() {
+    for contract in ALL {
+        let template = template(contract, HOLDS);
+        let engines = Engines::default();
+        let engine = engines.for_dialect(template.dialect).unwrap();
+        let card = examine(engine, &template);
+        let alone = card.without_front.iter();
+        let broken: Vec<_> = alone
+            .filter(|finding| finding.severity().is_defect())
+            .map(|finding| finding.contract.id)
+            .collect();
+        assert!(broken.is_empty(), "{}: {broken:?}", contract.id);
+    }
 }
