@@ -24,6 +24,7 @@ mod export;
 mod files;
 mod inventory;
 #[cfg(unix)]
+mod manners;
 mod matrix;
 mod output;
 #[cfg(unix)]

@@ -592,3 +592,43 @@ fn the_site_works_in_a_browser() {
     assert!(found["diff"].as_str().unwrap().contains("+ "), "{found}");
     assert_eq!(found["isWhole"], true);
 }
+
+#[test]
+fn an_engine_gets_a_row_in_a_folder_of_its_author() {
+    let folder = Folder::empty();
+    folder.write("package.json", "{}");
+    let update = ["matrix", "update", "rolecall-go"];
+    let ran = folder.rolecall(&update);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert!(
+        ran.stderr().contains("suite: the built-in suite"),
+        "{}",
+        ran.stderr()
+    );
+    let own = folder.path("rolecall-engines");
+    let entries = std::fs::read_dir(&own).unwrap();
+    let path = entries.map(|entry| entry.unwrap().path()).next().unwrap();
+    assert!(path.ends_with(concat!("rolecall-go@", env!("CARGO_PKG_VERSION"), ".json")));
+    // What it calls itself is its row, beside the rows of the engines that Rolecall measured.
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(text.contains("{\"engine\": \"rolecall-go\""), "{text:.200}");
+    let table = || folder.rolecall(&["matrix"]);
+    let before = table().stdout();
+    assert!(before.contains("huggingface-js"), "{before}");
+    folder.write("rolecall-engines/mine@1.json", "{");
+    let ran = table();
+    assert_eq!(ran.code(), 2, "{}", ran.stdout());
+    assert!(ran.stderr().contains("mine@1.json:1"), "{}", ran.stderr());
+    // A link out of the folder is not followed.
+    std::fs::remove_dir_all(&own).unwrap();
+    #[cfg(unix)]
+    {
+        let other = Folder::empty();
+        std::os::unix::fs::symlink(other.path("."), &own).unwrap();
+        let ran = folder.rolecall(&update);
+        assert_eq!(ran.code(), 2, "{}", ran.stdout());
+        let mut entries = std::fs::read_dir(other.path(".")).unwrap();
+        assert!(entries.next().is_none());
+    }
+}

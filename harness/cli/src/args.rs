@@ -1,32 +1,38 @@
 //! The arguments, as they are typed.
 
-use std::path::PathBuf;
+mod common;
+mod formats;
+
+mod groups;
+
+use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use clap_complete::engine::ArgValueCompleter;
 use rolecall::contract::Contract;
-use rolecall::front::{Front, UnknownFront};
+use rolecall::front::Front;
 use rolecall::known_defects;
-use rolecall::problem::with_did_you_mean;
 use rolecall::reference::Reference;
 use rolecall::report::format::Format;
 use rolecall::selection::Filter;
-use rolecall::shard::Shard;
-use rolecall::suite::Pair;
-use rolecall_model::Dialect;
-use serde_json::Value;
 
-use crate::failure::Failure;
-use crate::limits::ChosenLimits;
+use crate::completion;
+
+pub(crate) use common::{
+    DialectArguments, FrontArguments, LimitsArguments, RenderingArguments, SelectionArguments,
+    SetArguments, ShardArguments, SourceArguments,
+};
+use common::{FILTERS, front};
+use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
 
 /// Conformance tests for LLM chat templates.
 ///
 /// Renders conversations with chat templates and compares the results, prompts and refusals, byte
 /// by byte.
 #[derive(Debug, Parser)]
-#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100)]
+#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -54,10 +60,6 @@ pub(crate) struct OutputArguments {
     pub(crate) builtin: bool,
 }
 
-/// How a filter is written.
-const FILTERS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
-                       default: all pairs";
-
 /// What `render` takes.
 const OPERANDS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
                         default: all pairs. Or a template as `check` takes it, and a file with \
@@ -83,53 +85,52 @@ fn long_version() -> String {
     )
 }
 
-/// What to do.
+/// What to do. [`groups`] has them in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Render every case with every template and compare with the accepted snapshots
-    Run(RunArguments),
-    /// Render, and print only the outcomes
-    Render(RenderArguments),
-    /// Make a case of a conversation: from a request, a list of messages, or a line of a log
-    Add(AddArguments),
-    /// Print a template's report card: what it can do, and which contracts it breaks
+    /// See what a template can do, and which contracts it breaks
     Check(CheckArguments),
-    /// Print the transcript of one pair
+    /// See one prompt: its bytes, its tokens, or how it is not as expected
     Show(ShowArguments),
-    /// Compare templates that should give the same prompts, such as a Jinja template and its port
-    /// to Ollama
-    Parity(ParityArguments),
-    /// Look at each result that is not as accepted, one question for each cause
-    Review(ReviewArguments),
-    /// Accept current results as the expected snapshots
-    Accept(AcceptArguments),
-    /// Make your own suite: rolecall.toml, a first case, a workflow for CI
-    Init(InitArguments),
-    /// Export the suite as plain data, for engines in any language
-    Export(ExportArguments),
-    /// Compare two templates, engines, fronts or saved runs; neither side counts as correct
+    /// See the prompts of a suite, or of conversations in a file
+    Render(RenderArguments),
+    /// See what differs between two templates, engines, fronts or saved runs
     Diff(DiffArguments),
-    /// Show how each measured engine scored on the whole suite
-    Matrix(MatrixArguments),
+    /// See where a template and its port to Ollama disagree
+    Parity(ParityArguments),
+    /// Read what a contract means, and how a template keeps it
+    Explain(ExplainArguments),
+    /// Begin a suite of your own: rolecall.toml, a first case, a workflow for CI
+    Init(InitArguments),
+    /// Make a case of a conversation in a request, a file or a log
+    Add(AddArguments),
+    /// Test: render every case, and compare with what was accepted
+    Run(RunArguments),
+    /// Decide on results that changed, one question for each cause
+    Review(ReviewArguments),
+    /// Accept results without questions, all or some
+    Accept(AcceptArguments),
+    /// Find what is left over in a suite: orphans, stale records, unused tools
+    Lint(LintArguments),
     /// List templates, cases, engines, fronts, contracts or divergences
     List(ListArguments),
-    /// Explain a contract: a template that breaks it, one that keeps it, how to fix one
-    Explain(ExplainArguments),
-    /// Check the suite itself: orphans, pending reviews, stale records, unused tools
-    Lint(LintArguments),
-    /// Print a script with which a shell completes commands and options
+    /// Find the mistakes of an engine that you write
+    ProbeEngine(ProbeEngineArguments),
+    /// See how engines score on the whole suite, or measure one
+    Matrix(MatrixArguments),
+    /// Write the suite as plain data, to test an engine in any language
+    Export(ExportArguments),
+    /// Let another program ask an engine of Rolecall's
+    Serve(ServeArguments),
+    /// Ask transformers and Ollama themselves
+    #[command(subcommand)]
+    Reference(ReferenceCommand),
+    /// Allow the commands that a folder's files name: nothing is started before
+    Trust(TrustArguments),
+    /// Print a script with which a shell completes commands, options and names
     Completions(CompletionsArguments),
     /// Print the manual page
     Man,
-    /// Serve an engine: answer the engine protocol on standard input and output
-    Serve(ServeArguments),
-    /// Try a program as an engine, and report its mistakes
-    ProbeEngine(ProbeEngineArguments),
-    /// Ask the real references: transformers for Jinja, Ollama's Go templates for Go
-    #[command(subcommand)]
-    Reference(ReferenceCommand),
-    /// Allow the commands that a folder's files name: nothing of a folder is started before
-    Trust(TrustArguments),
     /// Watch over the engines of another process; its words come on standard input
     #[command(hide = true)]
     WatchGroups,
@@ -171,6 +172,22 @@ impl Command {
         }
     }
 
+    /// Whether the command is to be done again when a file changes, and the files that it writes
+    /// itself.
+    pub(crate) fn watched(&self) -> Option<Vec<&Path>> {
+        let (is_watched, written) = match self {
+            Command::Run(arguments) => (arguments.watch, vec![&arguments.html]),
+            Command::Check(arguments) => (
+                arguments.watch,
+                vec![&arguments.html, &arguments.write_baseline],
+            ),
+            Command::Diff(arguments) => (arguments.watch, vec![&arguments.html]),
+            _ => return None,
+        };
+        let written = written.into_iter().flatten();
+        is_watched.then(|| written.map(PathBuf::as_path).collect())
+    }
+
     /// Whether the result is for a program: bytes, without any style.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
@@ -201,6 +218,7 @@ impl Command {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) selection: SelectionArguments,
@@ -212,7 +230,7 @@ pub(crate) struct RunArguments {
     pub(crate) rendering: RenderingArguments,
     /// Take the verdicts from this engine instead of the records: a name such as `transformers`,
     /// or a command line (repeatable, one for each dialect)
-    #[arg(long, value_name = "ENGINE")]
+    #[arg(long, value_name = "ENGINE", add = ArgValueCompleter::new(completion::engines))]
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) shard: ShardArguments,
@@ -232,12 +250,15 @@ pub(crate) struct RunArguments {
     /// The format of the results
     #[arg(long, value_parser = format(&RUNS), default_value_t = Format::Human)]
     pub(crate) format: Format,
+    /// Do it again whenever one of the files changes, until Ctrl-C
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RenderArguments {
     /// Which pairs; or a template, and a file with conversations
-    #[arg(value_name = "FILTER", help = OPERANDS)]
+    #[arg(value_name = "FILTER", help = OPERANDS, add = ArgValueCompleter::new(completion::filters_or_paths))]
     pub(crate) operands: Vec<String>,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
@@ -289,9 +310,11 @@ pub(crate) struct AddArguments {
 #[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct ShowArguments {
     /// The template's name; with probe/NAME anything that `check` accepts
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) template: String,
     /// The case: family/name; or probe/NAME for a conversation of the report card, by its name
     /// there
+    #[arg(add = ArgValueCompleter::new(completion::cases))]
     pub(crate) case: String,
     /// Print the exact bytes of the prompt, or of the refusal's message
     #[arg(long, conflicts_with = "diff")]
@@ -325,6 +348,7 @@ pub(crate) struct CheckArguments {
     /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
     /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], or - for a
     /// template on standard input (Jinja, or Go if it looks like Go); default: the suite's own
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
@@ -339,10 +363,10 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Judge by these contracts only, separated by commas: `rolecall list contracts` names them
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find)]
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) select: Vec<&'static Contract>,
     /// Judge by all contracts but these
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find)]
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) ignore: Vec<&'static Contract>,
     /// Mend the template files where a mend is proven to change no prompt that was right
     #[arg(long)]
@@ -362,6 +386,9 @@ pub(crate) struct CheckArguments {
     /// The format of the cards
     #[arg(long, value_parser = format(&CARDS), default_value_t = Format::Human)]
     pub(crate) format: Format,
+    /// Do it again whenever one of the files changes, until Ctrl-C
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
@@ -383,7 +410,8 @@ pub(crate) struct AcceptArguments {
     /// Which pairs; default: all
     #[arg(
         value_name = "FILTER",
-        help = FILTERS
+        help = FILTERS,
+        add = ArgValueCompleter::new(completion::filters)
     )]
     pub(crate) filters: Vec<Filter>,
     /// Accept only results that the reference confirms: by its records, or if those say nothing, by
@@ -409,7 +437,7 @@ pub(crate) struct AcceptArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
     /// Which pairs; default: all
-    #[arg(value_name = "FILTER", help = FILTERS)]
+    #[arg(value_name = "FILTER", help = FILTERS, add = ArgValueCompleter::new(completion::filters))]
     pub(crate) filters: Vec<Filter>,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
@@ -433,7 +461,7 @@ pub(crate) struct ExportArguments {
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Which pairs
-    #[arg(value_name = "FILTER", help = FILTERS)]
+    #[arg(value_name = "FILTER", help = FILTERS, add = ArgValueCompleter::new(completion::filters))]
     pub(crate) filters: Vec<Filter>,
 }
 
@@ -462,7 +490,7 @@ pub(crate) struct DiffArguments {
     /// REVISION:PATH is a path in a revision of a Git repository. Or two files of `run` or `render
     /// --format jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts:
     /// filters
-    #[arg(value_name = "A B [CASE_GLOB…] | FILTER…")]
+    #[arg(value_name = "A B [CASE_GLOB…] | FILTER…", add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) operands: Vec<String>,
     /// Two engines, separated by a comma; if a command line has a comma, give the option twice
     #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"])]
@@ -473,6 +501,7 @@ pub(crate) struct DiffArguments {
         value_name = "A,B",
         value_delimiter = ',',
         value_parser = front,
+        add = ArgValueCompleter::new(completion::fronts),
         conflicts_with = "name"
     )]
     pub(crate) fronts: Vec<Front>,
@@ -491,6 +520,9 @@ pub(crate) struct DiffArguments {
     /// The format of the differences
     #[arg(long, value_parser = format(&COMPARISONS), default_value_t = Format::Human)]
     pub(crate) format: Format,
+    /// Do it again whenever one of the files changes, until Ctrl-C
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
@@ -515,7 +547,7 @@ pub(crate) enum MatrixCommand {
 pub(crate) struct MeasuringArguments {
     /// The engines: names (see `list engines`), names of engines that `scripts/setup-engines` has
     /// set up, or command lines of programs that speak the engine protocol
-    #[arg(value_name = "ENGINE", required = true)]
+    #[arg(value_name = "ENGINE", required = true, add = ArgValueCompleter::new(completion::engines))]
     pub(crate) engines: Vec<String>,
     /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed (all
     /// parts), and ask the engine only for the constructs
@@ -566,7 +598,7 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// The contracts: `rolecall list contracts` names them
-    #[arg(value_name = "CONTRACT", required = true, value_parser = known_defects::find)]
+    #[arg(value_name = "CONTRACT", required = true, value_parser = known_defects::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) contracts: Vec<&'static Contract>,
 }
 
@@ -594,7 +626,8 @@ pub(crate) struct ReferenceArguments {
     /// Which pairs; default: all
     #[arg(
         value_name = "FILTER",
-        help = FILTERS
+        help = FILTERS,
+        add = ArgValueCompleter::new(completion::filters)
     )]
     pub(crate) filters: Vec<Filter>,
     /// Programs to run side by side; default: one a core
@@ -607,6 +640,7 @@ pub(crate) struct ReferenceArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// The engine's name (see `list engines`)
+    #[arg(add = ArgValueCompleter::new(completion::engines))]
     pub(crate) engine: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
@@ -619,6 +653,7 @@ pub(crate) struct ServeArguments {
 pub(crate) struct ProbeEngineArguments {
     /// The command line of a program that speaks the engine protocol, such as 'node adapter.mjs';
     /// or the name of an engine (see `list engines`)
+    #[arg(add = ArgValueCompleter::new(completion::engines))]
     pub(crate) command: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
@@ -652,240 +687,6 @@ pub(crate) struct LintArguments {
     /// First write the JSON Schemas of the input files again
     #[arg(long)]
     pub(crate) fix: bool,
-}
-
-/// Which pairs.
-#[derive(Debug, Args)]
-pub(crate) struct SelectionArguments {
-    /// Which pairs; default: all
-    #[arg(
-        value_name = "FILTER",
-        help = FILTERS
-    )]
-    pub(crate) filters: Vec<Filter>,
-    #[command(flatten)]
-    pub(crate) sources: SourceArguments,
-}
-
-/// Where templates and cases come from.
-#[derive(Debug, Args)]
-pub(crate) struct SourceArguments {
-    /// Templates to use instead of the suite's: a template, a folder of templates, a model folder,
-    /// a GGUF file, a Modelfile, an Ollama store, a model by name as hf:ORG/NAME[@REVISION][:FILE]
-    /// or ollama:NAME[:TAG], or - for a template on standard input (Jinja, or Go if it looks like
-    /// Go); repeatable
-    #[arg(long, value_name = "PATH")]
-    pub(crate) templates: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) set: SetArguments,
-    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
-    #[arg(long, value_name = "PATH")]
-    pub(crate) cases: Vec<PathBuf>,
-}
-
-/// Settings of the templates that the arguments name.
-#[derive(Debug, Default, Args)]
-pub(crate) struct SetArguments {
-    /// Set a special token of the templates that you name, such as `bos_token=<s>`; overrides their
-    /// sources (repeatable)
-    #[arg(long = "special-token", value_name = "NAME=VALUE", value_parser = special_token)]
-    pub(crate) special_tokens: Vec<(String, String)>,
-    /// Set a variable of the templates that you name, such as `enable_thinking=false` or
-    /// `'date="today"'`; overrides their sources (repeatable)
-    #[arg(long = "variable", value_name = "NAME=JSON", value_parser = variable)]
-    pub(crate) variables: Vec<(String, Value)>,
-}
-
-impl SetArguments {
-    /// Refuses a name that is given twice, and refuses all settings if no template is named.
-    pub(crate) fn check(&self, is_own_suite: bool) -> Result<(), Failure> {
-        let tokens = self.special_tokens.iter().map(|(name, _)| name).collect();
-        let variables = self.variables.iter().map(|(name, _)| name).collect();
-        let said: [(&str, Vec<&String>); 2] =
-            [("--special-token", tokens), ("--variable", variables)];
-        for (option, names) in said {
-            let twice = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
-            if let Some(at) = twice {
-                let message = format!("{option} {} is given twice\n  give it once", names[at]);
-                return Err(Failure::Request(message));
-            }
-            if is_own_suite && !names.is_empty() {
-                return Err(Failure::Request(format!(
-                    "{option} is for templates that you name, and the suite's own have theirs\n  \
-                     name a template"
-                )));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn special_token(text: &str) -> Result<(String, String), String> {
-    named(text, "bos_token=<s>").map(|(name, value)| (name, value.to_owned()))
-}
-
-fn variable(text: &str) -> Result<(String, Value), String> {
-    let (name, value) = named(text, "enable_thinking=false")?;
-    match serde_json::from_str(value) {
-        Ok(value) => Ok((name, value)),
-        Err(_) if matches!(value, "True" | "False" | "None") => {
-            // Python's word, which as a text would be true.
-            let meant = match value {
-                "True" => "true",
-                "False" => "false",
-                _ => "null",
-            };
-            Err(format!(
-                "the value is not JSON\n  did you mean {name}={meant}? A text needs quotes: \
-                 '{name}={}'",
-                Value::from(value)
-            ))
-        }
-        Err(error) => Err(format!(
-            "the value is not JSON: {error}\n  a text needs quotes: '{name}={}'",
-            Value::from(value)
-        )),
-    }
-}
-
-/// The name and the value of an argument `NAME=VALUE`.
-fn named<'t>(text: &'t str, example: &str) -> Result<(String, &'t str), String> {
-    let is_name = |name: &str| {
-        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
-    match text.split_once('=') {
-        Some((name, value)) if is_name(name) => Ok((name.to_owned(), value)),
-        Some((name, _)) => Err(format!(
-            "{name:?} is not a name that a template can use: letters, digits and underscores"
-        )),
-        None => Err(format!("there is no `=` in it; write it as {example}")),
-    }
-}
-
-/// How to render.
-#[derive(Debug, Args)]
-pub(crate) struct RenderingArguments {
-    /// The engine for templates of its dialect: a name (see `list engines`), the name of an engine
-    /// that `scripts/setup-engines` has set up, the command line of a program that speaks the
-    /// engine protocol, or a server as KIND=URL or KIND:MODEL=URL; the kinds are llama-server,
-    /// vllm, ollama and tgi
-    #[arg(long, value_name = "ENGINE")]
-    pub(crate) engine: Option<String>,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
-    /// Threads to render on; default: one a core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
-}
-
-/// Which language the templates are in.
-#[derive(Debug, Args)]
-pub(crate) struct DialectArguments {
-    /// Use only templates of this dialect, jinja or go; with --engine the default is the engine's
-    #[arg(long = "dialect", value_name = "DIALECT", value_parser = dialect)]
-    pub(crate) only: Option<Dialect>,
-}
-
-/// Which part of the pairs.
-#[derive(Debug, Args)]
-pub(crate) struct ShardArguments {
-    /// Render only the K-th of N parts of about the same size, so that several machines can share a
-    /// run; `run --results` puts the parts together
-    #[arg(long, value_name = "K/N")]
-    pub(crate) shard: Option<Shard>,
-}
-
-impl ShardArguments {
-    /// The pairs of the chosen part, or all of them if none is chosen.
-    pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
-        match self.shard {
-            Some(shard) => shard.of(pairs),
-            None => pairs,
-        }
-    }
-}
-
-fn dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::named(name).ok_or_else(|| "there are `jinja` and `go`".to_owned())
-}
-
-/// The application for whose users to render.
-#[derive(Debug, Args)]
-pub(crate) struct FrontArguments {
-    /// Render as one application's users get it (see `list fronts`), overriding each template's own
-    /// front; `raw` is the template alone. By default each template has its own front, and if that
-    /// changes a case, the case is rendered both ways. Comparisons with records use only recorded
-    /// pairs
-    #[arg(long = "front", value_name = "NAME", value_parser = front)]
-    pub(crate) name: Option<Front>,
-}
-
-fn front(name: &str) -> Result<Front, String> {
-    name.parse().map_err(|error: UnknownFront| {
-        let names = Front::ALL.map(Front::name);
-        let listed = names.map(|name| format!("`{name}`")).join(", ");
-        let error = with_did_you_mean(error.to_string(), name, names);
-        format!("{error}\n  there are {listed}")
-    })
-}
-
-/// The resources that a render may use.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct LimitsArguments {
-    /// Override resource limits. Templates: fuel=STEPS, work=UNITS, output=BYTES, prompt=BYTES,
-    /// recursion=DEPTH. External engines: time=TIME and answer=BYTES for one answer, start=TIME for
-    /// the first
-    #[arg(long, value_name = "NAME=VALUE,…")]
-    limits: Option<ChosenLimits>,
-}
-
-impl LimitsArguments {
-    /// The chosen limits, or the defaults.
-    pub(crate) fn chosen(&self) -> ChosenLimits {
-        self.limits.clone().unwrap_or_default()
-    }
-}
-
-/// The formats of outcomes.
-const OUTCOMES: [Format; 2] = [Format::Human, Format::Jsonl];
-
-/// The formats of runs.
-const RUNS: [Format; 6] = [
-    Format::Human,
-    Format::Jsonl,
-    Format::Junit,
-    Format::Github,
-    Format::Sarif,
-    Format::Markdown,
-];
-
-/// The formats of report cards.
-const CARDS: [Format; 5] = [
-    Format::Human,
-    Format::Json,
-    Format::Junit,
-    Format::Github,
-    Format::Sarif,
-];
-
-/// The formats of comparisons.
-const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format::Markdown];
-
-/// The formats of lists.
-const LISTS: [Format; 2] = [Format::Human, Format::Json];
-
-/// Reads the name of a format that a command has.
-fn format(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    let values = known
-        .iter()
-        .map(|format| PossibleValue::new(format.name()).help(format.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        let mut known = known.iter().copied();
-        known
-            .find(|format| format.name() == name)
-            .ok_or("no such format")
-    })
 }
 
 /// The things that can be listed.

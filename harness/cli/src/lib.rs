@@ -10,12 +10,16 @@ mod limits;
 
 mod cache;
 
-mod args;
 mod surroundings;
 mod trust;
 
-mod answers;
 mod home;
+
+mod completion;
+
+mod args;
+
+mod answers;
 mod stdin;
 
 mod conversations;
@@ -45,11 +49,14 @@ mod fixing;
 
 mod commands;
 
+mod watch;
+
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser};
+use clap_complete::CompleteEnv;
 use rolecall::invisible::is_obeyed;
 use rolecall::invocation::{self, Site};
 use rolecall::problem::shown;
@@ -64,6 +71,9 @@ use output::Sink;
 fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
     trust::allow(arguments.output.allow_engines);
     home::choose(arguments.output.builtin);
+    if let Some(written) = arguments.command.watched() {
+        return watch::repeat(&written);
+    }
     let mut sink = Sink::open(&arguments.output, &arguments.command)?;
     let status = commands::execute(arguments, &mut sink)?;
     sink.close()?;
@@ -122,6 +132,9 @@ pub fn main() -> ExitCode {
         let program = program.to_string_lossy().into_owned();
         protocol::watch_with(vec![program, "watch-groups".to_owned()]);
     }
+    CompleteEnv::with_factory(args::Arguments::command)
+        .var(completion::VARIABLE)
+        .complete();
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return answer(&error),

@@ -38,12 +38,45 @@ struct CheckEntry {
     seen: Option<String>,
     /// What to do about it.
     help: Option<&'static str>,
+    /// An earlier check with the same failure, so both probably have one cause.
+    same_as: Option<&'static str>,
+}
+
+/// What a program did, without what was expected of it.
+fn done(seen: &str) -> &str {
+    seen.split_once("; expected ")
+        .map_or(seen, |(done, _)| done)
+}
+
+/// The first check with the failure of this one, unless it is this one itself.
+fn same_as(trial: &Trial, check: &Check) -> Option<&'static str> {
+    let wrong = |one: &Check| match &one.finding {
+        CheckResult::Wrong { seen, .. } => Some(done(seen).to_owned()),
+        _ => None,
+    };
+    let seen = wrong(check)?;
+    let first = trial
+        .checks
+        .iter()
+        .find(|one| wrong(one).as_ref() == Some(&seen))?;
+    (first.name != check.name).then_some(first.name)
+}
+
+/// How many other checks have the failure of this one, if it is the first of them.
+fn others(trial: &Trial, check: &Check) -> usize {
+    let checks = trial.checks.iter();
+    checks
+        .filter(|one| same_as(trial, one) == Some(check.name))
+        .count()
 }
 
 /// Writes the document: `{"rolecall": 1, "engine": …, "checks": […]}`.
 pub fn write_json(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
     let entry = |check: &Check| {
         let (seen, help) = match &check.finding {
+            CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
+                (Some(seen.clone()), None)
+            }
             CheckResult::Wrong { seen, help } | CheckResult::Noted { seen, help } => {
                 (Some(seen.clone()), Some(*help))
             }
@@ -55,6 +88,7 @@ pub fn write_json(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
             result: result(&check.finding),
             seen,
             help,
+            same_as: same_as(trial, check),
         }
     };
     let document = TrialDocument {
@@ -84,7 +118,16 @@ pub fn write(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
         let text = match &check.finding {
             CheckResult::Fine | CheckResult::NotTried => Cell::new(QUIET, check.about),
             CheckResult::Wrong { seen, help } | CheckResult::Noted { seen, help } => {
-                Cell::new(PLAIN, format!("{seen} — {help}"))
+                match (same_as(trial, check), others(trial, check)) {
+                    (Some(first), _) => Cell::new(QUIET, format!("the same as {first}")),
+                    (None, 0) => Cell::new(PLAIN, format!("{seen} — {help}")),
+                    (None, count) => {
+                        let count = counted(count, "other check fails", "other checks fail");
+                        let cause =
+                            "alike, so the cause is probably not in what each of them tries";
+                        Cell::new(PLAIN, format!("{seen} — {count} {cause}: mend it first"))
+                    }
+                }
             }
         };
         columns.row(vec![

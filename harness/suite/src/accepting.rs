@@ -100,13 +100,25 @@ impl AcceptedFile {
         if !is_same {
             write_below(snapshots.root(), &self.path, &self.text)?;
         }
-        let pending = pending(&self.path);
-        if is_there(&pending) {
-            std::fs::remove_file(&pending)
-                .map_err(|error| Problem::new(pending, format!("cannot be removed: {error}")))?;
-        }
+        remove_pending(&self.path)?;
         Ok(!is_same)
     }
+}
+
+/// Removes the file that insta has left for review beside a snapshot, if there is one. Returns
+/// whether there was.
+///
+/// # Errors
+///
+/// The file cannot be removed.
+pub fn remove_pending(snapshot: &Path) -> Result<bool, Problem> {
+    let pending = pending(snapshot);
+    if !is_there(&pending) {
+        return Ok(false);
+    }
+    std::fs::remove_file(&pending)
+        .map_err(|error| Problem::new(pending, format!("cannot be removed: {error}")))?;
+    Ok(true)
 }
 
 /// The file that insta leaves for review beside a snapshot.

@@ -3,20 +3,24 @@
 use std::io::Write;
 
 use clap::CommandFactory;
+use clap_complete::env::Shells;
 use clap_mangen::Man;
 
 use crate::args::{Arguments, CompletionsArguments};
+use crate::completion;
 use crate::failure::{Failure, Status};
 
 pub(super) fn completions(
     arguments: &CompletionsArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    // The generator would panic if the reader closed the pipe.
-    let mut script = Vec::new();
-    let mut command = Arguments::command();
-    clap_complete::generate(arguments.shell, &mut command, "rolecall", &mut script);
-    out.write_all(&script)?;
+    let shells = Shells::builtins();
+    let name = arguments.shell.to_string();
+    let shell = shells
+        .completer(&name)
+        .ok_or_else(|| Failure::Request(format!("nothing is known of the shell {name}")))?;
+    let program = "rolecall";
+    shell.write_registration(completion::VARIABLE, program, program, program, out)?;
     Ok(Status::Fine)
 }
 

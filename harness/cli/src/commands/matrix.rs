@@ -234,7 +234,9 @@ fn outcomes(runner: &Runner<'_>, table: &ConstructTable) -> Vec<Outcome> {
 }
 
 fn update(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let judged = JudgedSuite::load_sound(home::writable_layout()?)?;
+    let layout = home::layout()?;
+    home::tell_suite(&layout);
+    let judged = JudgedSuite::load_sound(layout)?;
     for name in &arguments.engines {
         let measurement = measure(&judged, name, arguments)?;
         let (path, is_other) = measurement.write(&judged.layout)?;

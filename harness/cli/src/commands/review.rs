@@ -1,9 +1,11 @@
 //! The command `review`: asks a person about every result that is not as accepted, one question
 //! for each cause.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
+use std::path::PathBuf;
 
+use rolecall::accepting::remove_pending;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::held_card::CardStatus;
@@ -12,7 +14,7 @@ use rolecall::report::difference::{self, Extent, FaultGroup, FaultGroups};
 use rolecall::report::{held_cards, reviewing as report};
 use rolecall::run::Compared;
 use rolecall::selection::select;
-use rolecall::suite::templates_of;
+use rolecall::suite::{Pair, templates_of};
 use rolecall_model::CaseId;
 
 use super::accept::{Choice, PairJudge, write_card};
@@ -71,7 +73,8 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         held_cards::write_change(out, &card, false)?;
         held_cards::write_forbidden(out, &card)?;
         let show = |out: &mut dyn Write| held_cards::write_change(out, &card, true);
-        if review.decide(out, &format!("report card of {}?", card.template), &show)? {
+        let question = format!("report card of {}?", card.template);
+        if review.decide(out, &question, &show)? == Decision::Accepted {
             match write_card(&suite, &expectations, &card) {
                 Ok(()) => choice.counts.cards += 1,
                 Err(problem) => problems.push(problem),
@@ -80,6 +83,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
             review.left += 1;
         }
     }
+    problems.extend(review.remove_rejected());
     finish(&review, &choice, &problems, out)
 }
 
@@ -119,6 +123,18 @@ struct Review {
     accepts_all: bool,
     /// The person has had enough.
     is_over: bool,
+    /// Snapshot files with a result that was rejected.
+    rejected: BTreeSet<PathBuf>,
+    /// Snapshot files with a result that is still to be decided.
+    kept: BTreeSet<PathBuf>,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    Accepted,
+    Rejected,
+    Open,
 }
 
 impl Review {
@@ -140,6 +156,9 @@ impl Review {
         for (at, group) in groups.iter().enumerate() {
             if self.is_over {
                 self.left += group.pairs.len();
+                let members = group.pairs.iter();
+                let files = members.map(|member| file(expectations, &member.pair));
+                self.kept.extend(files);
                 continue;
             }
             let one = std::slice::from_ref(group);
@@ -148,30 +167,43 @@ impl Review {
                 difference::write(out, one, Extent::SHORT)?;
             }
             let show = |out: &mut dyn Write| difference::write(out, one, Extent::WHOLE);
-            if self.decide(out, &question(group), &show)? {
-                for member in &group.pairs {
-                    let pair = &member.pair;
-                    let name = (pair.template.name.as_str(), &pair.case.id);
-                    if let Some(compared) = by_name.get(&name) {
+            let decision = self.decide(out, &question(group), &show)?;
+            for member in &group.pairs {
+                let pair = &member.pair;
+                let name = (pair.template.name.as_str(), &pair.case.id);
+                let file = file(expectations, pair);
+                match (decision, by_name.get(&name)) {
+                    (Decision::Accepted, Some(compared)) => {
                         choice.add(compared, arguments, expectations);
                     }
+                    (Decision::Rejected, _) => drop(self.rejected.insert(file)),
+                    _ => drop(self.kept.insert(file)),
                 }
-            } else {
+            }
+            if decision != Decision::Accepted {
                 self.left += group.pairs.len();
             }
         }
         Ok(())
     }
 
-    /// Asks one question, and whether the result is accepted.
+    /// Removes what insta has left for review of what was rejected. A file with a result that is
+    /// still to be decided stays.
+    fn remove_rejected(&self) -> Vec<Problem> {
+        let rejected = self.rejected.difference(&self.kept);
+        let removed = rejected.map(|file| remove_pending(file));
+        removed.filter_map(Result::err).collect()
+    }
+
+    /// Asks one question.
     fn decide(
         &mut self,
         out: &mut dyn Write,
         question: &str,
         show: &dyn Fn(&mut dyn Write) -> std::io::Result<()>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Decision, Failure> {
         if self.accepts_all {
-            return Ok(true);
+            return Ok(Decision::Accepted);
         }
         loop {
             out.flush()?;
@@ -179,24 +211,35 @@ impl Review {
                 Answer::Whole => show(out)?,
                 Answer::Accept => {
                     self.questions += 1;
-                    return Ok(true);
+                    return Ok(Decision::Accepted);
                 }
                 Answer::AcceptAll => {
                     self.questions += 1;
                     self.accepts_all = true;
-                    return Ok(true);
+                    return Ok(Decision::Accepted);
                 }
-                Answer::Reject | Answer::Skip => {
+                Answer::Reject => {
                     self.questions += 1;
-                    return Ok(false);
+                    return Ok(Decision::Rejected);
+                }
+                Answer::Skip => {
+                    self.questions += 1;
+                    return Ok(Decision::Open);
                 }
                 Answer::Quit => {
                     self.is_over = true;
-                    return Ok(false);
+                    return Ok(Decision::Open);
                 }
             }
         }
     }
+}
+
+/// The snapshot file with a pair.
+fn file(expectations: &Expectations, pair: &Pair<'_>) -> PathBuf {
+    let snapshots = &expectations.snapshots;
+    let accepted = snapshots.accepted(&pair.template.name, pair.case.id.family());
+    accepted.path().to_path_buf()
 }
 
 fn question(group: &FaultGroup<'_>) -> String {

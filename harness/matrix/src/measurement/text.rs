@@ -44,10 +44,36 @@ pub fn file_name(engine: &Identity) -> Option<String> {
     is_name.then(|| format!("{name}.json"))
 }
 
-/// All measurements of a suite, by name, and the problems with the files that cannot be read.
+/// The folder, below the current one, of measurements over the built-in suite, which itself is not
+/// written to.
+pub(super) const OWN_FOLDER: &str = "rolecall-engines";
+
+/// Where a measurement over a suite is written: the folder of the files, and the folder that it must
+/// not leave.
+fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
+    if layout.is_read_only() {
+        (PathBuf::from(OWN_FOLDER), PathBuf::new())
+    } else {
+        (folder(layout), layout.snapshots())
+    }
+}
+
+/// All measurements over a suite, by name, and the problems with the files that cannot be read. Those
+/// over the built-in suite are the built-in ones and the user's: of one engine the user's.
 pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
-    let folder = folder(layout);
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let (mut measurements, mut problems) = read_folder(&folder(layout));
+    if layout.is_read_only() {
+        let (own, of_own) = read_folder(Path::new(OWN_FOLDER));
+        measurements.retain(|one| own.iter().all(|other| other.name() != one.name()));
+        measurements.extend(own);
+        problems.extend(of_own);
+    }
+    measurements.sort_by_key(Measurement::name);
+    (measurements, problems)
+}
+
+fn read_folder(folder: &Path) -> (Vec<Measurement>, Vec<Problem>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| !is_draft(&path.file_name().unwrap_or_default().to_string_lossy()));
     paths.sort();
@@ -59,7 +85,6 @@ pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
             Err(problem) => problems.push(problem),
         }
     }
-    measurements.sort_by_key(Measurement::name);
     (measurements, problems)
 }
 
@@ -470,10 +495,11 @@ impl Measurement {
         format!("{whole},\n  \"checksum\": \"{checksum}\"\n}}\n")
     }
 
-    /// Writes the measurement's file into a suite. Returns its path, and whether it changed.
-    /// Another speed alone is no change.
+    /// Writes the measurement's file into a suite, or over the built-in suite into
+    /// `rolecall-engines` of the current folder.
+    /// Returns its path, and whether it changed. Another speed alone is no change.
     pub fn write(&self, layout: &Layout) -> Result<(PathBuf, bool), Problem> {
-        let folder = folder(layout);
+        let (folder, within) = own_folder(layout);
         let name = file_name(&self.engine).ok_or_else(|| {
             let message = format!("{} cannot be the name of a file", self.name());
             Problem::new(&folder, message)
@@ -483,7 +509,14 @@ impl Measurement {
         if read(&path).is_ok_and(|kept| kept.is_same(self)) {
             return Ok((path, false));
         }
-        write_below(&layout.snapshots(), &path, self.text())?;
+        let whole = |path: &Path| std::path::absolute(Path::new(".").join(path));
+        let refused = |error| Problem::new(&path, format!("cannot be written: {error}"));
+        let (within, file) = (whole(&within), whole(&path));
+        write_below(
+            &within.map_err(refused)?,
+            &file.map_err(refused)?,
+            self.text(),
+        )?;
         Ok((path, true))
     }
 

@@ -161,6 +161,16 @@ pub(super) fn edits(group: &CaseGroup) -> Option<String> {
         };
         format!("{sign} `{shown}{cut}`")
     };
+    // Single quotes and brackets are what a diff by words leaves of a longer edit. The diff itself
+    // shows them in their place.
+    let is_word = |text: &str| text.chars().any(char::is_alphanumeric);
+    let edits = &group.edits;
+    if !edits
+        .iter()
+        .all(|edit| is_word(&edit.gone) || is_word(&edit.came))
+    {
+        return None;
+    }
     let told = group.edits.iter().take(MOST_EDITS).map(|edit| {
         let gone = (!edit.gone.is_empty()).then(|| part("-", &edit.gone));
         let came = (!edit.came.is_empty()).then(|| part("+", &edit.came));

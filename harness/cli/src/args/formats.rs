@@ -1,0 +1,45 @@
+//! The formats that each command has.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use rolecall::report::format::Format;
+
+/// The formats of outcomes.
+pub(super) const OUTCOMES: [Format; 2] = [Format::Human, Format::Jsonl];
+
+/// The formats of runs.
+pub(super) const RUNS: [Format; 6] = [
+    Format::Human,
+    Format::Jsonl,
+    Format::Junit,
+    Format::Github,
+    Format::Sarif,
+    Format::Markdown,
+];
+
+/// The formats of report cards.
+pub(super) const CARDS: [Format; 5] = [
+    Format::Human,
+    Format::Json,
+    Format::Junit,
+    Format::Github,
+    Format::Sarif,
+];
+
+/// The formats of comparisons.
+pub(super) const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format::Markdown];
+
+/// The formats of lists.
+pub(super) const LISTS: [Format; 2] = [Format::Human, Format::Json];
+
+/// Reads the name of a format that a command has.
+pub(super) fn format(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let values = known
+        .iter()
+        .map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        let mut known = known.iter().copied();
+        known
+            .find(|format| format.name() == name)
+            .ok_or("no such format")
+    })
+}
