@@ -122,7 +122,7 @@ impl Watching {
     fn says(&self, mut words: Vec<&str>) {
         let mut said = Vec::new();
         while !words.is_empty() {
-            let line = self.lines.recv_timeout(Duration::from_secs(60));
+            let line = self.lines.recv_timeout(Duration::from_mins(1));
             let line = line.unwrap_or_else(|_| panic!("no {words:?} in {said:#?}"));
             words.retain(|one| !line.contains(one));
             said.push(line);

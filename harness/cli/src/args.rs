@@ -32,7 +32,7 @@ use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
 /// Renders conversations with chat templates and compares the results, prompts and refusals, byte
 /// by byte.
 #[derive(Debug, Parser)]
-#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template())]
+#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template::<Command>())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -704,4 +704,31 @@ pub(crate) enum ListTopic {
     Contracts,
     /// The known differences from the references
     Divergences,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command as Parser;
+
+    use super::groups::{GROUPS, HELP, template};
+    use super::*;
+
+    #[test]
+    fn each_command_is_in_one_group_and_has_one_line() {
+        let commands = Command::augment_subcommands(Parser::new(""));
+        let shown = commands.get_subcommands().filter(|one| !one.is_hide_set());
+        let mut known: Vec<&str> = shown.map(Parser::get_name).collect();
+        known.push(HELP.0);
+        let listed = GROUPS.iter().flat_map(|(_, names)| names.iter().copied());
+        let mut listed: Vec<&str> = listed.collect();
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, known);
+        for line in anstream::adapter::strip_str(&template::<Command>())
+            .to_string()
+            .lines()
+        {
+            assert!(line.len() <= 94, "{line}");
+        }
+    }
 }

@@ -2,6 +2,9 @@
 //!
 //! Each time is a process of its own, so nothing is left of the time before.
 
+// This program itself is started, with the arguments that the user gave.
+#![allow(clippy::disallowed_methods)]
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -39,13 +42,13 @@ pub(crate) fn repeat(written: &[&Path]) -> Result<Status, Failure> {
     let watched = watched(&arguments)?;
     let written: Vec<PathBuf> = written.iter().map(|path| whole(path)).collect();
     let (sender, events) = mpsc::channel();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+    let mut system = notify::recommended_watcher(move |event: notify::Result<Event>| {
         if let Ok(event) = event {
             // Nobody listens when the program ends.
             let _ = sender.send(event);
         }
     })
-    .map_err(refused)?;
+    .map_err(|error| refused(&error))?;
     let mut places = BTreeSet::new();
     for path in &watched {
         // Editors replace a file by another of its name, so its folder is watched.
@@ -60,7 +63,9 @@ pub(crate) fn repeat(written: &[&Path]) -> Result<Status, Failure> {
         } else {
             RecursiveMode::NonRecursive
         };
-        watcher.watch(folder, mode).map_err(refused)?;
+        system
+            .watch(folder, mode)
+            .map_err(|error| refused(&error))?;
     }
     loop {
         if std::io::stdout().is_terminal() {
@@ -140,6 +145,6 @@ fn whole(path: &Path) -> PathBuf {
         .unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn refused(error: notify::Error) -> Failure {
+fn refused(error: &notify::Error) -> Failure {
     Failure::Request(format!("the files cannot be watched: {error}"))
 }
