@@ -406,7 +406,7 @@ fn two_sides_are_shown_with_what_they_differ_in() {
         &folder,
         &html,
         "",
-        "const differences = [...document.querySelectorAll('.groups a')].map((one) => [one.textContent, one.getAttribute('href')]);
+        "const differences = [...document.querySelectorAll('.cause')].map((one) => [one.querySelector('b').textContent, one.querySelector('a').getAttribute('href'), one.querySelector('.diff') && one.querySelector('.diff').textContent]);
          document.querySelector('.strip').focus();
          return { sides: text('.sides'), about: text('#about'), differences, rows: rows(), tip: text('#tip'),
                   filters: [...document.querySelectorAll('#filters button')].map((one) => one.textContent) };",
@@ -416,10 +416,15 @@ fn two_sides_are_shown_with_what_they_differ_in() {
     assert_eq!(
         found["differences"],
         serde_json::json!([
-            ["another prompt", "#t=old%20and%20new&c=plain%2Fuser"],
+            [
+                "another prompt",
+                "#t=old%20and%20new&c=plain%2Fuser",
+                "  rendered- Hi␡␃+ Hi␡U+00A0␃"
+            ],
             [
                 "A gives a prompt, B refuses",
-                "#t=old%20and%20new&c=plain%2Fsystem"
+                "#t=old%20and%20new&c=plain%2Fsystem",
+                null
             ]
         ])
     );

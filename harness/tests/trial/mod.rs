@@ -167,7 +167,25 @@ fn a_review_asks_once_for_each_cause() {
         "b.jinja",
         &GOOD.replace("<|im_start|>assistant", "<|im_start|>model"),
     );
-    // A key that is no answer asks again, and showing everything does, too.
+    // A key that is no answer asks again, and showing everything does, too. What is rejected is no
+    // longer pending for insta.
+    let pending = ["a", "b"].map(|name| {
+        let file = format!("snapshots/{name}/plain.snap");
+        assert!(folder.path(&file).is_file(), "{file}");
+        folder.write(&format!("{file}.new"), "pending")
+    });
+    reviews(
+        &folder,
+        "rs",
+        1,
+        "accepted 0 snapshots and 0 report cards in 2 decisions; 20 results are left",
+    );
+    assert_eq!(
+        pending.each_ref().map(|file| file.exists()),
+        [false, true],
+        "only what was rejected goes"
+    );
+    std::fs::remove_file(&pending[1]).unwrap();
     reviews(
         &folder,
         "xwr",

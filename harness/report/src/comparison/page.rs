@@ -122,6 +122,8 @@ fn groups(comparison: &Comparison, groups: &[CaseGroup]) -> Vec<Value> {
             "count": group.members.len(),
             "template": comparison.name_of(pairing),
             "case": first.case,
+            "about": group.about,
+            "diff": is_prompt.then(|| diff("A, and B", &group.diff)),
             "first": words::edits(group).or_else(|| group.diff.first.clone()).filter(|_| is_prompt),
             "sides": (!is_prompt).then(|| [words::outcome(a), words::outcome(b)]),
         }))

@@ -238,7 +238,7 @@ function contracts() {
     ]));
   $('contracts').append(...[
     element('dl', { class: 'totals' }, one(cards.length, cards.length === 1 ? 'template' : 'templates', null),
-      severities.map(([severity, { many, ink }]) => one(total(severity), many, ink))),
+      severities.map(([severity, { many, ink }]) => one(total(severity), total(severity) === 1 ? severity : many, ink))),
     groups.length > 0 && element('details', { open: index.isOfCards },
       element('summary', {}, `By contract: ${groups.length} of ${index.contracts.length} are broken`), groups.map(group)),
   ].filter(Boolean));
@@ -247,30 +247,37 @@ function contracts() {
 // Those that most cases have are shown at once.
 const FIRST_GROUPS = 12;
 
-// What two sides differ in: nothing where the page is not of two sides.
+// What two sides differ in, as the causes of a run: nothing where the page is not of two sides.
 function comparison() {
   if (!index.sides) return [];
-  const group = (one) => element('li', {},
-    element('a', { href: address(one.template, one.case) }, one.change),
-    element('span', { class: 'quiet' }, ` · ${counted(one.count, 'case', 'cases')}, such as ${one.case}`),
-    one.first && element('p', {}, marked(one.first)),
-    one.sides && one.sides.map((words, at) => element('p', {}, marked(`${'AB'[at]} ${words}`))));
-  const list = (groups, from) => element('ol', { class: 'groups', start: from + 1 }, groups.map(group));
-  const part = (title, groups) => {
-    const rest = groups.slice(FIRST_GROUPS);
-    return groups.length > 0 && [
-      element('h2', {}, title), list(groups.slice(0, FIRST_GROUPS), 0),
-      rest.length > 0 && element('details', {},
-        element('summary', {}, `${rest.length} more, of fewer cases each`), list(rest, FIRST_GROUPS))];
-  };
+  const words = (one) => one.sides && one.sides.map((text, at) => element('p', {}, marked(`${'AB'[at]} ${text}`)));
+  const link = (one) => element('p', {}, element('a', { href: address(one.template, one.case) }, 'both prompts'));
+  const group = (one, at) => element('details', { class: 'cause', open: at < OPEN_CAUSES },
+    element('summary', {},
+      element('span', { class: 'chip bad' }, counted(one.count, 'case', 'cases')), ' ',
+      element('b', {}, one.change), ' ',
+      element('span', { class: 'quiet' }, `such as ${one.case}`, one.about && `: ${one.about}`)),
+    one.first && !one.diff && element('p', {}, marked(one.first)),
+    words(one), one.diff && difference(one.diff), link(one));
+  const failure = (one) => element('li', {},
+    element('a', { href: address(one.template, one.case) }, counted(one.count, 'case', 'cases')),
+    element('span', { class: 'quiet' }, ` such as ${one.case}`), words(one));
+  const rest = index.differences.slice(FIRST_GROUPS);
+  const part = (title, content) => [element('h2', {}, title), content];
   return [
     element('dl', { class: 'sides' }, index.sides.map((side, at) => [
       element('dt', { class: at ? 'good' : 'bad' }, 'AB'[at]), element('dd', {}, side)])),
     index.warning && element('p', { class: 'bad' }, index.warning),
     index.only.map(([what, names]) => element('details', {},
       element('summary', {}, what), element('p', { class: 'quiet' }, names.join(', ')))),
-    part('What differs', index.differences),
-    part('What fails on both sides', index.failures),
+    index.differences.length > 0 && part('What differs', [
+      index.differences.slice(0, FIRST_GROUPS).map(group),
+      rest.length > 0 && element('details', {},
+        element('summary', {}, `${rest.length} more, of fewer cases each`),
+        rest.map((one) => group(one, FIRST_GROUPS)))]),
+    index.failures.length > 0 && element('details', { class: 'failures' },
+      element('summary', {}, `What fails on both sides: ${counted(index.failures.length, 'way', 'ways')}`),
+      element('ol', { class: 'groups' }, index.failures.map(failure))),
     element('h2', {}, 'Every case'),
   ].flat(9).filter(Boolean);
 }
