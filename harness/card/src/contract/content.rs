@@ -11,10 +11,10 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER,
-    MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES, SPACES, SPACES_BEHIND,
-    SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG, TWO_PARTS, USER, USER_ASSISTANT_USER,
-    USER_CRLF, USER_PARTS, USER_SPACES,
+    ASSISTANT_INSIDE, ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL,
+    INSIDE, MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES,
+    SPACES, SPACES_BEHIND, SYSTEM_INSIDE, SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG,
+    TWO_PARTS, USER, USER_ASSISTANT_USER, USER_CRLF, USER_INSIDE, USER_PARTS, USER_SPACES,
 };
 use crate::probe::{Content, Manner, Probe, ProbeOutcome, Prober, words};
 
@@ -289,6 +289,55 @@ fn whitespace(tally: &mut Tally, seen: &ProbeOutcome, word: &str, who: &str) {
     };
     let what = format!("white space {where_not} {who} is not as it was sent");
     tally.broken(Evidence::one(what, seen));
+}
+
+pub(super) static TEXT_VERBATIM: Contract = Contract {
+    id: "text-verbatim",
+    meaning: "blank lines and signs such as `<`, `&` and quotes in a text arrive as they were sent",
+    guards_against: "code that arrives with other lines, or escaped as HTML",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/text-verbatim.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (probe, who) in [
+            (USER_INSIDE, "a question"),
+            (ASSISTANT_INSIDE, "an answer"),
+            (SYSTEM_INSIDE, "a system message"),
+        ] {
+            let seen = prober.see(probe);
+            let Some(text) = tally.text(&seen) else {
+                continue;
+            };
+            let (Some(from), Some(to)) = (seen.find(words::BEFORE), seen.find(words::BEHIND))
+            else {
+                tally.skip(format!("{who} is not in the prompt"));
+                continue;
+            };
+            let found = text.get(from.end..to.start).unwrap_or_default();
+            if found.contains("\\n") {
+                // Within JSON or Python's notation, where every sign has another form.
+                tally.skip(format!("{who} is written as a value, not as a text"));
+                continue;
+            }
+            tally.demand(found == INSIDE, || {
+                let what = format!("{who} is changed inside: {}", change(found));
+                Evidence::one(what, &seen).at(Some(from.start..to.end))
+            });
+        }
+        tally.judgement()
+    },
+};
+
+/// What became of the inside of a text, in words.
+fn change(found: &str) -> &'static str {
+    if found.contains("&lt;") || found.contains("&amp;") {
+        "signs are escaped as in HTML"
+    } else if found.split_whitespace().eq(INSIDE.split_whitespace()) {
+        "blank lines or spaces are gone"
+    } else {
+        "signs are other ones, or gone"
+    }
 }
 
 pub(super) static CRLF_VERBATIM: Contract = Contract {

@@ -25,14 +25,17 @@ mod leaks;
 
 mod arguments;
 mod content;
+mod documents;
 mod mask;
 mod media;
 mod messages;
 mod names;
 mod prefix;
 mod rendering;
+mod rounds;
 mod tools;
 mod turns;
+mod wording;
 
 #[cfg(test)]
 mod tests;
@@ -67,9 +70,12 @@ pub const ALL: &[&Contract] = &[
     &content::TEXT_PART_IS_TEXT,
     &media::IMAGES_KEPT,
     &content::WHITESPACE_VERBATIM,
+    &content::TEXT_VERBATIM,
     &content::CRLF_VERBATIM,
     &content::THINK_TAG_VERBATIM,
     &tokens::CONTROL_TOKENS_INERT,
+    &wording::CONTROL_TOKENS_SPELT,
+    &wording::PLACEHOLDERS_FILLED,
     &tokens::ONE_BOS,
     &vocabulary::CONTROL_TOKENS_KNOWN,
     &vocabulary::TURN_END_STOPS,
@@ -78,14 +84,20 @@ pub const ALL: &[&Contract] = &[
     &leaks::NO_NULL_LEAK,
     &leaks::NO_REPR_LEAK,
     &tools::TOOLS_KEPT,
+    &tools::TOOLS_ONCE,
+    &wording::TEXTS_APART,
     &tools::NO_TOOLS_ALIKE,
     &tools::NO_CALLS_ALIKE,
     &tools::TOOL_CALLS_KEPT,
     &tools::PARALLEL_CALLS_KEPT,
+    &rounds::CALLS_IN_ORDER,
+    &rounds::CALL_IDS_KEPT,
+    &rounds::SECOND_ROUND_ALIKE,
     &tools::CONTENT_BESIDE_CALLS,
     &tools::TOOL_RESULTS_KEPT,
     &tools::RESULT_VERBATIM,
     &tools::SCHEMA_KEPT,
+    &documents::DOCUMENTS_KEPT,
     &arguments::ARGUMENTS_ALIKE,
     &arguments::ARGUMENTS_ENCODED_ONCE,
     &arguments::KEY_ORDER_KEPT,

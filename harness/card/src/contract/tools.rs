@@ -13,8 +13,8 @@ use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME,
-    NO_TOOLS, NULL_CALLS, PARALLEL, QUOTED_RESULT, RESULT_ALONE, RICH_TOOL, SYSTEM_TOOLS, TOOLS,
-    USER, USER_ASSISTANT_USER, quoted_result,
+    NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT, RESULT_ALONE, RICH_TOOL,
+    SYSTEM_TOOLS, TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
 };
 use crate::probe::{ProbeOutcome, Prober, Requirement, words};
 
@@ -138,6 +138,35 @@ fn without_tools(prober: &Prober<'_>, usual: &ProbeOutcome) -> Option<Rc<ProbeOu
     let other = with("rolecall_other")?;
     (other.outcome == usual.outcome).then(|| with("tools"))?
 }
+
+pub(super) static TOOLS_ONCE: Contract = Contract {
+    id: "tools-once",
+    meaning: "a longer conversation has its tools in the prompt as often as a short one",
+    guards_against: "prompts that grow by all tools with each question",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/tools-once.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if !capabilities.tools.is_kept() {
+            tally.skip("tools are not in the prompt");
+            return tally.judgement();
+        }
+        let (short, long) = (prober.see(TOOLS), prober.see(OTHER_QUESTION));
+        if tally.text(&short).is_none() || tally.text(&long).is_none() {
+            return tally.judgement();
+        }
+        let (first, second) = (
+            short.count(words::TOOL_ABOUT),
+            long.count(words::TOOL_ABOUT),
+        );
+        tally.demand(second <= first, || {
+            let what = "the tools are in the prompt again with the second question";
+            Evidence::one(what, &long).at(long.find_again(words::TOOL_ABOUT))
+        });
+        tally.judgement()
+    },
+};
 
 pub(super) static NO_CALLS_ALIKE: Contract = Contract {
     id: "no-calls-alike",

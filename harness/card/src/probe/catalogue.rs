@@ -19,6 +19,9 @@ pub const SPACES: &str = "  \n\t";
 /// And behind it.
 pub(crate) const SPACES_BEHIND: &str = " \t\n\n";
 
+/// Blank lines, white space and signs of HTML in the middle of a text.
+pub(crate) const INSIDE: &str = "\n\n\n    <b>&\"'</b>  ";
+
 macro_rules! probes {
     ($(#[doc = $about:literal] $name:ident = $id:literal, |$manner:pat_param| $case:expr;)*) => {
         $(
@@ -150,6 +153,14 @@ probes! {
     };
     /// a question with a line break as Windows writes it
     USER_CRLF = "user-crlf", |m| open(vec![m.message("user", &format!("{}\r\n{}", words::BEFORE, words::BEHIND))]);
+    /// a question with blank lines and signs of HTML in it
+    USER_INSIDE = "user-inside", |m| open(vec![m.message("user", &inside())]);
+    /// an answer with blank lines and signs of HTML in it
+    ASSISTANT_INSIDE = "assistant-inside", |m| open(vec![
+        m.user(), m.message("assistant", &inside()), m.second_user(),
+    ]);
+    /// a system message with blank lines and signs of HTML in it
+    SYSTEM_INSIDE = "system-inside", |m| open(vec![m.message("system", &inside()), m.user()]);
     /// an earlier answer that mentions a tag that templates use for reasoning
     THINK_TAG = "think-tag", |m| open(vec![
         m.user(),
@@ -261,6 +272,16 @@ probes! {
         });
         with_tools(open(vec![m.user(), call, m.result(), result]))
     };
+    /// a call and its result, and then another call and its result
+    TWO_ROUNDS = "two-rounds", |m| {
+        let arguments = m.arguments(&json!({words::FIRST_KEY: words::THIRD_VALUE, words::SECOND_KEY: words::FOURTH_VALUE}));
+        let mut call = m.call_with(&arguments);
+        call["tool_calls"][0]["id"] = json!("callquil2");
+        let mut result = m.result();
+        result["tool_call_id"] = json!("callquil2");
+        result["content"] = m.content(words::SECOND_RESULT);
+        with_tools(open(vec![m.user(), m.call(), m.result(), call, result]))
+    };
     /// a call whose arguments are an object
     OBJECT_ARGUMENTS = "object-arguments", |m| arguments(m, &usual());
     /// a call whose arguments are a JSON text with spaces, as Python writes it
@@ -323,6 +344,18 @@ probes! {
 
     /// a question with a document
     DOCUMENT = "document", |m| with_document(open(vec![m.user()]));
+    /// a question with two documents
+    TWO_DOCUMENTS = "two-documents", |m| {
+        let mut case = with_document(open(vec![m.user()]));
+        if let Some(documents) = &mut case.documents {
+            documents.push(json!({
+                "title": "another title",
+                "text": words::SECOND_DOCUMENT,
+                "content": words::SECOND_DOCUMENT,
+            }));
+        }
+        case
+    };
     /// an answer that shall be continued
     UNFINISHED = "unfinished", |m| closed(vec![m.user(), m.message("assistant", words::ASSISTANT)]);
     /// an answer that shall be continued, with the tag by which transformers finds its end
@@ -363,6 +396,11 @@ fn long(m: Manner) -> Vec<Value> {
 /// What a tool gave, with quotes and a line break.
 pub(crate) fn quoted_result() -> String {
     format!("{} \"C\"\nnext", words::RESULT)
+}
+
+/// A text with blank lines and signs of HTML in it.
+pub(crate) fn inside() -> String {
+    format!("{}{INSIDE}{}", words::BEFORE, words::BEHIND)
 }
 
 fn rich_tool() -> Value {

@@ -32,6 +32,8 @@ pub(crate) const RESULT: &str = "gavequill";
 pub(crate) const SECOND_RESULT: &str = "tookquill";
 /// A document's text.
 pub(crate) const DOCUMENT: &str = "pagequill";
+/// A second document's text.
+pub(crate) const SECOND_DOCUMENT: &str = "leafquill";
 /// Text before a tag that stands in content.
 pub(crate) const BEFORE: &str = "headquill";
 /// Text behind it.
@@ -84,7 +86,7 @@ pub(crate) const TURNS: [(&str, &str); 12] = [
 ];
 
 /// All other words, including those of the tools.
-pub const ALL: [&str; 30] = [
+pub const ALL: [&str; 31] = [
     SYSTEM,
     SECOND_SYSTEM,
     DEVELOPER,
@@ -99,6 +101,7 @@ pub const ALL: [&str; 30] = [
     RESULT,
     SECOND_RESULT,
     DOCUMENT,
+    SECOND_DOCUMENT,
     BEFORE,
     BEHIND,
     TOOL,
