@@ -82,10 +82,13 @@ fn images_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         return tally.judgement();
     }
     let source = prober.source_without_comments();
-    for medium in &MEDIA {
+    let is_named = |medium: &Medium| {
         let quoted = [format!("'{}'", medium.name), format!("\"{}\"", medium.name)];
-        let is_named = |name: &String| memmem::find(source.as_bytes(), name.as_bytes()).is_some();
-        if quoted.iter().any(is_named) {
+        let mut quoted = quoted.iter();
+        quoted.any(|name| memmem::find(source.as_bytes(), name.as_bytes()).is_some())
+    };
+    for medium in &MEDIA {
+        if is_named(medium) {
             named(&mut tally, prober, medium, &text);
         } else if medium.name == "image" {
             // A template that does not name images does nothing about them.
@@ -95,6 +98,21 @@ fn images_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 Severity::Limitation
             };
             leaves_traces(&mut tally, prober, medium, &text, severity);
+        }
+    }
+    // A model tells them apart by their marks alone.
+    for (at, medium) in MEDIA.iter().enumerate() {
+        let others = MEDIA[..at].iter().filter(|other| is_named(other));
+        for other in others.filter(|_| is_named(medium)) {
+            let (one, two) = (prober.see(other.single), prober.see(medium.single));
+            if let (Some(first), Some(second)) = (one.text(), two.text())
+                && text.text() != Some(first)
+            {
+                tally.demand(first != second, || {
+                    let what = format!("{} has the mark of {}", medium.one, other.one);
+                    Evidence::differ(what, &one, &two)
+                });
+            }
         }
     }
     tally.judgement()

@@ -5,7 +5,6 @@ use rolecall_model::Dialect;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
-use super::mentions::speaks_of;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
@@ -195,7 +194,11 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
         if tally.text(&seen).is_none() {
             return tally.judgement();
         }
-        let is_known = speaks_of(prober, &["developer"]);
+        // Words about developers in a prompt are no role.
+        let source = prober.source_without_comments();
+        let is_known = ["'developer'", "\"developer\"", "`developer`"]
+            .iter()
+            .any(|role| source.contains(role));
         let unknown = prober.see(UNKNOWN_ROLE);
         if !is_known && unknown.text().is_some() && !unknown.has(words::NARRATOR) {
             tally.skip("the template drops every role that it does not know");

@@ -163,14 +163,18 @@ pub(super) static ROLES_STAND: Contract = Contract {
         if tally.text(&plain).is_none() || tally.text(&tools).is_none() {
             return tally.judgement();
         }
+        let turns = prober.see(TWO_TURNS);
         let opening = |seen: &ProbeOutcome| {
             let before = seen.before(words::ASSISTANT)?;
             let token = control_tokens_in(before).next_back()?;
             let at = before.rfind(token)?;
-            Some(before[at..].to_owned())
+            // A token that two turns have only once opens the prompt, not an answer.
+            let opens_turns = at > 0 || turns.count(&token.to_ascii_lowercase()) > 1;
+            opens_turns.then(|| before[at..].to_owned())
         };
-        match (opening(&plain), opening(&tools)) {
-            (Some(one), Some(other)) => tally.demand(other == one, || {
+        match (opening(&plain), tools.before(words::ASSISTANT)) {
+            // Other texts may stand before the opening.
+            (Some(one), Some(before)) => tally.demand(before.ends_with(&one), || {
                 let what = "an answer has another opening with tools than without";
                 Evidence::differ(what, &plain, &tools)
             }),
@@ -182,8 +186,8 @@ pub(super) static ROLES_STAND: Contract = Contract {
 
 pub(super) static OPENING_ON_REQUEST: Contract = Contract {
     id: "opening-on-request",
-    meaning: "without `add_generation_prompt`, no new model turn is opened after an answer",
-    guards_against: "training on, and continuing, a turn that nobody asked for",
+    meaning: "a model turn is opened where an answer is asked for, and nowhere else",
+    guards_against: "a turn that nobody asked for, or an answer that the model has to open itself",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/opening-on-request.md"),
@@ -194,8 +198,8 @@ pub(super) static OPENING_ON_REQUEST: Contract = Contract {
 /// this: the model answers behind the question.
 fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
-    let (open, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
-    let (Some(open), Some(text)) = (tally.text(&open), tally.text(&finished)) else {
+    let (asked, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
+    let (Some(open), Some(text)) = (tally.text(&asked), tally.text(&finished)) else {
         return tally.judgement();
     };
     let opening = match &capabilities.generation_prompt {
@@ -204,9 +208,23 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         _ => finished.before(words::ASSISTANT).and_then(|before| {
             let token = control_tokens_in(before).next_back()?;
             let opening = before[before.rfind(token)?..].trim();
-            open.trim_end().ends_with(opening).then_some(opening)
+            // What ends an answer, too, opens none.
+            let closing = finished.behind(words::ASSISTANT)?.trim();
+            let is_opening = open.trim_end().ends_with(opening) && !closing.starts_with(opening);
+            is_opening.then_some(opening)
         }),
     };
+    // What opens an answer may go on in the history, such as with thoughts.
+    let opens = matches!(
+        capabilities.generation_prompt,
+        GenerationPrompt::Suffix { .. }
+    );
+    if !opens && let Some(opening) = missing_opening(open, &finished) {
+        let what = format!(
+            "an earlier answer is opened by `{opening}`, and the answer that is asked for by nothing"
+        );
+        tally.broken(Evidence::no_prefix(what, &asked, &finished));
+    }
     match opening.filter(|opening| !opening.is_empty()) {
         Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
             let shown = common_end(open.trim_end(), text.trim_end());
@@ -216,6 +234,16 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         None => tally.skip("how a model's turn opens cannot be told from the prompts"),
     }
     tally.judgement()
+}
+
+/// What opens an answer in the history, if a prompt that asks for an answer ends before it.
+fn missing_opening<'s>(open: &str, finished: &'s ProbeOutcome) -> Option<&'s str> {
+    let opening = finished
+        .before(words::ASSISTANT)?
+        .strip_prefix(open)?
+        .trim();
+    control_tokens_in(opening).next()?;
+    Some(opening)
 }
 
 /// What two texts end with alike, from its first control token on.

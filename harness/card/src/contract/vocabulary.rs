@@ -14,7 +14,7 @@ use super::tokens::{control_tokens, special_token};
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, SPACES, SPACES_BEHIND, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER, USER_ASSISTANT,
-    USER_SPACES,
+    USER_ASSISTANT_USER, USER_SPACES,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, words};
 use crate::tokenizer::{Cutter, Token, TokenKind, Tokenizer};
@@ -219,10 +219,16 @@ fn turn_end_stops(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         None => format!("token {id}"),
     };
     let turns = [
-        (USER_ASSISTANT, words::ASSISTANT, "an answer"),
-        (CALL, words::SECOND_VALUE, "a call"),
+        (
+            (USER_ASSISTANT, words::ASSISTANT, "an answer"),
+            (USER_ASSISTANT_USER, words::SECOND_USER),
+        ),
+        (
+            (CALL, words::SECOND_VALUE, "a call"),
+            (CALL_RESULT, words::RESULT),
+        ),
     ];
-    for (probe, word, name) in turns {
+    for ((probe, word, name), (next, next_word)) in turns {
         let seen = prober.see(probe);
         let Some((text, tokens)) = cut(&mut tally, tokenizer, &seen) else {
             continue;
@@ -241,7 +247,19 @@ fn turn_end_stops(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             tally.skip(format!("no token ends {name}"));
             continue;
         }
-        tally.demand(ends.iter().any(|id| stops.ids.contains(id)), || {
+        // Some models stop at the token that opens the next turn.
+        let next = prober.see(next);
+        let opens = || {
+            let (_, tokens) = cut(&mut Tally::default(), tokenizer, &next)?;
+            let (from, to) = (next.find(word)?.end, next.find(next_word)?.start);
+            let mut between = tokens
+                .iter()
+                .filter(|token| (from..to).contains(&token.range.start));
+            let stops_at = |id: &u32| stops.ids.contains(id);
+            Some(between.any(|token| token.id.as_ref().is_some_and(stops_at)))
+        };
+        let is_end = ends.iter().any(|id| stops.ids.contains(id)) || opens() == Some(true);
+        tally.demand(is_end, || {
             let ends: Vec<_> = ends.iter().map(shown).collect();
             let stops_at: Vec<_> = stops.ids.iter().map(shown).collect();
             let what = format!(
