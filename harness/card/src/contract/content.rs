@@ -89,9 +89,24 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
         }
         let user = part_handling(&prober.see(USER), &prober.see(USER_PARTS), words::USER);
         if user == Some(PartHandling::AsList) {
-            let what = "text parts are in the prompt as a list: the template takes texts only";
             let (text, parts) = (prober.see(USER), prober.see(USER_PARTS));
-            tally.broken(Evidence::differ(what, &text, &parts).with(Severity::Limitation));
+            // A template that takes them elsewhere has forgotten them here.
+            let elsewhere = [
+                (SYSTEM_USER, SYSTEM_PARTS, words::SYSTEM),
+                (USER_ASSISTANT_USER, ASSISTANT_PARTS, words::ASSISTANT),
+            ];
+            let is_taken = |(text, parts, word): &(Probe, Probe, &str)| {
+                let how = part_handling(&prober.see(*text), &prober.see(*parts), word);
+                how == Some(PartHandling::AsText)
+            };
+            tally.broken(if elsewhere.iter().any(is_taken) {
+                let what = "a question as a text part is in the prompt as a list, and other \
+                            messages are not";
+                Evidence::differ(what, &text, &parts)
+            } else {
+                let what = "text parts are in the prompt as a list: the template takes texts only";
+                Evidence::differ(what, &text, &parts).with(Severity::Limitation)
+            });
         }
         for (text, parts, word, who) in [
             (USER, USER_PARTS, words::USER, "a question"),

@@ -5,6 +5,7 @@ use rolecall_model::Dialect;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::purpose::is_for_one_message;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
@@ -107,11 +108,24 @@ pub(super) static MESSAGES_KEPT: Contract = Contract {
 
 fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
+    if is_for_one_message(prober) {
+        let what = "the template is for one message: the others are not in the prompt";
+        let seen = prober.see(USER_ASSISTANT_USER);
+        tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
+        return tally.judgement();
+    }
     let first_system = prober.see(SYSTEM_USER);
     let has_system = first_system.is_refused() || first_system.has(words::SYSTEM);
     if !has_system {
-        let what = "system messages are not in the prompt";
-        tally.broken(Evidence::one(what, &first_system).with(Severity::Limitation));
+        // A template that prints such messages elsewhere has forgotten the first one.
+        let late = prober.see(LATE_SYSTEM);
+        if late.has(words::SYSTEM) {
+            let what = "a system message at the beginning is not in the prompt, but a later one is";
+            tally.broken(Evidence::one(what, &first_system));
+        } else {
+            let what = "system messages are not in the prompt";
+            tally.broken(Evidence::one(what, &first_system).with(Severity::Limitation));
+        }
     }
     let is_system = |word: &str| [words::SYSTEM, words::SECOND_SYSTEM].contains(&word);
     for (probe, words) in CONVERSATIONS.into_iter().chain(WITH_TOOLS) {

@@ -18,6 +18,8 @@ mod finding;
 mod tokens;
 mod vocabulary;
 
+mod purpose;
+
 // Contracts by subject. A feature that fails as a whole is reported once, by `working`.
 mod working;
 
@@ -160,6 +162,10 @@ fn judge_by(contract: &Contract, prober: &Prober<'_>, capabilities: &Capabilitie
     }
     if *contract != rendering::RENDERS && !capabilities.question.is_kept() {
         let why = "a single question gives no prompt that holds it";
+        return Judgement::DoesNotApply(why.to_owned());
+    }
+    if purpose::is_on_conversations(contract.id) && purpose::is_for_one_message(prober) {
+        let why = "the template is for one message, not for a conversation";
         return Judgement::DoesNotApply(why.to_owned());
     }
     (contract.judge)(prober, capabilities)

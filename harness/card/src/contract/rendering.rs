@@ -12,9 +12,9 @@ use super::working::failures;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     ASSISTANT_FIRST, CALL_RESULT, DEVELOPER_USER, DOCUMENT, EMPTY_CALLS, LATE_SYSTEM, LONG_IDS,
-    NO_ARGUMENTS, NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, PARALLEL, REASONED, SYSTEM_ONLY,
-    SYSTEM_TURNS, SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS,
-    TWO_ASSISTANTS, TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER,
+    NO_ARGUMENTS, NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, PARALLEL, QUERY_DOCUMENT, REASONED,
+    SYSTEM_ONLY, SYSTEM_TURNS, SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS,
+    TOOLS, TWO_ASSISTANTS, TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER,
     USER_ASSISTANT, USER_ASSISTANT_USER,
 };
 use crate::probe::{Manner, Probe, Prober, Requirement, words};
@@ -76,8 +76,14 @@ pub(super) static RENDERS: Contract = Contract {
             Requirement::Tools => what.push_str(" (it wants tools)"),
             Requirement::Documents => what.push_str(" (it wants documents)"),
         }
+        let ranks = prober.see(QUERY_DOCUMENT);
+        let is_ranker = ranks.has(words::USER) && ranks.has(words::DOCUMENT);
+        if is_ranker && !seen.has(words::USER) {
+            what.push_str(" (it wants the roles `query` and `document`)");
+        }
         // A template that requires tools or documents, and accepts them, is not broken.
-        let wants_more = prober.manner().given != Requirement::Nothing
+        let wants_more = is_ranker
+            || prober.manner().given != Requirement::Nothing
             || prober.see(USER_ASSISTANT).has(words::ASSISTANT)
             || prober.see(SYSTEM_USER).has(words::USER);
         let severity = if wants_more {

@@ -3,7 +3,7 @@
 
 use rolecall_model::{Dialect, Limits, Template};
 
-use super::{ALL, Judgement, by_id};
+use super::{ALL, Judgement, Severity, by_id};
 use crate::card::{Card, examine};
 use crate::probe::counting_engine::CountingEngine;
 use rolecall_front::engines::Engines;
@@ -84,4 +84,51 @@ fn what_changes_from_one_render_to_the_next_is_not_deterministic() {
         verdict(&card, "deterministic"),
         Judgement::Broken(_)
     ));
+}
+
+#[test]
+fn a_ranker_is_no_broken_chat() {
+    let card = card(
+        Dialect::Jinja,
+        "{% for m in messages if m.role in ['query', 'document'] %}<{{ m.role }}>{{ m.content }}\
+         {% endfor %}",
+    );
+    let found = card
+        .broken()
+        .find(|found| found.contract.id == "renders")
+        .unwrap();
+    assert_eq!(found.severity(), Severity::Limitation);
+    let Judgement::Broken(evidence) = &found.judgement else {
+        panic!("{found:?}");
+    };
+    assert!(
+        evidence[0].what.contains("`query` and `document`"),
+        "{evidence:?}"
+    );
+}
+
+#[test]
+fn a_template_for_one_message_is_told_so_once() {
+    let about = "Decide whether the message is safe. ".repeat(8);
+    let card = card(
+        Dialect::Jinja,
+        &format!("{about}<|user|>{{{{ messages[-1].content }}}}<|end|>"),
+    );
+    let broken = card.broken();
+    let told: Vec<_> = broken
+        .filter(|found| found.severity() <= Severity::Limitation)
+        .map(|found| (found.contract.id, found.severity()))
+        .collect();
+    assert_eq!(told, [("messages-kept", Severity::Limitation)]);
+}
+
+#[test]
+fn a_system_message_that_only_its_place_hides_is_an_error() {
+    let source = "{% for m in messages %}{% if not (loop.first and m.role == 'system') %}\
+                  <|{{ m.role }}|>{{ m.content }}<|end|>{% endif %}{% endfor %}";
+    let card = card(Dialect::Jinja, source);
+    let found = card
+        .broken()
+        .find(|found| found.contract.id == "messages-kept");
+    assert_eq!(found.unwrap().severity(), Severity::Error);
 }

@@ -413,12 +413,21 @@ pub(super) static SCHEMA_KEPT: Contract = Contract {
             return tally.judgement();
         }
         let missing: Vec<&str> = [
-            (words::OBJECT_ABOUT, "what an object is"),
-            (words::INNER_KEY, "an object's properties"),
-            (words::INNER_ABOUT, "what these are"),
-            (words::INNER_CHOICE, "the choices of an enum"),
-            (words::DEFAULT, "a default"),
-            ("integer", "the alternatives of anyOf"),
+            (
+                words::OBJECT_ABOUT,
+                "the description of a parameter that is an object",
+            ),
+            (
+                words::INNER_KEY,
+                "the properties of a parameter that is an object",
+            ),
+            (words::INNER_ABOUT, "the descriptions of these properties"),
+            (
+                words::INNER_CHOICE,
+                "the values that a parameter may have (`enum`)",
+            ),
+            (words::DEFAULT, "the default of a parameter"),
+            ("integer", "the types that a parameter may have (`anyOf`)"),
         ]
         .into_iter()
         // Ollama itself forgets defaults.

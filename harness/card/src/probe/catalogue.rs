@@ -75,6 +75,8 @@ probes! {
     /// a conversation that the assistant begins
     ASSISTANT_FIRST = "assistant-first", |m| open(vec![m.assistant(), m.user()]);
 
+    /// a query and a document, as rankers get them
+    QUERY_DOCUMENT = "query-document", |m| open(vec![m.message("query", words::USER), m.message("document", words::DOCUMENT)]);
     /// twelve questions and their answers, and another question
     LONG = "long", |m| open(long(m));
     /// a system message before twelve questions and their answers, and another question
