@@ -632,3 +632,27 @@ fn an_engine_gets_a_row_in_a_folder_of_its_author() {
         assert!(entries.next().is_none());
     }
 }
+
+#[test]
+fn a_run_of_another_engine_says_how_to_see_a_difference_of_that_engine() {
+    let folder = suite();
+    let echo = command(&folder, ECHO);
+    let ran = folder.rolecall(&["run", "--engine", &echo, "--format", "markdown"]);
+    assert_eq!(ran.code(), 1, "{}", ran.stderr());
+    let said = ran.stdout();
+    assert!(said.contains(" pairs differ"), "{said}");
+    let line = said
+        .lines()
+        .find(|line| line.contains("--reference --diff"));
+    let words = line.and_then(|line| line.split_once("show ")).unwrap().1;
+    let words = shlex::split(words.split('`').next().unwrap()).unwrap();
+    assert!(words.contains(&echo), "{words:?}");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let shown = folder.rolecall(&[&["show"], words.as_slice()].concat());
+    assert!(
+        shown.stdout().contains("\n+ "),
+        "{}{}",
+        shown.stdout(),
+        shown.stderr()
+    );
+}

@@ -12,7 +12,6 @@ use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
 use super::run_report::{RunReport, first_lines};
 use rolecall_base::diff::{DiffLine, Side};
-use rolecall_base::invocation;
 use rolecall_base::problem::shown;
 use rolecall_suite::held_card::{CardStatus, HeldCard};
 
@@ -36,7 +35,7 @@ pub fn write_run(out: &mut dyn io::Write, report: &RunReport<'_, '_>) -> io::Res
         .iter()
         .map(|problem| format!("\n- {}\n", escaped(&shown(&problem.to_string()))))
         .collect();
-    parts.extend(report.groups.iter().map(group));
+    parts.extend(report.groups.iter().map(|one| group(report, one)));
     parts.extend(report.conclusion.cards.iter().map(card));
     let gone = report.conclusion.gone.iter();
     parts.extend(gone.map(|name| {
@@ -50,7 +49,7 @@ pub fn write_run(out: &mut dyn io::Write, report: &RunReport<'_, '_>) -> io::Res
     out.write_all(whole(head, parts).as_bytes())
 }
 
-fn group(group: &FaultGroup<'_>) -> String {
+fn group(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> String {
     let Some((first, others)) = group.pairs.split_first() else {
         return String::new();
     };
@@ -85,11 +84,11 @@ fn group(group: &FaultGroup<'_>) -> String {
         }
         let _ = write!(text, "\nThe same in {}.\n", names.join(", "));
     }
-    let command = invocation::command(&format!("show {name} --diff"));
+    let command = report.command(group);
     format!(
         "\n<details><summary>{count} {}, as in <code>{}</code></summary>\n\n{text}\nTo look at \
          it: {}\n\n</details>\n",
-        group.fault().name(),
+        group.fault().of_many(group.pairs.len()),
         html(&name),
         code(&command),
     )

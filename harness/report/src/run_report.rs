@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
 use rolecall_base::diff::DiffLine;
+use rolecall_base::invocation;
 use rolecall_base::problem::Problem;
 use rolecall_suite::conclusion::{Conclusion, Fault};
 use rolecall_suite::held_card::CardStatus;
@@ -22,6 +23,8 @@ pub struct RunReport<'r, 's> {
     pub origin: &'r str,
     /// Who gives the verdicts, in words.
     pub law: Option<&'r str>,
+    /// Whether these are the records of a reference.
+    pub is_recorded: bool,
     /// The engine that the user chose, if it is not the usual one.
     pub engine: Option<&'r str>,
 }
@@ -55,7 +58,7 @@ impl RunReport<'_, '_> {
             parts.push(format!(
                 "{} {}",
                 counted(count, "pair", "pairs"),
-                fault.name()
+                fault.of_many(count)
             ));
         }
         let cards = &self.conclusion.cards;
@@ -85,6 +88,24 @@ impl RunReport<'_, '_> {
             parts.push("no pair gave a prompt".to_owned());
         }
         format!("Failed: {}", parts.join(", "))
+    }
+
+    /// The command that shows the first pair of a cause beside what was expected of it.
+    pub(crate) fn command(&self, group: &FaultGroup<'_>) -> String {
+        let name = group.pairs.first().map_or_else(String::new, |first| {
+            let pair = &first.pair;
+            format!(" {} {}", pair.template.name, pair.case.id)
+        });
+        let engine = self.engine.map_or_else(String::new, |engine| {
+            let quoted = shlex::try_quote(engine).unwrap_or_else(|_| engine.into());
+            format!(" --engine {quoted}")
+        });
+        let how = match group.fault() {
+            Fault::Changed => " --diff",
+            Fault::Differs | Fault::OtherDivergence if self.is_recorded => " --reference --diff",
+            _ => "",
+        };
+        invocation::command(&format!("show{name}{engine}{how}"))
     }
 
     /// What was asked, and how much of it agrees with whom.

@@ -21,6 +21,14 @@ pub(super) static CALLS_IN_ORDER: Contract = Contract {
     page: include_str!("pages/calls-in-order.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
+        let turns = prober.see(TWO_TURNS);
+        let (first, second) = (turns.find(words::USER), turns.find(words::SECOND_USER));
+        if let (Some(first), Some(second)) = (first, second)
+            && second.start < first.start
+        {
+            tally.skip("messages are not in their order either");
+            return tally.judgement();
+        }
         let calls = [words::FIRST_VALUE, words::THIRD_VALUE];
         let results = [words::RESULT, words::SECOND_RESULT];
         for (probe, words, what) in [

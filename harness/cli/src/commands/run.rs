@@ -122,6 +122,9 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         input: &input,
         origin: &inputs.origin,
         law: law(&expected.truth, &pairs),
+        is_recorded: matches!(
+            expected.truth, Truth::Records { records, .. } if !records.are_never_asked()
+        ),
         is_others,
     };
     ran.report(arguments, results, page, out)?;
@@ -140,6 +143,8 @@ struct FinishedRun<'r, 's> {
     origin: &'r str,
     /// Who gives the verdicts, in words.
     law: Option<String>,
+    /// Whether these are the records of a reference.
+    is_recorded: bool,
     /// Whether the results come from other engines than the default ones.
     is_others: bool,
 }
@@ -161,6 +166,7 @@ impl<'s> FinishedRun<'_, 's> {
             input: self.input,
             origin: self.origin,
             law: self.law.as_deref(),
+            is_recorded: self.is_recorded,
             engine: arguments.rendering.engine.as_deref(),
         };
         if let (Some(path), Some(page)) = (&arguments.html, page) {

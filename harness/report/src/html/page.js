@@ -162,7 +162,7 @@ function cause(one, at) {
   const others = Object.entries(one.others);
   return element('details', { class: 'cause', open: at < OPEN_CAUSES },
     element('summary', {},
-      element('span', { class: `chip ${one.fault === 'new' || one.fault === 'unverified' ? 'note' : 'bad'}` }, `${counted(one.count, 'pair', 'pairs')} ${one.fault}`), ' ',
+      element('span', { class: `chip ${one.fault === 'new' || one.fault === 'unverified' ? 'note' : 'bad'}` }, `${counted(one.count, 'pair', 'pairs')} ${one.faults}`), ' ',
       element('b', {}, `${one.template} ${one.case}`), ' ',
       element('span', { class: 'quiet' }, one.case_about || '')),
     element('p', {}, one.about, one.word && `: ${one.word}`),

@@ -11,7 +11,6 @@ use crate::difference::{FaultGroup, GroupedPair};
 use crate::numbers::counted;
 use crate::run_report::RunReport;
 use rolecall_base::diff::{Diff, Side};
-use rolecall_base::invocation;
 use rolecall_card::card::Card;
 use rolecall_card::contract::Severity;
 use rolecall_suite::held_card::{CardStatus, HeldCard};
@@ -30,7 +29,8 @@ const TELLING: usize = 3;
 
 /// The verdict of a run.
 pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
-    let causes = report.groups.iter().take(MOST_CAUSES).filter_map(cause);
+    let groups = report.groups.iter().take(MOST_CAUSES);
+    let causes = groups.filter_map(|group| cause(report, group));
     let files = report.input.iter().chain(&report.conclusion.problems);
     let gone = report.conclusion.gone.iter();
     let others: Vec<String> = files
@@ -104,7 +104,7 @@ fn facts(sentences: &[&str]) -> String {
     facts.join(" ")
 }
 
-fn cause(group: &FaultGroup<'_>) -> Option<Value> {
+fn cause(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> Option<Value> {
     let (first, others) = group.pairs.split_first()?;
     let pair = &first.pair;
     let mut of_template: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -128,6 +128,7 @@ fn cause(group: &FaultGroup<'_>) -> Option<Value> {
     let template = pair.chosen().unwrap_or(pair.template);
     Some(json!({
         "fault": group.fault().name(),
+        "faults": group.fault().of_many(group.pairs.len()),
         "about": group.fault().about(),
         "count": group.pairs.len(),
         "template": pair.template.name.as_str(),
@@ -140,9 +141,7 @@ fn cause(group: &FaultGroup<'_>) -> Option<Value> {
         "path": template.path.display().to_string(),
         "source": group.diff().and_then(|found| source_of(template, found)),
         "others": of_template,
-        "command": invocation::command(&format!(
-            "show {} {} --diff", pair.template.name, pair.case.id
-        )),
+        "command": report.command(group),
     }))
 }
 

@@ -69,6 +69,15 @@ impl Fault {
         }
     }
 
+    /// The word for it behind so many pairs.
+    pub fn of_many(self, count: usize) -> &'static str {
+        match self {
+            Fault::Differs if count != 1 => "differ",
+            Fault::OtherDivergence if count != 1 => "diverge otherwise",
+            _ => self.name(),
+        }
+    }
+
     /// Why a pair is not as expected, if it is not. A fault of the snapshot comes before
     /// one of the verdict.
     pub fn of(compared: &Compared<'_>) -> Option<Fault> {
