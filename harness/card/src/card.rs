@@ -8,7 +8,7 @@ use rolecall_model::{Dialect, Engine, Template};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::capability::{self, Capabilities};
+use crate::capability::{self, Capabilities, Switch};
 use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
 use crate::probe::{ProbeInputs, Prober, catalogue};
 use crate::tokenizer::Tokenizer;
@@ -93,7 +93,8 @@ impl Examiner {
         let template = &*with_tokens(template, &assumed);
         let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
         let capabilities = capability::explore(&prober);
-        let findings = contract::judge(&prober, &capabilities);
+        let mut findings = contract::judge(&prober, &capabilities);
+        add_broken_under_settings(&mut findings, &prober, &capabilities);
         let without_front = broken_without_front(&prober, &findings);
         let syntax_error = if prober.is_unread() {
             SyntaxError::find(engine, template)
@@ -159,6 +160,58 @@ fn assumed(template: &Template) -> BTreeMap<&'static str, &'static str> {
     let known = [("bos_token", "<s>"), ("eos_token", "</s>")];
     let known = known.into_iter();
     known.filter(|(name, _)| unset.contains(name)).collect()
+}
+
+/// The most settings under which contracts are judged.
+const MOST_SETTINGS: usize = 3;
+
+/// Adds what breaks a contract only if a user sets a variable.
+fn add_broken_under_settings(
+    findings: &mut [Finding],
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+) {
+    let switches = capabilities.switches.iter();
+    let settings = switches
+        .filter(|switch| switch.is_for_users())
+        .flat_map(Switch::settings);
+    for setting in settings.take(MOST_SETTINGS) {
+        let usual = prober;
+        let prober = usual.with_setting(&setting);
+        let capabilities = capability::under_setting(&prober, capabilities);
+        let is_of_opening = changes_opening_alone(usual, &prober);
+        let holds = |contract: &Contract| {
+            let mut known = findings.iter();
+            contract::is_under_settings(contract, is_of_opening)
+                && known.any(|known| known.contract == contract && !known.is_broken())
+        };
+        let broken = contract::judge_by_some(&prober, &capabilities, holds);
+        for mut found in broken.into_iter().filter(Finding::is_defect) {
+            let Judgement::Broken(evidence) = &mut found.judgement else {
+                continue;
+            };
+            for one in evidence {
+                one.what = format!("with {setting}: {}", one.what);
+            }
+            let mut known = findings.iter_mut();
+            if let Some(known) = known.find(|known| known.contract == found.contract) {
+                *known = found;
+            }
+        }
+    }
+}
+
+/// Whether a setting changes nothing but how the answer is opened that a prompt asks for. Most
+/// switches for thinking do only that.
+fn changes_opening_alone(usual: &Prober<'_>, set: &Prober<'_>) -> bool {
+    [
+        catalogue::SYSTEM_USER_ASSISTANT,
+        catalogue::TOOLS_TURN,
+        catalogue::REASONED_USER_CLOSED,
+        catalogue::CALL_TURN_USER_CLOSED,
+    ]
+    .into_iter()
+    .all(|probe| usual.see(probe).outcome == set.see(probe).outcome)
 }
 
 /// The contracts that hold behind the template's front and break without it. Nobody uses a Go

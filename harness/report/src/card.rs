@@ -13,7 +13,9 @@ use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::{wrapped, wrapped_command};
 use rolecall_base::invocation;
 use rolecall_base::transcript::{self, encode_char};
-use rolecall_card::capability::{Ability, Capabilities, GenerationPrompt, Support};
+use rolecall_card::capability::{
+    Ability, Capabilities, GenerationPrompt, Support, Switch, SwitchValue,
+};
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Evidence, Finding, Judgement, Render, Severity};
 use rolecall_card::probe::spaced;
@@ -85,7 +87,39 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result
     }
     write_alone(out, card, ENDLESS)?;
     write_rest(out, card)?;
-    write_capabilities(out, &card.capabilities)
+    write_capabilities(out, &card.capabilities)?;
+    write_switches(out, &card.capabilities.switches, ENDLESS)
+}
+
+/// Writes the variables that users may set: each value with what it changes.
+pub(super) fn write_switches(
+    out: &mut dyn Write,
+    switches: &[Switch],
+    width: usize,
+) -> io::Result<()> {
+    if switches.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", Styled(HEADING, "switches"))?;
+    for switch in switches {
+        let default = switch.default.as_ref().map_or_else(String::new, |value| {
+            format!(" (as {} if it is not set)", spaced(value))
+        });
+        let text = format!("  {}{}", switch.name, Styled(QUIET, default));
+        writeln!(out, "{}", wrapped(&text, width, 4))?;
+        for SwitchValue {
+            value,
+            effect,
+            probe,
+            ..
+        } in &switch.values
+        {
+            let probe = Styled(QUIET, format!("[{probe}]"));
+            let text = format!("    {}: {} {probe}", spaced(value), one_line(effect));
+            writeln!(out, "{}", wrapped(&text, width, 6))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the contracts that are broken only if no application prepares the conversation.

@@ -9,7 +9,7 @@ use anstyle::Style;
 
 use super::card::{
     ALONE, CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, write_alone,
-    write_broken,
+    write_broken, write_switches,
 };
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
@@ -67,6 +67,7 @@ pub fn write_card(
         writeln!(out, "\n{}", Styled(HEADING, "what it can do"))?;
     }
     write_capabilities(out, &card.capabilities)?;
+    write_switches(out, &card.capabilities.switches, screen::width())?;
     for severity in Severity::ALL {
         for finding in card.broken().filter(|finding| !is_first(finding)) {
             // Limitations and notes are facts; whoever wants their evidence asks for everything.

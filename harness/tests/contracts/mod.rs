@@ -44,7 +44,7 @@ const TOKENS: [&str; 14] = [
     "<|tool|>",
     "<|image|>",
     "<|think|>",
-    "<|say|>",
+    "<|/think|>",
     "<|call|>",
     "<|pause|>",
     " <|narrow|>",

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::generation::{GenerationPrompt, Reasoning};
 use super::roles::Roles;
 use super::support::Support;
+use super::switch::Switch;
 use super::tools::{ToolCalls, ToolResults};
 use crate::probe::{Content, Requirement};
 
@@ -47,6 +48,10 @@ pub struct Capabilities {
     pub continue_final_message: Support,
     /// Whether the prompt changes with the date.
     pub date: bool,
+    /// The variables that users may set, and what each does to the prompt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub switches: Vec<Switch>,
     /// The special tokens that the template reads: `bos_token` and its kin.
     pub special_tokens: Vec<String>,
     /// The other variables that the template reads, besides `messages`, `tools`,

@@ -9,6 +9,8 @@ mod generation;
 mod roles;
 mod tools;
 
+mod switch;
+
 mod capabilities;
 
 mod ability;
@@ -25,6 +27,7 @@ pub use capabilities::Capabilities;
 pub use generation::{GenerationPrompt, Reasoning};
 pub use roles::{Roles, System};
 pub use support::Support;
+pub use switch::{Switch, SwitchValue};
 pub use tools::{ToolCalls, ToolResults};
 
 /// Finds out what a template can do. If a single question uses up the limits, no other probe is
@@ -41,6 +44,7 @@ pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
     }
     let support = |probe, words: &[&str]| Support::of(&prober.see(probe), words);
     Capabilities {
+        switches: switch::find(prober, &variables),
         question: support(USER, &[words::USER]),
         given: prober.manner().given,
         content: prober.manner().content,
@@ -63,6 +67,16 @@ pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
             .any(|probe| prober.see(probe).outcome != prober.see_later(probe).outcome),
         special_tokens,
         variables,
+    }
+}
+
+/// What a template can do for a user who sets a variable, as far as contracts under settings ask
+/// for it: how answers are opened. What it can do besides is as without the setting.
+pub(crate) fn under_setting(prober: &Prober<'_>, usual: &Capabilities) -> Capabilities {
+    Capabilities {
+        question: Support::of(&prober.see(USER), &[words::USER]),
+        generation_prompt: generation::prompt(prober),
+        ..usual.clone()
     }
 }
 
@@ -91,6 +105,7 @@ fn unknown(question: &ProbeOutcome) -> Capabilities {
         },
         continue_final_message: unknown.clone(),
         date: false,
+        switches: Vec::new(),
         special_tokens: Vec::new(),
         variables: Vec::new(),
     }

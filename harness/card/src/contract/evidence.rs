@@ -54,8 +54,8 @@ pub struct Render {
     pub probe: &'static str,
     /// What the probe is.
     pub about: &'static str,
-    /// What was asked: `messages`, and where there are some `tools`, `documents`, and
-    /// `add_generation_prompt` where it is false.
+    /// What was asked: `messages`, and where there are some `tools`, `documents` and `variables`,
+    /// and `add_generation_prompt` where it is false.
     pub conversation: Value,
     /// What the template made of it.
     #[serde(flatten, serialize_with = "as_json")]
@@ -209,6 +209,9 @@ fn conversation(case: &Case) -> Value {
     }
     if !case.add_generation_prompt {
         asked.insert("add_generation_prompt".to_owned(), false.into());
+    }
+    if !case.variables.is_empty() {
+        asked.insert("variables".to_owned(), case.variables.clone().into());
     }
     asked.into()
 }

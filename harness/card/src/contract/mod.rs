@@ -15,6 +15,7 @@ mod mentions;
 mod tally;
 
 mod finding;
+mod thoughts;
 mod tokens;
 mod vocabulary;
 
@@ -35,7 +36,10 @@ mod names;
 mod prefix;
 mod rendering;
 mod rounds;
+mod schema;
+mod switches;
 mod tools;
+mod triggers;
 mod turns;
 mod wording;
 
@@ -98,7 +102,7 @@ pub const ALL: &[&Contract] = &[
     &tools::CONTENT_BESIDE_CALLS,
     &tools::TOOL_RESULTS_KEPT,
     &tools::RESULT_VERBATIM,
-    &tools::SCHEMA_KEPT,
+    &schema::SCHEMA_KEPT,
     &documents::DOCUMENTS_KEPT,
     &arguments::ARGUMENTS_ALIKE,
     &arguments::ARGUMENTS_ENCODED_ONCE,
@@ -113,6 +117,9 @@ pub const ALL: &[&Contract] = &[
     &turns::TURNS_CLOSED,
     &turns::SAME_QUESTION_TWICE,
     &turns::ROLES_STAND,
+    &thoughts::THOUGHTS_ALIKE,
+    &switches::SWITCHES_WORK,
+    &triggers::NO_HIDDEN_TRIGGERS,
     &mask::ASSISTANT_MASK,
 ];
 
@@ -152,6 +159,43 @@ fn worst_first(contract: &Contract, mut judgement: Judgement) -> Judgement {
         evidence.sort_by_key(|one| one.severity.unwrap_or(contract.severity));
     }
     judgement
+}
+
+/// Contracts about what users may change by setting a variable: what becomes of the messages, and
+/// whether prompts continue each other.
+const UNDER_SETTINGS: [&Contract; 19] = [
+    &messages::MESSAGES_KEPT,
+    &messages::CONTENT_ONCE,
+    &messages::CONTENT_IN_ORDER,
+    &tokens::ONE_BOS,
+    &leaks::NO_NULL_LEAK,
+    &leaks::NO_REPR_LEAK,
+    &tools::TOOLS_KEPT,
+    &tools::TOOL_CALLS_KEPT,
+    &tools::PARALLEL_CALLS_KEPT,
+    &tools::TOOL_RESULTS_KEPT,
+    &tools::RESULT_VERBATIM,
+    &rounds::SECOND_ROUND_ALIKE,
+    &prefix::FINISHED_TURN_CONTINUES,
+    &prefix::HISTORY_STABLE,
+    &prefix::HISTORY_STABLE_TOOLS,
+    &prefix::HISTORY_STABLE_REASONING,
+    &prefix::OPEN_MODEL_TURN,
+    &turns::TURNS_CLOSED,
+    &turns::ROLES_STAND,
+];
+
+/// Contracts about what opens the answer that a prompt asks for.
+const OF_OPENINGS: [&Contract; 2] = [&prefix::FINISHED_TURN_CONTINUES, &prefix::OPEN_MODEL_TURN];
+
+/// Whether a contract is judged for each setting of a template's switches too. A setting that
+/// changes nothing but the opening of answers can break only what is said about openings.
+pub(crate) fn is_under_settings(contract: &Contract, is_of_opening: bool) -> bool {
+    if is_of_opening {
+        OF_OPENINGS.contains(&contract)
+    } else {
+        UNDER_SETTINGS.contains(&contract)
+    }
 }
 
 /// Judges a template by one contract.

@@ -9,6 +9,7 @@ use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::thoughts::{is_within, mark_at, marks};
 use super::tokens::{control_tokens, control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
@@ -146,15 +147,6 @@ fn goes_on(
     }
 }
 
-/// What opens and closes the thoughts of models.
-const THOUGHTS: [(&str, &str); 5] = [
-    ("<think>", "</think>"),
-    ("[THINK]", "[/THINK]"),
-    ("<|channel>thought", "<channel|>"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|channel|>analysis", "<|end|>"),
-];
-
 /// Demands that the second prompt begins with the first. Two differences are allowed: reasoning may
 /// go when a conversation goes on, because models are trained this way, and an end-of-text token at
 /// the very end may go. From the point where the prompts differ, `strip` removes from the first one
@@ -240,27 +232,31 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
     {
         block = &block[..at];
     }
+    // What moves may be shorter than that: the text up to the first token.
+    let first = control_tokens_in(block).next();
+    let text = first.and_then(|token| block.split(token).next());
     // Tokens alone say nothing: every turn has them.
-    let tokens: usize = control_tokens_in(block).map(str::len).sum();
-    block.len() - tokens >= SHORTEST && other[start..].contains(block.trim_end())
+    let moves = |block: &str| {
+        let tokens: usize = control_tokens_in(block).map(str::len).sum();
+        block.len() - tokens >= SHORTEST && other[start..].contains(block.trim_end())
+    };
+    moves(block) || text.is_some_and(moves)
 }
 
 /// Whether two prompts begin to differ within reasoning, or where one of them has some.
 fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
     // They may part in the middle of a mark.
-    let before = &one[..at];
     let start = start_of_mark(one, at);
-    THOUGHTS.iter().any(|(open, close)| {
-        let has_mark = |text: &str| {
-            let rest = text[start..].trim_start();
-            rest.starts_with(open) || rest.starts_with(close)
-        };
-        let is_open = match (before.rfind(open), before.rfind(close)) {
-            (Some(open), Some(close)) => open > close,
-            (opened, _) => opened.is_some(),
-        };
-        is_open || has_mark(one) || has_mark(other)
-    })
+    let has_mark = |text: &str| {
+        let rest = text[start..].trim_start();
+        // It also ends the thoughts of gpt-oss.
+        mark_at(rest).is_some() || rest.starts_with("<|end|>")
+    };
+    // A mark that is closed nowhere is none around thoughts.
+    let is_closed = |text: &str| marks(text).any(|(_, mark)| !mark.opens);
+    has_mark(one)
+        || has_mark(other)
+        || (is_within(&one[..at]) && [one, other].into_iter().any(is_closed))
 }
 
 pub(super) static HISTORY_STABLE: Contract = Contract {

@@ -156,6 +156,13 @@ pub(super) static SECOND_ROUND_ALIKE: Contract = Contract {
         // Some models stay in one turn through all rounds.
         let turns = prober.see(TWO_TURNS);
         let turns = counts(turns.text().unwrap_or_default());
+        // What stands behind the result in both opens the answer that is asked for.
+        let ends = (one.behind(words::RESULT), two.behind(words::SECOND_RESULT));
+        let end = match ends {
+            (Some(end), Some(other)) if end == other => end.len(),
+            _ => 0,
+        };
+        let first = &first[..first.len() - end];
         let [before, first, second] = [before, first, second].map(counts);
         let count = |of: &BTreeMap<&str, usize>, token: &str| of.get(token).copied().unwrap_or(0);
         let missing: Vec<&str> = first

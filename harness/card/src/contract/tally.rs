@@ -26,6 +26,11 @@ impl Tally {
         }
     }
 
+    /// Whether this was told already.
+    pub(super) fn is_told(&self, what: &str) -> bool {
+        self.broken.iter().any(|known| known.what == what)
+    }
+
     /// Demands something of a render; otherwise this is as bad.
     pub(super) fn demand_with(
         &mut self,

@@ -13,8 +13,8 @@ use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME,
-    NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT, RESULT_ALONE, RICH_TOOL,
-    SYSTEM_TOOLS, TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
+    NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT, RESULT_ALONE, SYSTEM_TOOLS,
+    TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
 };
 use crate::probe::{ProbeOutcome, Prober, Requirement, words};
 
@@ -392,53 +392,3 @@ fn is_in_json(before: &str) -> bool {
     let outside = before.rsplit_once('"').map_or("", |(outside, _)| outside);
     outside.trim_end().ends_with([':', '[', ','])
 }
-
-pub(super) static SCHEMA_KEPT: Contract = Contract {
-    id: "schema-kept",
-    meaning: "the whole of a tool's schema is in the prompt",
-    guards_against: "a model that does not know which values a tool takes",
-    severity: Severity::Warning,
-    dialects: &Dialect::ALL,
-    page: include_str!("pages/schema-kept.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
-        if !capabilities.tools.is_kept() {
-            tally.skip("tools are not in the prompt");
-            return tally.judgement();
-        }
-        let (plain, seen) = (prober.see(TOOLS), prober.see(RICH_TOOL));
-        if seen.text().is_none() {
-            let what = format!("a tool with a richer schema: {}", seen.refusal());
-            tally.broken(Evidence::differ(what, &plain, &seen).with(Severity::Error));
-            return tally.judgement();
-        }
-        let missing: Vec<&str> = [
-            (
-                words::OBJECT_ABOUT,
-                "the description of a parameter that is an object",
-            ),
-            (
-                words::INNER_KEY,
-                "the properties of a parameter that is an object",
-            ),
-            (words::INNER_ABOUT, "the descriptions of these properties"),
-            (
-                words::INNER_CHOICE,
-                "the values that a parameter may have (`enum`)",
-            ),
-            (words::DEFAULT, "the default of a parameter"),
-            ("integer", "the types that a parameter may have (`anyOf`)"),
-        ]
-        .into_iter()
-        // Ollama itself forgets defaults.
-        .filter(|(word, _)| prober.dialect() == Dialect::Jinja || *word != words::DEFAULT)
-        .filter(|(word, _)| !seen.has(word))
-        .map(|(_, name)| name)
-        .collect();
-        tally.demand(missing.is_empty(), || {
-            let what = format!("not in the prompt: {}", missing.join(", "));
-            Evidence::one(what, &seen)
-        });
-        tally.judgement()
-    },
-};

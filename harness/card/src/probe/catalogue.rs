@@ -325,6 +325,10 @@ probes! {
 
     /// an answer with reasoning under each name that templates know
     REASONED = "reasoned", |m| closed(vec![m.user(), reasoned(m, &["reasoning_content", "reasoning", "thinking"])]);
+    /// an answer with reasoning, and a second question that wants an answer
+    REASONED_USER = "reasoned-user", |m| open(vec![
+        m.user(), reasoned(m, &["reasoning_content", "reasoning", "thinking"]), m.second_user(),
+    ]);
     /// an answer with reasoning, and a second question
     REASONED_USER_CLOSED = "reasoned-user-closed", |m| closed(vec![
         m.user(), reasoned(m, &["reasoning_content", "reasoning", "thinking"]), m.second_user(),

@@ -2,13 +2,16 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use rolecall_go::endpoint::ModelTraits;
 use rolecall_model::{Case, Moment};
 
 use super::definition::Probe;
-use super::manner::Manner;
+use super::manner::{Manner, spaced};
 use rolecall_front::front::{Front, ModelProfile};
 use rolecall_front::prepared_case::PreparedCase;
 
@@ -32,6 +35,8 @@ pub struct ProbeInputs {
     known: RefCell<HashMap<InputKey, Arc<ProbeInput>>>,
     /// A number for each distinct input, by what templates see of it.
     numbers: RefCell<HashMap<String, usize>>,
+    /// The settings so far. A setting is known by its place.
+    settings: RefCell<Vec<Setting>>,
 }
 
 /// A probe, and the way in which it is written.
@@ -43,6 +48,23 @@ pub(super) struct ProbeVariant {
     pub(super) manner: Manner,
     /// Whether its time is in another year.
     pub(super) is_later: bool,
+    /// The number of the setting under which it is rendered, among those of the inputs.
+    pub(super) setting: Option<usize>,
+}
+
+/// A variable of a template, and the value that a user sets it to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// The variable's name.
+    pub(crate) name: String,
+    /// Its value.
+    pub(crate) value: Value,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}: {}`", self.name, spaced(&self.value))
+    }
 }
 
 /// Everything that an input depends on: the variant of the probe, the front, and the model's
@@ -88,6 +110,9 @@ impl ProbeInputs {
             if variant.is_later {
                 case.now = later();
             }
+            if let Some(Setting { name, value }) = self.setting(variant) {
+                case.variables.insert(name, value);
+            }
             ProbeInput::new(case, front, model)
         };
         // A model with more than traits shares its inputs with no other.
@@ -106,6 +131,21 @@ impl ProbeInputs {
             Arc::new(ProbeInput { number, ..input })
         });
         Arc::clone(input)
+    }
+
+    /// The number of a setting.
+    pub(super) fn number_of(&self, setting: &Setting) -> usize {
+        let mut settings = self.settings.borrow_mut();
+        let known = settings.iter().position(|known| known == setting);
+        known.unwrap_or_else(|| {
+            settings.push(setting.clone());
+            settings.len() - 1
+        })
+    }
+
+    fn setting(&self, variant: ProbeVariant) -> Option<Setting> {
+        let settings = self.settings.borrow();
+        settings.get(variant.setting?).cloned()
     }
 
     /// The number of what templates see.

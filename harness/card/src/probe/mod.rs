@@ -22,6 +22,7 @@ mod prober;
 
 pub use definition::Probe;
 pub use input::ProbeInputs;
+pub(crate) use input::Setting;
 pub use manner::{Arguments, Content, Manner, Requirement, spaced};
 pub use outcome::ProbeOutcome;
 pub use prober::Prober;

@@ -11,7 +11,7 @@ use rolecall_model::{Case, Dialect, Engine, Limit, Outcome, Template, UnknownNam
 use super::catalogue::{CALL_RESULT, USER};
 use super::comments::without_comments;
 use super::definition::Probe;
-use super::input::{ProbeInput, ProbeInputs, ProbeVariant};
+use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting};
 use super::manner::{Arguments, Content, Manner, Requirement};
 use super::outcome::ProbeOutcome;
 use super::words;
@@ -29,11 +29,13 @@ pub struct Prober<'t> {
     tokenizer: Option<&'t Tokenizer>,
     front: Front,
     manner: Manner,
+    /// What a user sets, and its number among the settings of the inputs.
+    setting: Option<(usize, Setting)>,
     seen: RefCell<HashMap<ProbeVariant, Rc<ProbeOutcome>>>,
     /// The outcomes of conversations that are not in the catalogue.
     asked: RefCell<Vec<Rc<ProbeOutcome>>>,
     /// The template's source without its comments, computed on first use.
-    source: OnceCell<String>,
+    source: Rc<OnceCell<String>>,
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
@@ -73,9 +75,10 @@ impl<'t> Prober<'t> {
             tokenizer: None,
             front: Front::of(template),
             manner: Manner::PLAIN,
+            setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
-            source: OnceCell::new(),
+            source: Rc::default(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -91,12 +94,41 @@ impl<'t> Prober<'t> {
             tokenizer: None,
             front: Front::Raw,
             manner: Manner::PLAIN,
+            setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
-            source: OnceCell::new(),
+            source: Rc::default(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
+    }
+
+    /// The same template for a user who sets a variable.
+    #[must_use]
+    pub(crate) fn with_setting(&self, setting: &Setting) -> Prober<'t> {
+        let number = self.inputs.number_of(setting);
+        Prober {
+            setting: Some((number, setting.clone())),
+            ..self.again()
+        }
+    }
+
+    /// The same template, seen in the same way.
+    #[must_use]
+    pub(crate) fn again(&self) -> Prober<'t> {
+        Prober {
+            program: Rc::clone(&self.program),
+            inputs: self.inputs,
+            renders: Rc::clone(&self.renders),
+            tokenizer: self.tokenizer,
+            front: self.front,
+            manner: self.manner,
+            setting: self.setting.clone(),
+            seen: RefCell::default(),
+            asked: RefCell::default(),
+            source: Rc::clone(&self.source),
+            exceeded: self.exceeded.clone(),
+        }
     }
 
     /// Finds out in which manner the template accepts probes.
@@ -189,6 +221,7 @@ impl<'t> Prober<'t> {
             probe: probe.name,
             manner,
             is_later,
+            setting: self.setting_number(),
         };
         if let Some(seen) = self.seen.borrow().get(&variant) {
             return Rc::clone(seen);
@@ -251,7 +284,12 @@ impl<'t> Prober<'t> {
             probe: probe.name,
             manner: self.manner,
             is_later: false,
+            setting: self.setting_number(),
         }
+    }
+
+    fn setting_number(&self) -> Option<usize> {
+        self.setting.as_ref().map(|(number, _)| *number)
     }
 
     /// Renders a probe a second time.
@@ -280,7 +318,10 @@ impl<'t> Prober<'t> {
 
     /// What the template makes of a conversation that is not in the catalogue.
     pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Rc<ProbeOutcome> {
-        let case = self.manner.complete(case);
+        let mut case = self.manner.complete(case);
+        if let Some((_, Setting { name, value })) = &self.setting {
+            case.variables.insert(name.clone(), value.clone());
+        }
         let input = ProbeInput::new(case, self.front, &self.program.model);
         let outcome = self.render(&self.program, &input);
         let seen = Rc::new(ProbeOutcome::new(name, about, input.asked, outcome));

@@ -481,6 +481,7 @@ function card(known) {
   const order = { error: 0, warning: 1, limitation: 2, note: 3 };
   const broken = by('broken').sort((a, b) => order[a.severity] - order[b.severity]);
   const alone = known.card.alone || [];
+  const { switches = [], ...able } = known.card.capabilities;
   const chips = (findings, title) => element('ul', { class: 'chips' },
     findings.map((one) => element('li', { title: title(one) }, one.contract)));
   return [
@@ -493,9 +494,18 @@ function card(known) {
     element('details', {}, element('summary', {}, counted(by('does-not-apply').length, 'does not apply', 'do not apply')),
       chips(by('does-not-apply'), (one) => one.reason)),
     element('h2', {}, 'Capabilities'),
-    element('dl', { class: 'grid' }, capabilities(known.card.capabilities)),
+    element('dl', { class: 'grid' }, capabilities(able)),
+    switches.length > 0 && element('h2', {}, 'Switches'),
+    switches.map(switched),
   ];
 }
+
+// A variable that users may set: each value with what it does.
+const switched = (one) => element('div', { class: 'switch' },
+  element('p', {}, element('b', {}, one.name),
+    one.default !== undefined && element('span', { class: 'quiet' }, ` as ${JSON.stringify(one.default)} if it is not set`)),
+  element('ul', {}, one.values.map((value) => element('li', {},
+    element('code', {}, JSON.stringify(value.value)), ': ', marked(value.effect)))));
 
 // What the report card of B has else than that of A.
 function changes(known) {

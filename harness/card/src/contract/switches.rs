@@ -1,0 +1,194 @@
+//! The contract that switches do what their names say.
+
+use rolecall_model::Dialect;
+use serde_json::Value;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::thoughts::{is_within, marks};
+use crate::probe::catalogue::USER;
+use crate::probe::{ProbeOutcome, Prober, Setting, words};
+use rolecall_base::problem::closest;
+
+pub(super) static SWITCHES_WORK: Contract = Contract {
+    id: "switches-work",
+    meaning: "a variable that users set, such as `enable_thinking`, does what its name says",
+    guards_against: "a model that thinks when it should not, or a setting that nothing reads",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/switches-work.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let switches = &capabilities.switches;
+        for switch in switches.iter().filter(|switch| switch.turns_thinking_on()) {
+            is_not_inverted(&mut tally, prober, &switch.name);
+        }
+        for name in &capabilities.variables {
+            let is_known = KNOWN.contains(&name.as_str());
+            if is_known && switches.iter().any(|switch| switch.name == *name) {
+                tally.holds();
+            } else if is_known && TOLD_WITHOUT_EFFECT.contains(&name.as_str()) {
+                tally.broken(Evidence::of_source(format!(
+                    "the template reads `{name}`, and no value of it changes a prompt"
+                )));
+            } else if prober.dialect() == Dialect::Jinja
+                && let Some(meant) = misspelt(name, &capabilities.variables)
+            {
+                tally.broken(
+                    Evidence::of_source(format!(
+                        "the template reads `{name}`; applications set `{meant}`"
+                    ))
+                    .in_line(line_of(prober.source_without_comments(), name)),
+                );
+            }
+        }
+        tally.skip(if switches.is_empty() {
+            "the template has no switches"
+        } else {
+            "the names of the switches do not say what they do"
+        });
+        tally.judgement()
+    },
+};
+
+/// The variables that applications set, by the names that published templates read.
+const KNOWN: [&str; 36] = [
+    "add_generation_prompt",
+    "add_vision_id",
+    "available_tools",
+    "builtin_tools",
+    "chat_template_kwargs",
+    "citation_mode",
+    "clear_thinking",
+    "controls",
+    "current_date",
+    "custom_tools",
+    "date_string",
+    "documents",
+    "enable_citations",
+    "enable_thinking",
+    "guardian_config",
+    "length",
+    "low_effort",
+    "medium_effort",
+    "messages",
+    "model_identity",
+    "originality",
+    "preserve_thinking",
+    "preserved_thinking",
+    "reasoning",
+    "reasoning_budget",
+    "reasoning_effort",
+    "response_format",
+    "safety_mode",
+    "skip_thinking",
+    "system_message",
+    "thinking",
+    "thinking_budget",
+    "thinking_effort",
+    "thinking_mode",
+    "tools",
+    "tools_in_user_message",
+];
+
+/// The variables that every prompt can show, so that one without effect is a fault.
+const TOLD_WITHOUT_EFFECT: [&str; 2] = ["enable_thinking", "thinking"];
+
+/// A name that is shorter resembles too many others.
+const SHORTEST: usize = 8;
+
+/// What was meant by a name that differs from a known one by a letter or two. None if the template
+/// reads the known one too.
+fn misspelt(name: &str, variables: &[String]) -> Option<&'static str> {
+    const MOST_CHANGES: usize = 2;
+    if name.len() < SHORTEST || KNOWN.contains(&name) {
+        return None;
+    }
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
+    let meant = KNOWN
+        .into_iter()
+        .find(|known| plain(known) == plain(name))
+        .or_else(|| {
+            let near = closest(name, KNOWN)?;
+            (strsim::damerau_levenshtein(near, name) <= MOST_CHANGES && near.len() >= SHORTEST)
+                .then_some(near)
+        })?;
+    (!variables.iter().any(|other| other == meant)).then_some(meant)
+}
+
+/// The line in which a name first stands.
+fn line_of(source: &str, name: &str) -> Option<usize> {
+    let at = source.find(name)?;
+    Some(source[..at].matches('\n').count() + 1)
+}
+
+/// Demands that a prompt with a switch on leaves the model at least as much room to think as with
+/// it off.
+fn is_not_inverted(tally: &mut Tally, prober: &Prober<'_>, name: &str) {
+    let [on, off] = [true, false].map(|value| {
+        let setting = Setting {
+            name: name.to_owned(),
+            value: Value::from(value),
+        };
+        prober.with_setting(&setting).see(USER)
+    });
+    let (Some(with), Some(without)) = (tally.text(&on), tally.text(&off)) else {
+        return;
+    };
+    let (with, without) = (invitation(&on, with), invitation(&off, without));
+    tally.demand(with >= without, || {
+        let what = format!(
+            "`{name}` does the opposite of what its name says: the model is led to think if it is \
+             false, and not if it is true"
+        );
+        Evidence::differ(what, &on, &off).with(Severity::Error)
+    });
+}
+
+/// How far a prompt leads the model to think: 1 where thoughts are open at its end, -1 where they
+/// are closed there, or where it says that there should be none.
+fn invitation(seen: &ProbeOutcome, text: &str) -> i8 {
+    const DENIALS: [&str; 4] = ["/nothink", "/no_think", "thinking off", "thinking: off"];
+    let behind = seen.behind(words::USER).unwrap_or(text);
+    if is_within(behind) {
+        1
+    } else if marks(behind).next_back().is_some() || DENIALS.iter().any(|word| seen.has(word)) {
+        -1
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_that_nearly_are_known_are_told() {
+        let of = |name: &str| misspelt(name, &[]);
+        assert_eq!(of("enable_thinkng"), Some("enable_thinking"));
+        assert_eq!(of("enableThinking"), Some("enable_thinking"));
+        assert_eq!(of("reasoning_efort"), Some("reasoning_effort"));
+        for name in [
+            "enable_thinking",
+            "preserved_thinking",
+            "date",
+            "tool_calls",
+            "use_tools",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        let both = ["enable_thinking".to_owned()];
+        assert_eq!(misspelt("enable_thinkng", &both), None);
+    }
+
+    #[test]
+    fn the_known_names_are_sorted() {
+        assert!(KNOWN.is_sorted());
+        assert_eq!(BTreeSet::from(KNOWN).len(), KNOWN.len());
+    }
+}
