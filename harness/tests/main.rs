@@ -13,6 +13,7 @@ mod scratch;
 
 #[cfg(target_os = "linux")]
 mod attacks;
+mod base;
 mod cli;
 mod constructs;
 mod contracts;

@@ -136,6 +136,11 @@ pub fn probes(engine: &dyn Engine, template: &Template) -> BTreeMap<&'static str
     by_name
 }
 
+/// A template as its card takes it: with default values for tokens that nothing sets.
+pub(crate) fn with_assumed_tokens(template: &Template) -> Cow<'_, Template> {
+    with_tokens(template, &assumed(template))
+}
+
 /// A template with these values for some of its special tokens.
 fn with_tokens<'t>(
     template: &'t Template,

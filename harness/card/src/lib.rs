@@ -12,4 +12,6 @@ pub mod contract;
 
 pub mod card;
 
+pub mod beside;
+
 pub mod known_defects;

@@ -368,6 +368,14 @@ pub(crate) struct CheckArguments {
     /// Judge by all contracts but these
     #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) ignore: Vec<&'static Contract>,
+    /// Also compare with the template that this one was made from: any template or model, or `base`
+    /// for the one that rolecall.toml, the model card or the GGUF file names
+    #[arg(long, value_name = "BASE", conflicts_with_all = ["fix", "write_baseline"])]
+    pub(crate) like: Option<String>,
+    /// With --like: a control token of the base and the one that the template has for the same
+    /// thing, as `<|im_end|>=<end>` (repeatable)
+    #[arg(long, value_name = "TOKEN=TOKEN", requires = "like", value_parser = tokens)]
+    pub(crate) same: Vec<(String, String)>,
     /// Mend the template files where a mend is proven to change no prompt that was right
     #[arg(long)]
     pub(crate) fix: bool,
@@ -389,6 +397,14 @@ pub(crate) struct CheckArguments {
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
     pub(crate) watch: bool,
+}
+
+/// Two tokens.
+fn tokens(text: &str) -> Result<(String, String), String> {
+    let both = text.split_once('=');
+    let both = both.filter(|(one, other)| !one.is_empty() && !other.is_empty());
+    let (one, other) = both.ok_or("write two tokens as `<|im_end|>=<end>`")?;
+    Ok((one.to_owned(), other.to_owned()))
 }
 
 #[derive(Debug, Args)]

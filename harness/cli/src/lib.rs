@@ -46,6 +46,7 @@ mod setup;
 
 mod cards;
 mod fixing;
+mod likeness;
 
 mod commands;
 

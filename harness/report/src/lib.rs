@@ -60,6 +60,7 @@ pub mod html;
 pub mod comparison;
 
 pub mod cards;
+pub mod checked;
 pub mod github;
 pub mod held_cards;
 pub mod junit;

@@ -1,7 +1,7 @@
 //! The JSON Schemas of Rolecall's JSON results, generated from the types that it writes.
 
 use rolecall_matrix::report as matrix;
-use rolecall_report::json::Cards;
+use rolecall_report::checked::Cards;
 use rolecall_report::jsonl::OutcomeLine;
 use rolecall_report::{comparison, listing, trial};
 use rolecall_suite::schema::{SchemaFile, file};

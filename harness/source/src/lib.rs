@@ -7,3 +7,5 @@ pub mod template_file;
 pub mod source;
 
 pub mod syntax_error;
+
+pub mod base;

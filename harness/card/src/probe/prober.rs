@@ -169,6 +169,12 @@ impl<'t> Prober<'t> {
         self
     }
 
+    /// The same, asked in another manner.
+    #[must_use]
+    pub(crate) fn in_manner(self, manner: Manner) -> Prober<'t> {
+        Prober { manner, ..self }
+    }
+
     /// The same, with the tokenizer of the model.
     #[must_use]
     pub(crate) fn with_tokenizer(self, tokenizer: Option<&'t Tokenizer>) -> Prober<'t> {

@@ -51,7 +51,7 @@ pub(crate) struct SourceArguments {
 }
 
 /// Settings of the templates that the arguments name.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub(crate) struct SetArguments {
     /// Set a special token of the templates that you name, such as `bos_token=<s>`; overrides their
     /// sources (repeatable)

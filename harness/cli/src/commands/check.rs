@@ -6,22 +6,27 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use rolecall::card::Card;
+use rolecall::comparison::Comparison;
 use rolecall::configuration;
 use rolecall::contract::{Contract, Severity};
 use rolecall::engines::Engines;
 use rolecall::file::write_whole;
 use rolecall::known_defects::{self, KnownDefects};
+use rolecall::problem::Problem;
 use rolecall::report::card::CardDetail;
 use rolecall::report::fixes::{self, FixUse};
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
-use rolecall::report::{cards, clean, counted, github, html, json, junit, problems, sarif};
+use rolecall::report::{
+    cards, checked, clean, comparison, counted, github, html, junit, problems, sarif,
+};
 use rolecall::run::{Expected, TimedResults};
 use rolecall::suite::{Pair, Suite};
 use rolecall::tokenizer::Tokenizers;
 
 use crate::args::CheckArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::likeness::{self, Likeness};
 use crate::setup::OneDialect;
 use crate::surroundings::Surroundings;
 use crate::{engines, fixing, home, inputs, page, setup};
@@ -32,8 +37,9 @@ const MOST_CARDS: usize = 3;
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let start = Instant::now();
     let paths = paths(arguments)?;
-    // Only the page shows cases.
-    let mut suite = if arguments.html.is_some() {
+    let is_held_to_base = likeness::is_asked_for(arguments)?;
+    // The page shows cases, and bases are compared in them.
+    let mut suite = if arguments.html.is_some() || is_held_to_base {
         inputs::load_templates_with_cases(&paths, &arguments.set)?
     } else {
         inputs::load_templates(&paths, &arguments.set)?
@@ -96,7 +102,19 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         let verdict = html::verdict::of_cards(examined);
         page::write(path, |out| page.write(out, &verdict))?;
     }
-    write(arguments, &run, &suite, out)?;
+    let likenesses = if is_held_to_base {
+        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+        likeness::compare(arguments, &runner, &suite)?
+    } else {
+        Vec::new()
+    };
+    write(arguments, &run, (&suite, &likenesses), out)?;
+    let stale: Vec<Problem> = likenesses
+        .iter()
+        .flat_map(|one| one.stale.clone())
+        .collect();
+    report_problems(&stale)?;
+    let is_sound = is_sound && stale.is_empty();
     if let ([card], Format::Human, false) = (examined.as_slice(), arguments.format, arguments.fix) {
         show_fixes(arguments, &suite, card, (&engines, &tokenizers), out)?;
         cards::write_close(out, &run)?;
@@ -121,7 +139,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     };
     Ok(if !is_sound {
         Status::BadInput
-    } else if examined.iter().any(fails) {
+    } else if examined.iter().any(fails) || likenesses.iter().any(|one| one.comparison.departs()) {
         Status::Nonconforming
     } else {
         Status::Fine
@@ -132,12 +150,15 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
 fn write(
     arguments: &CheckArguments,
     run: &TimedResults<Card>,
-    suite: &Suite,
+    (suite, likenesses): (&Suite, &[Likeness]),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let examined = &run.results;
     match arguments.format {
-        Format::Json => json::write_cards(out, examined)?,
+        Format::Json => {
+            let bases: Vec<&Comparison> = likenesses.iter().map(|one| &one.comparison).collect();
+            checked::write(out, examined, &bases)?;
+        }
         Format::Junit => junit::write(out, examined)?,
         Format::Github => github::write(out, examined, &suite.templates)?,
         Format::Sarif => {
@@ -161,6 +182,10 @@ fn write(
             }
             if examined.len() > 1 {
                 cards::write_table(out, examined)?;
+            }
+            for likeness in likenesses {
+                comparison::write_base(out, &likeness.comparison, arguments.all)?;
+                writeln!(out)?;
             }
             // With one card, the fixes stand before the end.
             if examined.len() > 1 || arguments.fix {

@@ -12,7 +12,7 @@ use super::first_place::FirstPlace;
 use super::words;
 use rolecall_base::problem::shown;
 use rolecall_card::contract::Severity;
-use rolecall_suite::comparison::{CardChange, CaseGroup, CaseTally, Comparison, Turn};
+use rolecall_suite::comparison::{CardChange, CaseGroup, CaseTally, Comparison, Meaning, Turn};
 
 /// How much of a comparison to write.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +57,33 @@ fn reach() -> usize {
 /// the first ones.
 pub fn write(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
     let amount = Amount { all };
+    write_sides(out, comparison)?;
+    write_differences(out, comparison, amount)?;
+    write_failures(out, comparison, amount)?;
+    for pairing in &comparison.pairings {
+        if let Some(card) = &pairing.card
+            && !card.is_empty()
+        {
+            let name = if comparison.is_single() {
+                String::new()
+            } else {
+                format!(" of {}", comparison.name_of(pairing))
+            };
+            writeln!(out, "\n{}", Styled(HEADING, format!("report card{name}")))?;
+            write_card(out, card)?;
+        }
+    }
+    writeln!(out)?;
+    let close = words::sentence(comparison.tally());
+    let style = if comparison.differs() { BAD } else { GOOD };
+    for line in wrapped(&close, "", "") {
+        writeln!(out, "{}", Styled(style, line))?;
+    }
+    Ok(())
+}
+
+/// Writes what A and B are.
+fn write_sides(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
     for (style, sign, side) in [
         (BAD, "- A", &comparison.sides[0]),
         (GOOD, "+ B", &comparison.sides[1]),
@@ -68,7 +95,15 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Res
             Styled(HEADING, shown(side))
         )?;
     }
-    writeln!(out)?;
+    writeln!(out)
+}
+
+/// Writes the counts, what only one side has, and the differences.
+fn write_differences(
+    out: &mut dyn Write,
+    comparison: &Comparison,
+    amount: Amount,
+) -> io::Result<()> {
     write_counts(out, comparison)?;
     if let Some(sentence) = words::warning(comparison) {
         writeln!(out)?;
@@ -91,24 +126,25 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Res
         );
         writeln!(out, "\n{}", Styled(QUIET, text))?;
     }
-    write_failures(out, comparison, amount)?;
-    for pairing in &comparison.pairings {
-        if let Some(card) = &pairing.card
-            && !card.is_empty()
-        {
-            let name = if comparison.is_single() {
-                String::new()
-            } else {
-                format!(" of {}", comparison.name_of(pairing))
-            };
-            writeln!(out, "\n{}", Styled(HEADING, format!("report card{name}")))?;
-            write_card(out, card)?;
-        }
-    }
+    Ok(())
+}
+
+/// Writes a template beside its base: what breaks there comes first, then what just differs, then
+/// what it mends.
+pub fn write_base(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
+    let [_, own] = &comparison.sides;
+    writeln!(
+        out,
+        "{}",
+        Styled(HEADING, format!("{} beside its base", shown(own)))
+    )?;
     writeln!(out)?;
-    let close = words::sentence(comparison.tally());
-    let style = if comparison.differs() { BAD } else { GOOD };
-    for line in wrapped(&close, "", "") {
+    write_sides(out, comparison)?;
+    write_differences(out, comparison, Amount { all })?;
+    writeln!(out)?;
+    let text = words::departures(comparison);
+    let style = if comparison.departs() { BAD } else { GOOD };
+    for line in wrapped(&text, "", "") {
         writeln!(out, "{}", Styled(style, line))?;
     }
     Ok(())
@@ -190,6 +226,21 @@ fn write_group(
         Styled(BAD, counted(group.members.len(), "case:", "cases:")),
         Styled(HEADING, words::change(&group.outcomes)),
     )?;
+    if let Some(meaning) = &group.meaning {
+        let style = match meaning {
+            Meaning::Breaks(_) => BAD,
+            Meaning::Mends(_) => GOOD,
+            Meaning::Differs => PLAIN,
+        };
+        for line in wrapped(&words::meaning(meaning), "  ", "    ") {
+            writeln!(out, "{}", Styled(style, line))?;
+        }
+    }
+    if let Some(why) = &group.known {
+        for line in wrapped(&format!("known: {}", shown(why)), "  ", "    ") {
+            writeln!(out, "{}", Styled(GOOD, line))?;
+        }
+    }
     for line in wrapped(&words::member(comparison, first), "  ", "  ") {
         writeln!(out, "{line}")?;
     }

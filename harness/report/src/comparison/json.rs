@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::super::json::{self, VERSION};
 use rolecall_suite::comparison::{
-    CardChange, CaseGroup, CaseTally, Comparison, FindingChange, Member, Pairing,
+    CardChange, CaseGroup, CaseTally, Comparison, FindingChange, Meaning, Member, Pairing,
 };
 
 /// What `diff --format json` prints.
@@ -96,6 +96,16 @@ struct GroupEntry<'c> {
     /// The outcomes of the first case.
     a: OutcomeJson<'c>,
     b: OutcomeJson<'c>,
+    /// What it means, where A is the base of B: `breaks`, `mends` or `differs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meaning: Option<&'c str>,
+    /// The contracts that B breaks there, or mends.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(default)]
+    contracts: &'c [&'static str],
+    /// Why it is meant, where it is a known difference from the base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<&'c str>,
     /// The words that were removed and added in each of the cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     edits: Option<Vec<EditEntry<'c>>>,
@@ -125,7 +135,8 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
 }
 
 impl<'c> ComparisonDocument<'c> {
-    fn of(comparison: &'c Comparison) -> ComparisonDocument<'c> {
+    /// The document of a comparison.
+    pub(in super::super) fn of(comparison: &'c Comparison) -> ComparisonDocument<'c> {
         let [a, b] = &comparison.sides;
         let [only_a, only_b] = &comparison.only;
         let groups = |groups: &'c [CaseGroup]| groups.iter().map(GroupEntry::of).collect();
@@ -212,6 +223,9 @@ impl<'c> GroupEntry<'c> {
         let first = group.diff.first.as_deref();
         GroupEntry {
             cases: group.members.iter().map(case).collect(),
+            meaning: group.meaning.as_ref().map(Meaning::name),
+            contracts: group.meaning.as_ref().map_or(&[], Meaning::contracts),
+            known: group.known.as_deref(),
             a: a.into(),
             b: b.into(),
             edits: (!group.edits.is_empty()).then(|| edits.collect()),

@@ -13,7 +13,7 @@ mod json;
 
 mod page;
 
-pub use human::write;
+pub use human::{write, write_base};
 pub use json::{ComparisonDocument, write as write_json};
 pub use markdown::write as write_markdown;
 pub use page::write as write_page;

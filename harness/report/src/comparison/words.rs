@@ -9,7 +9,7 @@ use super::super::numbers::{counted, thousands};
 use super::first_place::FirstPlace;
 use rolecall_base::problem::shown;
 use rolecall_base::transcript::encode_char;
-use rolecall_suite::comparison::{CaseGroup, CaseTally, Comparison, Member, Relation};
+use rolecall_suite::comparison::{CaseGroup, CaseTally, Comparison, Meaning, Member, Relation};
 
 /// How many characters of a refusal's message to show.
 const MOST_OF_MESSAGE: usize = 400;
@@ -102,6 +102,57 @@ pub(super) fn sentence(tally: CaseTally) -> String {
         _ => format!("{} {words}", thousands(count)),
     });
     parts.collect::<Vec<_>>().join(", ")
+}
+
+/// What a difference from the base means, in a line.
+pub(super) fn meaning(meaning: &Meaning) -> String {
+    match meaning {
+        Meaning::Breaks(ids) => format!("breaks {}", ids.join(", ")),
+        Meaning::Mends(ids) => format!("mends {}", ids.join(", ")),
+        Meaning::Differs => "differs: no contract says which of the two is right".to_owned(),
+    }
+}
+
+/// How a template departs from its base, in a sentence.
+pub(super) fn departures(comparison: &Comparison) -> String {
+    let [base, own] = [&comparison.sides[0], &comparison.sides[1]].map(|side| shown(side));
+    let groups = comparison.differences();
+    if groups.is_empty() {
+        return format!("{own} gives every prompt that {base} gives");
+    }
+    let count = |is_so: &dyn Fn(&CaseGroup) -> bool| groups.iter().filter(|one| is_so(one)).count();
+    let of = |name: &str| {
+        count(&|group| {
+            let meaning = group.meaning.as_ref();
+            group.known.is_none() && meaning.is_some_and(|meaning| meaning.name() == name)
+        })
+    };
+    let parts = [
+        (of("breaks"), "breaks a contract", "break a contract"),
+        (of("differs"), "just differs", "just differ"),
+        (
+            of("mends"),
+            "mends what the base breaks",
+            "mend what the base breaks",
+        ),
+        (
+            count(&|group| group.known.is_some()),
+            "is known",
+            "are known",
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, one, many)| {
+            format!(
+                "{} {}",
+                thousands(count),
+                if count == 1 { one } else { many }
+            )
+        })
+        .collect();
+    let count = counted(groups.len(), "difference", "differences");
+    format!("{count} from {base}: {}", parts.join(", "))
 }
 
 /// A warning for the beginning, if little or nothing could be compared.

@@ -45,8 +45,8 @@ use rolecall_base::problem::Problem;
 use rolecall_model::Template;
 
 pub use content::SourceContent;
-pub use gguf::read_vocabulary;
 pub use gguf::without_tensors;
+pub use gguf::{base_of_gguf, is_gguf, read_vocabulary};
 pub use ollama::ModelName;
 pub use remarks::unset_tokens;
 

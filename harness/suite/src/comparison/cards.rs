@@ -28,6 +28,19 @@ pub struct FindingChange {
     pub what: String,
     /// Whether it is broken only where no application stands before the template.
     pub is_raw_only: bool,
+    /// The probes that show it.
+    probes: Vec<&'static str>,
+}
+
+impl FindingChange {
+    /// Whether a probe of this name shows it: `probe/user`, or `probe/user with …` under a setting.
+    pub fn is_shown_by(&self, name: &str) -> bool {
+        let Some(name) = name.strip_prefix("probe/") else {
+            return false;
+        };
+        let probe = name.split(' ').next().unwrap_or(name);
+        !self.is_raw_only && self.probes.contains(&probe)
+    }
 }
 
 /// An ability in which the two templates differ.
@@ -90,6 +103,11 @@ fn broken(card: &Card) -> Vec<FindingChange> {
             .first()
             .map_or_else(String::new, |first| first.what.clone()),
         is_raw_only,
+        probes: finding
+            .evidence()
+            .iter()
+            .flat_map(|evidence| evidence.renders.iter().map(|render| render.probe))
+            .collect(),
     };
     let alone = card
         .without_front

@@ -2,6 +2,7 @@
 
 use rolecall_model::{Case, Outcome, OutcomeKind};
 
+use super::base::Meaning;
 use super::cards::CardChange;
 use super::relation::Relation;
 use crate::cause::{self, Cause, Groups};
@@ -23,6 +24,8 @@ pub struct Comparison {
     differences: CasesByCause,
     /// Cases in which both sides fail, by their messages.
     failures: CasesByCause,
+    /// Control tokens of A, each with the token that B has for the same thing.
+    tokens: Vec<(String, String)>,
     /// All cases, if the caller wants them.
     kept: Option<Vec<KeptCase>>,
 }
@@ -93,6 +96,10 @@ pub struct CaseGroup {
     pub outcomes: [Outcome; 2],
     /// What differs in the first case.
     pub diff: Diff,
+    /// What it means, where A is the base of B.
+    pub meaning: Option<Meaning>,
+    /// Why it is meant, where it is a known difference from the base.
+    pub known: Option<String>,
     /// The edits in the prompt of the first case. Those of the other cases are the same,
     /// except for numbers.
     pub edits: Vec<Edit>,
@@ -163,6 +170,7 @@ impl Comparison {
             only: [Vec::new(), Vec::new()],
             differences: CasesByCause::default(),
             failures: CasesByCause::default(),
+            tokens: Vec::new(),
             kept: None,
         }
     }
@@ -176,13 +184,31 @@ impl Comparison {
         }
     }
 
+    /// Takes control tokens of B for those of A: prompts that differ only by them are the same.
+    #[must_use]
+    pub fn with_tokens(self, tokens: Vec<(String, String)>) -> Comparison {
+        Comparison { tokens, ..self }
+    }
+
+    /// The outcome of B with the tokens of A.
+    fn in_tokens_of_a(&self, outcome: &Outcome) -> Outcome {
+        let mut outcome = outcome.clone();
+        if let Outcome::Rendered { text } = &mut outcome {
+            for (of_a, of_b) in &self.tokens {
+                *text = text.replace(of_b, of_a);
+            }
+        }
+        outcome
+    }
+
     /// Adds a case with the outcomes of A and B to the last pairing. `case` is none for saved
     /// runs, which have only its name.
     pub fn add(&mut self, name: &str, case: Option<&Case>, outcomes: &[Outcome; 2]) {
         let Some(index) = self.pairings.len().checked_sub(1) else {
             return;
         };
-        let [a, b] = &outcomes;
+        let outcomes = &[outcomes[0].clone(), self.in_tokens_of_a(&outcomes[1])];
+        let [a, b] = outcomes;
         let relation = Relation::of(a, b);
         let tally = &mut self.pairings[index].tally;
         let member = Member {
@@ -226,6 +252,10 @@ impl Comparison {
     /// [sorted](Comparison::sorted).
     pub fn differences(&self) -> &[CaseGroup] {
         &self.differences.sorted
+    }
+
+    pub(super) fn differences_mut(&mut self) -> &mut Vec<CaseGroup> {
+        &mut self.differences.sorted
     }
 
     /// Cases in which both sides fail, by their words, where they were
@@ -284,6 +314,8 @@ impl CasesByCause {
         let key = (sides.map(Outcome::kind), Cause::of(sides, &edits));
         let group = || CaseGroup {
             members: Vec::new(),
+            meaning: None,
+            known: None,
             about: case.and_then(|case| case.about.clone()),
             diff: match Relation::of(sides[0], sides[1]) {
                 Relation::BothFail => Diff::of_sides("", ""),

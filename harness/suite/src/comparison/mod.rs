@@ -13,6 +13,9 @@ mod twins;
 
 mod sides;
 
+mod base;
+
+pub use base::{KnownDifference, Meaning};
 pub use cards::{CapabilityChange, CardChange, FindingChange, Turn};
 pub use gathered::{CaseGroup, CaseTally, Comparison, KeptCase, Member, Pairing, SideKind};
 pub use relation::Relation;

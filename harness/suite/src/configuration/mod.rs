@@ -27,6 +27,7 @@ use rolecall_base::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
 use crate::card_rule::CardRule;
+use crate::comparison::KnownDifference;
 
 /// The name of the file.
 pub const FILE: &str = "rolecall.toml";
@@ -82,6 +83,14 @@ struct TemplateTable {
     family: Option<String>,
     /// Contracts of `rolecall check` that the template breaks on purpose, each with the reason.
     broken: Option<BTreeMap<String, String>>,
+    /// The template that it was made from, and that `rolecall check` compares it with: written as
+    /// `source` is.
+    base: Option<String>,
+    /// Control tokens of the base, each with the token that this template has for the same thing.
+    base_tokens: Option<BTreeMap<String, String>>,
+    /// What may differ from the base, each with the reason: a contract, or a pattern over the
+    /// names of cases and probes, such as `probe/tools*`.
+    differs: Option<BTreeMap<String, String>>,
 }
 
 /// Which cases templates are rendered with.
@@ -164,6 +173,21 @@ pub struct ConfiguredTemplate {
     front: Option<(Front, Position)>,
     family: Option<String>,
     broken: Vec<(String, String)>,
+    /// The template that it is held to.
+    pub base: Option<ConfiguredBase>,
+}
+
+/// The base of a template, and how the template may differ from it.
+#[derive(Debug, Clone)]
+pub struct ConfiguredBase {
+    /// Where it is: a path on this machine, or the name of a model.
+    pub source: PathBuf,
+    /// Where in the file it stands.
+    pub position: Position,
+    /// Control tokens of the base, each with that of the template.
+    pub tokens: Vec<(String, String)>,
+    /// What may differ.
+    pub differs: Vec<KnownDifference>,
 }
 
 static KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<ConfigurationFile>);
@@ -464,6 +488,7 @@ impl<'t> ConfigurationReader<'t> {
                 configured.broken.push((name, why));
             }
         }
+        configured.base = self.base(table);
         if let Some(item) = table.get("family") {
             configured.family = self.document.string(item, "`family`");
         }
@@ -491,7 +516,55 @@ impl<'t> ConfigurationReader<'t> {
             front: None,
             family: None,
             broken: Vec::new(),
+            base: None,
         }
+    }
+
+    /// The base of a template, and what belongs to it.
+    fn base(&mut self, table: &DeTable<'t>) -> Option<ConfiguredBase> {
+        let Some(item) = table.get("base") else {
+            for key in ["base_tokens", "differs"] {
+                if let Some(item) = table.get(key) {
+                    let message = format!("`{key}` says something about a base, and there is none");
+                    let help = "write where it is: base = \"hf:ORG/NAME\"".to_owned();
+                    self.document.problem(&item.span(), message, Some(help));
+                }
+            }
+            return None;
+        };
+        let text = self.document.string(item, "`base`")?;
+        let source = if text.contains(':') {
+            PathBuf::from(&text)
+        } else {
+            let local = self.root.join(&text);
+            self.hold_below(&local, &text, &item.span());
+            local
+        };
+        let mut base = ConfiguredBase {
+            source,
+            position: self.document.position(&item.span()),
+            tokens: Vec::new(),
+            differs: Vec::new(),
+        };
+        for (token, item) in self.entries(table, "base_tokens") {
+            let what = format!("the token instead of `{token}`");
+            if let Some(own) = self.document.string(item, &what) {
+                base.tokens.push((token, own));
+            }
+        }
+        for (what, item) in self.entries(table, "differs") {
+            let Some(why) = self
+                .document
+                .string(item, &format!("the reason for `{what}`"))
+            else {
+                continue;
+            };
+            match KnownDifference::new(&what, why) {
+                Ok(known) => base.differs.push(known),
+                Err(error) => self.document.problem(&item.span(), error.to_string(), None),
+            }
+        }
+        Some(base)
     }
 
     /// The entries of a table in a table, if it is there.

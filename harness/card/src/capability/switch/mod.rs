@@ -150,8 +150,13 @@ impl Switch {
     /// a user may choose freely changes only itself.
     pub(crate) fn settings(&self) -> impl Iterator<Item = Setting> {
         let is_free = values::is_free_text(&self.name);
+        self.all_settings().filter(move |_| !is_free)
+    }
+
+    /// The settings that give other prompts than a user gets who sets nothing.
+    pub(crate) fn all_settings(&self) -> impl Iterator<Item = Setting> {
         let values = self.values.iter();
-        let values = values.filter(move |value| !value.is_refused && !is_free);
+        let values = values.filter(|value| !value.is_refused);
         values.map(|value| Setting {
             name: self.name.clone(),
             value: value.value.clone(),

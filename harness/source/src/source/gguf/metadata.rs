@@ -15,6 +15,7 @@ pub(in crate::source) const DEFAULT_KEY: &str = "tokenizer.chat_template";
 const NAMED_TEMPLATE: &str = "tokenizer.chat_template.";
 const TEMPLATE_NAMES: &str = "tokenizer.chat_templates";
 const TOKENS: &str = "tokenizer.ggml.tokens";
+const BASE: &str = "general.base_model.0.repo_url";
 const ALIGNMENT: &str = "general.alignment";
 const SPECIAL: [(&str, &str); 4] = [
     ("tokenizer.ggml.bos_token_id", "bos_token"),
@@ -32,6 +33,8 @@ pub(super) struct Metadata {
     pub(super) variants: Vec<(String, String)>,
     /// The names that are listed.
     pub(super) listed: Vec<String>,
+    /// The address of the model that this one was made from.
+    pub(super) base: Option<String>,
     /// The special tokens that a template sees.
     pub(super) special_tokens: Map<String, Value>,
 }
@@ -134,6 +137,8 @@ impl<R: Read + Seek> GgufReader<R> {
                 metadata.add(&key, text, key_at)?;
             } else if key == TEMPLATE_NAMES && kind == ARRAY {
                 metadata.listed = self.texts(&what())?;
+            } else if key == BASE && kind == STRING {
+                metadata.base = Some(self.text(MOST_KEY, &what())?);
             } else if key == TOKENS && kind == ARRAY {
                 tokens = Some(self.tokens(&what())?);
             } else if let Some((_, name)) = SPECIAL.iter().find(|(known, _)| *known == key) {

@@ -35,7 +35,7 @@ use vocabulary::Vocabulary;
 pub(super) const NO_TEMPLATE: &str = "the metadata holds no chat template";
 
 /// Whether a file begins as a GGUF file does.
-pub(super) fn is_gguf(path: &Path) -> bool {
+pub fn is_gguf(path: &Path) -> bool {
     let mut magic = [0; 4];
     open_file(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
         && magic == reader::MAGIC
@@ -54,6 +54,11 @@ pub(super) fn read(bound: Option<&Root>, path: &Path, model: &str) -> SourceCont
         Ok(metadata) => templates(path, model, metadata),
         Err(problem) => SourceContent::problem(problem),
     }
+}
+
+/// The address of the model that the model of a GGUF file was made from, if the file says so.
+pub fn base_of_gguf(path: &Path) -> Option<String> {
+    read_by(None, path, Metadata::read).ok()?.base
 }
 
 /// Reads the tokens of a GGUF file.

@@ -1,0 +1,198 @@
+//! Templates beside their bases: which base a template has, and how the two differ.
+
+use std::path::PathBuf;
+
+use rolecall::base;
+use rolecall::beside::probes_beside;
+use rolecall::comparison::{CardChange, Comparison, SideKind};
+use rolecall::configuration::{ConfiguredBase, ConfiguredTemplate};
+use rolecall::problem::Problem;
+use rolecall::run::Runner;
+use rolecall::suite::{Pair, Suite};
+use rolecall_model::Template;
+
+use crate::args::{CheckArguments, SourceArguments};
+use crate::failure::Failure;
+use crate::side::{self, DiffSide};
+use crate::{home, setup};
+
+/// The word for the base that a template's own files name.
+const OWN: &str = "base";
+
+/// A template beside its base.
+pub(crate) struct Likeness {
+    /// A is the base.
+    pub(crate) comparison: Comparison,
+    /// What is known to differ, and does not.
+    pub(crate) stale: Vec<Problem>,
+}
+
+/// Where the base of a template is, and what is known of it.
+struct Base {
+    text: String,
+    configured: Option<ConfiguredBase>,
+}
+
+/// Whether templates are to be compared with bases: the user says so, or the suite's file does for
+/// its own templates.
+pub(crate) fn is_asked_for(arguments: &CheckArguments) -> Result<bool, Failure> {
+    if arguments.like.is_some() {
+        return Ok(true);
+    }
+    if !arguments.paths.is_empty() || arguments.fix {
+        return Ok(false);
+    }
+    Ok(configured()?.iter().any(|template| template.base.is_some()))
+}
+
+/// The templates of the suite's file.
+fn configured() -> Result<Vec<ConfiguredTemplate>, Failure> {
+    let layout = home::layout()?;
+    let configuration = layout.configuration();
+    Ok(configuration.map_or_else(Vec::new, |configuration| configuration.templates.clone()))
+}
+
+/// Compares each template that has a base with it.
+pub(crate) fn compare(
+    arguments: &CheckArguments,
+    runner: &Runner<'_>,
+    suite: &Suite,
+) -> Result<Vec<Likeness>, Failure> {
+    let configured = configured()?;
+    let mut found = Vec::new();
+    for template in &suite.templates {
+        let own = template.name.as_str();
+        // A source with several templates gives each its own name behind the name of the table.
+        let known = configured
+            .iter()
+            .find(|one| own == one.name.as_str() || own.starts_with(&format!("{}.", one.name)));
+        let known = known.and_then(|one| one.base.clone());
+        let Some(base) = base_of(arguments, template, known)? else {
+            continue;
+        };
+        found.push(compare_one(arguments, runner, (suite, template), base)?);
+    }
+    Ok(found)
+}
+
+/// The base of a template. None if nobody asked for one.
+fn base_of(
+    arguments: &CheckArguments,
+    template: &Template,
+    known: Option<ConfiguredBase>,
+) -> Result<Option<Base>, Failure> {
+    let of_configured = |known: ConfiguredBase| Base {
+        text: known.source.to_string_lossy().into_owned(),
+        configured: Some(known),
+    };
+    match (arguments.like.as_deref(), known) {
+        (None | Some(OWN), Some(known)) => Ok(Some(of_configured(known))),
+        (None, None) => Ok(None),
+        (Some(OWN), None) => match base::of(&template.path) {
+            Some(name) => Ok(Some(Base {
+                text: format!("hf:{name}"),
+                configured: None,
+            })),
+            None => Err(Failure::Request(format!(
+                "nothing names the base of `{}`: neither {}, nor `base_model` in the README.md of \
+                 its model, nor its GGUF file\n  name the base itself: --like hf:ORG/NAME",
+                template.name,
+                rolecall::configuration::FILE,
+            ))),
+        },
+        (Some(text), known) => Ok(Some(Base {
+            text: text.to_owned(),
+            configured: known,
+        })),
+    }
+}
+
+fn compare_one(
+    arguments: &CheckArguments,
+    runner: &Runner<'_>,
+    (suite, own): (&Suite, &Template),
+    base: Base,
+) -> Result<Likeness, Failure> {
+    let sources = SourceArguments {
+        templates: Vec::new(),
+        set: arguments.set.clone(),
+        cases: Vec::new(),
+    };
+    let DiffSide::Templates(other, _files) = side::find(&base.text, &sources)? else {
+        return Err(Failure::Request(format!(
+            "`{}` is a saved run: a base is a template or a model",
+            base.text
+        )));
+    };
+    setup::report_input(runner, &other)?;
+    let templates = other.templates.as_slice();
+    let twin = templates.iter().find(|template| template.name == own.name);
+    let Some(twin) = twin.or(match templates {
+        [one] => Some(one),
+        _ => None,
+    }) else {
+        return Err(Failure::Request(match templates.len() {
+            0 => format!("there is no template in `{}`", base.text),
+            count => format!(
+                "`{}` has {count} templates, and none is named `{}`: name one of them",
+                base.text, own.name
+            ),
+        }));
+    };
+    let mut tokens = arguments.same.clone();
+    tokens.extend(
+        base.configured
+            .iter()
+            .flat_map(|known| known.tokens.clone()),
+    );
+    let sides = [base.text.clone(), own.name.to_string()];
+    let mut comparison = Comparison::new(SideKind::Templates, sides).with_tokens(tokens);
+    comparison.render(
+        [runner, runner],
+        [pairs_of(&other, twin), pairs_of(suite, own)],
+    );
+    let both = [twin.clone(), own.clone()];
+    let (tokenizers, _) = setup::tokenizers(&both)?;
+    let cards = runner.examine(&both, &tokenizers).results;
+    if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
+        pairing.card = Some(CardChange::between(one, other));
+    }
+    let engines = both
+        .each_ref()
+        .map(|template| runner.engine(template.dialect));
+    if let [Some(one), Some(other)] = engines {
+        let [a, b] = &both;
+        for probe in probes_beside([one, other], [a, b]) {
+            comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
+        }
+    }
+    let mut comparison = comparison.sorted();
+    let known = base.configured.as_ref();
+    let differs = known.map_or(&[][..], |known| known.differs.as_slice());
+    let stale = comparison.held_to_base(differs);
+    let file = home::layout()?.configuration().map(|one| one.path.clone());
+    let stale = stale.into_iter().map(|one| {
+        let path = file.clone().unwrap_or_else(PathBuf::new);
+        let problem = Problem::new(
+            &path,
+            format!("`{}` in `differs` is no difference from the base", one.text),
+        );
+        match known {
+            Some(known) => problem.at(known.position),
+            None => problem,
+        }
+        .help("delete this line of `differs`")
+    });
+    Ok(Likeness {
+        stale: stale.collect(),
+        comparison,
+    })
+}
+
+/// The pairs of a template with the cases of its suite.
+fn pairs_of<'s>(suite: &'s Suite, template: &Template) -> Vec<Pair<'s>> {
+    let pairs = suite.pairs();
+    pairs
+        .filter(|pair| pair.template.name == template.name)
+        .collect()
+}

@@ -1,0 +1,220 @@
+//! A comparison of a template with its base: what each difference means, and which are known.
+
+use std::collections::BTreeSet;
+
+use super::cards::FindingChange;
+use super::gathered::{CaseGroup, Comparison, Member};
+use rolecall_base::wildcard::{InvalidWildcard, Wildcard};
+
+/// What a difference from the base means.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Meaning {
+    /// The template breaks these contracts there, and the base does not.
+    Breaks(Vec<&'static str>),
+    /// No contract says which of the two is right.
+    Differs,
+    /// The base breaks these contracts there, and the template does not.
+    Mends(Vec<&'static str>),
+}
+
+/// A difference from the base that is meant.
+#[derive(Debug, Clone)]
+pub struct KnownDifference {
+    /// The contract or the pattern, as it is written.
+    pub text: String,
+    /// Why it is meant.
+    pub why: String,
+    pattern: Wildcard,
+}
+
+impl KnownDifference {
+    /// A contract, or a pattern over the names of cases and probes, with the reason.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a pattern.
+    pub fn new(text: &str, why: String) -> Result<KnownDifference, InvalidWildcard> {
+        Ok(KnownDifference {
+            text: text.to_owned(),
+            why,
+            pattern: Wildcard::new(text)?,
+        })
+    }
+
+    fn is_of_contract(&self, group: &CaseGroup) -> bool {
+        let meaning = group.meaning.as_ref();
+        meaning.is_some_and(|meaning| meaning.contracts().contains(&self.text.as_str()))
+    }
+
+    fn is_of_case(&self, member: &Member) -> bool {
+        self.pattern.is_match(&member.case)
+    }
+}
+
+impl Meaning {
+    /// The word for it in files and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Meaning::Breaks(_) => "breaks",
+            Meaning::Differs => "differs",
+            Meaning::Mends(_) => "mends",
+        }
+    }
+
+    /// The contracts that are broken on one side.
+    pub fn contracts(&self) -> &[&'static str] {
+        match self {
+            Meaning::Breaks(ids) | Meaning::Mends(ids) => ids,
+            Meaning::Differs => &[],
+        }
+    }
+}
+
+impl Comparison {
+    /// Finds out what each difference from the base A means, and marks those that are known.
+    /// Differences that break something come first. Returns what was known and is no difference
+    /// any more.
+    pub fn held_to_base<'k>(&mut self, known: &'k [KnownDifference]) -> Vec<&'k KnownDifference> {
+        let changes: Vec<_> = self
+            .pairings
+            .iter()
+            .map(|pairing| pairing.card.clone().unwrap_or_default())
+            .collect();
+        let contracts = |members: &[Member], mended: bool| -> Vec<&'static str> {
+            let of_member = |member: &Member| {
+                let change = changes.get(member.pairing);
+                let found = change.map(|change| {
+                    if mended {
+                        &change.mended
+                    } else {
+                        &change.broken
+                    }
+                });
+                let found = found.into_iter().flatten();
+                let shows = |change: &&FindingChange| change.is_shown_by(&member.case);
+                let ids = found.filter(shows).map(|change| change.contract.id);
+                ids.collect::<Vec<_>>()
+            };
+            let ids: BTreeSet<_> = members.iter().flat_map(of_member).collect();
+            ids.into_iter().collect()
+        };
+        let mut used = BTreeSet::new();
+        for group in self.differences_mut() {
+            let (broken, mended) = (
+                contracts(&group.members, false),
+                contracts(&group.members, true),
+            );
+            group.meaning = Some(if !broken.is_empty() {
+                Meaning::Breaks(broken)
+            } else if !mended.is_empty() {
+                Meaning::Mends(mended)
+            } else {
+                Meaning::Differs
+            });
+            let of_group: Vec<usize> = (0..known.len())
+                .filter(|at| {
+                    known[*at].is_of_contract(group)
+                        || group
+                            .members
+                            .iter()
+                            .any(|member| known[*at].is_of_case(member))
+                })
+                .collect();
+            let is_known =
+                |member: &Member| of_group.iter().any(|at| known[*at].is_of_case(member));
+            let of_contract = of_group.iter().find(|at| known[**at].is_of_contract(group));
+            if of_contract.is_some() || group.members.iter().all(is_known) {
+                let first = of_contract.or(of_group.first());
+                group.known = first.map(|at| known[*at].why.clone());
+            }
+            used.extend(of_group);
+        }
+        self.differences_mut()
+            .sort_by_key(|group| group.meaning.as_ref().map(Meaning::name));
+        let stale = known.iter().enumerate();
+        stale
+            .filter(|(number, _)| !used.contains(number))
+            .map(|(_, known)| known)
+            .collect()
+    }
+
+    /// Whether the template departs from its base in a way that is not known: it breaks something,
+    /// or differs where no contract says which is right.
+    pub fn departs(&self) -> bool {
+        let mut groups = self.differences().iter();
+        groups
+            .any(|group| group.known.is_none() && !matches!(group.meaning, Some(Meaning::Mends(_))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_card::card::examine;
+    use rolecall_jinja::JinjaEngine;
+    use rolecall_model::{Dialect, Template};
+
+    use super::super::{CardChange, Pairing, SideKind};
+    use super::*;
+    use rolecall_card::beside::probes_beside;
+
+    fn compared(base: &str, own: &str) -> Comparison {
+        let engine = JinjaEngine::new();
+        let [a, b] = [base, own].map(|source| Template::from_source("t", Dialect::Jinja, source));
+        let mut comparison =
+            Comparison::new(SideKind::Templates, ["base".to_owned(), "own".to_owned()]);
+        comparison.pairings.push(Pairing {
+            card: Some(CardChange::between(
+                &examine(&engine, &a),
+                &examine(&engine, &b),
+            )),
+            ..Pairing::default()
+        });
+        for probe in probes_beside([&engine, &engine], [&a, &b]) {
+            comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
+        }
+        comparison.sorted()
+    }
+
+    const GOOD: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}\
+                        {{ '<assistant>' if add_generation_prompt }}";
+
+    #[test]
+    fn a_difference_breaks_mends_or_just_differs() {
+        let bad = GOOD.replace("{{ m.content }}", "{{ m.content | trim }}");
+        let other = GOOD
+            .replace("<{{ m.role }}>", "[{{ m.role }}]")
+            .replace("<assistant>", "[assistant]");
+        let meanings = |mut comparison: Comparison| -> Vec<&'static str> {
+            let _ = comparison.held_to_base(&[]);
+            let groups = comparison.differences().iter();
+            let meanings = groups.filter_map(|group| group.meaning.as_ref());
+            meanings.map(Meaning::name).collect()
+        };
+        assert_eq!(meanings(compared(GOOD, &bad))[0], "breaks");
+        let mended = meanings(compared(&bad, GOOD));
+        assert!(
+            mended.contains(&"mends") && !mended.contains(&"breaks"),
+            "{mended:?}"
+        );
+        let differs = meanings(compared(GOOD, &other));
+        assert!(
+            differs.iter().all(|meaning| *meaning == "differs"),
+            "{differs:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_known_does_not_count_and_what_is_stale_is_told() {
+        let known = |text: &str| KnownDifference::new(text, "so".to_owned()).unwrap();
+        let all = [known("probe/*"), known("bad-roles/*")];
+        let other = GOOD.replace("</s>", "<end>");
+        let mut comparison = compared(GOOD, &other);
+        let stale: Vec<_> = comparison
+            .held_to_base(&all)
+            .iter()
+            .map(|one| one.text.clone())
+            .collect();
+        assert_eq!(stale, ["bad-roles/*"]);
+        assert!(!comparison.departs() && comparison.differs());
+    }
+}
