@@ -12,6 +12,7 @@ use rolecall::suite::{Pair, Suite};
 use rolecall_model::Template;
 
 use crate::args::{CheckArguments, SourceArguments};
+use crate::cache::cache_folder;
 use crate::failure::Failure;
 use crate::side::{self, DiffSide};
 use crate::{home, setup};
@@ -70,7 +71,7 @@ pub(crate) fn compare(
         let Some(base) = base_of(arguments, template, known)? else {
             continue;
         };
-        found.push(compare_one(arguments, runner, (suite, template), base)?);
+        found.push(compare_one(arguments, runner, (suite, template), &base)?);
     }
     Ok(found)
 }
@@ -88,7 +89,7 @@ fn base_of(
     match (arguments.like.as_deref(), known) {
         (None | Some(OWN), Some(known)) => Ok(Some(of_configured(known))),
         (None, None) => Ok(None),
-        (Some(OWN), None) => match base::of(&template.path) {
+        (Some(OWN), None) => match named_base(arguments, template)? {
             Some(name) => Ok(Some(Base {
                 text: format!("hf:{name}"),
                 configured: None,
@@ -107,11 +108,24 @@ fn base_of(
     }
 }
 
+/// The base that the files of a template's model name.
+fn named_base(arguments: &CheckArguments, template: &Template) -> Result<Option<String>, Failure> {
+    if let Some(name) = base::of(&template.path) {
+        return Ok(Some(name));
+    }
+    // The card of a model on the hub is not fetched with its template.
+    for path in &arguments.paths {
+        rolecall_remote::fetch_card(path, cache_folder().as_deref())
+            .map_err(|problem| Failure::Problems(vec![problem]))?;
+    }
+    Ok(base::of(&template.path))
+}
+
 fn compare_one(
     arguments: &CheckArguments,
     runner: &Runner<'_>,
     (suite, own): (&Suite, &Template),
-    base: Base,
+    base: &Base,
 ) -> Result<Likeness, Failure> {
     let sources = SourceArguments {
         templates: Vec::new(),

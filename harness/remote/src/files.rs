@@ -4,9 +4,10 @@ use std::path::Path;
 
 use rolecall_source::source;
 
+/// The card of a model.
+pub(super) const CARD: &str = "README.md";
 /// The files with a model's template and its special tokens.
-const FILES: [&str; 9] = [
-    "README.md",
+const FILES: [&str; 8] = [
     "chat_template.jinja",
     "chat_template.json",
     "config.json",
@@ -18,9 +19,8 @@ const FILES: [&str; 9] = [
 ];
 /// The folder with further templates.
 const FOLDER: &str = "additional_chat_templates/";
-/// Files that say something about a model and not about its template; they are skipped if they are
-/// large.
-const MARKS: [&str; 3] = ["README.md", "config.json", "generation_config.json"];
+/// Files that only show that a folder is a model; they are skipped if they are large.
+const MARKS: [&str; 2] = ["config.json", "generation_config.json"];
 /// The most bytes of such a file.
 pub(super) const MOST_OF_MARK: u64 = 1 << 20;
 /// Whether a file may define the template.

@@ -20,7 +20,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::download::{Download, DownloadError, DownloadedFile, Downloader};
-use super::files::{MOST_OF_MARK, files_below, has_template, is_mark, is_wanted};
+use super::files::{CARD, MOST_OF_MARK, files_below, has_template, is_mark, is_wanted};
 use super::found::FoundModel;
 use super::header::{self, Header};
 use super::hub_cache::{Repository, is_commit};
@@ -66,22 +66,7 @@ pub(super) fn find(
     name: &HubName,
     own_cache: Option<&Path>,
 ) -> Result<FoundModel, Problem> {
-    let homeless = || {
-        Problem::new(shown, "there is no folder for fetched files")
-            .help("set HF_HOME and ROLECALL_CACHE to folders")
-    };
-    let cache = settings::hub_cache().ok_or_else(homeless)?;
-    let own = own_cache.ok_or_else(homeless)?.join("hub");
-    let endpoint = settings::endpoint();
-    let token = settings::token().map(|token| (endpoint.as_str(), token));
-    let model = HubModel {
-        shown,
-        name,
-        downloader: Downloader::new(token),
-        endpoint: endpoint.clone(),
-        cached: Repository::new(&cache, &name.repository),
-        own: Repository::new(&own, &name.repository),
-    };
+    let model = HubModel::new(shown, name, own_cache)?;
     if settings::is_hub_offline() {
         return model.offline();
     }
@@ -91,7 +76,51 @@ pub(super) fn find(
     }
 }
 
-impl HubModel<'_> {
+/// Fetches the card of a model, `README.md`, into the folder of its files, unless it is there. A
+/// model without a card, or a hub that does not answer, changes nothing.
+pub(super) fn fetch_card(
+    shown: &Path,
+    name: &HubName,
+    own_cache: Option<&Path>,
+) -> Result<(), Problem> {
+    let model = HubModel::new(shown, name, own_cache)?;
+    if settings::is_hub_offline() {
+        return Ok(());
+    }
+    let Ok(commit) = model.ask() else {
+        return Ok(());
+    };
+    let is_there = model.cached.snapshot(&commit.hash).join(CARD).exists();
+    if is_there || !commit.files.iter().any(|file| file == CARD) {
+        return Ok(());
+    }
+    model.fetch_file(&commit, CARD, &mut FetchCount::default())
+}
+
+impl<'m> HubModel<'m> {
+    fn new(
+        shown: &'m Path,
+        name: &'m HubName,
+        own_cache: Option<&Path>,
+    ) -> Result<HubModel<'m>, Problem> {
+        let homeless = || {
+            Problem::new(shown, "there is no folder for fetched files")
+                .help("set HF_HOME and ROLECALL_CACHE to folders")
+        };
+        let cache = settings::hub_cache().ok_or_else(homeless)?;
+        let own = own_cache.ok_or_else(homeless)?.join("hub");
+        let endpoint = settings::endpoint();
+        let token = settings::token().map(|token| (endpoint.as_str(), token));
+        Ok(HubModel {
+            shown,
+            name,
+            downloader: Downloader::new(token),
+            endpoint: endpoint.clone(),
+            cached: Repository::new(&cache, &name.repository),
+            own: Repository::new(&own, &name.repository),
+        })
+    }
+
     /// The commit of the revision.
     fn ask(&self) -> Result<Commit, DownloadError> {
         let url = format!(

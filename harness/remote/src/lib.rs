@@ -53,6 +53,22 @@ fn find_named(path: &Path, name: &RemoteName, cache: Option<&Path>) -> Result<Fo
     }
 }
 
+/// Fetches the card of a model on the Hugging Face hub, `README.md`, beside its other files. For a
+/// path that does not name one, and where the hub does not answer, nothing happens.
+#[cfg(feature = "fetch")]
+pub fn fetch_card(path: &Path, cache: Option<&Path>) -> Result<(), Problem> {
+    match RemoteName::parse(path) {
+        Some(Ok(RemoteName::Hub(name))) => hub::fetch_card(path, &name, cache),
+        _ => Ok(()),
+    }
+}
+
+/// Fetches the card of a model on the Hugging Face hub, with the feature `fetch`.
+#[cfg(not(feature = "fetch"))]
+pub fn fetch_card(_: &Path, _: Option<&Path>) -> Result<(), Problem> {
+    Ok(())
+}
+
 #[cfg(not(feature = "fetch"))]
 fn find_named(path: &Path, _: &RemoteName, _: Option<&Path>) -> Result<FoundModel, Problem> {
     let message = "this program was built without the feature `fetch`, and finds no models by name";

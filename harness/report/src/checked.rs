@@ -12,7 +12,8 @@ use rolecall_suite::comparison::Comparison;
 
 /// The report cards of `check --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Cards<'c> {
+#[schemars(rename = "Cards")]
+pub struct CheckDocument<'c> {
     /// The version of this format: 1.
     rolecall: u32,
     /// The cards, in the order of the templates.
@@ -25,7 +26,7 @@ pub struct Cards<'c> {
 
 /// Writes report cards, and the templates beside their bases: `{"rolecall": 1, "cards": […]}`.
 pub fn write(out: &mut dyn Write, cards: &[Card], bases: &[&Comparison]) -> io::Result<()> {
-    let document = Cards {
+    let document = CheckDocument {
         rolecall: VERSION,
         cards,
         bases: bases

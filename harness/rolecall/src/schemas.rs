@@ -1,7 +1,7 @@
 //! The JSON Schemas of Rolecall's JSON results, generated from the types that it writes.
 
 use rolecall_matrix::report as matrix;
-use rolecall_report::checked::Cards;
+use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
 use rolecall_report::{comparison, listing, trial};
 use rolecall_suite::schema::{SchemaFile, file};
@@ -9,7 +9,7 @@ use rolecall_suite::schema::{SchemaFile, file};
 /// The schema files with their right contents. The paths are below the repository's `harness`.
 pub fn files() -> [SchemaFile; 6] {
     [
-        file::<Cards<'_>>("schema/cards.schema.json"),
+        file::<CheckDocument<'_>>("schema/cards.schema.json"),
         file::<comparison::ComparisonDocument<'_>>("schema/diff.schema.json"),
         file::<listing::ListDocument>("schema/list.schema.json"),
         file::<matrix::MatrixDocument>("schema/matrix.schema.json"),

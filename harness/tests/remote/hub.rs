@@ -182,3 +182,22 @@ fn check_takes_names_and_goes_on_after_one_that_is_wrong() {
     ran.refused(&["hf:org/none: no such model on the Hugging Face hub"]);
     assert!(ran.out.contains("\"org/name\""), "{}", ran.out);
 }
+
+#[test]
+fn the_card_of_a_model_is_fetched_where_its_base_is_asked_for() {
+    let card = "---\nbase_model: org/base\n---\nread me";
+    let hub = Hub::new(files(&[
+        ("README.md", card),
+        ("chat_template.jinja", "{{ messages[0].content }}"),
+        ("config.json", "{}"),
+    ]));
+    let world = hub.world();
+    let ran = world.run(&["check", "hf:org/name", "--like", "base"]);
+    // The hub has no other model.
+    ran.refused(&["hf:org/base"]);
+    let tree = world.tree("hf/hub/models--org--name");
+    assert!(
+        tree.iter().any(|file| file.contains("/README.md")),
+        "{tree:?}"
+    );
+}

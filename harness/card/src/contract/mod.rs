@@ -38,6 +38,7 @@ mod rendering;
 mod rounds;
 mod schema;
 mod switches;
+mod tags;
 mod tools;
 mod triggers;
 mod turns;
@@ -99,6 +100,7 @@ pub const ALL: &[&Contract] = &[
     &rounds::CALLS_IN_ORDER,
     &rounds::CALL_IDS_KEPT,
     &rounds::SECOND_ROUND_ALIKE,
+    &tags::TAGS_PAIRED,
     &tools::CONTENT_BESIDE_CALLS,
     &tools::TOOL_RESULTS_KEPT,
     &tools::RESULT_VERBATIM,

@@ -147,17 +147,19 @@ fn is_not_inverted(tally: &mut Tally, prober: &Prober<'_>, name: &str) {
     });
 }
 
-/// How far a prompt leads the model to think: 1 where thoughts are open at its end, -1 where they
-/// are closed there, or where it says that there should be none.
-fn invitation(seen: &ProbeOutcome, text: &str) -> i8 {
+/// How far a prompt leads the model to think: from 0, where thoughts are closed at its end, over a
+/// word against them, and nothing at all, to 3, where they are open there.
+fn invitation(seen: &ProbeOutcome, text: &str) -> u8 {
     const DENIALS: [&str; 4] = ["/nothink", "/no_think", "thinking off", "thinking: off"];
     let behind = seen.behind(words::USER).unwrap_or(text);
     if is_within(behind) {
-        1
-    } else if marks(behind).next_back().is_some() || DENIALS.iter().any(|word| seen.has(word)) {
-        -1
-    } else {
+        3
+    } else if marks(behind).next_back().is_some() {
         0
+    } else if DENIALS.iter().any(|word| seen.has(word)) {
+        1
+    } else {
+        2
     }
 }
 

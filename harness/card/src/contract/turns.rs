@@ -11,9 +11,48 @@ use super::tokens::{control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
     ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, OTHER_QUESTION, SAME_QUESTION, SYSTEM_TURNS, TWO_TURNS,
-    USER, USER_ASSISTANT,
+    TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
+
+/// Demands that the same white space stands behind the token that closes a question as behind the
+/// same token where it closes an answer.
+fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
+    let gap = |word: &str| {
+        let text = seen.text()?;
+        let end = seen.find(word)?.end;
+        let behind = text[end..].trim_start();
+        let token = control_tokens_in(behind)
+            .next()
+            .filter(|token| behind.starts_with(token))?;
+        let rest = &behind[token.len()..];
+        // The next turn follows, with a token of its own.
+        let next = rest.trim_start();
+        let gap = &rest[..rest.len() - next.len()];
+        next.starts_with(['<', '[']).then_some((token, gap))
+    };
+    let (question, answer) = (gap(words::USER), gap(words::ASSISTANT));
+    if let (Some((one, after_question)), Some((other, after_answer))) = (question, answer)
+        && one == other
+    {
+        let what = format!(
+            "`{one}` is followed by {} behind a question, and by {} behind an answer",
+            spelt(after_question),
+            spelt(after_answer)
+        );
+        tally.demand_with(Severity::Warning, after_question == after_answer, || {
+            Evidence::one(what, seen)
+        });
+    }
+}
+
+/// White space in words.
+fn spelt(gap: &str) -> String {
+    match gap {
+        "" => "nothing".to_owned(),
+        gap => format!("`{}`", gap.replace('\n', "\\n")),
+    }
+}
 
 pub(super) static TURNS_CLOSED: Contract = Contract {
     id: "turns-closed",
@@ -34,6 +73,7 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
                 turns_closed(&mut tally, prober, opening, &seen);
             }
         }
+        turns_apart_alike(&mut tally, &prober.see(TWO_TURNS_USER_CLOSED));
         tally.judgement()
     },
 };

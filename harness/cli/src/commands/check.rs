@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rolecall::card::Card;
@@ -20,7 +20,7 @@ use rolecall::report::progress::Progress;
 use rolecall::report::{
     cards, checked, clean, comparison, counted, github, html, junit, problems, sarif,
 };
-use rolecall::run::{Expected, TimedResults};
+use rolecall::run::{Expected, Runner, TimedResults};
 use rolecall::suite::{Pair, Suite};
 use rolecall::tokenizer::Tokenizers;
 
@@ -79,28 +79,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let examined = &run.results;
     if let Some(path) = &arguments.html {
         let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-        let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-        let shown = examined
-            .iter()
-            .map(|card| {
-                let mut templates = suite.templates.iter();
-                let template = templates.find(|one| one.name.as_str() == card.template);
-                (card.template.clone(), html::card(card, template))
-            })
-            .collect();
-        let mut page = html::Page::new("Rolecall check", &suite, &pairs, shown)
-            .of_cards()
-            .with_tokens(&tokenizers);
-        let mut added = Ok(());
-        runner.compare_each(&pairs, &Expected::default(), |mut compared| {
-            if added.is_ok() {
-                compared.shorten(page::MOST_SHOWN);
-                added = page.add(compared);
-            }
-        });
-        added?;
-        let verdict = html::verdict::of_cards(examined);
-        page::write(path, |out| page.write(out, &verdict))?;
+        write_page(path, examined, &suite, &runner, &tokenizers)?;
     }
     let likenesses = if is_held_to_base {
         let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
@@ -144,6 +123,39 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     } else {
         Status::Fine
     })
+}
+
+/// Writes the page with the cards and all cases.
+fn write_page(
+    path: &Path,
+    examined: &[Card],
+    suite: &Suite,
+    runner: &Runner<'_>,
+    tokenizers: &Tokenizers,
+) -> Result<(), Failure> {
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    let shown = examined
+        .iter()
+        .map(|card| {
+            let mut templates = suite.templates.iter();
+            let template = templates.find(|one| one.name.as_str() == card.template);
+            (card.template.clone(), html::card(card, template))
+        })
+        .collect();
+    let mut page = html::Page::new("Rolecall check", suite, &pairs, shown)
+        .of_cards()
+        .with_tokens(tokenizers);
+    let mut added = Ok(());
+    runner.compare_each(&pairs, &Expected::default(), |mut compared| {
+        if added.is_ok() {
+            compared.shorten(page::MOST_SHOWN);
+            added = page.add(compared);
+        }
+    });
+    added?;
+    let verdict = html::verdict::of_cards(examined);
+    page::write(path, |out| page.write(out, &verdict))?;
+    Ok(())
 }
 
 /// Writes the cards in the format that the user chose.

@@ -4,70 +4,12 @@ use std::collections::BTreeSet;
 
 use super::cards::FindingChange;
 use super::gathered::{CaseGroup, Comparison, Member};
-use rolecall_base::wildcard::{InvalidWildcard, Wildcard};
+use super::meaning::Meaning;
+use crate::known_difference::KnownDifference;
 
-/// What a difference from the base means.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Meaning {
-    /// The template breaks these contracts there, and the base does not.
-    Breaks(Vec<&'static str>),
-    /// No contract says which of the two is right.
-    Differs,
-    /// The base breaks these contracts there, and the template does not.
-    Mends(Vec<&'static str>),
-}
-
-/// A difference from the base that is meant.
-#[derive(Debug, Clone)]
-pub struct KnownDifference {
-    /// The contract or the pattern, as it is written.
-    pub text: String,
-    /// Why it is meant.
-    pub why: String,
-    pattern: Wildcard,
-}
-
-impl KnownDifference {
-    /// A contract, or a pattern over the names of cases and probes, with the reason.
-    ///
-    /// # Errors
-    ///
-    /// The text is not a pattern.
-    pub fn new(text: &str, why: String) -> Result<KnownDifference, InvalidWildcard> {
-        Ok(KnownDifference {
-            text: text.to_owned(),
-            why,
-            pattern: Wildcard::new(text)?,
-        })
-    }
-
-    fn is_of_contract(&self, group: &CaseGroup) -> bool {
-        let meaning = group.meaning.as_ref();
-        meaning.is_some_and(|meaning| meaning.contracts().contains(&self.text.as_str()))
-    }
-
-    fn is_of_case(&self, member: &Member) -> bool {
-        self.pattern.is_match(&member.case)
-    }
-}
-
-impl Meaning {
-    /// The word for it in files and reports.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Meaning::Breaks(_) => "breaks",
-            Meaning::Differs => "differs",
-            Meaning::Mends(_) => "mends",
-        }
-    }
-
-    /// The contracts that are broken on one side.
-    pub fn contracts(&self) -> &[&'static str] {
-        match self {
-            Meaning::Breaks(ids) | Meaning::Mends(ids) => ids,
-            Meaning::Differs => &[],
-        }
-    }
+fn is_of_contract(known: &KnownDifference, group: &CaseGroup) -> bool {
+    let meaning = group.meaning.as_ref();
+    meaning.is_some_and(|meaning| meaning.contracts().contains(&known.text.as_str()))
 }
 
 impl Comparison {
@@ -113,16 +55,18 @@ impl Comparison {
             });
             let of_group: Vec<usize> = (0..known.len())
                 .filter(|at| {
-                    known[*at].is_of_contract(group)
+                    is_of_contract(&known[*at], group)
                         || group
                             .members
                             .iter()
-                            .any(|member| known[*at].is_of_case(member))
+                            .any(|member| known[*at].covers(&member.case))
                 })
                 .collect();
             let is_known =
-                |member: &Member| of_group.iter().any(|at| known[*at].is_of_case(member));
-            let of_contract = of_group.iter().find(|at| known[**at].is_of_contract(group));
+                |member: &Member| of_group.iter().any(|at| known[*at].covers(&member.case));
+            let of_contract = of_group
+                .iter()
+                .find(|at| is_of_contract(&known[**at], group));
             if of_contract.is_some() || group.members.iter().all(is_known) {
                 let first = of_contract.or(of_group.first());
                 group.known = first.map(|at| known[*at].why.clone());

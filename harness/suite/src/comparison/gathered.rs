@@ -2,8 +2,8 @@
 
 use rolecall_model::{Case, Outcome, OutcomeKind};
 
-use super::base::Meaning;
 use super::cards::CardChange;
+use super::meaning::Meaning;
 use super::relation::Relation;
 use crate::cause::{self, Cause, Groups};
 use rolecall_base::diff::{Diff, Edit};

@@ -5,6 +5,8 @@
 
 mod relation;
 
+mod meaning;
+
 mod cards;
 
 mod gathered;
@@ -15,9 +17,9 @@ mod sides;
 
 mod base;
 
-pub use base::{KnownDifference, Meaning};
 pub use cards::{CapabilityChange, CardChange, FindingChange, Turn};
 pub use gathered::{CaseGroup, CaseTally, Comparison, KeptCase, Member, Pairing, SideKind};
+pub use meaning::Meaning;
 pub use relation::Relation;
 pub use sides::Sides;
 pub use twins::MatchedTemplates;

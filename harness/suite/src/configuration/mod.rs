@@ -27,7 +27,7 @@ use rolecall_base::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
 use crate::card_rule::CardRule;
-use crate::comparison::KnownDifference;
+use crate::known_difference::KnownDifference;
 
 /// The name of the file.
 pub const FILE: &str = "rolecall.toml";
@@ -61,7 +61,7 @@ enum TemplateEntry {
     /// Where the template is.
     Source(String),
     /// Where it is, and what goes with it.
-    Table(TemplateTable),
+    Table(Box<TemplateTable>),
 }
 
 /// Where a template is, and what goes with it.
