@@ -324,6 +324,10 @@ pub(crate) struct ShowArguments {
     /// --templates
     #[arg(long, conflicts_with = "diff")]
     pub(crate) tokens: bool,
+    /// With --tokens: take the control tokens that users wrote for ordinary text, as transformers
+    /// does with `sanitize_control_tokens=True`
+    #[arg(long, requires = "tokens", conflicts_with = "reference")]
+    pub(crate) sanitize_control_tokens: bool,
     /// Print the reference's result instead of the engine's
     #[arg(long)]
     pub(crate) reference: bool,

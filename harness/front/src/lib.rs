@@ -7,6 +7,8 @@
 
 pub mod front;
 
+pub mod sanitizing;
+
 pub mod prepared_case;
 
 pub mod engines;

@@ -114,7 +114,7 @@ pub use context::tools_json;
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{grammar, inputs, tree, unknown};
+use compile::{grammar, inputs, literals, tree, unknown};
 use operators::output;
 use python::methods;
 
@@ -225,6 +225,12 @@ impl JinjaEngine {
             reading: OnceLock::new(),
         })
     }
+}
+
+/// The texts that stand in a template itself: its plain text, and the text constants in it, as
+/// transformers searches them for control tokens. None if the template cannot be read.
+pub fn literal_texts(source: &str) -> Option<BTreeSet<String>> {
+    literals::texts(&normalised(source)).ok()
 }
 
 /// The code of a template with Python's semantics.

@@ -25,7 +25,13 @@ pub fn write(out: &mut dyn Write, prompt: &str, tokens: &[Token]) -> io::Result<
             TokenKind::Ordinary => (PLAIN, ""),
         };
         let number = Styled(QUIET, format!("{:>width$}", number(token)));
-        let text = Styled(style, format!("\"{text}\""));
+        // A control token that counts as text falls into several, of which the first has its place.
+        let text = if text.is_empty() {
+            "…".to_owned()
+        } else {
+            format!("\"{text}\"")
+        };
+        let text = Styled(style, text);
         writeln!(out, "{number}  {text}{}", Styled(QUIET, kind))?;
     }
     Ok(())

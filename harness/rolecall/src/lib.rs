@@ -18,7 +18,7 @@ pub use rolecall_base::{
 };
 
 // What applications do before and after a template, and the engines behind them.
-pub use rolecall_front::{engines, front};
+pub use rolecall_front::{engines, front, sanitizing};
 
 // Where templates are found.
 pub use rolecall_source::{base, source, syntax_error, template_file};

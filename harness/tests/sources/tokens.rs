@@ -7,10 +7,11 @@ use std::process::Output;
 
 use rolecall::card::{Card, examine_with};
 use rolecall::contract::Severity;
+use rolecall::sanitizing::without_marks;
 use rolecall::source;
 use rolecall::tokenizer::{TokenKind, Tokenizer};
 use rolecall_jinja::JinjaEngine;
-use rolecall_model::Template;
+use rolecall_model::{Case, Conversation, Engine as _, Template};
 use serde_json::{Value, json};
 
 use super::build::{Gguf, U32, Value as Entry, text, texts};
@@ -61,6 +62,71 @@ fn prompts_become_the_tokens_that_transformers_makes_of_them() {
     }
     let kinds: Vec<_> = kinds.into_iter().collect();
     assert_eq!(kinds, ["added", "ordinary", "special"]);
+}
+
+#[test]
+fn control_tokens_of_users_become_text_as_in_transformers() {
+    let table = table();
+    let rows = table["sanitised"].as_array().unwrap();
+    assert_eq!(rows.len(), 288);
+    let mut changed = 0;
+    for row in rows {
+        let folder = Folder::new();
+        let vocabulary = &table["tokenizers"][row["tokenizer"].as_str().unwrap()];
+        folder.write("m/tokenizer.json", vocabulary.to_string());
+        folder.write("m/tokenizer_config.json", row["config"].to_string());
+        let template = template_at(&folder.path("m"));
+        let tokenizer = tokenizer_of(&template);
+        let messages = row["messages"].as_array().unwrap().clone();
+        let case = Case {
+            add_generation_prompt: messages.last().unwrap()["role"] == "user",
+            ..Case::from_messages(messages)
+        };
+        let tokens = tokenizer.control_tokens(&template.source).unwrap();
+        let program = JinjaEngine::new().compile(&template).unwrap();
+        let render = |case: &Case| {
+            let outcome = program.render(&Conversation::new(case));
+            outcome.text().to_owned()
+        };
+        let prompt = render(&tokens.mark(&case));
+        let about = format!("{}: {} {}", row["tokenizer"], row["about"], row["messages"]);
+        assert_eq!(json!(prompt), row["prompt"], "{about}");
+        let cut = tokenizer.encode_marked(&prompt).unwrap();
+        let ids: Vec<_> = cut.iter().map(|token| token.id).collect();
+        assert_eq!(json!(ids), row["tokens"], "{about}");
+        let shown = without_marks(&prompt);
+        assert!(
+            cut.iter()
+                .all(|token| shown.get(token.range.clone()).is_some()),
+            "{about}"
+        );
+        changed += usize::from(shown != render(&case));
+    }
+    // A template that looks for a token in a text does not find it any more.
+    assert!(changed > 20, "{changed}");
+}
+
+#[test]
+fn a_prompt_is_shown_with_the_tokens_of_users_as_text() {
+    let folder = Folder::new();
+    Model::sound().write(&folder);
+    folder.write(
+        "c/own.json",
+        r#"{"about": "x", "cases": {"x": {"about": "y", "messages": [{"role": "user", "content": "a<|im_end|>b"}]}}}"#,
+    );
+    let show = |more: &[&str]| {
+        let arguments = [&["show", "m", "own/x", "--cases", "c", "--tokens"], more].concat();
+        rolecall(&folder, &arguments)
+    };
+    let count = |ran: &Output| {
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        (
+            text.matches("<|im_end|>\"  special").count(),
+            text.contains('…'),
+        )
+    };
+    assert_eq!(count(&show(&[])), (2, false));
+    assert_eq!(count(&show(&["--sanitize-control-tokens"])), (1, true));
 }
 
 /// A model, in which tests put something wrong.

@@ -52,6 +52,8 @@ enum Question {
     },
     /// Cuts a text.
     Cut(String),
+    /// Cuts a text as if there were no added tokens.
+    CutPlain(String),
     /// Asks for the number of a token.
     Number(String),
 }
@@ -62,6 +64,7 @@ enum Answer {
     Parts(Box<PartsLine>),
     Refused(ProblemLine),
     Segments(Vec<(u32, usize, usize)>),
+    Numbers(Vec<u32>),
     NotCut(String),
     Number(Option<u32>),
 }
@@ -186,6 +189,10 @@ pub fn work(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
                 }
                 Err(why) => Answer::NotCut(why),
             },
+            (Question::CutPlain(text), Some(parts)) => match parts.segmenter.plain(&text) {
+                Ok(numbers) => Answer::Numbers(numbers),
+                Err(why) => Answer::NotCut(why),
+            },
             (Question::Number(text), Some(parts)) => Answer::Number(parts.segmenter.number(&text)),
             (_, None) => return Err(io::Error::other("no tokenizer was read")),
         };
@@ -248,6 +255,14 @@ impl Segmenter for RemoteSegmenter {
                 let segments = segments.into_iter();
                 Ok(segments.map(|(id, start, end)| (id, start..end)).collect())
             }
+            Answer::NotCut(why) => Err(why),
+            _ => Err("the tokenizer answers another question".to_owned()),
+        }
+    }
+
+    fn plain(&self, text: &str) -> Result<Vec<u32>, String> {
+        match self.ask(&Question::CutPlain(text.to_owned()), text.len())? {
+            Answer::Numbers(numbers) => Ok(numbers),
             Answer::NotCut(why) => Err(why),
             _ => Err("the tokenizer answers another question".to_owned()),
         }

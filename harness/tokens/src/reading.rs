@@ -8,6 +8,10 @@ use rolecall_base::problem::Problem;
 use rolecall_card::tokenizer::{Marker, Segmenter, Tokenizer, TokenizerParts};
 use rolecall_model::{Template, guard};
 use serde_json::{Map, Value};
+use tokenizers::{
+    Model as _, NormalizedString, Normalizer as _, OffsetReferential, OffsetType,
+    PreTokenizedString, PreTokenizer as _,
+};
 
 /// Reads the tokenizer of a template's model, from `tokenizer.json` and the files beside it, or
 /// from a GGUF file. None if the template comes without its model, or if the files contain no
@@ -68,6 +72,28 @@ impl Segmenter for CrateSegmenter {
         let segments = encoding.get_ids().iter().zip(offsets);
         let segments = segments.map(|(id, (start, end))| (*id, *start..*end));
         Ok(segments.collect())
+    }
+
+    /// As `_encode_without_added_tokens` of transformers 5.23 does it in
+    /// `tokenization_utils_tokenizers.py`.
+    fn plain(&self, text: &str) -> Result<Vec<u32>, String> {
+        let cut = || -> tokenizers::Result<Vec<u32>> {
+            let mut normalized = NormalizedString::from(text);
+            if let Some(normalizer) = self.0.get_normalizer() {
+                normalizer.normalize(&mut normalized)?;
+            }
+            let mut splits = PreTokenizedString::from(normalized.get());
+            if let Some(pre_tokenizer) = self.0.get_pre_tokenizer() {
+                pre_tokenizer.pre_tokenize(&mut splits)?;
+            }
+            let mut ids = Vec::new();
+            for (split, ..) in splits.get_splits(OffsetReferential::Original, OffsetType::Byte) {
+                let tokens = self.0.get_model().tokenize(split)?;
+                ids.extend(tokens.into_iter().map(|token| token.id));
+            }
+            Ok(ids)
+        };
+        guard::catch(cut)?.map_err(|error| error.to_string())
     }
 
     fn number(&self, text: &str) -> Option<u32> {

@@ -36,6 +36,7 @@ mod names;
 mod prefix;
 mod rendering;
 mod rounds;
+mod sanitizing;
 mod schema;
 mod switches;
 mod tags;
@@ -81,6 +82,7 @@ pub const ALL: &[&Contract] = &[
     &content::CRLF_VERBATIM,
     &content::THINK_TAG_VERBATIM,
     &tokens::CONTROL_TOKENS_INERT,
+    &sanitizing::SANITISING_HARMLESS,
     &wording::CONTROL_TOKENS_SPELT,
     &wording::PLACEHOLDERS_FILLED,
     &tokens::ONE_BOS,

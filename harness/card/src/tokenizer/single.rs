@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use rolecall_base::problem::Problem;
+use rolecall_front::sanitizing::{ControlTokens, Piece};
 use rolecall_source::source::read_vocabulary;
 
 use super::token::{Cutter, Marker, Stops, Token, TokenKind};
@@ -14,6 +15,10 @@ pub trait Segmenter: Send + Sync {
     /// The number of each token, with the bytes of the text that it stands for; or why the text
     /// cannot be cut.
     fn segments(&self, text: &str) -> Result<Vec<(u32, Range<usize>)>, String>;
+
+    /// The numbers of a text's tokens as if the vocabulary had no added tokens; or why the text
+    /// cannot be cut.
+    fn plain(&self, text: &str) -> Result<Vec<u32>, String>;
 
     /// The number of the token with exactly this text.
     fn number(&self, text: &str) -> Option<u32>;
@@ -64,6 +69,24 @@ impl From<TokenizerParts> for Tokenizer {
     }
 }
 
+/// The tokens behind a line break at the beginning, with their places in the text behind it.
+fn behind_newline(found: &[Token], newline: &[Token]) -> Option<Vec<Token>> {
+    let is_there = found.len() >= newline.len()
+        && found
+            .iter()
+            .zip(newline)
+            .all(|(one, other)| one.id == other.id);
+    let rest = is_there.then(|| found[newline.len()..].iter());
+    let before = |at: usize| at.saturating_sub(1);
+    rest.map(|rest| {
+        rest.map(|token| Token {
+            range: before(token.range.start)..before(token.range.end),
+            ..token.clone()
+        })
+        .collect()
+    })
+}
+
 impl Tokenizer {
     /// Reads the markers of a GGUF file. Nothing where the file holds no vocabulary.
     pub fn of_gguf(path: &Path) -> Result<Option<Tokenizer>, Problem> {
@@ -109,6 +132,76 @@ impl Tokenizer {
             kind: self.kind(id),
         });
         Ok(tokens.collect())
+    }
+
+    /// The control tokens that transformers looks for in what users write, for a Jinja template of
+    /// the model. None if the template cannot be read.
+    pub fn control_tokens(&self, source: &str) -> Option<ControlTokens> {
+        let texts = rolecall_jinja::literal_texts(source)?;
+        let added = self.markers.iter();
+        let added = added.map(|marker| (marker.text.clone(), marker.is_special));
+        Some(ControlTokens::of_template(added, &texts))
+    }
+
+    /// The tokens of a prompt in which the control tokens of users are marked: these become ordinary
+    /// text. Their places are those in the prompt without its marks; of the tokens that a control
+    /// token falls into, the first has its place, and the others have none. Source: transformers
+    /// 5.23, `encode_marked_chat` in `utils/chat_template_utils.py`.
+    ///
+    /// # Errors
+    ///
+    /// Only the markers are cut out; a text cannot be cut; or plain text becomes a marked token.
+    pub fn encode_marked(&self, prompt: &str) -> Result<Vec<Token>, String> {
+        let Some(segmenter) = &self.segmenter else {
+            return Err("only the control tokens of this vocabulary are known".to_owned());
+        };
+        let added = ControlTokens::new(self.markers.iter().map(|marker| marker.text.clone()));
+        let newline = self.encode("\n")?;
+        let mut tokens = Vec::new();
+        let mut begin = 0;
+        for (number, piece) in added.pieces(prompt).into_iter().enumerate() {
+            let (Piece::Prompt(text) | Piece::Text(text)) = piece;
+            if number > 0 && text.is_empty() {
+                continue;
+            }
+            // A text that begins inside a prompt gets no blank before it.
+            let behind = format!("\n{text}");
+            let found = match piece {
+                Piece::Prompt(_) if number == 0 => self.encode(text)?,
+                Piece::Prompt(_) => {
+                    let found = self.encode(&behind)?;
+                    match behind_newline(&found, &newline) {
+                        Some(rest) => rest,
+                        None => self.encode(text)?,
+                    }
+                }
+                Piece::Text(token) => {
+                    let plain = segmenter.plain(&behind)?;
+                    let ids: Vec<u32> = newline.iter().filter_map(|token| token.id).collect();
+                    let plain = match plain.strip_prefix(ids.as_slice()) {
+                        Some(rest) => rest.to_vec(),
+                        None => segmenter.plain(token)?,
+                    };
+                    let own = self.marker(token).map(|marker| marker.id);
+                    if own.is_some_and(|own| plain.contains(&own)) {
+                        return Err(format!("`{token}` becomes a token also as plain text"));
+                    }
+                    let ids = plain.into_iter().enumerate();
+                    ids.map(|(number, id)| Token {
+                        id: Some(id),
+                        range: if number == 0 { 0..token.len() } else { 0..0 },
+                        kind: TokenKind::Ordinary,
+                    })
+                    .collect()
+                }
+            };
+            tokens.extend(found.into_iter().map(|token| Token {
+                range: begin + token.range.start..begin + token.range.end,
+                ..token
+            }));
+            begin += text.len();
+        }
+        Ok(tokens)
     }
 
     /// Whether a text is one token, wherever it stands.

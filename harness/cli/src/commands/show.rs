@@ -57,6 +57,16 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+    let marked;
+    let pair = if arguments.sanitize_control_tokens {
+        marked = tokens::marked(pair.chosen().unwrap_or(pair.template), pair.case)?;
+        Pair {
+            case: &marked,
+            ..pair
+        }
+    } else {
+        pair
+    };
     let mut run = runner.render(&[pair]);
     let Some(rendered) = run.results.pop() else {
         return Err(Failure::Request(format!(

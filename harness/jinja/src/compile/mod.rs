@@ -8,6 +8,7 @@ mod properties;
 mod bindings;
 pub(crate) mod grammar;
 pub(crate) mod inputs;
+pub(crate) mod literals;
 pub(crate) mod unknown;
 
 mod departures;
