@@ -27,6 +27,22 @@ fn encoded_twice(seen: &ProbeOutcome) -> Option<Range<usize>> {
     seen.find(&format!("\\\"{}", words::FIRST_KEY))
 }
 
+/// Whether arguments that came as a JSON text stand in the prompt as that text, and not within
+/// braces of the template.
+fn is_passed_on(seen: &ProbeOutcome) -> bool {
+    let calls = seen
+        .asked
+        .messages
+        .iter()
+        .filter_map(|message| message["tool_calls"][0]["function"]["arguments"].as_str());
+    let arguments = calls.into_iter().next().unwrap_or_default();
+    let before = seen.text().and_then(|text| {
+        let at = text.find(arguments)?;
+        (text.matches(arguments).count() == 1).then(|| &text[..at])
+    });
+    before.is_some_and(|before| !arguments.is_empty() && !before.ends_with('{'))
+}
+
 /// Whether an engine gave up, which is no refusal in the template's own words.
 fn is_failure(outcome: &Outcome) -> bool {
     matches!(
@@ -55,14 +71,20 @@ pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
             return tally.judgement();
         }
         if tally.text(&object).is_some() && is_failure(&spaced.outcome) {
-            let what = format!("arguments as a JSON text: {}", spaced.refusal());
+            let what = format!(
+                "arguments as an object work, as a JSON text they do not: {}",
+                spaced.refusal()
+            );
             if shows_arguments(&object) {
                 tally.broken(Evidence::differ(what, &object, &spaced));
             }
             return tally.judgement();
         }
         if tally.text(&spaced).is_some() && is_failure(&object.outcome) {
-            let what = format!("arguments as an object: {}", object.refusal());
+            let what = format!(
+                "arguments as a JSON text work, as an object they do not: {}",
+                object.refusal()
+            );
             if shows_arguments(&spaced) {
                 tally.broken(Evidence::differ(what, &object, &spaced));
             }
@@ -83,17 +105,24 @@ pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
             let is_alike = [&spaced, &compact]
                 .iter()
                 .any(|text| text.outcome == object.outcome);
-            tally.demand(is_alike, || {
+            // Where the model's own form is no JSON, nothing of a text that is passed on is lost.
+            let is_json = object.has(&format!("\"{}\"", words::FIRST_VALUE));
+            let severity = if is_passed_on(&spaced) && !is_json {
+                Severity::Note
+            } else {
+                Severity::Warning
+            };
+            tally.demand_with(severity, is_alike, || {
                 let what = "arguments as a JSON text give another prompt than the object";
                 Evidence::differ(what, &object, &spaced)
             });
         } else if shows_arguments(&object) || shows_arguments(&spaced) {
             let what = if shows_arguments(&object) {
-                "arguments as a JSON text are not in the prompt"
+                "arguments as a JSON text are not in the prompt, and nothing says so"
             } else {
-                "arguments as an object are not in the prompt"
+                "arguments as an object are not in the prompt, and nothing says so"
             };
-            tally.broken(Evidence::differ(what, &object, &spaced));
+            tally.broken(Evidence::differ(what, &object, &spaced).with(Severity::Error));
         } else {
             tally.skip("arguments are not in the prompt");
         }

@@ -379,42 +379,50 @@ pub(super) static CRLF_VERBATIM: Contract = Contract {
     },
 };
 
+/// Whether each answer begins within a tag that the prompt opens, such as `<think>`.
+fn begins_in_a_tag(capabilities: &Capabilities) -> bool {
+    let GenerationPrompt::Suffix { text } = &capabilities.generation_prompt else {
+        return false;
+    };
+    let text = text.trim_end();
+    let tag = text.rfind('<').map_or("", |at| &text[at..]);
+    let name = tag.trim_start_matches('<').trim_end_matches('>');
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '-');
+    tag.ends_with('>') && !name.is_empty() && name.chars().all(is_name)
+}
+
 pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
     id: "think-tag-verbatim",
     meaning: "an earlier answer that mentions `</think>` is in the prompt as a whole",
     guards_against: "answers that only mention the tag, and lose everything before it",
-    severity: Severity::Warning,
+    severity: Severity::Limitation,
     dialects: &Dialect::ALL,
     page: include_str!("pages/think-tag-verbatim.md"),
     judge: |prober, capabilities| {
-        const PROBE: Probe = THINK_TAG;
         let mut tally = Tally::default();
-        let seen = prober.see(PROBE);
+        let seen = prober.see(THINK_TAG);
         if tally.text(&seen).is_some() {
-            let what = match (seen.has(words::BEFORE), seen.has(words::BEHIND)) {
-                (true, true) => None,
-                (false, true) => Some("what an answer says before `</think>` is not in the prompt"),
-                (true, false) => Some("what an answer says behind `</think>` is not in the prompt"),
-                (false, false) => Some("an answer that holds `</think>` is not in the prompt"),
-            };
-            match what {
-                None => tally.holds(),
-                Some(what) => {
-                    // Each answer of such a model begins within its thoughts.
-                    let begins = matches!(
-                        &capabilities.generation_prompt,
-                        GenerationPrompt::Suffix { text } if text.trim_end().ends_with("<think>")
-                    );
-                    // Other templates treat the text before the tag as reasoning that a client left
-                    // there.
+            match (seen.has(words::BEFORE), seen.has(words::BEHIND)) {
+                (true, true) => tally.holds(),
+                // Such a template takes the text before the tag for thoughts that a client left there.
+                // Where it knows a field for thoughts, a client need not leave them there.
+                (false, true) => {
                     let names = ["reasoning", "reasoning_content", "thinking"];
-                    let has_thoughts = speaks_of(prober, &names);
-                    let evidence = Evidence::one(what, &seen);
-                    tally.broken(match (begins, has_thoughts) {
-                        (true, _) => evidence.with(Severity::Limitation),
-                        (false, true) => evidence.with(Severity::Note),
-                        (false, false) => evidence,
-                    });
+                    let severity = if speaks_of(prober, &names) && !begins_in_a_tag(capabilities) {
+                        Severity::Note
+                    } else {
+                        Severity::Limitation
+                    };
+                    let what = "what an answer says before `</think>` is not in the prompt";
+                    tally.broken(Evidence::one(what, &seen).with(severity));
+                }
+                (is_before, _) => {
+                    let what = if is_before {
+                        "what an answer says behind `</think>` is not in the prompt"
+                    } else {
+                        "an answer that holds `</think>` is not in the prompt"
+                    };
+                    tally.broken(Evidence::one(what, &seen).with(Severity::Warning));
                 }
             }
         }

@@ -35,6 +35,10 @@ pub struct Evidence {
     /// How two renders should have stood to each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Relation>,
+    /// How many bytes of the first prompt the second should begin with, if not with all of them: the
+    /// rest opens an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<usize>,
 }
 
 /// How two renders should have stood to each other.
@@ -74,6 +78,7 @@ impl Evidence {
             source_line: None,
             parts_at: None,
             expected: None,
+            until: None,
         }
     }
 
@@ -96,6 +101,21 @@ impl Evidence {
     /// The same, shown by these bytes of the prompt.
     pub(super) fn at(self, at: Option<Range<usize>>) -> Evidence {
         Evidence { at, ..self }
+    }
+
+    /// The same, where only so many bytes of the first prompt count.
+    pub(super) fn until(self, until: usize) -> Evidence {
+        let first = self
+            .renders
+            .first()
+            .and_then(|render| match &render.outcome {
+                Outcome::Rendered { text } => Some(text.len()),
+                _ => None,
+            });
+        Evidence {
+            until: first.is_some_and(|all| until < all).then_some(until),
+            ..self
+        }
     }
 
     /// The same, as bad as this.
@@ -165,18 +185,23 @@ impl Evidence {
         let [first, second] = self.renders.as_slice() else {
             return None;
         };
-        let second = match (&first.outcome, &second.outcome, self.expected) {
+        let (first, second) = match (&first.outcome, &second.outcome, self.expected) {
             (
                 Outcome::Rendered { text: first },
                 Outcome::Rendered { text: second },
                 Some(Relation::Prefix),
-            ) => Outcome::Rendered {
-                text: second[..second.floor_char_boundary(first.len())].to_owned(),
-            },
-            (_, other, _) => other.clone(),
+            ) => {
+                let first = &first[..self.until.unwrap_or(first.len())];
+                let second = &second[..second.floor_char_boundary(first.len())];
+                let rendered = |text: &str| Outcome::Rendered {
+                    text: text.to_owned(),
+                };
+                (rendered(first), rendered(second))
+            }
+            (first, second, _) => (first.clone(), second.clone()),
         };
         Some(Diff::new(
-            &transcript::encode(&first.outcome),
+            &transcript::encode(&first),
             &transcript::encode(&second),
         ))
     }

@@ -1,21 +1,63 @@
 //! What the source of a template speaks of, its comments left out.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use rolecall_model::Dialect;
 
 use crate::probe::Prober;
 
-/// Whether a template names something of tools: then it sets out to support them.
+/// Whether a template names something of tools, and does something with it: it reads a variable with
+/// tools, or writes a text about them. Then it sets out to support them.
 pub(super) fn speaks_of_tools(prober: &Prober<'_>) -> bool {
     let names: &[&str] = match prober.dialect() {
         Dialect::Jinja => &["tools", "tool_calls"],
         Dialect::Go => &["Tools", "ToolCalls"],
     };
-    speaks_of(prober, names)
+    speaks_of(prober, names) && (prober.dialect() == Dialect::Go || does_something(prober))
 }
 
-/// Whether one of these names stands in the source, or ends one, as `tools` ends `xml_tools`.
+/// Whether a Jinja template reads a variable with tools, or writes a text about them that is no name
+/// of a field.
+fn does_something(prober: &Prober<'_>) -> bool {
+    let is_about_tools = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        lower.contains("tool") || lower.contains("function")
+    };
+    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let variables = prober.variables();
+    let mut read = variables.iter();
+    read.any(|name| names_one_of(name, &["tools"]))
+        || rolecall_jinja::literal_texts(&prober.template().source).is_none_or(|texts| {
+            texts
+                .iter()
+                .any(|text| is_about_tools(text) && !is_name(text))
+        })
+}
+
+/// Whether one of these names stands in the source's code, or ends one, as `tools` ends `xml_tools`.
 pub(super) fn speaks_of(prober: &Prober<'_>, names: &[&str]) -> bool {
-    names_one_of(prober.source_without_comments(), names)
+    names_one_of(&code(prober.source_without_comments()), names)
+}
+
+/// The code of a template: what stands in its tags, without texts of several words.
+fn code(source: &str) -> String {
+    static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)\{[{%].*?[%}]\}"));
+    static TEXT: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"'[^'\n]*\s[^'\n]*'|"[^"\n]*\s[^"\n]*""#));
+    let tags: Vec<&str> = TAG.find_iter(source).map(|tag| tag.as_str()).collect();
+    TEXT.replace_all(&tags.join("\n"), "''").into_owned()
+}
+
+/// Whether a template sets its tools to an empty list.
+pub(super) fn turns_tools_off(prober: &Prober<'_>) -> bool {
+    static OFF: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\{%[-+]?\s*set\s+tools\s*=\s*\[\s*\]\s*[-+]?%\}"));
+    OFF.is_match(prober.source_without_comments())
+}
+
+fn pattern(source: &str) -> Regex {
+    Regex::new(source).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn names_one_of(source: &str, names: &[&str]) -> bool {
@@ -52,6 +94,13 @@ mod tests {
         let uses = |source: &str| applies(source, "random");
         assert!(uses("{{ a|random }}") && uses("{{ a | b |\nrandom}}"));
         assert!(!uses("{{ random }} {{ a | randomly }}"));
+    }
+
+    #[test]
+    fn words_in_texts_are_no_code() {
+        let speaks = |source: &str| names_one_of(&code(source), &["tools"]);
+        assert!(speaks("{% if tools %}") && speaks("{{ m['tools'] }}"));
+        assert!(!speaks("tools {{ 'a number of tools' }} tools"));
     }
 
     #[test]

@@ -11,13 +11,14 @@ use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     ASSISTANT_FIRST, CALL_TURN_USER, DEVELOPER_USER, LATE_SYSTEM, LONG, REASONED, REASONED_CALL,
-    SYSTEM_LONG, SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS_TURN_USER_CLOSED,
-    TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER_ASSISTANT_USER,
+    SYSTEM_LONG, SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, SYSTEM_USER_ASSISTANT,
+    TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE,
+    USER_ASSISTANT_USER,
 };
 use crate::probe::{Probe, Prober, words};
 
 /// Conversations with the words that they are made of, in order.
-const CONVERSATIONS: [(Probe, &[&str]); 11] = [
+const CONVERSATIONS: [(Probe, &[&str]); 12] = [
     (
         USER_ASSISTANT_USER,
         &[words::USER, words::ASSISTANT, words::SECOND_USER],
@@ -40,6 +41,10 @@ const CONVERSATIONS: [(Probe, &[&str]); 11] = [
             words::ASSISTANT,
             words::SECOND_USER,
         ],
+    ),
+    (
+        SYSTEM_USER_ASSISTANT,
+        &[words::SYSTEM, words::USER, words::ASSISTANT],
     ),
     (SYSTEM_ONLY, &[words::SYSTEM]),
     (
@@ -130,8 +135,11 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let is_system = |word: &str| [words::SYSTEM, words::SECOND_SYSTEM].contains(&word);
     for (probe, words) in CONVERSATIONS.into_iter().chain(WITH_TOOLS) {
         let seen = prober.see(probe);
-        // Nobody asks a model something by a system message alone.
-        if probe == SYSTEM_ONLY || tally.text(&seen).is_none() {
+        // Nobody asks a model something by a system message alone, and Ollama renders no finished
+        // conversation but to continue its answer.
+        let is_unusual = probe == SYSTEM_ONLY
+            || probe == SYSTEM_USER_ASSISTANT && prober.dialect() == Dialect::Go;
+        if is_unusual || tally.text(&seen).is_none() {
             continue;
         }
         let expected = words.iter().filter(|word| **word != words::DEVELOPER);

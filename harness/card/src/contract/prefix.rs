@@ -1,23 +1,22 @@
 //! Contracts about prompts that continue each other: earlier text must not change.
 
-use std::sync::Arc;
-
-use rolecall_model::{Dialect, Outcome};
+use rolecall_model::Dialect;
 
 use super::definition::Contract;
 use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::{is_within, mark_at, marks};
+use super::thoughts::{is_for_glm, is_within, mark_at, marks};
 use super::tokens::{control_tokens, control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_TURN_USER,
     CALL_TURN_USER_ASSISTANT, CALL_TURN_USER_CLOSED, CALL_WITH_TEXT, CALL_WITH_TEXT_ASSISTANT,
-    REASONED, REASONED_USER_CLOSED, SYSTEM_USER, SYSTEM_USER_ASSISTANT, SYSTEM_USER_CLOSED, TOOLS,
-    TOOLS_TURN, TOOLS_TURN_USER_CLOSED, TWO_TURNS, TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT,
-    USER_ASSISTANT_USER, USER_ASSISTANT_USER_CLOSED, USER_CLOSED,
+    CALL_WITH_TEXT_CLOSED, REASONED, REASONED_USER_CLOSED, SYSTEM_USER, SYSTEM_USER_ASSISTANT,
+    SYSTEM_USER_CLOSED, TOOLS, TOOLS_CLOSED, TOOLS_TURN, TOOLS_TURN_USER_CLOSED, TWO_TURNS,
+    TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT, USER_ASSISTANT_USER, USER_ASSISTANT_USER_CLOSED,
+    USER_CLOSED,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, words};
 
@@ -60,23 +59,61 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
     },
 };
 
-/// Questions, the same with their answers, and the answers' words.
-const ANSWERED: [(Probe, Probe, &str); 7] = [
-    (USER, USER_ASSISTANT, words::ASSISTANT),
-    (SYSTEM_USER, SYSTEM_USER_ASSISTANT, words::ASSISTANT),
-    (USER_ASSISTANT_USER, TWO_TURNS, words::SECOND_ASSISTANT),
-    (TOOLS, TOOLS_TURN, words::ASSISTANT),
-    (CALL_RESULT, CALL_RESULT_ASSISTANT, words::SECOND_ASSISTANT),
-    (
-        CALL_WITH_TEXT,
-        CALL_WITH_TEXT_ASSISTANT,
-        words::SECOND_ASSISTANT,
-    ),
-    (
-        CALL_TURN_USER,
-        CALL_TURN_USER_ASSISTANT,
-        words::THIRD_ASSISTANT,
-    ),
+/// A conversation that asks for an answer, in three states.
+struct Answered {
+    /// It asks for the answer.
+    open: Probe,
+    /// It ends in the same way, and asks for nothing.
+    closed: Probe,
+    /// The answer is there.
+    finished: Probe,
+    /// The answer's word.
+    word: &'static str,
+}
+
+const ANSWERED: [Answered; 7] = [
+    Answered {
+        open: USER,
+        closed: USER_CLOSED,
+        finished: USER_ASSISTANT,
+        word: words::ASSISTANT,
+    },
+    Answered {
+        open: SYSTEM_USER,
+        closed: SYSTEM_USER_CLOSED,
+        finished: SYSTEM_USER_ASSISTANT,
+        word: words::ASSISTANT,
+    },
+    Answered {
+        open: USER_ASSISTANT_USER,
+        closed: USER_ASSISTANT_USER_CLOSED,
+        finished: TWO_TURNS,
+        word: words::SECOND_ASSISTANT,
+    },
+    Answered {
+        open: TOOLS,
+        closed: TOOLS_CLOSED,
+        finished: TOOLS_TURN,
+        word: words::ASSISTANT,
+    },
+    Answered {
+        open: CALL_RESULT,
+        closed: CALL_RESULT_CLOSED,
+        finished: CALL_RESULT_ASSISTANT,
+        word: words::SECOND_ASSISTANT,
+    },
+    Answered {
+        open: CALL_WITH_TEXT,
+        closed: CALL_WITH_TEXT_CLOSED,
+        finished: CALL_WITH_TEXT_ASSISTANT,
+        word: words::SECOND_ASSISTANT,
+    },
+    Answered {
+        open: CALL_TURN_USER,
+        closed: CALL_TURN_USER_CLOSED,
+        finished: CALL_TURN_USER_ASSISTANT,
+        word: words::THIRD_ASSISTANT,
+    },
 ];
 
 pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
@@ -88,15 +125,49 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
     page: include_str!("pages/finished-turn-continues.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        for (open, finished, word) in ANSWERED {
-            let what = format!("the answer does not continue the prompt: {}", open.about);
-            let (open, finished) = (prober.see(open), prober.see(finished));
-            continues(&mut tally, prober, [&open, &finished], &what, |rest| rest);
-            lacks_no_line_break(&mut tally, &open, &finished, word);
+        for answered in ANSWERED {
+            let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
+            let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
+            if prober.dialect() == Dialect::Jinja && is_lost && finished.text().is_some() {
+                tally.skip("messages-kept reports that the system message is lost");
+                continue;
+            }
+            let what = match gone(&open, &finished) {
+                Some(name) => {
+                    format!("{name} is not in the prompt any more when the answer is there")
+                }
+                None => format!("the answer does not continue the prompt: {}", open.about),
+            };
+            let until = open.text().map_or(0, str::len);
+            continues(
+                &mut tally,
+                prober,
+                [&open, &finished],
+                until,
+                &what,
+                |rest| rest,
+            );
+            lacks_no_line_break(&mut tally, &open, &finished, answered.word);
         }
         tally.judgement()
     },
 };
+
+/// What the first prompt has and the second has not, in words.
+fn gone(first: &ProbeOutcome, second: &ProbeOutcome) -> Option<&'static str> {
+    let named = [
+        (words::SYSTEM, "the system message"),
+        (words::TOOL_ABOUT, "the list of tools"),
+        (words::USER, "the first question"),
+        (words::SECOND_USER, "the second question"),
+        (words::RESULT, "the result of the call"),
+    ];
+    let is_gone = |word: &str| first.has(word) && second.text().is_some() && !second.has(word);
+    named
+        .into_iter()
+        .find(|(word, _)| is_gone(word))
+        .map(|(_, name)| name)
+}
 
 /// Demands that a prompt that asks for an answer ends with the line break that stands before
 /// answers. Many templates leave a blank to the model, because it is a part of the first token.
@@ -111,7 +182,12 @@ fn lacks_no_line_break(
     };
     if let Some(gap) = before.strip_prefix(one) {
         let is_break = gap.contains('\n') && gap.trim().is_empty();
-        tally.demand(!is_break, || {
+        let severity = if is_for_glm(one) {
+            Severity::Note
+        } else {
+            Severity::Warning
+        };
+        tally.demand_with(severity, !is_break, || {
             let what = "the prompt ends without the line break that stands before answers";
             Evidence::differ(what, open, finished)
         });
@@ -135,32 +211,36 @@ fn goes_on(
     let (before, after) = (prober.see(before), prober.see(after));
     let always_opens = prober.dialect() == Dialect::Go
         || capabilities.generation_prompt == GenerationPrompt::Ignored;
-    match (before.text(), before.behind(last)) {
-        (Some(text), Some(behind)) if always_opens => {
-            let text = text[..text.len() - behind.len()].to_owned();
-            let asked = Arc::clone(&before.asked);
-            let outcome = Outcome::Rendered { text };
-            let cut = ProbeOutcome::new(before.probe, before.about, asked, outcome);
-            continues(tally, prober, [&cut, &after], what, str::trim);
+    let all = before.text().map_or(0, str::len);
+    let until = match before.behind(last) {
+        Some(behind) if always_opens => all - behind.len(),
+        _ => all,
+    };
+    let what = match gone(&before, &after) {
+        Some(name) => {
+            format!("{name} is not in the prompt any more when the conversation goes on")
         }
-        _ => continues(tally, prober, [&before, &after], what, str::trim),
-    }
+        None => what.to_owned(),
+    };
+    continues(tally, prober, [&before, &after], until, &what, str::trim);
 }
 
-/// Demands that the second prompt begins with the first. Two differences are allowed: reasoning may
-/// go when a conversation goes on, because models are trained this way, and an end-of-text token at
-/// the very end may go. From the point where the prompts differ, `strip` removes from the first one
-/// what else does not matter.
+/// Demands that the second prompt begins with so many bytes of the first. Two differences are
+/// allowed: reasoning may go when a conversation goes on, because models are trained this way, and an
+/// end-of-text token at the very end may go. From the point where the prompts differ, `strip` removes
+/// from the first one what else does not matter.
 fn continues(
     tally: &mut Tally,
     prober: &Prober<'_>,
     [first, second]: [&ProbeOutcome; 2],
+    until: usize,
     what: &str,
     strip: fn(&str) -> &str,
 ) {
     let (Some(one), Some(other)) = (tally.text(first), tally.text(second)) else {
         return;
     };
+    let one = &one[..until];
     let at = common(one, other);
     let rest = strip(&one[at..]);
     let eos = special_token(prober.template(), "eos_token");
@@ -175,10 +255,11 @@ fn continues(
                 first,
                 second,
             )
+            .until(until)
             .with(Severity::Note),
         );
     } else {
-        tally.prefix(first, second, what);
+        tally.broken(Evidence::no_prefix(what, first, second).until(until));
     }
 }
 
@@ -232,15 +313,23 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
     {
         block = &block[..at];
     }
-    // What moves may be shorter than that: the text up to the first token.
-    let first = control_tokens_in(block).next();
-    let text = first.and_then(|token| block.split(token).next());
     // Tokens alone say nothing: every turn has them.
-    let moves = |block: &str| {
-        let tokens: usize = control_tokens_in(block).map(str::len).sum();
-        block.len() - tokens >= SHORTEST && other[start..].contains(block.trim_end())
-    };
-    moves(block) || text.is_some_and(moves)
+    let tokens: usize = control_tokens_in(block).map(str::len).sum();
+    if block.len() - tokens >= SHORTEST && other[start..].contains(block.trim_end()) {
+        return true;
+    }
+    // Between the texts that move, tokens may change.
+    let mut texts = vec![block];
+    for token in control_tokens_in(block) {
+        let pieces = texts.into_iter().flat_map(|text| text.split(token));
+        texts = pieces.collect();
+    }
+    let first = texts.first().map(|text| text.trim());
+    let texts = texts.into_iter().map(str::trim);
+    let long: Vec<&str> = texts.filter(|text| text.len() >= SHORTEST).collect();
+    let moves = |text: &&str| other[start..].contains(*text);
+    !long.is_empty()
+        && (long.iter().all(moves) || first.is_some_and(|first| first == long[0] && moves(&first)))
 }
 
 /// Whether two prompts begin to differ within reasoning, or where one of them has some.
@@ -366,16 +455,24 @@ pub(super) static OPEN_MODEL_TURN: Contract = Contract {
     judge: open_model_turn,
 };
 
-/// A prompt ends in an open turn if it ends like the prompt of a single question, or if the
-/// finished conversation continues it directly with the answer. If an answer has no opening, as
-/// behind a result that belongs to the model's own turn, the contract does not apply.
+/// A prompt ends in an open turn if it ends like the prompt of a single question, if the finished
+/// conversation continues it directly with the answer, or if what it adds to the same conversation
+/// begins as the opening of a model's turn does: thoughts behind that may differ. A result may
+/// belong to the model's own turn. Then there is no opening, and nothing that closes a turn either.
 fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let opening = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } if !text.trim().is_empty() => Some(text.as_str()),
         _ => None,
     };
-    for (open, finished, word) in ANSWERED {
+    let closing = end_of_answers(prober);
+    for answered in ANSWERED {
+        let Answered {
+            open,
+            closed,
+            finished,
+            word,
+        } = answered;
         let is_of_tools = [CALL_RESULT, CALL_WITH_TEXT].contains(&open);
         let takes_tools =
             capabilities.tool_results.single.is_kept() && capabilities.tool_calls.single.is_kept();
@@ -398,14 +495,24 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
             }
             continue;
         };
-        let opens = is_of_tools
-            && finished.behind(words::RESULT).is_none_or(|behind| {
-                let until = behind.to_ascii_lowercase().find(word).unwrap_or_default();
-                let mark = control_tokens(opening).into_iter().next();
-                behind[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
-            });
-        if text.ends_with(opening) {
+        if text.ends_with(opening) || opens_as(text, prober.see(closed).text(), opening) {
             tally.holds();
+            continue;
+        }
+        let ends_turn = closing
+            .as_deref()
+            .filter(|closing| text.trim_end().ends_with(*closing));
+        let opens = finished.behind(words::RESULT).is_none_or(|behind| {
+            let until = behind.to_ascii_lowercase().find(word).unwrap_or_default();
+            let mark = control_tokens(opening).into_iter().next();
+            behind[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
+        });
+        if let Some(closing) = ends_turn {
+            let what = format!(
+                "the prompt ends with `{closing}`, which closes a turn, and opens none: {}",
+                open.about
+            );
+            tally.broken(Evidence::one(what, &seen));
         } else if is_of_tools && !opens {
             tally.skip("a result belongs to the model's own turn");
         } else {
@@ -414,4 +521,24 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
         }
     }
     tally.judgement()
+}
+
+/// The token that closes an answer, where another turn follows.
+fn end_of_answers(prober: &Prober<'_>) -> Option<String> {
+    let turns = prober.see(TWO_TURNS);
+    let behind = turns.behind(words::ASSISTANT)?.trim_start();
+    let token = control_tokens_in(behind).next()?;
+    behind.starts_with(token).then(|| token.to_owned())
+}
+
+/// Whether what a prompt adds to the same conversation begins as the opening of a model's turn
+/// does. Thoughts behind that may be opened in one prompt and closed in another.
+fn opens_as(text: &str, closed: Option<&str>, opening: &str) -> bool {
+    let head = marks(opening)
+        .next()
+        .map_or(opening, |(at, _)| &opening[..at]);
+    let head = head.trim_end();
+    closed
+        .and_then(|closed| text.strip_prefix(closed))
+        .is_some_and(|added| !added.trim().is_empty() && added.starts_with(head))
 }

@@ -1,6 +1,7 @@
 //! Contracts about rendering itself.
 
-use rolecall_model::{Dialect, Outcome, Stage};
+use rolecall_model::{Case, Dialect, Outcome, Stage};
+use serde_json::json;
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -11,20 +12,21 @@ use super::tally::Tally;
 use super::working::failures;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, CALL_RESULT, DEVELOPER_USER, DOCUMENT, EMPTY_CALLS, LATE_SYSTEM, LONG_IDS,
-    NO_ARGUMENTS, NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, PARALLEL, QUERY_DOCUMENT, REASONED,
-    SYSTEM_ONLY, SYSTEM_TURNS, SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS,
-    TOOLS, TWO_ASSISTANTS, TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER,
+    ASSISTANT_FIRST, CALL_RESULT, DEVELOPER_USER, DOCUMENT, LATE_SYSTEM, LONG_IDS, NO_ARGUMENTS,
+    NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, PARALLEL, QUERY_DOCUMENT, REASONED, SYSTEM_ONLY,
+    SYSTEM_TURNS, SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS,
+    TWO_ASSISTANTS, TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER,
     USER_ASSISTANT, USER_ASSISTANT_USER,
 };
+use crate::probe::manner::open;
 use crate::probe::{Manner, Probe, Prober, Requirement, words};
 
 /// Probes that together go through most of a template.
 const USUAL: [Probe; 4] = [USER, SYSTEM_TURNS, TOOLS, PARALLEL];
 
 /// Probes that a server may send. A template that does not support one should refuse it with a
-/// message. Null content, content in parts and arguments in another form are not among them,
-/// because they have contracts of their own.
+/// message. Null content, content in parts, arguments in another form and empty lists of calls are
+/// not among them, because they have contracts of their own.
 const LEGAL: &[Probe] = &[
     SYSTEM_USER,
     SYSTEM_ONLY,
@@ -42,7 +44,6 @@ const LEGAL: &[Probe] = &[
     UNION_TYPE,
     NO_TYPE,
     CALL_RESULT,
-    EMPTY_CALLS,
     TYPED_ARGUMENTS,
     NO_ARGUMENTS,
     PARALLEL,
@@ -81,8 +82,17 @@ pub(super) static RENDERS: Contract = Contract {
         if is_ranker && !seen.has(words::USER) {
             what.push_str(" (it wants the roles `query` and `document`)");
         }
+        let wanted = if seen.has(words::USER) || is_ranker {
+            None
+        } else {
+            wanted_tools(prober)
+        };
+        if let Some(wanted) = wanted {
+            what.push_str(wanted);
+        }
         // A template that requires tools or documents, and accepts them, is not broken.
         let wants_more = is_ranker
+            || wanted.is_some()
             || prober.manner().given != Requirement::Nothing
             || prober.see(USER_ASSISTANT).has(words::ASSISTANT)
             || prober.see(SYSTEM_USER).has(words::USER);
@@ -97,6 +107,35 @@ pub(super) static RENDERS: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// The form of tools with which a template gives a prompt, if it needs one that is not usual.
+fn wanted_tools(prober: &Prober<'_>) -> Option<&'static str> {
+    let flat = json!({
+        "name": words::TOOL,
+        "description": words::TOOL_ABOUT,
+        "parameters": {"type": "object", "properties": {}},
+        "parameter_definitions": {},
+    });
+    let forms = [
+        (
+            Vec::new(),
+            " (it wants a list of tools, which may be empty)",
+        ),
+        (
+            vec![flat],
+            " (it wants tools as flat objects with a name and a description)",
+        ),
+    ];
+    forms.into_iter().find_map(|(tools, wanted)| {
+        let case = Case {
+            tools: Some(tools),
+            ..open(vec![prober.manner().user()])
+        };
+        let about = "a question with tools in another form";
+        let seen = prober.ask("wanted-tools", about, case);
+        seen.has(words::USER).then_some(wanted)
+    })
+}
 
 pub(super) static DETERMINISTIC: Contract = Contract {
     id: "deterministic",
@@ -185,7 +224,7 @@ fn source_newlines(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 
 pub(super) static REFUSAL_WORDS: Contract = Contract {
     id: "refusal-words",
-    meaning: "the template refuses unsupported input with a message of its own",
+    meaning: "what clients send is accepted, or refused in the template's own words",
     guards_against: "users who read `can only concatenate str` instead of `no system role`",
     severity: Severity::Warning,
     // A template for Ollama has no way to refuse.
@@ -217,15 +256,15 @@ fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             continue;
         }
         if let Some((_, _, names)) = groups.iter_mut().find(|(known, ..)| *known == refusal) {
-            names.push(probe.name);
+            names.push(probe.about);
         } else {
-            groups.push((refusal, Evidence::one("", &seen), vec![probe.name]));
+            groups.push((refusal, Evidence::one("", &seen), vec![probe.about]));
         }
     }
     tally.skip("the template refuses none of the probes");
     for (refusal, evidence, names) in groups {
         tally.broken(Evidence {
-            what: format!("{refusal} ({})", names.join(", ")),
+            what: format!("{}: {refusal}", names.join("; ")),
             ..evidence
         });
     }

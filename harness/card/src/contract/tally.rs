@@ -71,15 +71,6 @@ impl Tally {
         }
     }
 
-    /// Demands that the second prompt begins with the first.
-    pub(super) fn prefix(&mut self, first: &ProbeOutcome, second: &ProbeOutcome, what: &str) {
-        if let (Some(one), Some(other)) = (self.text(first), self.text(second)) {
-            self.demand(other.starts_with(one), || {
-                Evidence::no_prefix(what, first, second)
-            });
-        }
-    }
-
     /// The judgement. One broken demand breaks the contract. Without any demand, it does not apply.
     pub(super) fn judgement(self) -> Judgement {
         if !self.broken.is_empty() {

@@ -71,6 +71,12 @@ pub(super) fn is_within(text: &str) -> bool {
     marks(text).next_back().is_some_and(|(_, mark)| mark.opens)
 }
 
+/// Whether a prompt is for GLM. After the role in its turns there may be the name of a tool, and then
+/// a line break. The model writes both itself, so no prompt ends with the line break.
+pub(super) fn is_for_glm(prompt: &str) -> bool {
+    prompt.starts_with("[gMASK]")
+}
+
 pub(super) static THOUGHTS_ALIKE: Contract = Contract {
     id: "thoughts-alike",
     meaning: "thoughts in the history have the marks and line breaks that the prompt gives them",
@@ -82,12 +88,17 @@ pub(super) static THOUGHTS_ALIKE: Contract = Contract {
         let mut tally = Tally::default();
         for (prober, with) in under_settings(prober, capabilities) {
             let (open, reasoned) = (prober.see(USER), prober.see(REASONED));
+            if open.text().is_some_and(is_for_glm) {
+                tally.skip("the model writes the line breaks around its thoughts itself");
+                continue;
+            }
             let answered = prober.see(USER_ASSISTANT);
             begin_alike(&mut tally, &with, &open, &reasoned);
-            for finished in [&reasoned, &answered] {
-                end_alike(&mut tally, &with, &open, finished);
-            }
-            end_alike(&mut tally, &with, &answered, &reasoned);
+            // A model may have another form for thoughts without a word in them: an answer without
+            // thoughts shows it, if any does.
+            let has_empty = end_of_thoughts(&answered).is_some();
+            let finished = if has_empty { &answered } else { &reasoned };
+            end_alike(&mut tally, &with, &open, finished);
         }
         if capabilities.reasoning.fields.is_empty() {
             tally.skip("reasoning is not in the prompt");

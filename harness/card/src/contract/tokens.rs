@@ -53,7 +53,12 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
         match text.matches(bos).count() {
             0 => tally.skip("the template leaves the beginning to the tokenizer"),
             1 => tally.demand(text.starts_with(bos), || {
-                Evidence::one(format!("`{bos}` does not stand at the start"), &seen)
+                let what = if text.trim_start().starts_with(bos) {
+                    format!("white space stands before `{bos}`")
+                } else {
+                    format!("`{bos}` does not stand at the start")
+                };
+                Evidence::one(what, &seen)
             }),
             // Some models have it before every turn.
             count

@@ -7,7 +7,7 @@ use rolecall_model::{Dialect, Outcome, Stage};
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
-use super::mentions::speaks_of_tools;
+use super::mentions::{speaks_of_tools, turns_tools_off};
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
@@ -16,7 +16,7 @@ use crate::probe::catalogue::{
     NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT, RESULT_ALONE, SYSTEM_TOOLS,
     TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
 };
-use crate::probe::{ProbeOutcome, Prober, Requirement, words};
+use crate::probe::{Manner, ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
     id: "tools-kept",
@@ -33,6 +33,11 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
                 let what = "tools, calls and results are not in the prompt";
                 tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
             }
+            return tally.judgement();
+        }
+        if !seen.has(words::TOOL) && turns_tools_off(prober) {
+            let what = "the tools are not in the prompt: the template sets them to an empty list";
+            tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
             return tally.judgement();
         }
         if tally.text(&seen).is_some() {
@@ -67,6 +72,13 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
                 Evidence::one(what, &beside)
             });
         }
+        let called = prober.see(CALL_RESULT);
+        if seen.has(words::TOOL_ABOUT) && called.has(words::RESULT) {
+            tally.demand(called.has(words::TOOL_ABOUT), || {
+                let what = "the tools are not in the prompt any more when a result is there";
+                Evidence::one(what, &called)
+            });
+        }
         tally.judgement()
     },
 };
@@ -74,11 +86,18 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
 /// Why a contract about tools says nothing about a template.
 const NO_TOOLS_HERE: &str = "the template does nothing about tools";
 
-/// Whether a template means to support tools: it names them, or tools or calls are in the prompt.
+/// Whether a template means to support tools: it reads them, or tools or calls are in the prompt. One
+/// that shows nothing of them but beside documents, or that sets its tools to nothing, does not.
 fn supports_tools(prober: &Prober<'_>, capabilities: &Capabilities) -> bool {
-    speaks_of_tools(prober)
-        || capabilities.tools.is_kept()
-        || capabilities.tool_calls.single.is_kept()
+    let is_kept = capabilities.tools.is_kept() || capabilities.tool_calls.single.is_kept();
+    let shows_result = prober.see(CALL_RESULT).has(words::RESULT);
+    let with_documents = Manner {
+        given: Requirement::Documents,
+        ..prober.manner()
+    };
+    let is_elsewhere =
+        || turns_tools_off(prober) || prober.see_in(TOOLS, with_documents).has(words::TOOL);
+    is_kept || speaks_of_tools(prober) && (shows_result || !is_elsewhere())
 }
 
 pub(super) static NO_TOOLS_ALIKE: Contract = Contract {
@@ -339,9 +358,9 @@ pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
             let seen = prober.see(probe);
             if tally.text(&seen).is_some() {
                 // A client that sends a result without its call cut the conversation in the wrong
-                // place.
+                // place. Most applications refuse that.
                 let severity = if probe == RESULT_ALONE {
-                    Severity::Warning
+                    Severity::Note
                 } else {
                     Severity::Error
                 };

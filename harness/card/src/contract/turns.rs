@@ -50,7 +50,7 @@ fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
 fn spelt(gap: &str) -> String {
     match gap {
         "" => "nothing".to_owned(),
-        gap => format!("`{}`", gap.replace('\n', "\\n")),
+        gap => shown(gap),
     }
 }
 
@@ -209,13 +209,18 @@ pub(super) static ROLES_STAND: Contract = Contract {
             let token = control_tokens_in(before).next_back()?;
             let at = before.rfind(token)?;
             // A token that two turns have only once opens the prompt, not an answer.
-            let opens_turns = at > 0 || turns.count(&token.to_ascii_lowercase()) > 1;
+            let is_first = before[..at].trim().is_empty();
+            let opens_turns = !is_first || turns.count(&token.to_ascii_lowercase()) > 1;
             opens_turns.then(|| before[at..].to_owned())
         };
         match (opening(&plain), tools.before(words::ASSISTANT)) {
             // Other texts may stand before the opening.
             (Some(one), Some(before)) => tally.demand(before.ends_with(&one), || {
-                let what = "an answer has another opening with tools than without";
+                let what = format!(
+                    "with tools, the first answer stands behind {}, not behind {}",
+                    last_opening(before),
+                    shown(&one)
+                );
                 Evidence::differ(what, &plain, &tools)
             }),
             _ => tally.skip("answers have no opening, or are not in the prompt"),
@@ -223,6 +228,24 @@ pub(super) static ROLES_STAND: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// The last control tokens of a text with what stands behind them, if it is not too long to read.
+fn last_opening(before: &str) -> String {
+    const LONGEST: usize = 60;
+    let tokens: Vec<&str> = control_tokens_in(before).collect();
+    let starts = tokens
+        .iter()
+        .rev()
+        .take(2)
+        .filter_map(|token| before.rfind(token));
+    let start = starts.filter(|at| before.len() - at <= LONGEST).min();
+    start.map_or_else(|| "another text".to_owned(), |at| shown(&before[at..]))
+}
+
+/// A text in backquotes, with its line breaks written out.
+fn shown(text: &str) -> String {
+    format!("`{}`", text.replace('\n', "\\n"))
+}
 
 pub(super) static OPENING_ON_REQUEST: Contract = Contract {
     id: "opening-on-request",
@@ -265,6 +288,12 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         );
         tally.broken(Evidence::no_prefix(what, &asked, &finished));
     }
+    if let Some(token) = opens_again(&finished, &prober.see(TWO_TURNS)) {
+        let what = format!("`{token}` stands at the end, although no answer was asked for");
+        let at = text.rfind(token).map(|at| at..at + token.len());
+        tally.broken(Evidence::one(what, &finished).at(at));
+        return tally.judgement();
+    }
     match opening.filter(|opening| !opening.is_empty()) {
         Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
             let shown = common_end(open.trim_end(), text.trim_end());
@@ -274,6 +303,20 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         None => tally.skip("how a model's turn opens cannot be told from the prompts"),
     }
     tally.judgement()
+}
+
+/// The token behind a finished answer that opens a model's turn: one that stands between a question
+/// and its answer, and not between an answer and the next question.
+fn opens_again<'s>(finished: &'s ProbeOutcome, turns: &ProbeOutcome) -> Option<&'s str> {
+    let last = control_tokens_in(finished.behind(words::ASSISTANT)?).next_back()?;
+    let between = |seen: &ProbeOutcome, first: &str, second: &str| {
+        let (first, second) = (seen.find(first)?, seen.find(second)?);
+        let text = seen.text()?.get(first.end..second.start)?;
+        Some(control_tokens_in(text).any(|token| token == last))
+    };
+    let opens = between(finished, words::USER, words::ASSISTANT)?;
+    let closes = between(turns, words::ASSISTANT, words::SECOND_USER)?;
+    (opens && !closes).then_some(last)
 }
 
 /// What opens an answer in the history, if a prompt that asks for an answer ends before it.

@@ -1,6 +1,6 @@
 //! The contract that the features of a template work at all.
 
-use rolecall_model::{Dialect, Outcome, Stage};
+use rolecall_model::{Dialect, NameKind, Outcome, Stage};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -88,7 +88,7 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         // Probes that fail alike are reported together.
         let mut told: Vec<(String, &ProbeOutcome, Vec<&str>)> = Vec::new();
         for seen in &seen {
-            let failure = failure(seen);
+            let failure = failure(prober, seen);
             match told.iter_mut().find(|(known, ..)| *known == failure) {
                 Some((_, _, names)) => names.push(seen.probe),
                 None => told.push((failure, seen, vec![seen.probe])),
@@ -117,7 +117,7 @@ fn unknown_names(tally: &mut Tally, prober: &Prober<'_>) {
     for probe in probes(|capability| !capability.fails(prober)) {
         let seen = prober.see(probe);
         if lacks_a_name(&seen) {
-            let what = format!("{} ({})", failure(&seen), seen.probe);
+            let what = format!("{} ({})", failure(prober, &seen), seen.probe);
             tally.broken(Evidence::one(what, &seen));
         }
     }
@@ -144,6 +144,17 @@ pub(super) fn failures(prober: &Prober<'_>) -> Vec<String> {
     failing.map(|probe| prober.see(probe).refusal()).collect()
 }
 
+/// The method in a line that the sandbox of transformers forbids, if the engine's message names it.
+/// Engines say that there is no such method.
+fn forbidden_method(prober: &Prober<'_>, line: usize, message: &str) -> Option<String> {
+    let unknown = prober.unknown_names()?;
+    let mut methods = unknown
+        .into_iter()
+        .filter(|name| name.kind == NameKind::Method);
+    let found = methods.find(|name| name.line == line && message.contains(&name.name));
+    found.map(|found| found.name)
+}
+
 /// Whether an engine gave up: the template did not refuse, and neither did its front.
 fn is_failure(seen: &ProbeOutcome) -> bool {
     match &seen.outcome {
@@ -154,8 +165,15 @@ fn is_failure(seen: &ProbeOutcome) -> bool {
 }
 
 /// How it gave up, with the line of the template.
-fn failure(seen: &ProbeOutcome) -> String {
+fn failure(prober: &Prober<'_>, seen: &ProbeOutcome) -> String {
     match &seen.outcome {
+        Outcome::Failed {
+            line: Some(line),
+            message,
+            ..
+        } if let Some(method) = forbidden_method(prober, *line, message) => {
+            format!("line {line}: transformers does not let templates call `{method}`")
+        }
         Outcome::Failed {
             line: Some(line), ..
         } => format!("line {line}: {}", seen.outcome.text().trim()),

@@ -172,6 +172,8 @@ probes! {
 
     /// a question with tools
     TOOLS = "tools", |m| with_tools(open(vec![m.user()]));
+    /// a question with tools, no answer asked for
+    TOOLS_CLOSED = "tools-closed", |m| with_tools(closed(vec![m.user()]));
     /// a question with tools and a system message
     SYSTEM_TOOLS = "system-tools", |m| with_tools(open(vec![m.system(), m.user()]));
     /// a turn with tools that are not called
@@ -254,6 +256,8 @@ probes! {
     };
     /// a call with text beside it
     CALL_WITH_TEXT = "call-with-text", |m| with_tools(open(vec![m.user(), call_with_text(m), m.result()]));
+    /// a call with text beside it and its result, no answer asked for
+    CALL_WITH_TEXT_CLOSED = "call-with-text-closed", |m| with_tools(closed(vec![m.user(), call_with_text(m), m.result()]));
     /// a call with text beside it, its result and the answer
     CALL_WITH_TEXT_ASSISTANT = "call-with-text-assistant", |m| with_tools(closed(vec![
         m.user(), call_with_text(m), m.result(), m.second_assistant(),

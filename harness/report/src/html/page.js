@@ -226,16 +226,33 @@ function contracts() {
   })).filter(({ found }) => found.length > 0);
   const rank = ({ found }) => Object.keys(SEVERITIES).indexOf(found[0].severity);
   groups.sort((a, b) => rank(a) - rank(b) || b.found[0].templates.length - a.found[0].templates.length);
-  const group = ({ contract, found }) => element('details', { class: `finding is-${found[0].severity}` },
-    element('summary', {}, element('b', {}, contract.id), ' ',
-      found.map(({ severity, many, ink, templates }) => [element('span', { class: `count ${ink || ''}` },
-        severity === 'known' ? `${templates.length} known` : counted(templates.length, severity, many)), ' ']),
-      element('span', { class: 'quiet' }, contract.meaning)),
-    found.map(({ many, templates }) => [
-      element('p', { class: 'quiet' }, many),
-      element('ul', { class: 'chips' }, templates.map((template) => element('li', {},
-        element('a', { href: `${address(template.name, null)}&k=${encodeURIComponent(contract.id)}` }, template.name)))),
-    ]));
+  // The evidence is unpacked when somebody opens it. The page of one template opens its errors itself.
+  const group = ({ contract, found }, at) => {
+    const worst = found[0];
+    const example = element('div');
+    const details = element('details', { class: `finding is-${worst.severity}` },
+      element('summary', {}, element('b', {}, contract.id), ' ',
+        found.map(({ severity, many, ink, templates }) => [element('span', { class: `count ${ink || ''}` },
+          severity === 'known' ? `${templates.length} known` : counted(templates.length, severity, many)), ' ']),
+        element('span', { class: 'quiet' }, contract.meaning)),
+      example,
+      found.map(({ many, templates }) => [
+        element('p', { class: 'quiet' }, many),
+        element('ul', { class: 'chips' }, templates.map((template) => element('li', {},
+          element('a', { href: `${address(template.name, null)}&k=${encodeURIComponent(contract.id)}` }, template.name)))),
+      ]));
+    details.addEventListener('toggle', async () => {
+      if (!details.open || example.childNodes.length) return;
+      const template = worst.templates[0];
+      const known = await chunk(template);
+      const one = known.card.findings.find((one) => one.contract === contract.id);
+      if (!one || example.childNodes.length) return;
+      const name = cards.length > 1 && element('h3', {}, `In ${template.name}`);
+      example.append(...[name, evidenceOf(one)].flat(9).filter(Boolean));
+    });
+    details.open = cards.length === 1 && index.isOfCards && worst.severity === 'error' && at < OPEN_CAUSES;
+    return details;
+  };
   $('contracts').append(...[
     element('dl', { class: 'totals' }, one(cards.length, cards.length === 1 ? 'template' : 'templates', null),
       severities.map(([severity, { many, ink }]) => one(total(severity), total(severity) === 1 ? severity : many, ink))),
@@ -457,23 +474,32 @@ function explanation(page) {
   return element('details', { class: 'explanation' }, element('summary', {}, 'Why it matters, and how to fix it'), parts);
 }
 
-function finding(one) {
+// What was found of a template: why it matters, the line of the template, and the prompts that show it.
+function evidenceOf(one) {
   const renders = (evidence) => evidence.renders.map((render) => element('div', {},
     element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
     element('pre', { class: 'asked' }, asked(render.conversation)),
     render.marked ? pointed(render.marked) : transcript(render.transcript)));
-  return element('details', { class: `finding is-${one.severity}`, id: `contract-${one.contract}` },
-    element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
+  return [
     element('p', {}, `Guards against: ${one.guards_against}`),
     one.deliberate && element('p', { class: 'good' }, `Deliberate: ${one.deliberate}`),
     (one.source || []).map(source),
     explanation((index.contracts.find((contract) => contract.id === one.contract) || {}).page),
     (one.evidence || []).map((evidence) => [
       element('p', {}, marked(evidence.what)),
-      evidence.diff ? difference(evidence.diff) : null,
-      element('div', { class: 'two' }, renders(evidence)),
-    ]));
+      evidence.diff
+        ? [difference(evidence.diff), element('details', {},
+          element('summary', {}, 'Both conversations and their prompts'), element('div', { class: 'two' }, renders(evidence)))]
+        : element('div', { class: 'two' }, renders(evidence)),
+    ]),
+  ];
 }
+
+const finding = (one, at) => element('details', {
+  class: `finding is-${one.severity}`, id: `contract-${one.contract}`, open: one.severity === 'error' && at < OPEN_CAUSES,
+},
+  element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
+  evidenceOf(one));
 
 function card(known) {
   if (!known.card) return null;
@@ -488,7 +514,7 @@ function card(known) {
     element('h2', {}, `Broken contracts: ${broken.length || 'none'}`),
     broken.map(finding),
     alone.length > 0 && element('h2', {}, `Broken on servers that pass conversations to the template unchanged: ${alone.length}`),
-    alone.map(finding),
+    alone.map((one) => finding(one)),
     element('details', {}, element('summary', {}, counted(by('holds').length, 'contract holds', 'contracts hold')),
       chips(by('holds'), (one) => one.meaning)),
     element('details', {}, element('summary', {}, counted(by('does-not-apply').length, 'does not apply', 'do not apply')),

@@ -72,7 +72,10 @@ const THINK: [&str; 3] = ["Think", "ThinkLevel", "IsThinkSet"];
 fn switch(prober: &Prober<'_>, name: &str) -> Option<Switch> {
     let mut default = None;
     let mut values = Vec::new();
-    let tried = values::tried(prober.source_without_comments(), prober.dialect(), name);
+    let mut tried = values::tried(prober.source_without_comments(), prober.dialect(), name);
+    if tried == values::YES_AND_NO && is_printed(prober, name) {
+        tried = vec![Value::from(TEXT)];
+    }
     for value in tried {
         let setting = Setting {
             name: name.to_owned(),
@@ -106,6 +109,18 @@ fn switch(prober: &Prober<'_>, name: &str) -> Option<Switch> {
         default,
         values,
     })
+}
+
+/// A text for a variable that the template prints.
+const TEXT: &str = "setquill";
+
+/// Whether a template prints the value of a variable: then its value is a text, not true or false.
+fn is_printed(prober: &Prober<'_>, name: &str) -> bool {
+    let set = prober.with_setting(&Setting {
+        name: name.to_owned(),
+        value: Value::from(TEXT),
+    });
+    PROBES.iter().any(|probe| set.see(*probe).has(TEXT))
 }
 
 /// Words in the names of the variables that users are told to set. Others are for those who make
@@ -149,7 +164,8 @@ impl Switch {
     /// The settings that give prompts, and other ones than a user gets who sets nothing. A text that
     /// a user may choose freely changes only itself.
     pub(crate) fn settings(&self) -> impl Iterator<Item = Setting> {
-        let is_free = values::is_free_text(&self.name);
+        let is_free =
+            values::is_free_text(&self.name) || self.values.iter().any(|one| one.value == TEXT);
         self.all_settings().filter(move |_| !is_free)
     }
 

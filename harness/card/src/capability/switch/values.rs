@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// The most values of a variable that are tried.
 const MOST: usize = 12;
 
+/// What is tried where neither the name nor the source tells which values there are.
+pub(super) const YES_AND_NO: [bool; 2] = [true, false];
+
 /// The values to try: what applications are known to set, and the texts with which the source
 /// compares the variable. Where there are none of these, true and false.
 pub(super) fn tried(source: &str, dialect: Dialect, name: &str) -> Vec<Value> {
@@ -18,7 +21,7 @@ pub(super) fn tried(source: &str, dialect: Dialect, name: &str) -> Vec<Value> {
     let literals = literals(source, name);
     values.extend(literals.into_iter().map(Value::from));
     if values.is_empty() {
-        values = vec![json!(true), json!(false)];
+        values = YES_AND_NO.map(Value::from).to_vec();
     }
     let mut seen = BTreeSet::new();
     values.retain(|value| seen.insert(value.to_string()));
