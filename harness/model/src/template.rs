@@ -73,6 +73,8 @@ pub struct OllamaSetup {
     pub system: Option<String>,
     /// Role and text of the messages before each conversation: `MESSAGE` in a Modelfile.
     pub messages: Vec<(String, String)>,
+    /// The texts at which it ends an answer: `PARAMETER stop` in a Modelfile. They change no prompt.
+    pub stops: Vec<String>,
 }
 
 /// Which part of its file a template is.

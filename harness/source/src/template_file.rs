@@ -265,7 +265,7 @@ fn read_setup(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option
         family: text("family"),
         parser: text("parser"),
         system: text("system"),
-        messages: Vec::new(),
+        ..OllamaSetup::default()
     };
     if let Some(value) = fields.get("messages") {
         for message in document.array(value, "`messages`")? {

@@ -128,7 +128,8 @@ fn what_is_not_the_template_is_told() {
 fn what_a_server_goes_by_comes_with_the_template() {
     let folder = Folder::new();
     let text = "FROM x\nTEMPLATE t\nPARSER harmony\nSYSTEM no\nSYSTEM \"\"\"Be\nbrief.\"\"\"\n\
-        MESSAGE user Hi: you\nMESSAGE assistant \"Hello.\"\n";
+        MESSAGE user Hi: you\nMESSAGE assistant \"Hello.\"\nPARAMETER stop \"<|end|>\"\n\
+        PARAMETER temperature 1\n";
     folder.write("mine/Modelfile", text);
     let found = folder.read("mine/Modelfile");
     assert!(notes(&found).is_empty());
@@ -139,6 +140,7 @@ fn what_a_server_goes_by_comes_with_the_template() {
             parser: Some("harmony".into()),
             system: Some("Be\nbrief.".into()),
             messages: vec![message("user", "Hi: you"), message("assistant", "Hello.")],
+            stops: vec!["<|end|>".into()],
             ..OllamaSetup::default()
         }
     );

@@ -141,6 +141,7 @@ fn a_store_gives_the_templates_of_its_models() {
                 parser: None,
                 system: Some("s".into()),
                 messages: vec![message("user", "Hi"), message("assistant", "")],
+                stops: vec![],
             }
         );
         let jinja = &found.templates;

@@ -75,6 +75,7 @@ impl<'t> ModelProfile<'t> {
             parser: None,
             system: None,
             messages: Vec::new(),
+            stops: Vec::new(),
         };
         self.own.map_or(&NOTHING, |template| &template.setup)
     }

@@ -155,7 +155,7 @@ struct Modelfile {
 struct Instruction {
     /// In lower case.
     name: String,
-    /// What stands between the name and the value: the role of a message.
+    /// What stands between the name and the value: the role of a message, the name of a parameter.
     role: String,
     value: String,
     /// The line in which the value begins.
@@ -168,13 +168,16 @@ impl Modelfile {
     /// The settings that a server applies before it renders the template.
     fn setup(&self) -> OllamaSetup {
         let last = |name| self.last(name).map(|instruction| instruction.value.clone());
-        let messages = self.instructions.iter().filter(|i| i.name == "message");
+        let named = |name| self.instructions.iter().filter(move |i| i.name == name);
+        let messages = named("message");
+        let stops = named("parameter").filter(|parameter| parameter.role == "stop");
         OllamaSetup {
             parser: last("parser"),
             system: last("system"),
             messages: messages
                 .map(|message| (message.role.clone(), message.value.clone()))
                 .collect(),
+            stops: stops.map(|stop| stop.value.clone()).collect(),
             ..OllamaSetup::default()
         }
     }
@@ -259,9 +262,8 @@ fn instruction(path: &Path, cursor: &mut Cursor<'_>) -> Result<Instruction, Prob
     let mut role = String::new();
     if name == "parameter" {
         let parameter = cursor.word(|c| c.is_ascii_alphanumeric() || c == '_');
-        if parameter.is_none() {
-            return Err(Problem::new(path, "a PARAMETER needs a name and a value").at(after));
-        }
+        let missing = || Problem::new(path, "a PARAMETER needs a name and a value").at(after);
+        role = parameter.ok_or_else(missing)?;
     } else if name == "message" {
         role = cursor.word(|c| c.is_ascii_alphabetic()).unwrap_or_default();
         if !["system", "user", "assistant"].contains(&role.as_str()) {

@@ -44,6 +44,7 @@ const TEMPLATE_LAYERS: [&str; 2] = [
 const MODEL_LAYER: &str = "application/vnd.ollama.image.model";
 const SYSTEM_LAYER: &str = "application/vnd.ollama.image.system";
 const MESSAGES_LAYER: &str = "application/vnd.ollama.image.messages";
+const PARAMETERS_LAYER: &str = "application/vnd.ollama.image.params";
 
 /// Reads a store, the folder that Ollama keeps it in, or the models below a folder of its
 /// manifests, if the path is one of them.
@@ -277,6 +278,10 @@ impl Store {
                     Some(layer) => messages(&self.blob(&path, &layer.digest)?)?,
                     None => Vec::new(),
                 },
+                stops: match last(&[PARAMETERS_LAYER]) {
+                    Some(layer) => stops(&self.blob(&path, &layer.digest)?)?,
+                    None => Vec::new(),
+                },
             };
         }
         let mut jinja = match last(&[MODEL_LAYER]) {
@@ -435,14 +440,26 @@ impl Store {
 }
 
 /// Role and text of the messages that a model brings.
-fn messages(path: &Path) -> Result<Vec<(String, String)>, Problem> {
+/// The texts at which a model's answers end.
+fn stops(path: &Path) -> Result<Vec<String>, Problem> {
+    let parameters: HashMap<String, serde_json::Value> = parsed(path, "an object of parameters")?;
+    let stops = parameters.get("stop").and_then(serde_json::Value::as_array);
+    let texts = stops.into_iter().flatten().filter_map(|stop| stop.as_str());
+    Ok(texts.map(str::to_owned).collect())
+}
+
+/// The value of a small JSON file.
+fn parsed<T: serde::de::DeserializeOwned>(path: &Path, what: &str) -> Result<T, Problem> {
     let text = read_text(path)?;
     if json::has_too_many(&text) {
         let message = format!("more than {} values", json::MOST_VALUES);
         return Err(Problem::new(path, message));
     }
-    let messages: Vec<HashMap<String, serde_json::Value>> = serde_json::from_str(&text)
-        .map_err(|error| Problem::new(path, format!("not a list of messages: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| Problem::new(path, format!("not {what}: {error}")))
+}
+
+fn messages(path: &Path) -> Result<Vec<(String, String)>, Problem> {
+    let messages: Vec<HashMap<String, serde_json::Value>> = parsed(path, "a list of messages")?;
     let text = |message: &HashMap<String, serde_json::Value>, name| {
         let text = message.get(name).and_then(serde_json::Value::as_str);
         text.unwrap_or_default().to_owned()
