@@ -110,11 +110,12 @@ pub use rolecall_model::{
 };
 
 pub use compile::grammar::constructs::Constructs;
+pub use compile::pitfalls::{Pitfall, PitfallKind};
 pub use context::tools_json;
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{grammar, inputs, literals, tree, unknown};
+use compile::{grammar, inputs, literals, pitfalls, tree, unknown};
 use operators::output;
 use python::methods;
 
@@ -227,10 +228,27 @@ impl JinjaEngine {
     }
 }
 
-/// The texts that stand in a template itself: its plain text, and the text constants in it, as
-/// transformers searches them for control tokens. None if the template cannot be read.
-pub fn literal_texts(source: &str) -> Option<BTreeSet<String>> {
-    literals::texts(&normalised(source)).ok()
+/// What stands in the source of a template.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// The texts that stand in it: its plain text, and the text constants in it, as transformers
+    /// searches them for control tokens.
+    pub texts: BTreeSet<String>,
+    /// The names that it assigns itself.
+    pub assigned: BTreeSet<String>,
+    /// The places that do not do what they look like.
+    pub pitfalls: Vec<Pitfall>,
+}
+
+/// Reads the source of a template. None if it cannot be read.
+pub fn read(source: &str) -> Option<Reading> {
+    let source = normalised(source);
+    let parsed = grammar::parse(&source).ok()?;
+    Some(Reading {
+        texts: literals::texts(&parsed.template),
+        assigned: pitfalls::assigned(&parsed.template),
+        pitfalls: pitfalls::pitfalls(&parsed.template),
+    })
 }
 
 /// The code of a template with Python's semantics.

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::Error;
 use minijinja::machinery::ast::{Expr, Stmt};
 
-use crate::compile::grammar;
 use crate::compile::nodes::{all_within, bodies, expressions};
 
 /// The texts in a template's source. Jinja2 has them as the nodes `TemplateData` and `Const`.
-pub(crate) fn texts(source: &str) -> Result<BTreeSet<String>, Error> {
-    let parsed = grammar::parse(source)?;
+pub(crate) fn texts(template: &Stmt<'_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    of_statement(&parsed.template, &mut found);
-    Ok(found)
+    of_statement(template, &mut found);
+    found
 }
 
 fn of_statement(statement: &Stmt<'_>, found: &mut BTreeSet<String>) {

@@ -9,6 +9,7 @@ mod bindings;
 pub(crate) mod grammar;
 pub(crate) mod inputs;
 pub(crate) mod literals;
+pub(crate) mod pitfalls;
 pub(crate) mod unknown;
 
 mod departures;
