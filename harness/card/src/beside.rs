@@ -78,7 +78,7 @@ fn all_of(a: &Prober<'_>, b: &Prober<'_>) -> Vec<ProbeBeside> {
         found.push(ProbeBeside {
             name,
             asked: Arc::clone(&asked.asked),
-            outcomes: [asked.outcome.clone(), other.outcome.clone()],
+            outcomes: [&asked, &other].map(|seen| (*seen.outcome).clone()),
         });
     }
     found
@@ -89,7 +89,7 @@ fn beside(probe: Probe, suffix: &str, a: &Prober<'_>, b: &Prober<'_>) -> ProbeBe
     ProbeBeside {
         name: format!("probe/{}{suffix}", probe.name),
         asked: Arc::clone(&one.asked),
-        outcomes: [one.outcome.clone(), other.outcome.clone()],
+        outcomes: [&one, &other].map(|seen| (*seen.outcome).clone()),
     }
 }
 

@@ -93,9 +93,16 @@ impl Examiner {
         let template = &*with_tokens(template, &assumed);
         let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
         let capabilities = capability::explore(&prober);
-        let mut findings = contract::judge(&prober, &capabilities);
+        let judged = contract::judge_for_fronts(&prober, &capabilities);
+        // The rest is the same without a front.
+        let prepared: Vec<&Contract> = judged
+            .iter()
+            .filter(|(_, is_prepared)| *is_prepared)
+            .map(|(finding, _)| finding.contract)
+            .collect();
+        let mut findings: Vec<Finding> = judged.into_iter().map(|(finding, _)| finding).collect();
         add_broken_under_settings(&mut findings, &prober, &capabilities);
-        let without_front = broken_without_front(&prober, &findings);
+        let without_front = broken_without_front(&prober, &findings, &prepared);
         let syntax_error = if prober.is_unread() {
             SyntaxError::find(engine, template)
         } else {
@@ -221,7 +228,11 @@ fn changes_opening_alone(usual: &Prober<'_>, set: &Prober<'_>) -> bool {
 
 /// The contracts that hold behind the template's front and break without it. Nobody uses a Go
 /// template without a front.
-fn broken_without_front(prober: &Prober<'_>, findings: &[Finding]) -> Vec<Finding> {
+fn broken_without_front(
+    prober: &Prober<'_>,
+    findings: &[Finding],
+    prepared: &[&Contract],
+) -> Vec<Finding> {
     let template = prober.template();
     if template.dialect == Dialect::Go || Front::of(template) == Front::Raw {
         return Vec::new();
@@ -230,7 +241,8 @@ fn broken_without_front(prober: &Prober<'_>, findings: &[Finding]) -> Vec<Findin
     let capabilities = capability::explore(&prober);
     let holds = |contract: &Contract| {
         let mut known = findings.iter();
-        known.any(|known| known.contract == contract && known.judgement == Judgement::Holds)
+        prepared.contains(&contract)
+            && known.any(|known| known.contract == contract && known.judgement == Judgement::Holds)
     };
     let mut broken = contract::judge_by_some(&prober, &capabilities, holds);
     broken.retain(Finding::is_defect);

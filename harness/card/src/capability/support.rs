@@ -51,7 +51,7 @@ impl Support {
     /// The refusal of a probe, if it was refused.
     pub fn refused(seen: &ProbeOutcome) -> Option<Support> {
         let message = seen.outcome.text().trim().to_owned();
-        match &seen.outcome {
+        match &*seen.outcome {
             Outcome::Rendered { .. } => None,
             Outcome::Raised { .. }
             | Outcome::Failed {

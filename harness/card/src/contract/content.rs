@@ -239,7 +239,7 @@ pub(super) static PLAIN_CONTENT_KEPT: Contract = Contract {
                 tally.holds();
                 continue;
             }
-            let (severity, how) = match &seen.outcome {
+            let (severity, how) = match &*seen.outcome {
                 Outcome::Rendered { text } if letters(text).contains(word) => {
                     (Severity::Error, "is printed letter by letter".to_owned())
                 }
@@ -308,7 +308,7 @@ fn whitespace(tally: &mut Tally, seen: &ProbeOutcome, word: &str, who: &str) {
 
 pub(super) static TEXT_VERBATIM: Contract = Contract {
     id: "text-verbatim",
-    meaning: "blank lines and signs such as `<`, `&` and quotes in a text arrive as they were sent",
+    meaning: "letters, blank lines and signs such as `<` and `&` in a text arrive as they were sent",
     guards_against: "code that arrives with other lines, or escaped as HTML",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -350,6 +350,8 @@ fn change(found: &str) -> &'static str {
         "signs are escaped as in HTML"
     } else if found.split_whitespace().eq(INSIDE.split_whitespace()) {
         "blank lines or spaces are gone"
+    } else if found.to_lowercase() == INSIDE.to_lowercase() {
+        "capital letters are small, or the other way round"
     } else {
         "signs are other ones, or gone"
     }

@@ -6,8 +6,11 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
-use crate::probe::catalogue::{DOCUMENT, TWO_DOCUMENTS, USER};
-use crate::probe::{Requirement, words};
+use crate::probe::catalogue::{
+    DOCUMENT, DOCUMENT_TEXT, DOCUMENT_TOOLS, DOCUMENT_TOOLS_TURN, DOCUMENT_TURN, SYSTEM_DOCUMENT,
+    SYSTEM_DOCUMENT_TOOLS, TOOLS, TWO_DOCUMENTS, USER,
+};
+use crate::probe::{Prober, Requirement, words};
 
 pub(super) static DOCUMENTS_KEPT: Contract = Contract {
     id: "documents-kept",
@@ -41,6 +44,51 @@ pub(super) static DOCUMENTS_KEPT: Contract = Contract {
             None => tally.holds(),
             Some(what) => tally.broken(Evidence::one(what, &two)),
         }
+        if one.has(words::DOCUMENT) {
+            other_conversations(&mut tally, prober);
+        }
         tally.judgement()
     },
 };
+
+/// Demands the document in other conversations, too, and there once: with its text under the name
+/// that transformers documents, with a system message, with tools, and with a second question.
+fn other_conversations(tally: &mut Tally, prober: &Prober<'_>) {
+    let (usual, tools) = (prober.see(DOCUMENT), prober.see(TOOLS));
+    // A document of the probes may have its text under two names.
+    let once = usual.count(words::DOCUMENT);
+    for probe in [
+        DOCUMENT_TEXT,
+        SYSTEM_DOCUMENT,
+        DOCUMENT_TURN,
+        DOCUMENT_TOOLS,
+        SYSTEM_DOCUMENT_TOOLS,
+        DOCUMENT_TOOLS_TURN,
+    ] {
+        let seen = prober.see(probe);
+        let Some(_) = tally.text(&seen) else {
+            continue;
+        };
+        let count = seen.count(words::DOCUMENT);
+        tally.demand(count > 0, || {
+            Evidence::one(
+                format!("the document is not in the prompt: {}", probe.about),
+                &seen,
+            )
+        });
+        tally.demand_with(Severity::Warning, count <= once, || {
+            let what = format!("the document is in the prompt again: {}", probe.about);
+            Evidence::one(what, &seen).at(seen.find_again(words::DOCUMENT))
+        });
+        let has_tools = seen.asked.tools.is_some() && tools.has(words::TOOL_ABOUT);
+        if has_tools {
+            tally.demand_with(Severity::Warning, seen.has(words::TOOL_ABOUT), || {
+                let what = format!(
+                    "the tools are not in the prompt beside a document: {}",
+                    probe.about
+                );
+                Evidence::one(what, &seen)
+            });
+        }
+    }
+}

@@ -214,7 +214,7 @@ impl Render {
             probe: seen.probe,
             about: seen.about,
             conversation: conversation(&seen.asked),
-            outcome: seen.outcome.clone(),
+            outcome: (*seen.outcome).clone(),
         }
     }
 }

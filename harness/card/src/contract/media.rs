@@ -10,12 +10,13 @@ use super::judgement::Judgement;
 use super::mentions::speaks_of;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::tokens::control_tokens;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    AUDIO, AUDIO_ALONE, AUDIO_BEHIND, IMAGE, IMAGE_ALONE, IMAGE_BEHIND, TWO_AUDIOS, TWO_IMAGES,
-    TWO_VIDEOS, USER, USER_PARTS, VIDEO, VIDEO_ALONE, VIDEO_BEHIND,
+    AUDIO, AUDIO_ALONE, AUDIO_BEHIND, IMAGE, IMAGE_ALONE, IMAGE_BEHIND, IMAGES_IN_TURNS,
+    TWO_AUDIOS, TWO_IMAGES, TWO_VIDEOS, USER, USER_PARTS, VIDEO, VIDEO_ALONE, VIDEO_BEHIND,
 };
-use crate::probe::{Probe, ProbeOutcome, Prober, words};
+use crate::probe::{Probe, ProbeOutcome, Prober, Setting, words};
 
 pub(super) static IMAGES_KEPT: Contract = Contract {
     id: "images-kept",
@@ -100,6 +101,7 @@ fn images_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             leaves_traces(&mut tally, prober, medium, &text, severity);
         }
     }
+    numbers_run_on(&mut tally, prober);
     // A model tells them apart by their marks alone.
     for (at, medium) in MEDIA.iter().enumerate() {
         let others = MEDIA[..at].iter().filter(|other| is_named(other));
@@ -118,6 +120,38 @@ fn images_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     tally.judgement()
 }
 
+/// Where images are numbered, such as `Picture 1: `, the numbers run on from question to question. A
+/// template may number them only if `add_vision_id` is set.
+fn numbers_run_on(tally: &mut Tally, prober: &Prober<'_>) {
+    let numbered = prober.with_setting(&Setting {
+        name: "add_vision_id".to_owned(),
+        value: true.into(),
+    });
+    let (plain, seen) = (prober.see(IMAGES_IN_TURNS), numbered.see(IMAGES_IN_TURNS));
+    let Some(text) = seen.text().filter(|text| plain.text() != Some(*text)) else {
+        return;
+    };
+    let numbers: Vec<&str> = text
+        .match_indices([':', '：'])
+        .filter_map(|(at, _)| {
+            let before = &text[..at];
+            let head = before.trim_end_matches(|c: char| c.is_ascii_digit());
+            (head.len() < before.len()).then(|| &before[head.len()..])
+        })
+        .collect();
+    let is_running = numbers.iter().enumerate();
+    let is_running = is_running
+        .into_iter()
+        .all(|(at, number)| number.parse() == Ok(at + 1));
+    tally.demand(numbers.is_empty() || is_running, || {
+        let what = format!(
+            "with `add_vision_id: true`: the images of two questions have the numbers {}",
+            numbers.join(" and ")
+        );
+        Evidence::one(what, &seen)
+    });
+}
+
 /// Whether each part leaves a trace in the prompt; otherwise this is as bad.
 fn leaves_traces(
     tally: &mut Tally,
@@ -128,6 +162,14 @@ fn leaves_traces(
 ) -> bool {
     let (one, two) = (prober.see(medium.single), prober.see(medium.two));
     let Some(first) = tally.text(&one) else {
+        if severity == Severity::Error && is_marked(prober, medium) {
+            let what = format!(
+                "{} is refused, although the template writes a mark for it: {}",
+                medium.one,
+                one.refusal()
+            );
+            tally.broken(Evidence::one(what, &one));
+        }
         return false;
     };
     let has_trace = text.text() != Some(first);
@@ -145,6 +187,23 @@ fn leaves_traces(
         });
     }
     has_trace
+}
+
+/// Whether a template writes a token for a kind of part, such as `[IMG]` for an image.
+fn is_marked(prober: &Prober<'_>, medium: &Medium) -> bool {
+    let names: &[&str] = match medium.name {
+        "image" => &["image", "img", "vision"],
+        other => &[other],
+    };
+    let texts = prober.reading().map(|reading| &reading.texts);
+    let mut tokens = texts
+        .into_iter()
+        .flatten()
+        .flat_map(|text| control_tokens(text));
+    tokens.any(|token| {
+        let token = token.to_lowercase();
+        names.iter().any(|name| token.contains(name))
+    })
 }
 
 /// Judges what a template makes of parts that it names.
@@ -196,7 +255,7 @@ fn named(tally: &mut Tally, prober: &Prober<'_>, medium: &Medium, text: &ProbeOu
         });
     }
     let alone = prober.see(medium.alone);
-    match &alone.outcome {
+    match &*alone.outcome {
         Outcome::Rendered { text } => {
             let is_there = |(mark, ..): &(&str, usize, usize)| text.contains(mark);
             tally.demand(marks.is_empty() || marks.iter().any(is_there), || {

@@ -28,8 +28,9 @@ fn does_something(prober: &Prober<'_>) -> bool {
     let variables = prober.variables();
     let mut read = variables.iter();
     read.any(|name| names_one_of(name, &["tools"]))
-        || rolecall_jinja::literal_texts(&prober.template().source).is_none_or(|texts| {
-            texts
+        || prober.reading().is_none_or(|reading| {
+            reading
+                .texts
                 .iter()
                 .any(|text| is_about_tools(text) && !is_name(text))
         })
@@ -37,16 +38,7 @@ fn does_something(prober: &Prober<'_>) -> bool {
 
 /// Whether one of these names stands in the source's code, or ends one, as `tools` ends `xml_tools`.
 pub(super) fn speaks_of(prober: &Prober<'_>, names: &[&str]) -> bool {
-    names_one_of(&code(prober.source_without_comments()), names)
-}
-
-/// The code of a template: what stands in its tags, without texts of several words.
-fn code(source: &str) -> String {
-    static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)\{[{%].*?[%}]\}"));
-    static TEXT: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r#"'[^'\n]*\s[^'\n]*'|"[^"\n]*\s[^"\n]*""#));
-    let tags: Vec<&str> = TAG.find_iter(source).map(|tag| tag.as_str()).collect();
-    TEXT.replace_all(&tags.join("\n"), "''").into_owned()
+    names_one_of(prober.code(), names)
 }
 
 /// Whether a template sets its tools to an empty list.
@@ -94,13 +86,6 @@ mod tests {
         let uses = |source: &str| applies(source, "random");
         assert!(uses("{{ a|random }}") && uses("{{ a | b |\nrandom}}"));
         assert!(!uses("{{ random }} {{ a | randomly }}"));
-    }
-
-    #[test]
-    fn words_in_texts_are_no_code() {
-        let speaks = |source: &str| names_one_of(&code(source), &["tools"]);
-        assert!(speaks("{% if tools %}") && speaks("{{ m['tools'] }}"));
-        assert!(!speaks("tools {{ 'a number of tools' }} tools"));
     }
 
     #[test]

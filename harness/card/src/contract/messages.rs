@@ -1,6 +1,6 @@
 //! Contracts about messages: each is there, once, in its place.
 
-use rolecall_model::Dialect;
+use rolecall_model::{Dialect, Outcome};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -10,11 +10,14 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, CALL_TURN_USER, DEVELOPER_USER, LATE_SYSTEM, LONG, REASONED, REASONED_CALL,
-    SYSTEM_LONG, SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, SYSTEM_USER_ASSISTANT,
-    TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE,
+    ASSISTANT_FIRST, CALL_RESULT_USER, CALL_TURN_USER, DEVELOPER_USER, LATE_SYSTEM, LONG,
+    LONG_RESULT, LONG_TEXT, MANY_CALLS, MANY_ROUNDS, MANY_TOOLS, OTHER_QUESTION, PARALLEL,
+    REASONED, REASONED_CALL, REASONED_LOOP, REASONED_TURN_USER, REASONED_USER, SYSTEM_LONG,
+    SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, SYSTEM_USER_ASSISTANT, TOOLS,
+    TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER,
     USER_ASSISTANT_USER,
 };
+use crate::probe::manner::open;
 use crate::probe::{Probe, Prober, words};
 
 /// Conversations with the words that they are made of, in order.
@@ -76,7 +79,8 @@ const CONVERSATIONS: [(Probe, &[&str]); 12] = [
 
 /// Conversations with tools, in the same way. What is said beside a call and what a tool gave
 /// are for the contracts about tools.
-const WITH_TOOLS: [(Probe, &[&str]); 3] = [
+const WITH_TOOLS: [(Probe, &[&str]); 4] = [
+    (CALL_RESULT_USER, &[words::USER, words::SECOND_USER]),
     (SYSTEM_TOOLS, &[words::SYSTEM, words::USER]),
     (
         TOOLS_TURN_USER_CLOSED,
@@ -97,6 +101,10 @@ fn name(word: &str) -> &'static str {
         words::USER => "the first question",
         words::SECOND_USER => "the second question",
         words::ASSISTANT => "the first answer",
+        words::FIRST_VALUE => "the first call",
+        words::THIRD_VALUE => "the second call",
+        words::RESULT => "the first result",
+        words::SECOND_RESULT => "the second result",
         _ => "the second answer",
     }
 }
@@ -120,6 +128,20 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         return tally.judgement();
     }
     let first_system = prober.see(SYSTEM_USER);
+    // A template that knows the role refuses a conversation for its order by mistake.
+    let is_mistake = matches!(&*first_system.outcome, Outcome::Raised { message }
+        if message.to_lowercase().contains("alternat"))
+        && ["'system'", "\"system\""]
+            .iter()
+            .any(|role| prober.source_without_comments().contains(role))
+        && !prober.see(USER).is_refused();
+    if is_mistake {
+        let what = format!(
+            "a system message and a question alternate, and {}",
+            first_system.refusal()
+        );
+        tally.broken(Evidence::one(what, &first_system));
+    }
     let has_system = first_system.is_refused() || first_system.has(words::SYSTEM);
     if !has_system {
         // A template that prints such messages elsewhere has forgotten the first one.
@@ -128,8 +150,19 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             let what = "a system message at the beginning is not in the prompt, but a later one is";
             tally.broken(Evidence::one(what, &first_system));
         } else {
+            // A template that looks for the role has lost what it found.
+            let roles = ["== 'system'", "== \"system\"", "Role \"system\""];
+            let source = prober.source_without_comments();
+            let is_meant = (roles.iter().any(|role| source.contains(role))
+                || prober.see(DEVELOPER_USER).has(words::DEVELOPER))
+                && !prober.see(SYSTEM_TOOLS).has(words::SYSTEM);
+            let severity = if is_meant {
+                Severity::Error
+            } else {
+                Severity::Limitation
+            };
             let what = "system messages are not in the prompt";
-            tally.broken(Evidence::one(what, &first_system).with(Severity::Limitation));
+            tally.broken(Evidence::one(what, &first_system).with(severity));
         }
     }
     let is_system = |word: &str| [words::SYSTEM, words::SECOND_SYSTEM].contains(&word);
@@ -155,7 +188,7 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 
 pub(super) static LONG_HISTORY_KEPT: Contract = Contract {
     id: "long-history-kept",
-    meaning: "every question and every answer of a long conversation is in the prompt",
+    meaning: "however long a conversation is, its texts, tools, calls and results are in the prompt",
     guards_against: "a model that forgets how the conversation began, without any error",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -199,9 +232,49 @@ pub(super) static LONG_HISTORY_KEPT: Contract = Contract {
                 });
             }
         }
+        long_texts_kept(&mut tally, prober);
+        many_kept(&mut tally, prober);
         tally.judgement()
     },
 };
+
+/// Demands that a long text is in the prompt up to its end.
+fn long_texts_kept(tally: &mut Tally, prober: &Prober<'_>) {
+    for (probe, who) in [
+        (LONG_TEXT, "a long question"),
+        (LONG_RESULT, "a long result"),
+    ] {
+        let seen = prober.see(probe);
+        if seen.text().is_some() && seen.has(words::BEFORE) {
+            tally.demand(seen.has(words::BEHIND), || {
+                Evidence::one(format!("the end of {who} is not in the prompt"), &seen)
+            });
+        }
+    }
+}
+
+/// Demands that of many tools, calls and results all are in the prompt, if the first two are.
+fn many_kept(tally: &mut Tally, prober: &Prober<'_>) {
+    let names = words::TURNS.map(|(asked, _)| asked);
+    let results = words::TURNS.map(|(_, said)| said);
+    for (probe, all, what) in [
+        (MANY_TOOLS, &names[..6], "tools"),
+        (MANY_CALLS, &names[..4], "calls at once"),
+        (MANY_CALLS, &results[..4], "results of calls at once"),
+        (MANY_ROUNDS, &names[..4], "calls in a row"),
+        (MANY_ROUNDS, &results[..4], "results of calls in a row"),
+    ] {
+        let seen = prober.see(probe);
+        let found = all.iter().filter(|word| seen.has(word)).count();
+        // What a template never shows is reported by other contracts.
+        if seen.text().is_some() && found > 1 {
+            tally.demand(found == all.len(), || {
+                let what = format!("of {} {what} only {found} are in the prompt", all.len());
+                Evidence::one(what, &seen)
+            });
+        }
+    }
+}
 
 pub(super) static DEVELOPER_KEPT: Contract = Contract {
     id: "developer-kept",
@@ -235,6 +308,16 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
         tally.demand_with(severity, seen.has(words::DEVELOPER), || {
             Evidence::one("the developer message is not in the prompt", &seen)
         });
+        if seen.has(words::DEVELOPER) {
+            let m = prober.manner();
+            let said = vec![m.message("assistant", words::DEVELOPER), m.user()];
+            let about = "the words of a developer message as an answer";
+            let answer = prober.ask("developer-as-answer", about, open(said));
+            tally.demand_with(severity, seen.text() != answer.text(), || {
+                let what = "the developer message reads exactly as an answer of the model";
+                Evidence::one(what, &seen).at(seen.find(words::DEVELOPER))
+            });
+        }
         tally.judgement()
     },
 };
@@ -283,9 +366,50 @@ pub(super) static CONTENT_ONCE: Contract = Contract {
                 });
             }
         }
+        for (probe, words) in ONCE_WITH_TOOLS {
+            let seen = prober.see(probe);
+            for word in words.iter().filter(|word| seen.count(word) > 1) {
+                let count = seen.count(word);
+                let what = format!(
+                    "{} is in the prompt {count} times: {}",
+                    name(word),
+                    probe.about
+                );
+                tally.broken(Evidence::one(what, &seen).at(seen.find_again(word)));
+            }
+        }
         tally.judgement()
     },
 };
+
+/// Conversations with tools, with what they have once.
+const ONCE_WITH_TOOLS: [(Probe, &[&str]); 5] = [
+    (TOOLS, &[words::USER]),
+    (SYSTEM_TOOLS, &[words::SYSTEM, words::USER]),
+    (
+        OTHER_QUESTION,
+        &[words::USER, words::ASSISTANT, words::SECOND_USER],
+    ),
+    (
+        CALL_TURN_USER,
+        &[
+            words::USER,
+            words::FIRST_VALUE,
+            words::RESULT,
+            words::SECOND_ASSISTANT,
+            words::SECOND_USER,
+        ],
+    ),
+    (
+        PARALLEL,
+        &[
+            words::FIRST_VALUE,
+            words::THIRD_VALUE,
+            words::RESULT,
+            words::SECOND_RESULT,
+        ],
+    ),
+];
 
 pub(super) static CONTENT_IN_ORDER: Contract = Contract {
     id: "content-in-order",
@@ -348,6 +472,29 @@ pub(super) static REASONING_KEPT: Contract = Contract {
                 let what = "the reasoning before a tool call is not in the prompt";
                 Evidence::one(what, &seen)
             });
+        }
+        // No model is trained to see old thoughts, and not those of its own turn.
+        let calls = capabilities.tool_calls.single.is_kept();
+        for (old, new) in [
+            (REASONED_USER, REASONED_CALL),
+            (REASONED_USER, REASONED),
+            (REASONED_TURN_USER, REASONED_LOOP),
+        ] {
+            let (old, new) = (prober.see(old), prober.see(new));
+            let is_lost =
+                old.has(words::REASONING) && new.text().is_some() && !new.has(words::REASONING);
+            if is_lost && (calls || new.probe == REASONED.name) {
+                let what = "the thoughts of earlier answers are in the prompt, and those of the last \
+                            answer or the running turn are not";
+                tally.broken(Evidence::differ(what, &old, &new).with(Severity::Error));
+            }
+        }
+        let running = prober.see(REASONED_LOOP);
+        let [first, second] =
+            [words::REASONING, words::SECOND_REASONING].map(|word| running.has(word));
+        if calls && first != second {
+            let what = "of the thoughts in a running turn only some are in the prompt";
+            tally.broken(Evidence::one(what, &running).with(Severity::Warning));
         }
         tally.judgement()
     },

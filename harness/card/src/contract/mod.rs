@@ -27,18 +27,23 @@ mod working;
 mod leaks;
 
 mod arguments;
+mod calls;
 mod content;
 mod documents;
+mod endings;
+mod families;
 mod mask;
 mod media;
 mod messages;
 mod names;
+mod pitfalls;
 mod prefix;
 mod rendering;
 mod rounds;
 mod sanitizing;
 mod schema;
 mod switches;
+mod system;
 mod tags;
 mod tools;
 mod triggers;
@@ -62,6 +67,7 @@ pub const ALL: &[&Contract] = &[
     &rendering::RENDERS,
     &working::CAPABILITIES_WORK,
     &names::NAMES_KNOWN,
+    &pitfalls::PITFALLS_AVOIDED,
     &rendering::DETERMINISTIC,
     &rendering::DATE_INDEPENDENT,
     &rendering::SOURCE_NEWLINES,
@@ -70,6 +76,7 @@ pub const ALL: &[&Contract] = &[
     &messages::LONG_HISTORY_KEPT,
     &messages::DEVELOPER_KEPT,
     &messages::UNKNOWN_ROLE_KEPT,
+    &system::SYSTEM_APART,
     &messages::CONTENT_ONCE,
     &messages::CONTENT_IN_ORDER,
     &messages::REASONING_KEPT,
@@ -85,6 +92,7 @@ pub const ALL: &[&Contract] = &[
     &sanitizing::SANITISING_HARMLESS,
     &wording::CONTROL_TOKENS_SPELT,
     &wording::PLACEHOLDERS_FILLED,
+    &wording::INDENTATION_OUTSIDE,
     &tokens::ONE_BOS,
     &vocabulary::CONTROL_TOKENS_KNOWN,
     &vocabulary::TURN_END_STOPS,
@@ -103,6 +111,8 @@ pub const ALL: &[&Contract] = &[
     &rounds::CALL_IDS_KEPT,
     &rounds::SECOND_ROUND_ALIKE,
     &tags::TAGS_PAIRED,
+    &calls::CALLS_WHOLE,
+    &calls::CALLS_AS_SHOWN,
     &tools::CONTENT_BESIDE_CALLS,
     &tools::TOOL_RESULTS_KEPT,
     &tools::RESULT_VERBATIM,
@@ -119,9 +129,11 @@ pub const ALL: &[&Contract] = &[
     &prefix::OPEN_MODEL_TURN,
     &turns::OPENING_ON_REQUEST,
     &turns::TURNS_CLOSED,
+    &families::FAMILY_JOINTS,
     &turns::SAME_QUESTION_TWICE,
     &turns::ROLES_STAND,
     &thoughts::THOUGHTS_ALIKE,
+    &thoughts::THOUGHTS_WHOLE,
     &switches::SWITCHES_WORK,
     &triggers::NO_HIDDEN_TRIGGERS,
     &mask::ASSISTANT_MASK,
@@ -143,18 +155,39 @@ pub(crate) fn judge_by_some(
     capabilities: &Capabilities,
     is_chosen: impl Fn(&Contract) -> bool,
 ) -> Vec<Finding> {
-    let explained = &prober.template().broken;
-    ALL.iter()
-        .filter(|contract| is_chosen(contract))
-        .map(|contract| Finding {
-            contract,
-            judgement: worst_first(contract, judge_by(contract, prober, capabilities)),
-            deliberate: explained
-                .iter()
-                .find(|(id, _)| id == contract.id)
-                .map(|(_, why)| why.clone()),
-        })
+    let chosen = ALL.iter().filter(|contract| is_chosen(contract));
+    chosen
+        .map(|contract| finding(contract, prober, capabilities))
         .collect()
+}
+
+/// Judges a template by every contract. With each finding comes whether it may be another one if no
+/// front prepares the conversations.
+pub(crate) fn judge_for_fronts(
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+) -> Vec<(Finding, bool)> {
+    prober.looked_at_prepared();
+    let all = ALL.iter().map(|contract| {
+        let finding = finding(contract, prober, capabilities);
+        (finding, prober.looked_at_prepared())
+    });
+    all.collect()
+}
+
+fn finding(
+    contract: &'static Contract,
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+) -> Finding {
+    let mut explained = prober.template().broken.iter();
+    Finding {
+        contract,
+        judgement: worst_first(contract, judge_by(contract, prober, capabilities)),
+        deliberate: explained
+            .find(|(id, _)| id == contract.id)
+            .map(|(_, why)| why.clone()),
+    }
 }
 
 /// Sorts the evidence of a judgement, the worst first.

@@ -13,10 +13,10 @@ use super::working::failures;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     ASSISTANT_FIRST, CALL_RESULT, DEVELOPER_USER, DOCUMENT, LATE_SYSTEM, LONG_IDS, NO_ARGUMENTS,
-    NO_IDS, NO_NAME, NO_TOOLS, NO_TYPE, PARALLEL, QUERY_DOCUMENT, REASONED, SYSTEM_ONLY,
-    SYSTEM_TURNS, SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS,
-    TWO_ASSISTANTS, TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER,
-    USER_ASSISTANT, USER_ASSISTANT_USER,
+    NO_IDS, NO_TOOLS, NO_TYPE, PARALLEL, QUERY_DOCUMENT, REASONED, SYSTEM_ONLY, SYSTEM_TURNS,
+    SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TWO_ASSISTANTS,
+    TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER, USER_ASSISTANT,
+    USER_ASSISTANT_USER,
 };
 use crate::probe::manner::open;
 use crate::probe::{Manner, Probe, Prober, Requirement, words};
@@ -48,7 +48,6 @@ const LEGAL: &[Probe] = &[
     NO_ARGUMENTS,
     PARALLEL,
     NO_IDS,
-    NO_NAME,
     LONG_IDS,
     REASONED,
     DOCUMENT,
@@ -78,11 +77,16 @@ pub(super) static RENDERS: Contract = Contract {
             Requirement::Documents => what.push_str(" (it wants documents)"),
         }
         let ranks = prober.see(QUERY_DOCUMENT);
-        let is_ranker = ranks.has(words::USER) && ranks.has(words::DOCUMENT);
+        let is_ranker = prober.manner().given == Requirement::Nothing
+            && ranks.has(words::USER)
+            && ranks.has(words::DOCUMENT);
         if is_ranker && !seen.has(words::USER) {
             what.push_str(" (it wants the roles `query` and `document`)");
         }
-        let wanted = if seen.has(words::USER) || is_ranker {
+        let wanted = if seen.has(words::USER)
+            || is_ranker
+            || prober.manner().given != Requirement::Nothing
+        {
             None
         } else {
             wanted_tools(prober)
@@ -96,7 +100,19 @@ pub(super) static RENDERS: Contract = Contract {
             || prober.manner().given != Requirement::Nothing
             || prober.see(USER_ASSISTANT).has(words::ASSISTANT)
             || prober.see(SYSTEM_USER).has(words::USER);
-        let severity = if wants_more {
+        // A template that asks whether there are tools means to do without them.
+        let guards = [
+            "tools is defined",
+            "tools is not none",
+            "if tools",
+            "not tools",
+            "and tools",
+        ];
+        let source = prober.source_without_comments();
+        let is_unguarded = prober.manner().given == Requirement::Tools
+            && guards.iter().any(|guard| source.contains(guard))
+            && wanted_tools(prober).is_some();
+        let severity = if wants_more && !is_unguarded {
             Severity::Limitation
         } else {
             Severity::Error
@@ -240,7 +256,7 @@ fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let told = failures(prober);
     for probe in LEGAL {
         let seen = prober.see(*probe);
-        let is_wordless = match &seen.outcome {
+        let is_wordless = match &*seen.outcome {
             Outcome::Rendered { .. } => continue,
             Outcome::Raised { .. } => false,
             Outcome::Failed { stage, .. } => *stage != Stage::Input,

@@ -1,7 +1,9 @@
 //! Contracts about several calls: their order, their IDs, and a second round like the first.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use rolecall_model::Dialect;
 
 use super::definition::Contract;
@@ -10,7 +12,7 @@ use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::probe::catalogue::{CALL_RESULT, PARALLEL, TOOLS, TWO_ROUNDS, TWO_TURNS};
-use crate::probe::words;
+use crate::probe::{ProbeOutcome, words};
 
 pub(super) static CALLS_IN_ORDER: Contract = Contract {
     id: "calls-in-order",
@@ -91,6 +93,7 @@ pub(super) static CALL_IDS_KEPT: Contract = Contract {
             tally.skip("not all calls and results are in the prompt");
             return tally.judgement();
         }
+        own_ids(&mut tally, &seen);
         match IDS.map(|id| seen.count(id)) {
             [0, 0] => tally.skip("the template does not write the IDs of calls"),
             [one, other] if one != other => {
@@ -121,6 +124,26 @@ pub(super) static CALL_IDS_KEPT: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// A template may number calls itself. Then two calls have two numbers.
+fn own_ids(tally: &mut Tally, seen: &ProbeOutcome) {
+    static ID: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#""\w*call_id"\s*:\s*"(\w+)""#).ok());
+    let (Some(id), Some(text)) = (ID.as_ref(), seen.text()) else {
+        return;
+    };
+    let before = |word: &str| {
+        let at = seen.find(word)?.start;
+        let all = id.captures_iter(&text[..at]);
+        all.last().map(|found| found[1].to_owned())
+    };
+    if let (Some(one), Some(other)) = (before(words::FIRST_VALUE), before(words::THIRD_VALUE)) {
+        tally.demand(one != other, || {
+            let what = format!("two calls at once have the same ID, `{one}`");
+            Evidence::one(what, seen).with(Severity::Error)
+        });
+    }
+}
 
 fn times(count: usize) -> String {
     match count {

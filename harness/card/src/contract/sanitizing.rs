@@ -22,11 +22,15 @@ pub(super) static SANITISING_HARMLESS: Contract = Contract {
     page: include_str!("pages/sanitising-harmless.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        let Some(texts) = rolecall_jinja::literal_texts(&prober.template().source) else {
+        let Some(reading) = prober.reading() else {
             tally.skip("the template cannot be read");
             return tally.judgement();
         };
-        let written: Vec<String> = texts.iter().flat_map(|text| control_tokens(text)).collect();
+        let written: Vec<String> = reading
+            .texts
+            .iter()
+            .flat_map(|text| control_tokens(text))
+            .collect();
         // Without the vocabulary, all that the template writes and that looks like one counts.
         let tokens = prober
             .tokenizer()

@@ -9,7 +9,7 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::catalogue::{RICH_TOOL, TOOLS};
 use crate::probe::manner::{open, tool};
-use crate::probe::{ProbeOutcome, Prober, words};
+use crate::probe::{Prober, words};
 
 pub(super) static SCHEMA_KEPT: Contract = Contract {
     id: "schema-kept",
@@ -79,18 +79,38 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
     let (Some(one), Some(other)) = (tally.text(&first), tally.text(&second)) else {
         return;
     };
-    // What the template says about the first parameter, up to the end of its line or entry.
-    let about = |seen: &ProbeOutcome, text: &str| {
-        let key = seen.find(words::FIRST_KEY)?;
-        let rest = &text[key.end..];
-        let end = rest.find(['\n', ',', '}']).unwrap_or(rest.len());
-        Some(rest[..end].to_ascii_lowercase())
+    if first.has(words::FIRST_KEY) {
+        tally.demand(one != other, || {
+            let what = "which parameters are required is not in the prompt";
+            Evidence::one(what, &first)
+        });
+    }
+    // What the template says about the first parameter wherever it names it, up to the end of the line
+    // or entry.
+    let about = |text: &str| -> Vec<String> {
+        let text = text.to_lowercase();
+        let names = text.match_indices(words::FIRST_KEY);
+        let behind = names.map(|(at, name)| &text[at + name.len()..]);
+        let entries = behind.map(|rest| {
+            let end = rest.find(['\n', ',', '}']).unwrap_or(rest.len());
+            rest[..end].to_owned()
+        });
+        entries.collect()
     };
-    let (Some(required), Some(optional)) = (about(&first, one), about(&second, other)) else {
-        return;
+    let (required, optional) = (about(one), about(other));
+    let words = [
+        "optional",
+        "= none",
+        "选填",
+        "可选",
+        "необязательн",
+        "facultati",
+        "opcional",
+    ];
+    let says = |entries: &[String]| {
+        let mut entries = entries.iter();
+        entries.any(|text| text.starts_with('?') || words.iter().any(|word| text.contains(word)))
     };
-    let says =
-        |text: &str| text.starts_with('?') || text.contains("optional") || text.contains("= none");
     if says(&required) == says(&optional) {
         return;
     }

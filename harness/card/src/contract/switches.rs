@@ -1,5 +1,7 @@
 //! The contract that switches do what their names say.
 
+use std::collections::BTreeSet;
+
 use rolecall_model::Dialect;
 use serde_json::Value;
 
@@ -10,7 +12,6 @@ use super::tally::Tally;
 use super::thoughts::{is_within, marks};
 use crate::probe::catalogue::USER;
 use crate::probe::{ProbeOutcome, Prober, Setting, words};
-use rolecall_base::problem::closest;
 
 pub(super) static SWITCHES_WORK: Contract = Contract {
     id: "switches-work",
@@ -25,6 +26,7 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
         for switch in switches.iter().filter(|switch| switch.turns_thinking_on()) {
             is_not_inverted(&mut tally, prober, &switch.name);
         }
+        let read = prober.variables();
         for name in &capabilities.variables {
             let is_known = KNOWN.contains(&name.as_str());
             if is_known && switches.iter().any(|switch| switch.name == *name) {
@@ -34,7 +36,7 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
                     "the template reads `{name}`, and no value of it changes a prompt"
                 )));
             } else if prober.dialect() == Dialect::Jinja
-                && let Some(meant) = misspelt(name, &capabilities.variables)
+                && let Some(meant) = misspelt(name, &read)
             {
                 tally.broken(
                     Evidence::of_source(format!(
@@ -93,29 +95,43 @@ const KNOWN: [&str; 36] = [
     "tools_in_user_message",
 ];
 
+/// Whether applications set a variable of this name.
+pub(super) fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name)
+}
+
 /// The variables that every prompt can show, so that one without effect is a fault.
-const TOLD_WITHOUT_EFFECT: [&str; 2] = ["enable_thinking", "thinking"];
+const TOLD_WITHOUT_EFFECT: [&str; 3] = ["date_string", "enable_thinking", "thinking"];
 
 /// A name that is shorter resembles too many others.
 const SHORTEST: usize = 8;
 
-/// What was meant by a name that differs from a known one by a letter or two. None if the template
-/// reads the known one too.
-fn misspelt(name: &str, variables: &[String]) -> Option<&'static str> {
+/// A name that is shorter may be the beginning of another by chance.
+const LONG: usize = 10;
+
+/// What was meant by a name that nearly is a known one: a letter or two differ, a part of it is
+/// missing, or it is the singular. None if the template reads the known one too.
+fn misspelt(name: &str, read: &BTreeSet<String>) -> Option<&'static str> {
     const MOST_CHANGES: usize = 2;
-    if name.len() < SHORTEST || KNOWN.contains(&name) {
+    const LISTS: [&str; 3] = ["messages", "tools", "documents"];
+    if KNOWN.contains(&name) {
         return None;
     }
-    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
-    let meant = KNOWN
+    let singular = LISTS
         .into_iter()
-        .find(|known| plain(known) == plain(name))
-        .or_else(|| {
-            let near = closest(name, KNOWN)?;
-            (strsim::damerau_levenshtein(near, name) <= MOST_CHANGES && near.len() >= SHORTEST)
-                .then_some(near)
-        })?;
-    (!variables.iter().any(|other| other == meant)).then_some(meant)
+        .find(|list| list.strip_suffix('s') == Some(name));
+    let is_long = name.len() >= SHORTEST;
+    let mut known = KNOWN
+        .into_iter()
+        .filter(|known| is_long && known.len() >= SHORTEST);
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
+    let is_near = |known: &&str| {
+        plain(known) == plain(name)
+            || name.len() >= LONG && known.starts_with(name)
+            || strsim::damerau_levenshtein(known, name) <= MOST_CHANGES
+    };
+    let meant = singular.or_else(|| known.find(is_near))?;
+    (!read.contains(meant)).then_some(meant)
 }
 
 /// The line in which a name first stands.
@@ -165,13 +181,11 @@ fn invitation(seen: &ProbeOutcome, text: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
     fn names_that_nearly_are_known_are_told() {
-        let of = |name: &str| misspelt(name, &[]);
+        let of = |name: &str| misspelt(name, &BTreeSet::new());
         assert_eq!(of("enable_thinkng"), Some("enable_thinking"));
         assert_eq!(of("enableThinking"), Some("enable_thinking"));
         assert_eq!(of("reasoning_efort"), Some("reasoning_effort"));
@@ -184,7 +198,9 @@ mod tests {
         ] {
             assert_eq!(of(name), None, "{name}");
         }
-        let both = ["enable_thinking".to_owned()];
+        assert_eq!(of("enable_think"), Some("enable_thinking"));
+        assert_eq!(of("tool"), Some("tools"));
+        let both = BTreeSet::from(["enable_thinking".to_owned()]);
         assert_eq!(misspelt("enable_thinkng", &both), None);
     }
 

@@ -7,8 +7,12 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::tokens::control_tokens_in;
 use crate::capability::{Capabilities, Switch};
-use crate::probe::catalogue::{REASONED, USER, USER_ASSISTANT};
+use crate::probe::catalogue::{
+    INLINE_THOUGHTS, INLINE_THOUGHTS_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
+    USER_ASSISTANT,
+};
 use crate::probe::{ProbeOutcome, Prober, words};
 
 /// A mark at the beginning of a text.
@@ -88,17 +92,23 @@ pub(super) static THOUGHTS_ALIKE: Contract = Contract {
         let mut tally = Tally::default();
         for (prober, with) in under_settings(prober, capabilities) {
             let (open, reasoned) = (prober.see(USER), prober.see(REASONED));
-            if open.text().is_some_and(is_for_glm) {
-                tally.skip("the model writes the line breaks around its thoughts itself");
+            let writes_line_breaks = open.text().is_some_and(is_for_glm);
+            let answered = prober.see(USER_ASSISTANT);
+            if writes_line_breaks {
+                // Of the white space around its marks nothing can be said.
+                ends_alike(&mut tally, &with, [&open, &answered], |seen| {
+                    end_of_thoughts(seen).map(str::trim)
+                });
                 continue;
             }
-            let answered = prober.see(USER_ASSISTANT);
             begin_alike(&mut tally, &with, &open, &reasoned);
             // A model may have another form for thoughts without a word in them: an answer without
             // thoughts shows it, if any does.
-            let has_empty = end_of_thoughts(&answered).is_some();
-            let finished = if has_empty { &answered } else { &reasoned };
-            end_alike(&mut tally, &with, &open, finished);
+            if end_of_thoughts(&answered).is_some() {
+                end_alike(&mut tally, &with, &open, &answered);
+            } else {
+                close_alike(&mut tally, &with, &open, &reasoned);
+            }
         }
         if capabilities.reasoning.fields.is_empty() {
             tally.skip("reasoning is not in the prompt");
@@ -171,9 +181,29 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
     }
 }
 
-/// Demands that the thoughts end alike before the answers of two prompts, where both have some.
+/// Demands that thoughts without a word are alike before the answers of two prompts, where both have
+/// some.
 fn end_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
-    let ends = [one, other].map(|seen| end_of_thoughts(seen));
+    ends_alike(tally, with, [one, other], end_of_thoughts);
+}
+
+/// Demands that the mark that closes thoughts is followed by the same white space in two prompts.
+fn close_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
+    let close = |seen| {
+        let block = end_of_thoughts(seen)?;
+        let (at, _) = marks(block).next_back()?;
+        Some(&block[at..])
+    };
+    ends_alike(tally, with, [one, other], close);
+}
+
+fn ends_alike<'s>(
+    tally: &mut Tally,
+    with: &str,
+    [one, other]: [&'s ProbeOutcome; 2],
+    end: fn(&'s ProbeOutcome) -> Option<&'s str>,
+) {
+    let ends = [one, other].map(end);
     if let [Some(first), Some(second)] = ends {
         let what = format!(
             "thoughts end with {} in one prompt and with {} in another",
@@ -182,6 +212,68 @@ fn end_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOut
         );
         let evidence = |what: String| Evidence::differ(what, one, other);
         demand(tally, first == second, (with, &what), evidence);
+    }
+}
+
+pub(super) static THOUGHTS_WHOLE: Contract = Contract {
+    id: "thoughts-whole",
+    meaning: "thoughts stand before their answer, and between both of their marks",
+    guards_against: "an answer that the model takes for a thought, or a thought without an end",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/thoughts-whole.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for probe in [
+            REASONED,
+            REASONED_USER,
+            INLINE_THOUGHTS,
+            INLINE_THOUGHTS_USER,
+            REASONED_CALL,
+        ] {
+            let seen = prober.see(probe);
+            let (Some(_), Some(thoughts)) = (tally.text(&seen), seen.find(words::REASONING)) else {
+                continue;
+            };
+            if let Some(answer) = seen.find(words::ASSISTANT) {
+                tally.demand(thoughts.start < answer.start, || {
+                    let what = format!("the thoughts stand behind the answer: {}", probe.about);
+                    Evidence::one(what, &seen).at(Some(thoughts.clone()))
+                });
+            }
+            let half = half_marked(&seen);
+            tally.demand(half.is_none(), || {
+                let what = format!("{}: {}", half.unwrap_or_default(), probe.about);
+                Evidence::one(what, &seen).at(Some(thoughts))
+            });
+        }
+        tally.skip("thoughts are not in the prompt");
+        tally.judgement()
+    },
+};
+
+/// What is wrong if thoughts have one of their marks and not the other.
+fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
+    let (text, thoughts) = (seen.text()?, seen.find(words::REASONING)?);
+    let from = seen.find(words::USER).map_or(0, |asked| asked.end);
+    let before = text.get(from..thoughts.start)?;
+    let rest = &text[thoughts.end..];
+    let answer = seen.find(words::ASSISTANT).map(|answer| answer.start);
+    let until = answer.and_then(|at| at.checked_sub(thoughts.end));
+    let behind = &rest[..until.unwrap_or(rest.len())];
+    let is_opened = marks(before)
+        .next_back()
+        .is_some_and(|(_, mark)| mark.opens);
+    // Some models end thoughts with a token that ends other things, too.
+    let ends = |token: &str| token.to_lowercase().contains("end");
+    let is_closed = marks(behind).next().is_some_and(|(_, mark)| !mark.opens)
+        || control_tokens_in(behind).next().is_some_and(ends);
+    match (is_opened, is_closed) {
+        (true, false) => Some("a mark opens the thoughts, and none closes them"),
+        (false, true) if marks(behind).next().is_some() => {
+            Some("a mark closes the thoughts, and none opens them")
+        }
+        _ => None,
     }
 }
 
@@ -202,10 +294,16 @@ fn demand(
 fn end_of_thoughts(seen: &ProbeOutcome) -> Option<&str> {
     let text = seen.text()?;
     let before = seen.before(words::ASSISTANT).unwrap_or(text);
-    let (at, mark) = marks(before).next_back()?;
+    let mut all = marks(before);
+    let (at, mark) = all.next_back()?;
     let is_behind_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
     let is_last = before[at + mark.len..].trim().is_empty();
-    (!mark.opens && is_behind_question && is_last).then(|| &before[at..])
+    // Without a thought between them, both marks count.
+    let opening = all
+        .next_back()
+        .filter(|(opened, mark)| mark.opens && before[opened + mark.len..at].trim().is_empty());
+    let from = opening.map_or(at, |(opened, _)| opened);
+    (!mark.opens && is_behind_question && is_last).then(|| &before[from..])
 }
 
 /// A mark with its white space.

@@ -181,6 +181,9 @@ fn by_kind(prober: &Prober<'_>, texts: &[&str]) -> String {
     of_kind.collect::<Vec<_>>().join("; ")
 }
 
+/// Tokens that no other form has: those of MiniMax.
+const UNUSUAL: [&str; 5] = ["]~b]", "[e~[", "]~!b[", "]!p~[", "]!d~["];
+
 /// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without
 /// spaces.
 pub(super) fn control_tokens(text: &str) -> Vec<String> {
@@ -195,8 +198,17 @@ pub(super) fn control_tokens(text: &str) -> Vec<String> {
 
 /// The same, each as often as it is there, in the order of the text.
 pub(super) fn control_tokens_in(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    let opens = text.char_indices().filter(|(_, c)| matches!(c, '<' | '['));
+    let opens = text
+        .char_indices()
+        .filter(|(_, c)| matches!(c, '<' | '[' | ']'));
     opens.filter_map(|(at, open)| {
+        let unusual = UNUSUAL.iter().find(|token| text[at..].starts_with(**token));
+        if let Some(token) = unusual {
+            return Some(&text[at..at + token.len()]);
+        }
+        if open == ']' {
+            return None;
+        }
         let close = if open == '<' { '>' } else { ']' };
         let rest = &text[at..];
         let end = rest.find(close)?;

@@ -12,10 +12,11 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME,
-    NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT, RESULT_ALONE, SYSTEM_TOOLS,
-    TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
+    ASSISTANT_FIRST_TOOLS, CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, EMPTY_CALLS,
+    LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT,
+    RESULT_ALONE, SYSTEM_TOOLS, TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
 };
+use crate::probe::manner::{open, with_tools};
 use crate::probe::{Manner, ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
@@ -72,12 +73,29 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
                 Evidence::one(what, &beside)
             });
         }
-        let called = prober.see(CALL_RESULT);
-        if seen.has(words::TOOL_ABOUT) && called.has(words::RESULT) {
-            tally.demand(called.has(words::TOOL_ABOUT), || {
-                let what = "the tools are not in the prompt any more when a result is there";
-                Evidence::one(what, &called)
-            });
+        for (probe, word, when) in [
+            (
+                ASSISTANT_FIRST_TOOLS,
+                words::USER,
+                "if the assistant speaks first",
+            ),
+            (
+                OTHER_QUESTION,
+                words::SECOND_USER,
+                "with the second question",
+            ),
+            (
+                CALL_RESULT,
+                words::RESULT,
+                "any more when a result is there",
+            ),
+        ] {
+            let later = prober.see(probe);
+            if seen.has(words::TOOL_ABOUT) && later.has(word) {
+                tally.demand(later.has(words::TOOL_ABOUT), || {
+                    Evidence::one(format!("the tools are not in the prompt {when}"), &later)
+                });
+            }
         }
         tally.judgement()
     },
@@ -202,7 +220,7 @@ pub(super) static NO_CALLS_ALIKE: Contract = Contract {
         }
         for (probe, what) in [(EMPTY_CALLS, "an empty list"), (NULL_CALLS, "null")] {
             let seen = prober.see(probe);
-            let severity = match &seen.outcome {
+            let severity = match &*seen.outcome {
                 Outcome::Failed {
                     stage: Stage::Input,
                     ..
@@ -370,9 +388,67 @@ pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
                 });
             }
         }
+        nameless(&mut tally, prober);
+        reads_as_another(&mut tally, prober, capabilities);
         tally.judgement()
     },
 };
+
+/// A result need not name its tool: OpenAI's clients send its ID alone.
+fn nameless(tally: &mut Tally, prober: &Prober<'_>) {
+    let (named, seen) = (prober.see(CALL_RESULT), prober.see(NO_NAME));
+    if !named.has(words::RESULT) {
+        return;
+    }
+    let is_failure = matches!(&*seen.outcome,
+        Outcome::Failed { stage, .. } if *stage != Stage::Input
+    );
+    tally.demand(!is_failure, || {
+        let what = format!("a result that does not name its tool: {}", seen.refusal());
+        Evidence::one(what, &seen)
+    });
+    // Behind the call, only the name is gone.
+    let behind = |seen: &ProbeOutcome| {
+        let value = [words::FIRST_VALUE, words::SECOND_VALUE];
+        let ends = value.iter().filter_map(|word| Some(seen.find(word)?.end));
+        seen.text()
+            .and_then(|text| Some(text[ends.max()?..].to_owned()))
+    };
+    if let (Some(with), Some(without)) = (behind(&named), behind(&seen)) {
+        let is_hole = with != without && with.replacen(words::TOOL, "", 1) == without;
+        tally.demand_with(Severity::Warning, !is_hole, || {
+            let what = "a result that does not name its tool leaves a hole where the name stands";
+            Evidence::differ(what, &named, &seen)
+        });
+    }
+}
+
+/// A result reads neither as an answer of the model nor as a question.
+fn reads_as_another(tally: &mut Tally, prober: &Prober<'_>, capabilities: &Capabilities) {
+    let seen = prober.see(CALL_RESULT);
+    if !seen.has(words::RESULT) {
+        return;
+    }
+    let m = prober.manner();
+    for (role, name, who) in [
+        ("assistant", "result-as-answer", "an answer of the model"),
+        ("user", "result-as-question", "a question"),
+    ] {
+        let messages = vec![m.user(), m.call(), m.message(role, words::RESULT)];
+        let about = "the words of a result in another role";
+        let other = prober.ask(name, about, with_tools(open(messages)));
+        // A template that knows no tools takes every role for one that it knows.
+        let severity = match role {
+            _ if !capabilities.tools.is_kept() => Severity::Limitation,
+            "assistant" => Severity::Error,
+            _ => Severity::Warning,
+        };
+        tally.demand_with(severity, seen.text() != other.text(), || {
+            let what = format!("a result reads exactly as {who}");
+            Evidence::one(what, &seen).at(seen.find(words::RESULT))
+        });
+    }
+}
 
 pub(super) static RESULT_VERBATIM: Contract = Contract {
     id: "result-verbatim",
@@ -389,6 +465,10 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
                 tally.skip("results are not in the prompt");
             } else if text.contains(&quoted_result()) {
                 tally.holds();
+            } else if let Some(at) = text.find(r#"\\\"C"#) {
+                let what = "quotes and line breaks of a result are escaped twice";
+                let evidence = Evidence::one(what, &seen).at(Some(at..at + 5));
+                tally.broken(evidence.with(Severity::Error));
             } else if let Some(at) = text.find("\\\"C\\\"") {
                 let what = "quotes and line breaks of a result are escaped";
                 let evidence = Evidence::one(what, &seen).at(Some(at..at + "\\\"C\\\"".len()));

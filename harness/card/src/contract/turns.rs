@@ -3,15 +3,17 @@
 use rolecall_model::Dialect;
 
 use super::definition::Contract;
+use super::endings::{end_alike, shown, spelt};
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::thoughts::marks;
 use super::tokens::{control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, OTHER_QUESTION, SAME_QUESTION, SYSTEM_TURNS, TWO_TURNS,
-    TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT,
+    ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, OTHER_QUESTION, REASONED, SAME_QUESTION, SYSTEM_TURNS,
+    TWO_TURNS, TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -46,14 +48,6 @@ fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
     }
 }
 
-/// White space in words.
-fn spelt(gap: &str) -> String {
-    match gap {
-        "" => "nothing".to_owned(),
-        gap => shown(gap),
-    }
-}
-
 pub(super) static TURNS_CLOSED: Contract = Contract {
     id: "turns-closed",
     meaning: "every turn ends with the token that ends the others",
@@ -74,6 +68,7 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
             }
         }
         turns_apart_alike(&mut tally, &prober.see(TWO_TURNS_USER_CLOSED));
+        end_alike(&mut tally, prober);
         tally.judgement()
     },
 };
@@ -242,17 +237,12 @@ fn last_opening(before: &str) -> String {
     start.map_or_else(|| "another text".to_owned(), |at| shown(&before[at..]))
 }
 
-/// A text in backquotes, with its line breaks written out.
-fn shown(text: &str) -> String {
-    format!("`{}`", text.replace('\n', "\\n"))
-}
-
 pub(super) static OPENING_ON_REQUEST: Contract = Contract {
     id: "opening-on-request",
     meaning: "a model turn is opened where an answer is asked for, and nowhere else",
     guards_against: "a turn that nobody asked for, or an answer that the model has to open itself",
     severity: Severity::Error,
-    dialects: &[Dialect::Jinja],
+    dialects: &Dialect::ALL,
     page: include_str!("pages/opening-on-request.md"),
     judge: opening_on_request,
 };
@@ -265,6 +255,12 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
     let (Some(open), Some(text)) = (tally.text(&asked), tally.text(&finished)) else {
         return tally.judgement();
     };
+    opens_as_history(&mut tally, prober);
+    opens_once(&mut tally, prober);
+    if prober.dialect() == Dialect::Go {
+        tally.skip("how a model's turn opens cannot be told from the prompts");
+        return tally.judgement();
+    }
     let opening = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } => Some(text.trim()),
         // What stands before an answer, from its last control token on.
@@ -303,6 +299,99 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         None => tally.skip("how a model's turn opens cannot be told from the prompts"),
     }
     tally.judgement()
+}
+
+/// Demands that a prompt that asks for an answer goes on up to the answer, as the history does. What
+/// a model may write itself, such as the mark of its thoughts, is left to it.
+fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
+    let thoughts = prober.see(REASONED);
+    for (asked, question, finished, answer) in [
+        (USER, words::USER, USER_ASSISTANT, words::ASSISTANT),
+        (
+            USER_ASSISTANT_USER,
+            words::SECOND_USER,
+            TWO_TURNS,
+            words::SECOND_ASSISTANT,
+        ),
+    ] {
+        let (asked, finished) = (prober.see(asked), prober.see(finished));
+        let (Some(open), Some(before)) = (asked.text(), finished.before(answer)) else {
+            continue;
+        };
+        let Some(gap) = before.strip_prefix(open).map(str::trim) else {
+            continue;
+        };
+        // Before thoughts stands another mark: the model chooses.
+        let is_chosen = thoughts
+            .before(words::REASONING)
+            .and_then(|before| before.strip_prefix(prober.see(USER).text()?))
+            .is_some_and(|other| !other.trim().starts_with(gap));
+        if gap.is_empty() || marks(gap).next().is_some() || is_chosen {
+            continue;
+        }
+        let is_opening = match prober.dialect() {
+            Dialect::Jinja => {
+                control_tokens_in(gap)
+                    .next()
+                    .is_some_and(|token| gap.starts_with(token))
+                    && asked
+                        .before(question)
+                        .is_some_and(|before| before.trim_end().ends_with(gap))
+            }
+            Dialect::Go => {
+                let is_mark = ["channel", "RESPONSE", "think"]
+                    .iter()
+                    .any(|word| gap.contains(word));
+                gap.contains(char::is_alphanumeric) && !is_mark
+            }
+        };
+        tally.demand(!is_opening, || {
+            let what = format!(
+                "an earlier answer stands behind {}, and the prompt ends before that",
+                shown(gap)
+            );
+            Evidence::no_prefix(what, &asked, &finished)
+        });
+    }
+}
+
+/// Demands that no opening stands twice in a row between a question and its answer.
+fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
+    for probe in [USER, USER_ASSISTANT, USER_ASSISTANT_USER] {
+        let seen = prober.see(probe);
+        let until = seen.find(words::ASSISTANT).map(|answer| answer.start);
+        let text = seen.text().zip(seen.find(words::USER));
+        let Some(between) =
+            text.and_then(|(text, asked)| text.get(asked.end..until.unwrap_or(text.len())))
+        else {
+            continue;
+        };
+        let twice = doubled(between);
+        tally.demand(twice.is_none(), || {
+            let what = format!("{} stands twice in a row", shown(twice.unwrap_or_default()));
+            Evidence::one(what, &seen)
+        });
+    }
+}
+
+/// A control token with the text behind it, if both follow once more.
+fn doubled(text: &str) -> Option<&str> {
+    let tokens: Vec<&str> = control_tokens_in(text).collect();
+    let mut from = 0;
+    for token in tokens {
+        let at = from + text[from..].find(token)?;
+        from = at + token.len();
+        let Some(again) = text[from..].find(token).map(|gap| from + gap) else {
+            continue;
+        };
+        let first = &text[at..again];
+        let is_short =
+            first.len() - token.len() <= 20 && !first[token.len()..].contains(['<', '[']);
+        if is_short && marks(first).next().is_none() && text[again..].starts_with(first) {
+            return Some(first);
+        }
+    }
+    None
 }
 
 /// The token behind a finished answer that opens a model's turn: one that stands between a question

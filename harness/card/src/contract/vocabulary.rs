@@ -10,11 +10,12 @@ use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::thoughts::mark_at;
 use super::tokens::{control_tokens, special_token};
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, SPACES, SPACES_BEHIND, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER, USER_ASSISTANT,
-    USER_ASSISTANT_USER, USER_SPACES,
+    CALL, CALL_RESULT, IMAGE, REASONED, SPACES, SPACES_BEHIND, SYSTEM_TURNS, TOOLS, TWO_TURNS,
+    USER, USER_ASSISTANT, USER_ASSISTANT_USER, USER_SPACES, VIDEO,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, words};
 use crate::tokenizer::{Cutter, Token, TokenKind, Tokenizer};
@@ -55,7 +56,16 @@ pub(super) static CONTROL_TOKENS_KNOWN: Contract = Contract {
 };
 
 /// The probes whose prompts have most of what a template writes.
-const TELLING: [Probe; 5] = [USER, TWO_TURNS, SYSTEM_TURNS, TOOLS, CALL_RESULT];
+const TELLING: [Probe; 8] = [
+    USER,
+    TWO_TURNS,
+    SYSTEM_TURNS,
+    TOOLS,
+    CALL_RESULT,
+    REASONED,
+    IMAGE,
+    VIDEO,
+];
 
 /// Where a text that looks like a control token stands.
 struct WrittenToken<'s> {
@@ -147,6 +157,10 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 let what = format!("{none}; `{near}`, which the template never writes, is");
                 tally.broken(evidence(what).with(Severity::Warning));
             }
+            _ if let Some(kin) = of_its_kind(tokenizer, token, &is_written) => {
+                let what = format!("{none}; `{kin}`, which the template never writes, is");
+                tally.broken(evidence(what).with(Severity::Warning));
+            }
             _ if !is_barred(token) || seen.is_none() => {}
             _ if has_barred => {
                 let what = format!("{none}, although others that the template writes are");
@@ -166,6 +180,29 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         tally.skip("the template writes no control tokens");
     }
     tally.judgement()
+}
+
+/// A token of the model that a text was meant to be, by what both say: a mark of thoughts, or of an
+/// image. None if the template writes such a token.
+fn of_its_kind<'t>(
+    tokenizer: &'t Tokenizer,
+    token: &str,
+    is_written: &impl Fn(&str) -> bool,
+) -> Option<&'t str> {
+    const MEDIA: [&str; 3] = ["image", "img", "vision"];
+    let is_medium = |text: &str| {
+        let lower = text.to_lowercase();
+        MEDIA.iter().any(|word| lower.contains(word))
+    };
+    let is_kin = |text: &str| match mark_at(token).filter(|mark| mark.len == token.len()) {
+        Some(mark) => {
+            mark_at(text).is_some_and(|other| other.len == text.len() && other.opens == mark.opens)
+        }
+        None => is_medium(token) && is_medium(text),
+    };
+    let mut kin = tokenizer.texts().filter(|text| is_kin(text)).peekable();
+    let first = kin.peek().copied()?;
+    (!kin.any(is_written)).then_some(first)
 }
 
 /// Demands that a token of the model is cut as one wherever a prompt has it. The vocabulary can
@@ -207,6 +244,7 @@ pub(super) static TURN_END_STOPS: Contract = Contract {
 
 fn turn_end_stops(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
+    stops_of_the_modelfile(&mut tally, prober);
     let Some(tokenizer) = tokenizer(&mut tally, prober) else {
         return tally.judgement();
     };
@@ -272,6 +310,28 @@ fn turn_end_stops(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         });
     }
     tally.judgement()
+}
+
+/// A template writes at least one of the texts at which Ollama ends answers, as its `PARAMETER stop`
+/// says. The model may stop at a token of its own besides.
+fn stops_of_the_modelfile(tally: &mut Tally, prober: &Prober<'_>) {
+    let stops = &prober.template().setup.stops;
+    if stops.is_empty() {
+        return;
+    }
+    let probes = [SYSTEM_TURNS, TWO_TURNS, CALL_RESULT];
+    let is_written = probes.iter().any(|probe| {
+        let seen = prober.see(*probe);
+        let text = seen.text().unwrap_or_default();
+        stops.iter().any(|stop| text.contains(stop.trim()))
+    });
+    tally.demand_with(Severity::Warning, is_written, || {
+        let what = format!(
+            "answers shall end at `{}`, says PARAMETER stop, and the template writes nothing of that",
+            stops.join("` or `")
+        );
+        Evidence::one(what, &prober.see(TWO_TURNS))
+    });
 }
 
 pub(super) static ONE_BOS_TOKENISED: Contract = Contract {

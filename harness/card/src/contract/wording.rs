@@ -9,9 +9,10 @@ use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::control_tokens;
 use crate::probe::catalogue::{
-    CALL_RESULT, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS, TWO_TURNS, USER,
+    CALL_RESULT, CALL_TURN_USER, IMAGE, PARALLEL, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS,
+    TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER, USER_ASSISTANT_USER,
 };
-use crate::probe::{ProbeOutcome, words};
+use crate::probe::{ProbeOutcome, Prober, words};
 
 pub(super) static PLACEHOLDERS_FILLED: Contract = Contract {
     id: "placeholders-filled",
@@ -35,6 +36,14 @@ pub(super) static PLACEHOLDERS_FILLED: Contract = Contract {
                 let what = format!("the placeholder `{placeholder}` is in the prompt");
                 let place = at..at + placeholder.len();
                 tally.broken(Evidence::one(what, &seen).at(Some(place)));
+                return tally.judgement();
+            }
+            if let Some(at) = text
+                .find("<<<<<<< ")
+                .filter(|_| text.contains("\n>>>>>>> "))
+            {
+                let what = "marks of a conflict that Git left in the file are in the prompt";
+                tally.broken(Evidence::one(what, &seen).at(Some(at..at + 7)));
                 return tally.judgement();
             }
             // No text of the conversation has a line break, so none is written out in JSON.
@@ -86,7 +95,7 @@ fn written_out(text: &str) -> Option<usize> {
 
 pub(super) static TEXTS_APART: Contract = Contract {
     id: "texts-apart",
-    meaning: "with tools, texts stand apart from the words around them as without tools",
+    meaning: "texts, tools, calls and documents stand apart from what is beside them",
     guards_against: "a system text that runs into the instructions about tools",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
@@ -105,10 +114,13 @@ pub(super) static TEXTS_APART: Contract = Contract {
                 tally.skip(format!("{who} is not in the prompt"));
                 continue;
             }
-            let before = |seen: &ProbeOutcome| is_glued(seen.before(word)?.chars().next_back());
-            let behind = |seen: &ProbeOutcome| is_glued(seen.behind(word)?.chars().next());
-            let glued = |place: &dyn Fn(&ProbeOutcome) -> Option<()>| {
-                place(&tools).is_some() && place(&plain).is_none()
+            let before = |seen: &ProbeOutcome| seen.before(word)?.chars().next_back();
+            let behind = |seen: &ProbeOutcome| seen.behind(word)?.chars().next();
+            let glued = |place: &dyn Fn(&ProbeOutcome) -> Option<char>| {
+                let (tools, plain) = (place(&tools), place(&plain));
+                let is_space = |c: Option<char>| c.is_some_and(char::is_whitespace);
+                is_glued(tools) && !is_glued(plain)
+                    || is_space(plain) && tools.is_some() && !is_space(tools)
             };
             let how = match (glued(&before), glued(&behind)) {
                 (false, false) => None,
@@ -125,14 +137,152 @@ pub(super) static TEXTS_APART: Contract = Contract {
                 Evidence::one(what, &tools).at(tools.find(word))
             });
         }
+        messages_apart(&mut tally, prober);
+        objects_apart(&mut tally, prober);
         tally.judgement()
     },
 };
 
 /// Whether a character is a part of words: a text that touches it runs into them.
-fn is_glued(c: Option<char>) -> Option<()> {
-    c.filter(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?'))
-        .map(|_| ())
+fn is_glued(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?'))
+}
+
+/// Demands that something stands between the texts of two messages.
+fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
+    const SPOKEN: [&str; 6] = [
+        words::SYSTEM,
+        words::SECOND_SYSTEM,
+        words::USER,
+        words::SECOND_USER,
+        words::ASSISTANT,
+        words::RESULT,
+    ];
+    for probe in [
+        SYSTEM_USER,
+        SYSTEM_TURNS,
+        TWO_SYSTEM,
+        TWO_USERS,
+        TWO_TURNS,
+        SYSTEM_TOOLS,
+        CALL_TURN_USER,
+    ] {
+        let seen = prober.see(probe);
+        let touching = SPOKEN.iter().find_map(|word| {
+            let place = seen.find(word)?;
+            let behind = seen.text()?.get(place.end..)?.to_ascii_lowercase();
+            let next = words::ALL.iter().find(|next| behind.starts_with(**next))?;
+            Some(place.start..place.end + next.len())
+        });
+        if seen.text().is_some() {
+            tally.demand(touching.is_none(), || {
+                let what = format!("the texts of two messages touch: {}", probe.about);
+                Evidence::one(what, &seen).at(touching.clone())
+            });
+        }
+    }
+}
+
+/// Demands that something stands between two tools, calls or documents that are written as JSON.
+fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
+    for (probe, first, second, what) in [
+        (TOOLS, words::TOOL, words::SECOND_TOOL, "two tools"),
+        (
+            PARALLEL,
+            words::SECOND_VALUE,
+            words::THIRD_VALUE,
+            "two calls",
+        ),
+        (
+            PARALLEL,
+            words::FIRST_VALUE,
+            words::THIRD_VALUE,
+            "two calls",
+        ),
+        (
+            TWO_DOCUMENTS,
+            words::DOCUMENT,
+            words::SECOND_DOCUMENT,
+            "two documents",
+        ),
+    ] {
+        let seen = prober.see(probe);
+        let (Some(from), Some(until)) = (seen.find(first), seen.find(second)) else {
+            continue;
+        };
+        let between = seen.text().and_then(|text| text.get(from.end..until.start));
+        let at = between
+            .and_then(|text| text.find("}{"))
+            .map(|at| from.end + at);
+        tally.demand(at.is_none(), || {
+            let what = format!("{what} touch, as in `}}{{`");
+            Evidence::one(what, &seen).at(at.map(|at| at..at + 2))
+        });
+    }
+}
+
+pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
+    id: "indentation-outside",
+    meaning: "the indentation of the template's source is not in the prompt",
+    guards_against: "blanks that no model saw in training, because of one missing `-`",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/indentation-outside.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (probe, word) in [
+            (SYSTEM_USER, words::SYSTEM),
+            (SYSTEM_USER, words::USER),
+            (USER_ASSISTANT_USER, words::ASSISTANT),
+            (CALL_RESULT, words::RESULT),
+            (PARALLEL, words::SECOND_RESULT),
+            (IMAGE, words::USER),
+        ] {
+            let seen = prober.see(probe);
+            let (Some(before), Some(behind)) = (seen.before(word), seen.behind(word)) else {
+                continue;
+            };
+            let is_indented = is_indentation(behind) || is_indented_token(before);
+            tally.demand(!is_indented, || {
+                let what = format!(
+                    "blanks of the source stand beside a text or a token: {}",
+                    probe.about
+                );
+                Evidence::one(what, &seen).at(seen.find(word))
+            });
+        }
+        tally.skip("nothing of a conversation is in the prompt");
+        tally.judgement()
+    },
+};
+
+/// How many blanks in a row make an indentation.
+const INDENTATION: &str = "   ";
+
+/// Whether a text begins with a line break and an indentation, and behind it stands a token, or
+/// nothing. A message in JSON or YAML may be indented on purpose.
+fn is_indentation(text: &str) -> bool {
+    let rest = text.trim_start();
+    let gap = &text[..text.len() - rest.len()];
+    let line = gap.rsplit('\n').next().unwrap_or_default();
+    let is_token = control_tokens(rest)
+        .first()
+        .is_some_and(|token| rest.starts_with(token.as_str()))
+        || rest.starts_with("</");
+    gap.contains('\n') && line.starts_with(INDENTATION) && is_token
+        || gap
+            .split('\n')
+            .skip(1)
+            .any(|line| line.starts_with(INDENTATION) && gap.matches('\n').count() > 1)
+}
+
+/// Whether a text ends with tokens on an indented line.
+fn is_indented_token(text: &str) -> bool {
+    let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
+    let rest = line.trim_start();
+    let is_line = text.trim_end().contains('\n') && line.len() - rest.len() >= INDENTATION.len();
+    let all: usize = control_tokens(rest).iter().map(String::len).sum();
+    is_line && !rest.is_empty() && all == rest.len()
 }
 
 pub(super) static CONTROL_TOKENS_SPELT: Contract = Contract {

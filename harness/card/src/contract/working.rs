@@ -10,8 +10,10 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, COMPACT_ARGUMENTS, DOCUMENT, OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL,
-    SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS, TWO_TURNS, USER_ASSISTANT, USER_ASSISTANT_USER,
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_TURN_USER, CALL_WITH_TEXT, COMPACT_ARGUMENTS,
+    DOCUMENT, DOCUMENT_TOOLS, OBJECT_ARGUMENTS, OTHER_QUESTION, PARALLEL, RICH_TOOL,
+    SYSTEM_CALL_RESULT, SYSTEM_DOCUMENT, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS,
+    TWO_ROUNDS, TWO_TURNS, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober};
 
@@ -108,8 +110,43 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             });
         }
     }
+    combined(&mut tally, prober);
     unknown_names(&mut tally, prober);
     tally.judgement()
+}
+
+/// Conversations, each with those that have a part of it.
+const COMBINED: [(Probe, &[Probe]); 10] = [
+    (SYSTEM_TOOLS, &[SYSTEM_USER, TOOLS]),
+    (SYSTEM_CALL_RESULT, &[SYSTEM_USER, CALL_RESULT]),
+    (CALL_RESULT_ASSISTANT, &[CALL_RESULT, USER_ASSISTANT]),
+    (CALL_TURN_USER, &[CALL_RESULT, USER_ASSISTANT_USER]),
+    (TWO_ROUNDS, &[CALL_RESULT]),
+    (OTHER_QUESTION, &[TOOLS, USER_ASSISTANT_USER]),
+    (SYSTEM_TURNS, &[SYSTEM_USER, USER_ASSISTANT_USER]),
+    (CALL_WITH_TEXT, &[CALL_RESULT]),
+    (DOCUMENT_TOOLS, &[DOCUMENT, TOOLS]),
+    (SYSTEM_DOCUMENT, &[SYSTEM_USER, DOCUMENT]),
+];
+
+/// What works alone works together: each part of a conversation gives a prompt, and so does the
+/// whole. A template may refuse in its own words what its model does not know, such as text beside a
+/// call.
+fn combined(tally: &mut Tally, prober: &Prober<'_>) {
+    for (whole, parts) in COMBINED {
+        let seen = prober.see(whole);
+        let works = |probe: &Probe| prober.see(*probe).text().is_some();
+        let is_known = ![CALL_WITH_TEXT, DOCUMENT_TOOLS].contains(&whole);
+        let is_refused = matches!(*seen.outcome, Outcome::Raised { .. }) && is_known;
+        if (is_failure(&seen) || is_refused) && parts.iter().all(works) {
+            let what = format!(
+                "each part of this conversation works, and the whole does not: {}: {}",
+                whole.about,
+                failure(prober, &seen)
+            );
+            tally.broken(Evidence::one(what, &seen));
+        }
+    }
 }
 
 /// A missing filter or test is a defect in every conversation that reaches it.
@@ -157,7 +194,7 @@ fn forbidden_method(prober: &Prober<'_>, line: usize, message: &str) -> Option<S
 
 /// Whether an engine gave up: the template did not refuse, and neither did its front.
 fn is_failure(seen: &ProbeOutcome) -> bool {
-    match &seen.outcome {
+    match &*seen.outcome {
         Outcome::Rendered { .. } | Outcome::Raised { .. } => false,
         Outcome::Failed { stage, .. } => *stage != Stage::Input,
         Outcome::Exceeded { .. } | Outcome::Crashed { .. } | Outcome::NotAsked { .. } => true,
@@ -166,7 +203,7 @@ fn is_failure(seen: &ProbeOutcome) -> bool {
 
 /// How it gave up, with the line of the template.
 fn failure(prober: &Prober<'_>, seen: &ProbeOutcome) -> String {
-    match &seen.outcome {
+    match &*seen.outcome {
         Outcome::Failed {
             line: Some(line),
             message,

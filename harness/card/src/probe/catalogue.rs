@@ -19,8 +19,8 @@ pub const SPACES: &str = "  \n\t";
 /// And behind it.
 pub(crate) const SPACES_BEHIND: &str = " \t\n\n";
 
-/// Blank lines, white space and signs of HTML in the middle of a text.
-pub(crate) const INSIDE: &str = "\n\n\n    <b>&\"'</b>  ";
+/// Blank lines, white space, signs of HTML and capital letters in the middle of a text.
+pub(crate) const INSIDE: &str = "\n\n\n    <b>&\"'Äb Cd</b>  ";
 
 macro_rules! probes {
     ($(#[doc = $about:literal] $name:ident = $id:literal, |$manner:pat_param| $case:expr;)*) => {
@@ -82,6 +82,24 @@ probes! {
     /// a system message before twelve questions and their answers, and another question
     SYSTEM_LONG = "system-long", |m| open([vec![m.system()], long(m)].concat());
 
+    /// a question of several thousand letters
+    LONG_TEXT = "long-text", |m| open(vec![m.message("user", &long_text())]);
+    /// a tool's result of several thousand letters
+    LONG_RESULT = "long-result", |m| {
+        let mut result = m.result();
+        result["content"] = m.content(&long_text());
+        with_tools(open(vec![m.user(), m.call(), result]))
+    };
+    /// a question and six tools
+    MANY_TOOLS = "many-tools", |m| Case {
+        tools: Some(words::TURNS.iter().take(6).map(|(name, _)| tool(name)).collect()),
+        ..open(vec![m.user()])
+    };
+    /// four calls at once, and their results
+    MANY_CALLS = "many-calls", |m| with_tools(open(many_calls(m)));
+    /// four rounds of calls
+    MANY_ROUNDS = "many-rounds", |m| with_tools(open(many_rounds(m)));
+
     /// a question as a text part
     USER_PARTS = "user-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::USER])})]);
     /// a question in two text parts
@@ -109,6 +127,14 @@ probes! {
     IMAGE_BEHIND = "image-behind", |_| shown(IMAGE_PART, &[words::USER, ""]);
     /// an image without a word
     IMAGE_ALONE = "image-alone", |_| shown(IMAGE_PART, &[""]);
+    /// an image in each of two questions
+    IMAGES_IN_TURNS = "images-in-turns", |m| {
+        let question = |text: &str| {
+            let parts: Value = vec![json!({"type": "image"}), json!({"type": "text", "text": text})].into();
+            json!({"role": "user", "content": parts})
+        };
+        open(vec![question(words::USER), m.assistant(), question(words::SECOND_USER)])
+    };
     /// a recording and a question
     AUDIO = "audio", |_| shown(AUDIO_PART, &["", words::USER]);
     /// two recordings and a question
@@ -225,6 +251,8 @@ probes! {
     CALL_RESULT = "call-result", |m| with_tools(open(vec![m.user(), m.call(), m.result()]));
     /// a question, a call and its result, no answer asked for
     CALL_RESULT_CLOSED = "call-result-closed", |m| with_tools(closed(vec![m.user(), m.call(), m.result()]));
+    /// a question, a call, its result and another question
+    CALL_RESULT_USER = "call-result-user", |m| with_tools(open(vec![m.user(), m.call(), m.result(), m.second_user()]));
     /// a question, a call, its result and the answer
     CALL_RESULT_ASSISTANT = "call-result-assistant", |m| with_tools(closed(vec![
         m.user(), m.call(), m.result(), m.second_assistant(),
@@ -263,31 +291,27 @@ probes! {
         m.user(), call_with_text(m), m.result(), m.second_assistant(),
     ]));
     /// two calls at once, and their results
-    PARALLEL = "parallel", |m| {
-        let second = m.arguments(&json!({words::FIRST_KEY: words::THIRD_VALUE, words::SECOND_KEY: words::FOURTH_VALUE}));
-        let mut call = m.call();
-        call["tool_calls"] = json!([
-            tool_call("callquil1", words::TOOL, &m.usual_arguments()),
-            tool_call("callquil2", words::SECOND_TOOL, &second),
-        ]);
-        let result = json!({
-            "role": "tool",
-            "tool_call_id": "callquil2",
-            "name": words::SECOND_TOOL,
-            "content": m.content(words::SECOND_RESULT),
-        });
-        with_tools(open(vec![m.user(), call, m.result(), result]))
-    };
+    PARALLEL = "parallel", |m| with_tools(open(parallel(m)));
+    /// two calls at once, their results, the answer, and a second question
+    PARALLEL_TURN = "parallel-turn", |m| with_tools(open(answered(m, parallel(m))));
     /// a call and its result, and then another call and its result
-    TWO_ROUNDS = "two-rounds", |m| {
-        let arguments = m.arguments(&json!({words::FIRST_KEY: words::THIRD_VALUE, words::SECOND_KEY: words::FOURTH_VALUE}));
-        let mut call = m.call_with(&arguments);
-        call["tool_calls"][0]["id"] = json!("callquil2");
-        let mut result = m.result();
-        result["tool_call_id"] = json!("callquil2");
-        result["content"] = m.content(words::SECOND_RESULT);
-        with_tools(open(vec![m.user(), m.call(), m.result(), call, result]))
-    };
+    TWO_ROUNDS = "two-rounds", |m| with_tools(open(rounds(m)));
+    /// two rounds of calls, the answer, and a second question
+    TWO_ROUNDS_TURN = "two-rounds-turn", |m| with_tools(open(answered(m, rounds(m))));
+    /// a system message, a second question and tools that are not called
+    SYSTEM_OTHER_QUESTION = "system-other-question", |m| with_tools(open(behind_system(m, vec![
+        m.user(), m.assistant(), m.second_user(),
+    ])));
+    /// a system message, a question, a call and its result
+    SYSTEM_CALL_RESULT = "system-call-result", |m| with_tools(open(behind_system(m, vec![m.user(), m.call(), m.result()])));
+    /// a system message, a whole turn with a call, and a second question
+    SYSTEM_CALL_TURN = "system-call-turn", |m| with_tools(open(behind_system(m, answered(m, vec![
+        m.user(), m.call(), m.result(),
+    ]))));
+    /// a system message, two calls at once, their results, the answer, and a second question
+    SYSTEM_PARALLEL_TURN = "system-parallel-turn", |m| with_tools(open(behind_system(m, answered(m, parallel(m)))));
+    /// a system message, two rounds of calls, the answer, and a second question
+    SYSTEM_TWO_ROUNDS_TURN = "system-two-rounds-turn", |m| with_tools(open(behind_system(m, answered(m, rounds(m)))));
     /// a call whose arguments are an object
     OBJECT_ARGUMENTS = "object-arguments", |m| arguments(m, &usual());
     /// a call whose arguments are a JSON text with spaces, as Python writes it
@@ -352,6 +376,25 @@ probes! {
         with_tools(open(vec![m.user(), call, m.result()]))
     };
 
+    /// two rounds of calls, each with reasoning
+    REASONED_LOOP = "reasoned-loop", |m| with_tools(open(reasoned_rounds(m)));
+    /// two rounds of calls with reasoning behind a system message
+    SYSTEM_REASONED_LOOP = "system-reasoned-loop", |m| with_tools(open(behind_system(m, reasoned_rounds(m))));
+    /// a turn with a call and reasoning, and a second question
+    REASONED_TURN_USER = "reasoned-turn-user", |m| with_tools(open(reasoned_turn(m)));
+    /// a system message, a turn with a call and reasoning, and a second question
+    SYSTEM_REASONED_TURN_USER = "system-reasoned-turn-user", |m| with_tools(open(behind_system(m, reasoned_turn(m))));
+    /// a system message, an answer with reasoning, and a second question
+    SYSTEM_REASONED_USER = "system-reasoned-user", |m| open(behind_system(m, vec![
+        m.user(), reasoned(m, &["reasoning_content", "reasoning", "thinking"]), m.second_user(),
+    ]));
+    /// an answer with its thoughts in the content, as a model writes it
+    INLINE_THOUGHTS = "inline-thoughts", |m| closed(vec![m.user(), m.message("assistant", &inline_thoughts())]);
+    /// an answer with its thoughts in the content, and a second question
+    INLINE_THOUGHTS_USER = "inline-thoughts-user", |m| open(vec![
+        m.user(), m.message("assistant", &inline_thoughts()), m.second_user(),
+    ]);
+
     /// a question with a document
     DOCUMENT = "document", |m| with_document(open(vec![m.user()]));
     /// a question with two documents
@@ -366,6 +409,23 @@ probes! {
         }
         case
     };
+    /// a document with its text under the name `text` alone
+    DOCUMENT_TEXT = "document-text", |m| Case {
+        documents: Some(vec![json!({"title": "a title", "text": words::DOCUMENT})]),
+        ..open(vec![m.user()])
+    };
+    /// a system message and a question with a document
+    SYSTEM_DOCUMENT = "system-document", |m| with_document(open(vec![m.system(), m.user()]));
+    /// a second question with a document
+    DOCUMENT_TURN = "document-turn", |m| with_document(open(vec![m.user(), m.assistant(), m.second_user()]));
+    /// a question with a document and tools
+    DOCUMENT_TOOLS = "document-tools", |m| with_document(with_tools(open(vec![m.user()])));
+    /// a system message and a question with a document and tools
+    SYSTEM_DOCUMENT_TOOLS = "system-document-tools", |m| with_document(with_tools(open(vec![m.system(), m.user()])));
+    /// a second question with a document and tools
+    DOCUMENT_TOOLS_TURN = "document-tools-turn", |m| with_document(with_tools(open(vec![
+        m.user(), m.assistant(), m.second_user(),
+    ])));
     /// an answer that shall be continued
     UNFINISHED = "unfinished", |m| closed(vec![m.user(), m.message("assistant", words::ASSISTANT)]);
     /// an answer that shall be continued, with the tag by which transformers finds its end
@@ -392,6 +452,52 @@ fn shown((kind, file): MediaPart, texts: &[&str]) -> Case {
     open(vec![json!({"role": "user", "content": parts})])
 }
 
+/// A text that is longer than what anybody would cut a text to by mistake.
+fn long_text() -> String {
+    format!(
+        "{}\n{}{}",
+        words::BEFORE,
+        "and so on, ".repeat(2000),
+        words::BEHIND
+    )
+}
+
+/// The words for four calls and their results.
+fn many() -> impl Iterator<Item = (usize, &'static str, &'static str)> {
+    let turns = words::TURNS.iter().take(4).enumerate();
+    turns.map(|(at, (asked, said))| (at, *asked, *said))
+}
+
+/// The call with a number, and its result.
+fn numbered(m: Manner, (at, asked, said): (usize, &str, &str)) -> [Value; 2] {
+    let id = format!("manyquil{}", at + 1);
+    let arguments = m.arguments(&json!({words::FIRST_KEY: asked, words::SECOND_KEY: "x"}));
+    let result = json!({
+        "role": "tool", "tool_call_id": id, "name": words::TOOL, "content": m.content(said),
+    });
+    [tool_call(&id, words::TOOL, &arguments), result]
+}
+
+/// Four calls at once, and their results.
+fn many_calls(m: Manner) -> Vec<Value> {
+    let (calls, results): (Vec<Value>, Vec<Value>) =
+        many().map(|one| numbered(m, one).into()).unzip();
+    let mut call = m.call();
+    call["tool_calls"] = calls.into();
+    [vec![m.user(), call], results].concat()
+}
+
+/// Four calls, each with its result before the next.
+fn many_rounds(m: Manner) -> Vec<Value> {
+    let rounds = many().flat_map(|one| {
+        let [call, result] = numbered(m, one);
+        let mut message = m.call();
+        message["tool_calls"] = vec![call].into();
+        [message, result]
+    });
+    [m.user()].into_iter().chain(rounds).collect()
+}
+
 /// Questions and their answers, and another question.
 fn long(m: Manner) -> Vec<Value> {
     let turns = words::TURNS.iter();
@@ -401,6 +507,79 @@ fn long(m: Manner) -> Vec<Value> {
         })
         .chain([m.user()])
         .collect()
+}
+
+/// A question, two calls at once, and their results.
+fn parallel(m: Manner) -> Vec<Value> {
+    let second = m.arguments(
+        &json!({words::FIRST_KEY: words::THIRD_VALUE, words::SECOND_KEY: words::FOURTH_VALUE}),
+    );
+    let mut call = m.call();
+    call["tool_calls"] = json!([
+        tool_call("callquil1", words::TOOL, &m.usual_arguments()),
+        tool_call("callquil2", words::SECOND_TOOL, &second),
+    ]);
+    let result = json!({
+        "role": "tool",
+        "tool_call_id": "callquil2",
+        "name": words::SECOND_TOOL,
+        "content": m.content(words::SECOND_RESULT),
+    });
+    vec![m.user(), call, m.result(), result]
+}
+
+/// A question, a call and its result, and another call of the same tool and its result.
+fn rounds(m: Manner) -> Vec<Value> {
+    let arguments = m.arguments(
+        &json!({words::FIRST_KEY: words::THIRD_VALUE, words::SECOND_KEY: words::FOURTH_VALUE}),
+    );
+    let mut call = m.call_with(&arguments);
+    call["tool_calls"][0]["id"] = json!("callquil2");
+    let mut result = m.result();
+    result["tool_call_id"] = json!("callquil2");
+    result["content"] = m.content(words::SECOND_RESULT);
+    vec![m.user(), m.call(), m.result(), call, result]
+}
+
+/// Two rounds of calls, each with reasoning under each name that templates know.
+fn reasoned_rounds(m: Manner) -> Vec<Value> {
+    let mut messages = rounds(m);
+    with_reasoning(&mut messages[1], words::REASONING);
+    with_reasoning(&mut messages[3], words::SECOND_REASONING);
+    messages
+}
+
+/// A turn with reasoning at its call and at its answer, and a second question.
+fn reasoned_turn(m: Manner) -> Vec<Value> {
+    let mut messages = answered(m, vec![m.user(), m.call(), m.result()]);
+    with_reasoning(&mut messages[1], words::REASONING);
+    with_reasoning(&mut messages[3], words::SECOND_REASONING);
+    messages
+}
+
+fn with_reasoning(message: &mut Value, word: &str) {
+    for name in ["reasoning_content", "reasoning", "thinking"] {
+        message[name] = json!(word);
+    }
+}
+
+/// These messages, the answer to them, and a second question.
+fn answered(m: Manner, messages: Vec<Value>) -> Vec<Value> {
+    [messages, vec![m.second_assistant(), m.second_user()]].concat()
+}
+
+/// These messages behind a system message.
+fn behind_system(m: Manner, messages: Vec<Value>) -> Vec<Value> {
+    [vec![m.system()], messages].concat()
+}
+
+/// An answer with its thoughts, as a model writes it.
+fn inline_thoughts() -> String {
+    format!(
+        "<think>\n{}\n</think>\n\n{}",
+        words::REASONING,
+        words::ASSISTANT
+    )
 }
 
 /// What a tool gave, with quotes and a line break.

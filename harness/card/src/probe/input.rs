@@ -21,9 +21,45 @@ pub(super) struct ProbeInput {
     pub(super) asked: Arc<Case>,
     /// What the front makes of it.
     pub(super) input: PreparedCase<'static>,
-    /// A number that all inputs share which look the same to templates. None if the template's text
-    /// is not the whole prompt, or if inputs are not numbered.
-    pub(super) number: Option<usize>,
+    /// A number that all inputs share which look the same to templates, by what templates do not
+    /// read. None if the template's text is not the whole prompt, or if inputs are not numbered.
+    numbers: Option<[usize; Unread::COUNT]>,
+}
+
+/// The variables of a conversation that a template does not read. Conversations that differ in
+/// nothing else look the same to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Unread {
+    /// `tools`
+    pub(super) tools: bool,
+    /// `documents`
+    pub(super) documents: bool,
+    /// `add_generation_prompt`
+    pub(super) generation_prompt: bool,
+}
+
+impl Unread {
+    /// How many there are.
+    const COUNT: usize = 8;
+
+    /// The one with a number.
+    fn of(number: usize) -> Unread {
+        Unread {
+            tools: number & 1 > 0,
+            documents: number & 2 > 0,
+            generation_prompt: number & 4 > 0,
+        }
+    }
+
+    /// Its number.
+    fn number(self) -> usize {
+        let Unread {
+            tools,
+            documents,
+            generation_prompt,
+        } = self;
+        usize::from(tools) | usize::from(documents) << 1 | usize::from(generation_prompt) << 2
+    }
 }
 
 /// The probes that templates have rendered so far, behind their fronts.
@@ -83,16 +119,23 @@ impl ProbeInput {
         ProbeInput {
             input: PreparedCase::of(&asked, front, model),
             asked,
-            number: None,
+            numbers: None,
         }
     }
 
-    /// All that a template sees of it.
-    fn sight(&self) -> Option<String> {
+    /// The number that it shares with all inputs which look the same to a template.
+    pub(super) fn number(&self, unread: Unread) -> Option<usize> {
+        self.numbers.map(|numbers| numbers[unread.number()])
+    }
+
+    /// All that a template sees of it: what is always read, and what may be unread.
+    fn sight(&self) -> Option<(String, [String; 3])> {
         let case = self.input.rendered_case()?;
-        let options = (case.add_generation_prompt, &case.variables);
-        let lists = (&case.messages, &case.tools, &case.documents);
-        serde_json::to_string(&(options, case.now.to_string(), lists)).ok()
+        let read = (&case.variables, case.now.to_string(), &case.messages);
+        let read = serde_json::to_string(&read).ok()?;
+        let [tools, documents] = [&case.tools, &case.documents].map(serde_json::to_string);
+        let prompt = case.add_generation_prompt.to_string();
+        Some((read, [tools.ok()?, documents.ok()?, prompt]))
     }
 }
 
@@ -127,8 +170,8 @@ impl ProbeInputs {
         let mut known = self.known.borrow_mut();
         let input = known.entry(key).or_insert_with(|| {
             let input = make();
-            let number = input.sight().map(|sight| self.number(sight));
-            Arc::new(ProbeInput { number, ..input })
+            let numbers = input.sight().map(|sight| self.numbers(&sight));
+            Arc::new(ProbeInput { numbers, ..input })
         });
         Arc::clone(input)
     }
@@ -148,11 +191,26 @@ impl ProbeInputs {
         settings.get(variant.setting?).cloned()
     }
 
-    /// The number of what templates see.
-    fn number(&self, sight: String) -> usize {
+    /// The numbers of what templates see, by what they do not read.
+    fn numbers(
+        &self,
+        (read, [tools, documents, prompt]): &(String, [String; 3]),
+    ) -> [usize; Unread::COUNT] {
         let mut numbers = self.numbers.borrow_mut();
-        let next = numbers.len();
-        *numbers.entry(sight).or_insert(next)
+        std::array::from_fn(|number| {
+            let unread = Unread::of(number);
+            let mut sight = read.clone();
+            for (is_unread, part) in [
+                (unread.tools, tools),
+                (unread.documents, documents),
+                (unread.generation_prompt, prompt),
+            ] {
+                sight.push('\n');
+                sight.push_str(if is_unread { "" } else { part });
+            }
+            let next = numbers.len();
+            *numbers.entry(sight).or_insert(next)
+        })
     }
 }
 

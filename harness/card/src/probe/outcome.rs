@@ -15,10 +15,10 @@ pub struct ProbeOutcome {
     pub about: &'static str,
     /// What was asked.
     pub asked: Arc<Case>,
-    /// What the template made of it.
-    pub outcome: Outcome,
+    /// What the template made of it. Conversations that look the same to the template share it.
+    pub outcome: Arc<Outcome>,
     /// The prompt in lower case, or an empty text. Offsets are the same as in the prompt.
-    lower: String,
+    lower: Arc<str>,
 }
 
 impl ProbeOutcome {
@@ -37,14 +37,29 @@ impl ProbeOutcome {
             probe,
             about,
             asked: asked.into(),
-            outcome,
-            lower,
+            outcome: Arc::new(outcome),
+            lower: lower.into(),
+        }
+    }
+
+    /// The same outcome of another probe, which looks the same to the template.
+    pub(super) fn of_twin(
+        &self,
+        probe: &'static str,
+        about: &'static str,
+        asked: Arc<Case>,
+    ) -> ProbeOutcome {
+        ProbeOutcome {
+            probe,
+            about,
+            asked,
+            ..self.clone()
         }
     }
 
     /// The prompt, if there is one.
     pub fn text(&self) -> Option<&str> {
-        match &self.outcome {
+        match &*self.outcome {
             Outcome::Rendered { text } => Some(text),
             _ => None,
         }
@@ -57,7 +72,7 @@ impl ProbeOutcome {
 
     /// Whether the render used up its limits. Further renders would take as long.
     pub(crate) fn is_out_of_limits(&self) -> bool {
-        matches!(self.outcome, Outcome::Exceeded { .. })
+        matches!(*self.outcome, Outcome::Exceeded { .. })
     }
 
     /// How often a word stands in the prompt.
@@ -98,7 +113,7 @@ impl ProbeOutcome {
     /// The refusal in a few words, with the message of the template or of the engine.
     pub fn refusal(&self) -> String {
         let words = self.outcome.text().trim();
-        match &self.outcome {
+        match &*self.outcome {
             Outcome::Rendered { .. } => String::new(),
             Outcome::Raised { .. } => format!("the template refuses: {words}"),
             Outcome::Failed {

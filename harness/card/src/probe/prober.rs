@@ -9,15 +9,16 @@ use std::sync::Arc;
 use rolecall_model::{Case, Dialect, Engine, Limit, Outcome, Template, UnknownName};
 
 use super::catalogue::{CALL_RESULT, USER};
-use super::comments::without_comments;
+use super::comments::{code, without_comments};
 use super::definition::Probe;
-use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting};
+use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting, Unread};
 use super::manner::{Arguments, Content, Manner, Requirement};
 use super::outcome::ProbeOutcome;
 use super::words;
 use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
 use rolecall_front::program::FrontProgram;
+use rolecall_jinja::Reading;
 
 /// A template under examination, behind a front.
 pub struct Prober<'t> {
@@ -34,10 +35,21 @@ pub struct Prober<'t> {
     seen: RefCell<HashMap<ProbeVariant, Rc<ProbeOutcome>>>,
     /// The outcomes of conversations that are not in the catalogue.
     asked: RefCell<Vec<Rc<ProbeOutcome>>>,
-    /// The template's source without its comments, computed on first use.
-    source: Rc<OnceCell<String>>,
+    /// The probes that were looked at since somebody asked.
+    looked: RefCell<Vec<(Probe, ProbeVariant)>>,
+    /// What is known of the template's source, found out on first use.
+    source: Rc<OnceCell<Source>>,
+    /// What the template does not read, found out on first use.
+    unread: Rc<OnceCell<Unread>>,
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
+}
+
+/// What is known of a template's source.
+struct Source {
+    without_comments: String,
+    code: String,
+    reading: Option<Reading>,
 }
 
 /// After so many probes beyond the limits, the template is not rendered any more.
@@ -78,7 +90,9 @@ impl<'t> Prober<'t> {
             setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
+            looked: RefCell::default(),
             source: Rc::default(),
+            unread: Rc::default(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -97,7 +111,9 @@ impl<'t> Prober<'t> {
             setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
-            source: Rc::default(),
+            looked: RefCell::default(),
+            source: Rc::clone(&self.source),
+            unread: Rc::clone(&self.unread),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -126,7 +142,9 @@ impl<'t> Prober<'t> {
             setting: self.setting.clone(),
             seen: RefCell::default(),
             asked: RefCell::default(),
+            looked: RefCell::default(),
             source: Rc::clone(&self.source),
+            unread: Rc::clone(&self.unread),
             exceeded: self.exceeded.clone(),
         }
     }
@@ -193,8 +211,34 @@ impl<'t> Prober<'t> {
 
     /// Its source, the comments left out.
     pub(crate) fn source_without_comments(&self) -> &str {
-        self.source
-            .get_or_init(|| without_comments(self.template()))
+        &self
+            .source
+            .get_or_init(|| self.read_source())
+            .without_comments
+    }
+
+    /// The code in its source: what stands in its tags, without texts of several words.
+    pub(crate) fn code(&self) -> &str {
+        &self.source.get_or_init(|| self.read_source()).code
+    }
+
+    /// What stands in its source. None if it cannot be read, or is for Ollama.
+    pub(crate) fn reading(&self) -> Option<&Reading> {
+        let source = self.source.get_or_init(|| self.read_source());
+        source.reading.as_ref()
+    }
+
+    fn read_source(&self) -> Source {
+        let template = self.template();
+        let without_comments = without_comments(template);
+        Source {
+            code: code(&without_comments),
+            without_comments,
+            reading: match template.dialect {
+                Dialect::Jinja => rolecall_jinja::read(&template.source),
+                Dialect::Go => None,
+            },
+        }
     }
 
     /// Its dialect.
@@ -229,6 +273,7 @@ impl<'t> Prober<'t> {
             is_later,
             setting: self.setting_number(),
         };
+        self.looked.borrow_mut().push((probe, variant));
         if let Some(seen) = self.seen.borrow().get(&variant) {
             return Rc::clone(seen);
         }
@@ -249,8 +294,8 @@ impl<'t> Prober<'t> {
         match known {
             Some((as_what, known)) if as_what == variant => known,
             Some((_, known)) => {
-                let (asked, outcome) = (Arc::clone(&input.asked), known.outcome.clone());
-                Rc::new(ProbeOutcome::new(probe.name, probe.about, asked, outcome))
+                let asked = Arc::clone(&input.asked);
+                Rc::new(known.of_twin(probe.name, probe.about, asked))
             }
             None => {
                 let seen = self.look_with(&self.program, probe, &input);
@@ -276,12 +321,45 @@ impl<'t> Prober<'t> {
     /// The key of an input's render. None for an engine that is an application itself, because its
     /// input is not what templates see.
     fn render_of(&self, input: &ProbeInput, is_again: bool) -> Option<RenderKey> {
-        let number = input.number.filter(|_| !self.program.has_fronts())?;
+        let unread = *self.unread.get_or_init(|| self.unread());
+        let number = input
+            .number(unread)
+            .filter(|_| !self.program.has_fronts())?;
         Some(RenderKey {
             number,
             is_of_other: self.front.chooses_other(self.template(), &input.asked),
             is_again,
         })
+    }
+
+    /// Whether one of the probes that were looked at since the last such question is another
+    /// conversation to the template if no front prepares it.
+    pub(crate) fn looked_at_prepared(&self) -> bool {
+        let looked = std::mem::take(&mut *self.looked.borrow_mut());
+        let unread = *self.unread.get_or_init(|| self.unread());
+        let number = |probe, variant, front| {
+            let input = self.inputs.of(variant, probe, front, &self.program.model);
+            input.number(unread)
+        };
+        looked.into_iter().any(|(probe, variant)| {
+            let prepared = number(probe, variant, self.front);
+            prepared.is_none() || prepared != number(probe, variant, Front::Raw)
+        })
+    }
+
+    /// What the template does not read: what its source does not name at all. Another template of
+    /// its model may read it.
+    fn unread(&self) -> Unread {
+        let template = self.template();
+        if template.dialect != Dialect::Jinja || !template.named.is_empty() {
+            return Unread::default();
+        }
+        let source = self.source_without_comments();
+        Unread {
+            tools: !source.contains("tools"),
+            documents: !source.contains("documents"),
+            generation_prompt: !source.contains("add_generation_prompt"),
+        }
     }
 
     /// How a probe is put to the template, if nothing else is said.
@@ -437,7 +515,7 @@ mod tests {
             let prober = Prober::new(engine, &template, &inputs);
             let outcomes: Vec<_> = probes
                 .iter()
-                .map(|probe| prober.see(*probe).outcome.clone())
+                .map(|probe| (*prober.see(*probe).outcome).clone())
                 .collect();
             (prober.exceeded.get().0, outcomes)
         };

@@ -26,6 +26,8 @@ pub(crate) const THIRD_ASSISTANT: &str = "stillquill";
 pub(crate) const NARRATOR: &str = "talequill";
 /// The reasoning of the assistant.
 pub const REASONING: &str = "mindquill";
+/// The reasoning of its next message.
+pub(crate) const SECOND_REASONING: &str = "thoughtquill";
 /// What a tool gave.
 pub(crate) const RESULT: &str = "gavequill";
 /// What the second tool gave.
@@ -86,7 +88,7 @@ pub(crate) const TURNS: [(&str, &str); 12] = [
 ];
 
 /// All other words, including those of the tools.
-pub const ALL: [&str; 31] = [
+pub const ALL: [&str; 32] = [
     SYSTEM,
     SECOND_SYSTEM,
     DEVELOPER,
@@ -98,6 +100,7 @@ pub const ALL: [&str; 31] = [
     THIRD_ASSISTANT,
     NARRATOR,
     REASONING,
+    SECOND_REASONING,
     RESULT,
     SECOND_RESULT,
     DOCUMENT,

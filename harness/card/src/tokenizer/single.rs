@@ -137,7 +137,7 @@ impl Tokenizer {
     /// The control tokens that transformers looks for in what users write, for a Jinja template of
     /// the model. None if the template cannot be read.
     pub fn control_tokens(&self, source: &str) -> Option<ControlTokens> {
-        let texts = rolecall_jinja::literal_texts(source)?;
+        let texts = rolecall_jinja::read(source)?.texts;
         let added = self.markers.iter();
         let added = added.map(|marker| (marker.text.clone(), marker.is_special));
         Some(ControlTokens::of_template(added, &texts))
@@ -217,6 +217,11 @@ impl Tokenizer {
     /// The marker of a text.
     pub fn marker(&self, text: &str) -> Option<&Marker> {
         self.markers.iter().find(|marker| marker.text == text)
+    }
+
+    /// The texts of all markers.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.markers.iter().map(|marker| marker.text.as_str())
     }
 
     /// The marker of a number.

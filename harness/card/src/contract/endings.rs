@@ -1,0 +1,393 @@
+//! How turns end in every conversation: with tools, calls and results, documents and reasoning.
+//!
+//! Three plain turns show which token closes a turn and which one opens the next. Both are then
+//! expected everywhere else. A template whose plain turns do not have such a pair is left alone.
+
+use std::ops::Range;
+
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::tokens::{control_tokens_in, special_token};
+use crate::probe::catalogue::{
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_TURN_USER, CALL_WITH_TEXT,
+    CALL_WITH_TEXT_ASSISTANT, DOCUMENT, DOCUMENT_TOOLS_TURN, DOCUMENT_TURN, OTHER_QUESTION,
+    PARALLEL, PARALLEL_TURN, REASONED_LOOP, REASONED_TURN_USER, SYSTEM_CALL_RESULT,
+    SYSTEM_CALL_TURN, SYSTEM_DOCUMENT, SYSTEM_DOCUMENT_TOOLS, SYSTEM_OTHER_QUESTION,
+    SYSTEM_PARALLEL_TURN, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_TWO_ROUNDS_TURN, SYSTEM_USER,
+    SYSTEM_USER_ASSISTANT, TOOLS, TOOLS_TURN, TWO_ROUNDS, TWO_ROUNDS_TURN, TWO_TURNS,
+    TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
+};
+use crate::probe::{Probe, ProbeOutcome, Prober, words};
+
+/// Demands of every conversation what the plain ones show about the ends of turns.
+pub(super) fn end_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    answers_end_as_questions(tally, prober);
+    calls_end_as_answers(tally, prober);
+    questions_end_alike(tally, prober);
+    turns_alternate(tally, prober);
+    openings_alike(tally, prober);
+    begins_alike(tally, prober);
+}
+
+/// Demands that a prompt with tools begins with a token if the prompt without tools does.
+fn begins_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    let (plain, tools) = (prober.see(USER), prober.see(TOOLS));
+    let (Some(one), Some(other)) = (plain.text(), tools.text()) else {
+        return;
+    };
+    let first = control_tokens_in(one).next();
+    if first.is_some_and(|token| one.starts_with(token)) {
+        let rest = other.trim_start();
+        let is_outside = rest.len() < other.len()
+            && !control_tokens_in(rest)
+                .next()
+                .is_some_and(|token| rest.starts_with(token));
+        tally.demand(!is_outside, || {
+            let what = "with tools, the prompt begins outside of a turn";
+            Evidence::differ(what, &plain, &tools)
+        });
+    }
+}
+
+/// The text between two words.
+fn between<'s>(seen: &'s ProbeOutcome, first: &str, second: &str) -> Option<&'s str> {
+    let from = seen.find(first)?.end;
+    let until = seen.find(second)?.start;
+    seen.text()?.get(from..until)
+}
+
+/// The control tokens between two words.
+fn tokens_between<'s>(seen: &'s ProbeOutcome, first: &str, second: &str) -> Option<Vec<&'s str>> {
+    Some(control_tokens_in(between(seen, first, second)?).collect())
+}
+
+/// The token that closes turns, and the one that opens them.
+#[derive(Debug)]
+struct TurnTokens {
+    closing: String,
+    opening: String,
+}
+
+impl TurnTokens {
+    /// The tokens that stand between the turns of a plain conversation.
+    fn of(prober: &Prober<'_>) -> Option<TurnTokens> {
+        let turns = prober.see(TWO_TURNS_USER_CLOSED);
+        let gaps = [
+            tokens_between(&turns, words::USER, words::ASSISTANT)?,
+            tokens_between(&turns, words::ASSISTANT, words::SECOND_USER)?,
+            tokens_between(&turns, words::SECOND_ASSISTANT, words::THIRD_USER)?,
+        ];
+        let [closing, opening] = gaps[0].get(..2)?.try_into().ok()?;
+        let is_alike = gaps.iter().all(|gap| gap.first() == Some(&closing))
+            && gaps[1].get(1) == Some(&opening);
+        let tokens = TurnTokens {
+            closing: closing.to_owned(),
+            opening: opening.to_owned(),
+        };
+        let plain = [USER, USER_ASSISTANT, TWO_TURNS, TWO_TURNS_USER_CLOSED];
+        let holds = |probe: &Probe| tokens.fault(&prober.see(*probe)).is_none();
+        (is_alike && closing != opening && plain.iter().all(holds)).then_some(tokens)
+    }
+
+    /// Where turns do not alternate behind the first message or document: one is opened before the last one is
+    /// closed, or a text stands between two turns.
+    fn fault(&self, seen: &ProbeOutcome) -> Option<(String, Range<usize>)> {
+        let text = seen.text()?;
+        let said = [words::SYSTEM, words::DOCUMENT, words::USER];
+        let first = said
+            .iter()
+            .filter_map(|word| Some(seen.find(word)?.start))
+            .min()?;
+        let mut is_open = false;
+        let mut rest = 0;
+        for token in control_tokens_in(text) {
+            let at = rest + text[rest..].find(token)?;
+            rest = at + 1;
+            let end = at + token.len();
+            if token == self.opening {
+                if is_open && at > first && is_content(&text[..at]) {
+                    let what = format!(
+                        "`{}` opens a turn before the last one is closed by `{}`",
+                        self.opening, self.closing
+                    );
+                    return Some((what, at..end));
+                }
+                is_open = true;
+            } else if token == self.closing {
+                let next = text[end..].trim_start();
+                if at > first && !next.is_empty() && !next.starts_with(&self.opening) {
+                    let what = format!(
+                        "`{}` closes a turn, and behind it stands no `{}`",
+                        self.closing, self.opening
+                    );
+                    return Some((what, at..end));
+                }
+                is_open = false;
+            }
+        }
+        None
+    }
+}
+
+/// Whether a text ends with something that a turn holds: a word of a message, a tag or a bracket. A
+/// call may end with a token of its own.
+fn is_content(text: &str) -> bool {
+    let text = text.trim_end();
+    let is_closing_tag = text.ends_with('>')
+        && text.rfind('<').is_some_and(|at| {
+            let name = text[at..].strip_prefix("</").unwrap_or_default();
+            name.starts_with(char::is_alphabetic)
+        });
+    is_closing_tag
+        || text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '}' | ']' | ')'))
+            && !control_tokens_in(text)
+                .next_back()
+                .is_some_and(|token| text.ends_with(token))
+}
+
+/// The conversations in which turns have to alternate.
+const EVERYWHERE: [Probe; 26] = [
+    USER_ASSISTANT_USER,
+    SYSTEM_USER,
+    SYSTEM_USER_ASSISTANT,
+    SYSTEM_TURNS,
+    TOOLS,
+    SYSTEM_TOOLS,
+    TOOLS_TURN,
+    OTHER_QUESTION,
+    SYSTEM_OTHER_QUESTION,
+    CALL,
+    CALL_RESULT,
+    CALL_RESULT_ASSISTANT,
+    CALL_TURN_USER,
+    CALL_WITH_TEXT,
+    CALL_WITH_TEXT_ASSISTANT,
+    SYSTEM_CALL_RESULT,
+    SYSTEM_CALL_TURN,
+    PARALLEL,
+    PARALLEL_TURN,
+    SYSTEM_PARALLEL_TURN,
+    TWO_ROUNDS,
+    TWO_ROUNDS_TURN,
+    SYSTEM_TWO_ROUNDS_TURN,
+    REASONED_LOOP,
+    REASONED_TURN_USER,
+    DOCUMENT,
+];
+
+fn turns_alternate(tally: &mut Tally, prober: &Prober<'_>) {
+    let Some(tokens) = TurnTokens::of(prober) else {
+        return;
+    };
+    let documents = [
+        DOCUMENT_TURN,
+        SYSTEM_DOCUMENT,
+        SYSTEM_DOCUMENT_TOOLS,
+        DOCUMENT_TOOLS_TURN,
+    ];
+    for probe in EVERYWHERE.into_iter().chain(documents) {
+        let seen = prober.see(probe);
+        // What is lost is reported elsewhere.
+        let has_results = seen.asked.messages.iter().any(|one| one["role"] == "tool");
+        if seen.text().is_none() || has_results && !seen.has(words::RESULT) {
+            continue;
+        }
+        let fault = tokens.fault(&seen);
+        let (what, at) = fault.map_or((String::new(), None), |(what, at)| (what, Some(at)));
+        tally.demand(at.is_none(), || {
+            Evidence::one(format!("{what}: {}", probe.about), &seen).at(at.clone())
+        });
+        if at.is_some() {
+            return;
+        }
+    }
+}
+
+/// Where the turns of questions and of answers open with the same token, they end with the same one.
+fn answers_end_as_questions(tally: &mut Tally, prober: &Prober<'_>) {
+    let turns = prober.see(TWO_TURNS_USER_CLOSED);
+    let question = tokens_between(&turns, words::USER, words::ASSISTANT);
+    let answer = tokens_between(&turns, words::ASSISTANT, words::SECOND_USER);
+    let (Some(question), Some(answer)) = (question, answer) else {
+        return;
+    };
+    let what = match (question.as_slice(), answer.as_slice()) {
+        ([one, opening, ..], [other, next, ..]) if opening == next => (one != other)
+            .then(|| format!("a question ends with `{one}`, and an answer with `{other}`")),
+        ([opening], [closing, next, ..]) if opening == next => Some(format!(
+            "an answer is closed by `{closing}`, and a question is not"
+        )),
+        ([closing, opening, ..], [next]) if opening == next => Some(format!(
+            "a question is closed by `{closing}`, and an answer is not"
+        )),
+        _ => return,
+    };
+    tally.demand(what.is_none(), || {
+        Evidence::one(what.unwrap_or_default(), &turns).at(turns.find(words::ASSISTANT))
+    });
+}
+
+/// If an answer ends with a token, a call does not end with a plain tag or with nothing. If a call
+/// ends with the token for the end of a text, an answer ends with a token.
+fn calls_end_as_answers(tally: &mut Tally, prober: &Prober<'_>) {
+    let (call, answer) = (prober.see(CALL), prober.see(USER_ASSISTANT));
+    let last_value = [words::FIRST_VALUE, words::SECOND_VALUE]
+        .into_iter()
+        .filter_map(|word| Some(call.find(word)?.end))
+        .max();
+    let behind_call = last_value.and_then(|at| call.text()?.get(at..));
+    let (Some(behind_call), Some(behind_answer)) = (behind_call, answer.behind(words::ASSISTANT))
+    else {
+        return;
+    };
+    let last = |text| control_tokens_in(text).next_back();
+    let eos = special_token(prober.template(), "eos_token");
+    let (what, seen) = match (last(behind_call), last(behind_answer)) {
+        (None, Some(closing)) => (
+            Some(format!(
+                "an answer is closed by `{closing}`, and a call is not"
+            )),
+            call,
+        ),
+        (Some(tag), Some(closing)) if tag.starts_with("</") && tag != closing => (
+            Some(format!(
+                "an answer is closed by `{closing}`, and a call ends with `{tag}`"
+            )),
+            call,
+        ),
+        (Some(closing), None) if Some(closing) == eos => (
+            Some(format!(
+                "a call is closed by `{closing}`, and an answer is not"
+            )),
+            answer,
+        ),
+        (Some(_), Some(_)) => (None, call),
+        _ => return,
+    };
+    tally.demand(what.is_none(), || {
+        Evidence::one(what.unwrap_or_default(), &seen)
+    });
+}
+
+/// What stands right behind a question stands there also with a system message, tools or documents.
+fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    let behind = |seen: &ProbeOutcome| -> Option<String> {
+        Some(seen.behind(words::USER)?.trim_start().to_owned())
+    };
+    let Some(plain) = behind(&prober.see(USER)) else {
+        return;
+    };
+    let Some(token) = control_tokens_in(&plain)
+        .next()
+        .filter(|token| plain.starts_with(token))
+    else {
+        return;
+    };
+    for probe in [SYSTEM_USER, TOOLS, SYSTEM_TOOLS, DOCUMENT, SYSTEM_DOCUMENT] {
+        let seen = prober.see(probe);
+        if let Some(behind) = behind(&seen) {
+            tally.demand(behind.starts_with(token), || {
+                let what = format!(
+                    "`{token}` stands behind a question, but not in {}",
+                    probe.about
+                );
+                Evidence::one(what, &seen).at(seen.find(words::USER))
+            });
+        }
+    }
+}
+
+/// The token that opens a turn, the role behind it if there is one, and the white space before the
+/// text.
+fn opening_before<'s>(seen: &'s ProbeOutcome, word: &str) -> Option<(&'s str, &'s str)> {
+    let before = seen.before(word)?;
+    let head = before.trim_end();
+    let token = control_tokens_in(head).next_back()?;
+    head.ends_with(token)
+        .then_some((token, &before[head.len()..]))
+}
+
+/// The same white space stands between an opening and a text in all conversations.
+fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    let mut known: Vec<(String, String)> = Vec::new();
+    let probes = [
+        USER,
+        USER_ASSISTANT_USER,
+        SYSTEM_USER,
+        SYSTEM_TURNS,
+        TOOLS,
+        SYSTEM_TOOLS,
+        OTHER_QUESTION,
+        CALL_TURN_USER,
+    ];
+    for probe in probes {
+        let seen = prober.see(probe);
+        for word in [words::SYSTEM, words::USER, words::SECOND_USER] {
+            let Some((token, gap)) = opening_before(&seen, word) else {
+                continue;
+            };
+            match known.iter().find(|(known, _)| known == token) {
+                None => known.push((token.to_owned(), gap.to_owned())),
+                Some((_, usual)) => tally.demand_with(Severity::Warning, usual == gap, || {
+                    let what = format!(
+                        "`{token}` is followed by {} in one place, and by {} in another",
+                        spelt(usual),
+                        spelt(gap)
+                    );
+                    Evidence::one(what, &seen).at(seen.find(word))
+                }),
+            }
+        }
+    }
+    results_open_alike(tally, prober);
+}
+
+/// Where the turn of a result opens as a question does, the same white space stands behind it.
+fn results_open_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    let (turns, called) = (prober.see(USER_ASSISTANT_USER), prober.see(CALL_RESULT));
+    let opening = turns.before(words::SECOND_USER).and_then(|before| {
+        let head = before.trim_end();
+        let token = control_tokens_in(head).next_back()?;
+        let role = &head[head.rfind(token)? + token.len()..];
+        let is_role = !role.is_empty() && role.chars().all(char::is_alphanumeric);
+        is_role.then(|| (format!("{token}{role}"), &before[head.len()..]))
+    });
+    let (Some((opening, gap)), Some(before)) = (opening, called.before(words::RESULT)) else {
+        return;
+    };
+    let Some(at) = before.rfind(&opening).map(|at| at + opening.len()) else {
+        return;
+    };
+    let is_behind_call = called
+        .find(words::FIRST_VALUE)
+        .is_some_and(|value| value.end < at);
+    let rest = &before[at..];
+    if gap.is_empty() || !is_behind_call || rest.starts_with(char::is_alphanumeric) {
+        return;
+    }
+    tally.demand_with(
+        Severity::Warning,
+        rest.starts_with(char::is_whitespace),
+        || {
+            let what = format!(
+                "`{opening}` is followed by {} before a question, and by nothing before a result",
+                spelt(gap)
+            );
+            Evidence::one(what, &called).at(Some(at - opening.len()..at))
+        },
+    );
+}
+
+/// White space in words.
+pub(super) fn spelt(gap: &str) -> String {
+    match gap {
+        "" => "nothing".to_owned(),
+        gap => shown(gap),
+    }
+}
+
+/// A text in backquotes, with its line breaks written out.
+pub(super) fn shown(text: &str) -> String {
+    format!("`{}`", text.replace('\n', "\\n"))
+}
