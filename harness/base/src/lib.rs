@@ -40,6 +40,8 @@ pub mod transcript;
 
 pub mod diff;
 
+pub mod patch;
+
 pub mod window;
 
 pub mod stream;
