@@ -386,6 +386,9 @@ pub(crate) struct CheckArguments {
     /// With --fix: also apply mends that change other prompts
     #[arg(long, requires = "fix")]
     pub(crate) unsafe_fixes: bool,
+    /// With --fix: show what would change, in the chosen format, and write nothing
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
     /// Count the findings in this file as known: fail only on new or worse ones
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,

@@ -7,18 +7,21 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use rolecall_model::Template;
+use rolecall_model::{Template, TemplatePart};
 use serde_json::{Value, json};
 
+use super::fixes::TemplateFixes;
 use super::json;
 use super::numbers::counted;
 use super::place::lines;
 use super::run_report::RunReport;
+use rolecall_base::patch;
 use rolecall_base::problem::Location;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{self, Finding, Severity};
 use rolecall_source::template_file::line_in_file;
 use rolecall_suite::conclusion::Fault;
+use rolecall_suite::fix::Fix;
 
 /// The rule for templates that cannot be read.
 const SYNTAX: &str = "syntax";
@@ -32,7 +35,8 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// Writes a log with a rule for each contract and a result for each broken one. Paths below
 /// `folder` are relative to it, as code scanning wants them. A defect that a sidecar explains is
-/// suppressed, with the sidecar's words.
+/// suppressed, with the sidecar's words. A result has the fix that was found for it, as far as the
+/// fix changes lines that the fixes before it do not.
 ///
 /// A limitation has the level `note`, as a note has. SARIF's kind `informational` would remove its
 /// level, and code scanning does not show a result without a level.
@@ -40,15 +44,22 @@ pub fn write(
     out: &mut dyn Write,
     cards: &[Card],
     templates: &[Template],
+    fixes: &[TemplateFixes],
     folder: &Path,
 ) -> io::Result<()> {
-    let of = |card: &Card| {
-        let mut templates = templates.iter();
-        templates.find(|template| template.name.as_str() == card.template)
-    };
     let results: Vec<Value> = cards
         .iter()
-        .flat_map(|card| results(card, of(card), folder))
+        .flat_map(|card| {
+            let mut templates = templates.iter();
+            let template = templates.find(|template| template.name.as_str() == card.template);
+            let mut results = results(card, template, folder);
+            let mut fixes = fixes.iter();
+            let fixes = fixes.find(|fixes| fixes.template == card.template);
+            if let (Some(template), Some(fixes)) = (template, fixes) {
+                add_fixes(&mut results, template, fixes, folder);
+            }
+            results
+        })
         .collect();
     json::write(out, &log(&rules(), &results))
 }
@@ -237,6 +248,76 @@ fn results(card: &Card, template: Option<&Template>, folder: &Path) -> Vec<Value
     broken.collect()
 }
 
+/// Adds to each result the fix of its contract that is not in the file yet.
+fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, folder: &Path) {
+    // Lines of a template inside of another file are no lines of that file.
+    if template.part != TemplatePart::Whole {
+        return;
+    }
+    for fix in fixes
+        .fixes
+        .found
+        .iter()
+        .filter(|fix| !fixes.is_applied(fix))
+    {
+        let id = fix.contract.id;
+        let mut results = results.iter_mut();
+        let Some(result) = results.find(|result| result["ruleId"] == id) else {
+            continue;
+        };
+        let Some(replacements) = replacements(&template.source, fix) else {
+            continue;
+        };
+        let text = if fix.is_safe() {
+            format!("Mends {id}, and changes only prompts that show the defect.")
+        } else {
+            format!("Mends {id}, and changes other prompts, too: look at them first.")
+        };
+        result["fixes"] = json!([{
+            "description": {"text": text},
+            "artifactChanges": [{
+                "artifactLocation": {"uri": uri(&template.path, folder)},
+                "replacements": replacements,
+            }],
+        }]);
+    }
+}
+
+/// The changes of a fix as lines of the file. None if a fix before it changes the same lines.
+fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
+    let kept = patch::kept(&fix.before, file);
+    let count = file.split_inclusive('\n').count();
+    // Where a line stands in the file. The end of the one is the end of the other.
+    let place = |line: usize| match kept.get(line) {
+        Some(place) => *place,
+        None => Some(count),
+    };
+    let changes = patch::changes(&fix.before, &fix.after);
+    let replacement = |change: &patch::LineChange| {
+        let start = place(change.lines.start)?;
+        let mut lines = change.lines.clone();
+        let is_together = lines.all(|line| {
+            place(line).is_some_and(|place| place == start + (line - change.lines.start))
+        });
+        let end = start + change.lines.len();
+        let (end_line, end_column) = match file.lines().nth(end.wrapping_sub(1)) {
+            // Nothing stands behind a last line without a line ending.
+            Some(last) if end == count && !file.ends_with('\n') => (end, last.chars().count() + 1),
+            _ => (end + 1, 1),
+        };
+        is_together.then(|| {
+            json!({
+                "deletedRegion": {
+                    "startLine": start + 1, "startColumn": 1,
+                    "endLine": end_line, "endColumn": end_column,
+                },
+                "insertedContent": {"text": change.text},
+            })
+        })
+    };
+    changes.iter().map(replacement).collect()
+}
+
 /// A result without its place. Its fingerprint stays the same while the same template breaks the
 /// same contract, even if lines are added or removed.
 fn result(card: &Card, rule: &str, level: &str, message: &str) -> Value {
@@ -298,7 +379,7 @@ mod tests {
     fn log(template: Template) -> Value {
         let card = rolecall_card::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template], Path::new("/home/me")).unwrap();
+        write(&mut out, &[card], &[template], &[], Path::new("/home/me")).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 

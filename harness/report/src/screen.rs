@@ -41,6 +41,11 @@ pub fn width() -> usize {
     screen().results.unwrap_or(USUAL).max(LEAST)
 }
 
+/// The columns for results, if they are known: without them, as in a pipe, nothing has to be cut.
+pub(super) fn limit() -> Option<usize> {
+    screen().results.map(|columns| columns.max(LEAST))
+}
+
 /// The width of messages: unlimited without a terminal.
 pub fn of_messages() -> usize {
     screen().messages.unwrap_or(ENDLESS).max(LEAST)

@@ -399,7 +399,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                     1,
                     &[
                         "a safe fix for no-tools-alike",
-                        "+ {% if tools %}Tools: {{ tools | tojson }}",
+                        "+{% if tools %}Tools: {{ tools | tojson }}",
                         "prompts stay byte for byte",
                         "`rolecall check mine.jinja --fix` applies ",
                     ],

@@ -1,0 +1,207 @@
+//! Arguments of calls: a text is JSON already, and an object is to become JSON.
+
+use super::pattern::{NAME, Place, Source, field};
+use crate::fix::tag::{Edit, TagKind};
+use regex::Regex;
+
+const BOTH: &[TagKind] = &[TagKind::Print, TagKind::Statement];
+
+/// The filter that makes JSON, and the filters behind it.
+const JSON: &str = r"(\s*\|\s*tojson\b(?:\([^()]*\))?(?:\s*\|\s*\w+(?:\([^()]*\))?)*)";
+
+/// Arguments in the code of a source: the field of a call, and the names that it is given.
+pub(super) fn arguments(source: &Source<'_>) -> String {
+    let names = source.names_of("arguments");
+    let names = names.iter().map(|name| format!(r"\b{name}\b"));
+    let all: Vec<String> = std::iter::once(field("arguments")).chain(names).collect();
+    all.join("|")
+}
+
+/// Leaves out the filter where the arguments are a text.
+pub(super) fn encoded_twice(source: &Source<'_>) -> Vec<Edit> {
+    let pattern = format!("({}){JSON}", arguments(source));
+    source.changes(BOTH, &pattern, |place| {
+        if is_tested(place) {
+            return None;
+        }
+        let filter = place.group(2);
+        Some(text_or_json(place, filter))
+    })
+}
+
+/// Makes JSON of arguments that are no text.
+pub(super) fn not_encoded(source: &Source<'_>) -> Vec<Edit> {
+    let pattern = format!("({})", arguments(source));
+    source.changes(&[TagKind::Print], &pattern, |place| {
+        let (before, behind) = (
+            place.before(place.range.start),
+            place.behind(place.range.end),
+        );
+        let is_operand = (before.is_empty() || before.ends_with(['+', '~']))
+            && (behind.is_empty() || behind.starts_with(['+', '~']));
+        is_operand.then(|| text_or_json(place, source.to_json()))
+    })
+}
+
+/// Takes the text for its JSON where arguments become JSON within a larger object.
+pub(super) fn within_call(source: &Source<'_>) -> Vec<Edit> {
+    let of_call = format!("({}){JSON}", field("function"));
+    let mut edits = source.changes(BOTH, &of_call, |place| {
+        let call = place.group(1);
+        let arguments = if call.ends_with(']') {
+            let mark = if call.ends_with("\"]") { '"' } else { '\'' };
+            format!("{call}[{mark}arguments{mark}]")
+        } else {
+            format!("{call}.arguments")
+        };
+        Some(replaced(place, &arguments))
+    });
+    let arguments = arguments(source);
+    let of_object =
+        format!(r"(dict\([^()]*?({arguments})[^()]*\)|\{{[^{{}}]*?({arguments})[^{{}}]*\}}){JSON}");
+    edits.extend(source.changes(BOTH, &of_object, |place| {
+        let arguments = [place.group(2), place.group(3)].concat();
+        Some(replaced(place, &arguments))
+    }));
+    edits
+}
+
+/// JSON in which arguments that are a text stand as they are.
+fn replaced(place: &Place<'_>, arguments: &str) -> (std::ops::Range<usize>, String) {
+    let json = place.group(0);
+    let filter = &json[json.find("tojson").unwrap_or(0)..];
+    // The filter with its own arguments, and nothing behind it.
+    let end = match filter["tojson".len()..].strip_prefix('(') {
+        Some(rest) => rest
+            .find(')')
+            .map_or(filter.len(), |at| "tojson".len() + at + 2),
+        None => "tojson".len(),
+    };
+    let bar = if json.contains("|tojson") { "|" } else { " | " };
+    let text = format!(
+        "{json}{bar}replace({arguments}{bar}{}, {arguments}) if {arguments} is string else {json}",
+        &filter[..end]
+    );
+    let range = place.range.clone();
+    let is_alone = place.is_whole(&range) || place.is_value(&range);
+    (range, if is_alone { text } else { format!("({text})") })
+}
+
+/// Whether the place stands behind a test for a text already.
+fn is_tested(place: &Place<'_>) -> bool {
+    let value = place.group(1);
+    let tests = [
+        format!("{value} if {value} is string else"),
+        format!("{value} is not string else"),
+    ];
+    let around = place.tag.inside;
+    tests.iter().any(|test| around.contains(test))
+}
+
+/// A value as it is if it is a text, and as JSON otherwise.
+pub(super) fn text_or_json(place: &Place<'_>, filter: &str) -> (std::ops::Range<usize>, String) {
+    let value = place.group(1);
+    let text = format!("{value} if {value} is string else {value}{filter}");
+    let range = place.range.clone();
+    if place.is_whole(&range) || place.is_value(&range) {
+        return (range, text);
+    }
+    // It stands in parentheses already.
+    let (before, behind) = (place.before(range.start), place.behind(range.end));
+    let is_call = before.strip_suffix('(').is_none_or(|rest| {
+        rest.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
+    });
+    if !is_call && behind.starts_with(')') {
+        return (range, text);
+    }
+    (range, format!("({text})"))
+}
+
+/// The names that loops give to the values of arguments.
+pub(super) fn values(source: &Source<'_>) -> Vec<String> {
+    let arguments = arguments(source);
+    let pattern = format!(r"^\s*for\s+\w+\s*,\s*([A-Za-z_]\w*)\s+in\s+(?:{arguments}|{NAME})");
+    let Ok(pattern) = Regex::new(&pattern) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = Vec::new();
+    for tag in &source.tags {
+        if let Some(found) = pattern.captures(&tag.code)
+            && !names.contains(&found[1].to_owned())
+        {
+            names.push(found[1].to_owned());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fix::tag::edited;
+
+    #[test]
+    fn a_text_is_not_encoded_again() {
+        for (before, after) in [
+            (
+                "{{ c.arguments | tojson }}",
+                "{{ c.arguments if c.arguments is string else c.arguments | tojson }}",
+            ),
+            (
+                "{{ '\"' ~ c['arguments']|tojson(indent=4)|indent(8) ~ '}' }}",
+                "{{ '\"' ~ (c['arguments'] if c['arguments'] is string else \
+                 c['arguments']|tojson(indent=4)|indent(8)) ~ '}' }}",
+            ),
+            (
+                "{% set a = c.arguments %}{{ a|tojson }}{{ data|tojson }}",
+                "{% set a = c.arguments %}{{ a if a is string else a|tojson }}{{ data|tojson }}",
+            ),
+            (
+                "{{ c.arguments if c.arguments is string else c.arguments | tojson }}",
+                "{{ c.arguments if c.arguments is string else c.arguments | tojson }}",
+            ),
+        ] {
+            assert_eq!(edited(before, &encoded_twice(&Source::new(before))), after);
+        }
+    }
+
+    #[test]
+    fn a_text_in_an_object_is_not_encoded_again() {
+        for (before, after) in [
+            (
+                "{% set out = c.function|tojson %}",
+                "{% set out = c.function|tojson|replace(c.function.arguments|tojson, \
+                 c.function.arguments) if c.function.arguments is string else c.function|tojson %}",
+            ),
+            (
+                "{{ 'a' + {'id': c['id'], 'arguments': c['arguments']} | tojson(indent=2) }}",
+                "{{ 'a' + ({'id': c['id'], 'arguments': c['arguments']} | tojson(indent=2) | \
+                 replace(c['arguments'] | tojson(indent=2), c['arguments']) if c['arguments'] is \
+                 string else {'id': c['id'], 'arguments': c['arguments']} | tojson(indent=2)) }}",
+            ),
+            ("{{ dict(id=c.id)|tojson }}", "{{ dict(id=c.id)|tojson }}"),
+        ] {
+            assert_eq!(edited(before, &within_call(&Source::new(before))), after);
+        }
+    }
+
+    #[test]
+    fn an_object_becomes_json() {
+        for (before, after) in [
+            (
+                "{{ '<' + c.arguments + '>' }}",
+                "{{ '<' + (c.arguments if c.arguments is string else c.arguments | tojson) + '>' }}",
+            ),
+            ("{{ c.arguments | items }}", "{{ c.arguments | items }}"),
+            ("{{ f(c.arguments) }}", "{{ f(c.arguments) }}"),
+        ] {
+            assert_eq!(edited(before, &not_encoded(&Source::new(before))), after);
+        }
+    }
+
+    #[test]
+    fn the_values_of_arguments_have_names() {
+        let source = "{% for k, v in c.arguments | items %}{% for name, value in x.items() %}";
+        assert_eq!(values(&Source::new(source)), ["v", "value"]);
+    }
+}
