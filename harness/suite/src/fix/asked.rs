@@ -18,6 +18,9 @@ pub(super) struct Asked {
     pub(super) case: Arc<Case>,
     /// What the application before the template makes of it. All templates share it.
     pub(super) input: PreparedCase<'static>,
+    /// The name of the same conversation without the switch, if the value of the switch is one that
+    /// the card tries because it knows no better.
+    pub(super) guessed_from: Option<String>,
 }
 
 /// The conversations for a template.
@@ -46,30 +49,34 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
     let cases = cases.iter().chain(&more);
     let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
     let begun: Vec<(String, Case)> = cases.flat_map(begun).collect();
-    let behind = |name: String, case: Case| {
+    let behind = |name: String, base: Option<&str>, case: Case| {
         // Users of servers that hand conversations on as they are written.
         let raw = own.differs(Front::Raw, &case, &model);
-        let raw = raw.then(|| (format!("{name} without a front"), Front::Raw));
+        let fronts = [("", own), (" without a front", Front::Raw)];
+        let fronts = fronts.into_iter().take(if raw { 2 } else { 1 });
         let case = Arc::new(case);
-        let model = &model;
-        let fronts = [Some((name, own)), raw].into_iter().flatten();
-        fronts.map(move |(name, front)| Asked {
-            name,
-            input: PreparedCase::of(&case, front, model),
+        let asked = |(behind, front): (&str, Front)| Asked {
+            name: format!("{name}{behind}"),
             case: Arc::clone(&case),
-        })
+            input: PreparedCase::of(&case, front, &model),
+            guessed_from: base.map(|base| format!("{base}{behind}")),
+        };
+        fronts.map(asked).collect::<Vec<_>>()
     };
     let mut all = Vec::new();
     for (name, case) in &begun {
-        all.extend(behind(name.clone(), case.clone()));
+        all.extend(behind(name.clone(), None, case.clone()));
     }
     let usual = all.len();
-    for (variable, value) in settings(card) {
-        for (name, case) in &begun {
-            if !case.variables.contains_key(&variable) {
+    for setting in settings(card) {
+        let (variable, value) = (&setting.variable, &setting.value);
+        for (base, case) in &begun {
+            if !case.variables.contains_key(variable) {
                 let mut case = case.clone();
                 case.variables.insert(variable.clone(), value.clone());
-                all.extend(behind(format!("{name} with {variable}={value}"), case));
+                let name = format!("{base} with {variable}={value}");
+                let base = setting.is_guessed.then_some(base.as_str());
+                all.extend(behind(name, base, case));
             }
         }
     }
@@ -123,23 +130,44 @@ fn evidence(card: &Card) -> Vec<Case> {
     all
 }
 
+/// A variable that a user may set.
+struct Setting {
+    variable: String,
+    value: Value,
+    /// Whether the card tries the value because it knows no better: true or false for a variable
+    /// whose values neither its name nor the source tells.
+    is_guessed: bool,
+}
+
 /// What users may set: each value that changes a prompt, and whether the model thinks.
-fn settings(card: &Card) -> Vec<(String, Value)> {
+fn settings(card: &Card) -> Vec<Setting> {
     let capabilities = &card.capabilities;
-    let switches = capabilities.switches.iter().flat_map(|switch| {
+    let mut all = Vec::new();
+    for switch in &capabilities.switches {
         let values = switch.values.iter().filter(|value| !value.is_refused);
-        values.map(|value| (switch.name.clone(), value.value.clone()))
-    });
-    let read = |name: &&str| {
-        let mut variables = capabilities.variables.iter();
-        variables.any(|variable| variable == name)
-    };
-    let thinking = ["enable_thinking", "thinking"].into_iter().filter(read);
-    let thinking = thinking.flat_map(|name| [true, false].map(|on| (name.to_owned(), on.into())));
-    let mut all: Vec<(String, Value)> = switches.collect();
-    for setting in thinking {
-        if !all.contains(&setting) {
-            all.push(setting);
+        let is_about_thinking = ["think", "reason"]
+            .iter()
+            .any(|word| switch.name.contains(word));
+        all.extend(values.map(|value| Setting {
+            variable: switch.name.clone(),
+            value: value.value.clone(),
+            is_guessed: value.value.is_boolean() && !is_about_thinking,
+        }));
+    }
+    for name in ["enable_thinking", "thinking"] {
+        let mut read = capabilities.variables.iter();
+        if !read.any(|variable| variable == name) {
+            continue;
+        }
+        for value in [true, false].map(Value::from) {
+            let is_known = |known: &Setting| known.variable == name && known.value == value;
+            if !all.iter().any(is_known) {
+                all.push(Setting {
+                    variable: name.to_owned(),
+                    value,
+                    is_guessed: false,
+                });
+            }
         }
     }
     all

@@ -233,7 +233,10 @@ impl Fixer<'_> {
             }
             unsafe_one = unsafe_one.or(Some(proven));
         }
-        unsafe_one.or_else(|| Some(self.proven(patient, contract, other?)))
+        unsafe_one.or_else(|| {
+            let other = self.smallest(patient, contract, &source, other?);
+            Some(self.proven(patient, contract, other))
+        })
     }
 
     /// The first part of a candidate that is safe: all changes but one, or one alone.
@@ -295,7 +298,7 @@ impl Fixer<'_> {
         })
     }
 
-    /// A safe change without the parts that change no prompt: nothing proves those.
+    /// A change without the parts that change no prompt: nothing proves those.
     fn smallest(
         &self,
         patient: &Patient<'_>,
@@ -342,7 +345,7 @@ impl Fixer<'_> {
             contract,
             before: patient.template.source.clone(),
             after: changed.source,
-            proof: tried.proof.and(proof),
+            proof: tried.proof.and(proof, others),
             is_applied: false,
         };
         (fix, tried.card, [tried.outcomes, outcomes])

@@ -1,5 +1,7 @@
 //! The proof of a fix: which prompts stay as they are, and which change.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -60,8 +62,23 @@ impl Proof {
         proof
     }
 
-    /// Both proofs as one.
-    pub(super) fn and(mut self, other: Proof) -> Proof {
+    /// Both proofs as one: this one is about the usual conversations, the other one about those with
+    /// a switch. A conversation that shows the defect without a switch also shows it with a value
+    /// of the switch that is only guessed.
+    pub(super) fn and(mut self, mut other: Proof, asked: &[Asked]) -> Proof {
+        let shown: HashSet<&str> = self.shown.iter().map(String::as_str).collect();
+        let guessed: HashSet<&str> = asked
+            .iter()
+            .filter(|asked| {
+                let base = asked.guessed_from.as_deref();
+                base.is_some_and(|base| shown.contains(base))
+            })
+            .map(|asked| asked.name.as_str())
+            .collect();
+        let (meant, others) =
+            (other.others.into_iter()).partition(|name| guessed.contains(name.as_str()));
+        other.others = others;
+        other.shown.extend::<Vec<String>>(meant);
         self.same += other.same;
         self.refused += other.refused;
         self.failing += other.failing;

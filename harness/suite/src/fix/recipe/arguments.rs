@@ -31,15 +31,31 @@ pub(super) fn encoded_twice(source: &Source<'_>) -> Vec<Edit> {
 
 /// Makes JSON of arguments that are no text.
 pub(super) fn not_encoded(source: &Source<'_>) -> Vec<Edit> {
+    printed(source, &|place| text_or_json(place, source.to_json()))
+}
+
+/// The same for templates that also take calls without arguments, which no filter makes JSON of.
+pub(super) fn objects(source: &Source<'_>) -> Vec<Edit> {
+    printed(source, &|place| {
+        let (value, json) = (place.group(1), source.to_json());
+        let text = format!("{value}{json} if {value} is mapping else {value}");
+        let is_alone = place.stands_alone(&place.range);
+        let text = if is_alone { text } else { format!("({text})") };
+        (place.range.clone(), text)
+    })
+}
+
+/// Changes arguments where they are printed or joined with texts.
+fn printed(
+    source: &Source<'_>,
+    change: &dyn Fn(&Place<'_>) -> (std::ops::Range<usize>, String),
+) -> Vec<Edit> {
     let pattern = format!("({})", arguments(source));
-    source.changes(&[TagKind::Print], &pattern, |place| {
-        let (before, behind) = (
-            place.before(place.range.start),
-            place.behind(place.range.end),
-        );
-        let is_operand = (before.is_empty() || before.ends_with(['+', '~']))
-            && (behind.is_empty() || behind.starts_with(['+', '~']));
-        is_operand.then(|| text_or_json(place, source.to_json()))
+    source.changes(BOTH, &pattern, |place| {
+        let is_filtered = place.behind(place.range.end).starts_with('|');
+        let is_changed =
+            place.is_joined(&place.range) && !is_filtered && !place.is_value(&place.range);
+        is_changed.then(|| change(place))
     })
 }
 
@@ -82,9 +98,9 @@ fn replaced(place: &Place<'_>, arguments: &str) -> (std::ops::Range<usize>, Stri
         "{json}{bar}replace({arguments}{bar}{}, {arguments}) if {arguments} is string else {json}",
         &filter[..end]
     );
-    let range = place.range.clone();
-    let is_alone = place.is_whole(&range) || place.is_value(&range);
-    (range, if is_alone { text } else { format!("({text})") })
+    let is_alone = place.stands_alone(&place.range);
+    let text = if is_alone { text } else { format!("({text})") };
+    (place.range.clone(), text)
 }
 
 /// Whether the place stands behind a test for a text already.
@@ -102,19 +118,9 @@ fn is_tested(place: &Place<'_>) -> bool {
 pub(super) fn text_or_json(place: &Place<'_>, filter: &str) -> (std::ops::Range<usize>, String) {
     let value = place.group(1);
     let text = format!("{value} if {value} is string else {value}{filter}");
-    let range = place.range.clone();
-    if place.is_whole(&range) || place.is_value(&range) {
-        return (range, text);
-    }
-    // It stands in parentheses already.
-    let (before, behind) = (place.before(range.start), place.behind(range.end));
-    let is_call = before.strip_suffix('(').is_none_or(|rest| {
-        rest.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
-    });
-    if !is_call && behind.starts_with(')') {
-        return (range, text);
-    }
-    (range, format!("({text})"))
+    let is_alone = place.stands_alone(&place.range);
+    let text = if is_alone { text } else { format!("({text})") };
+    (place.range.clone(), text)
 }
 
 /// The names that loops give to the values of arguments.
@@ -191,6 +197,11 @@ mod tests {
             (
                 "{{ '<' + c.arguments + '>' }}",
                 "{{ '<' + (c.arguments if c.arguments is string else c.arguments | tojson) + '>' }}",
+            ),
+            (
+                "{% set p = '<' + c.arguments %}{% set a = c.arguments %}",
+                "{% set p = '<' + (c.arguments if c.arguments is string else c.arguments | tojson) %}\
+                 {% set a = c.arguments %}",
             ),
             ("{{ c.arguments | items }}", "{{ c.arguments | items }}"),
             ("{{ f(c.arguments) }}", "{{ f(c.arguments) }}"),

@@ -50,7 +50,7 @@ impl Recipe {
 }
 
 /// The recipes, in the order in which they are tried.
-const RECIPES: [Recipe; 18] = [
+const RECIPES: [Recipe; 22] = [
     Recipe::new(&["no-tools-alike"], guards::of_tools),
     Recipe::new(&["no-calls-alike", "no-null-leak"], guards::of_calls),
     Recipe::new(
@@ -58,6 +58,7 @@ const RECIPES: [Recipe; 18] = [
         arguments::encoded_twice,
     ),
     Recipe::new(&["arguments-alike", "no-repr-leak"], arguments::not_encoded),
+    Recipe::new(&["arguments-alike", "no-repr-leak"], arguments::objects),
     Recipe::new(&["arguments-encoded-once"], arguments::within_call),
     Recipe::new(&["no-repr-leak"], printed::tools),
     Recipe::new(&["no-repr-leak"], printed::tools_or_texts),
@@ -65,14 +66,17 @@ const RECIPES: [Recipe; 18] = [
     Recipe::new(&["no-repr-leak"], printed::of_arguments),
     Recipe::new(&["no-repr-leak"], printed::defaults),
     Recipe::new(&["no-repr-leak"], printed::tested),
+    Recipe::new(&["no-repr-leak"], printed::tested_for_null),
     Recipe::new(&["no-repr-leak"], printed::tested_or_texts),
     Recipe::new(&["no-repr-leak"], printed::escaped),
     Recipe::new(&["no-repr-leak"], printed::escaped_by_texts),
     Recipe::new(&["no-null-leak"], nulls::printed),
     Recipe::new(&["no-null-leak"], nulls::named),
-    // The second one changes more.
+    Recipe::new(&["no-null-leak"], nulls::variables),
+    // Each of them changes more than the one before it.
     Recipe::new(PARTS, parts::printed).after(parts::printing_macro),
     Recipe::new(PARTS, parts::taken).after(parts::taking_macro),
+    Recipe::new(PARTS, parts::taken_and_tested).after(parts::taking_macro),
 ];
 
 /// The contracts that text parts break.

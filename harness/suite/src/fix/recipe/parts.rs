@@ -7,6 +7,17 @@
 use super::pattern::{NAME, Place, Source};
 use crate::fix::tag::{Edit, TagKind};
 
+/// Methods of texts.
+const METHODS: [&str; 7] = [
+    ".split(",
+    ".strip(",
+    ".lstrip(",
+    ".rstrip(",
+    ".replace(",
+    ".startswith(",
+    ".endswith(",
+];
+
 /// A content: the message, and the field.
 fn content() -> String {
     format!(r#"({NAME}?)(\.content\b|\['content'\]|\["content"\])"#)
@@ -35,9 +46,14 @@ pub(super) fn taken(source: &Source<'_>) -> Vec<Edit> {
     };
     let mut edits = source.changes(&[TagKind::Print], &content(), |place| {
         let (before, behind) = around(place);
-        let is_joined = before.ends_with('+') || behind.starts_with('+');
-        (is_printed(place) || is_joined || is_asked(place))
-            .then(|| taken(place, place.is_whole(&place.range)))
+        let is_chosen = before.ends_with('(') && behind.starts_with("if ");
+        let is_joined = before.ends_with('+') || behind.starts_with('+') || is_chosen;
+        (is_printed(place) || is_joined || is_asked(place)).then(|| {
+            taken(
+                place,
+                place.is_whole(&place.range) || behind.starts_with("if "),
+            )
+        })
     });
     edits.extend(source.changes(&[TagKind::Statement], &content(), |place| {
         let (before, behind) = around(place);
@@ -47,6 +63,27 @@ pub(super) fn taken(source: &Source<'_>) -> Vec<Edit> {
         (is_value || is_set && (is_asked(place) || is_joined)).then(|| taken(place, is_value))
     }));
     edits.extend(forgotten(source, &name));
+    edits
+}
+
+/// The same, also where a content is tested before a method of it is called:
+/// `message.content is string and message.content.startswith(…)`.
+pub(super) fn taken_and_tested(source: &Source<'_>) -> Vec<Edit> {
+    let name = name(source);
+    let mut edits = taken(source);
+    edits.extend(source.changes(&[TagKind::Statement], &content(), |place| {
+        let code = place.tag.code.trim_start();
+        let is_condition = code.starts_with("if ") || code.starts_with("elif ");
+        let content = place.group(0);
+        let is_asked = METHODS.iter().any(|method| {
+            let call = format!("{content}{method}");
+            place.tag.inside.contains(&call)
+        });
+        (is_condition && is_asked).then(|| {
+            let text = format!("({name}({content}) or {content})");
+            (place.range.clone(), text)
+        })
+    }));
     edits
 }
 
@@ -172,19 +209,13 @@ fn is_printed(place: &Place<'_>) -> bool {
         Some(filter) => filter.strip_prefix("trim").map_or("?", str::trim_start),
         None => behind,
     };
+    let is_chosen = before.is_empty() && behind.starts_with("if ");
     (before.is_empty() || before.ends_with('~')) && (behind.is_empty() || behind.starts_with('~'))
+        || is_chosen
 }
 
 /// Whether a method of a content is called that texts have.
 fn is_asked(place: &Place<'_>) -> bool {
-    const METHODS: [&str; 6] = [
-        ".split(",
-        ".strip(",
-        ".lstrip(",
-        ".rstrip(",
-        ".replace(",
-        ".startswith(",
-    ];
     let (_, behind) = around(place);
     METHODS.iter().any(|method| behind.starts_with(method))
 }
@@ -201,6 +232,10 @@ mod tests {
             (
                 "{{ 'a' ~ m['content'] | trim ~ 'b' }}",
                 "{{ 'a' ~ text_of(m['content']) | trim ~ 'b' }}",
+            ),
+            (
+                "{{ m.content if m.content is not none else '' }}",
+                "{{ text_of(m.content) if m.content is not none else '' }}",
             ),
             ("{{ 'a' + m.content }}", "{{ 'a' + m.content }}"),
             ("{{ f(m.content) }}", "{{ f(m.content) }}"),

@@ -166,4 +166,28 @@ impl Place<'_> {
         };
         name.is_some_and(is_name) && self.behind(range.end).is_empty()
     }
+
+    /// Whether an expression with `if` needs no parentheses in a range: it is everything, or it
+    /// stands in some already.
+    pub(super) fn stands_alone(&self, range: &Range<usize>) -> bool {
+        if self.is_whole(range) || self.is_value(range) {
+            return true;
+        }
+        // The parentheses of a call are none.
+        let before = self.before(range.start);
+        let opens = before.strip_suffix('(').is_some_and(|rest| {
+            !rest.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
+        });
+        opens && self.behind(range.end).starts_with(')')
+    }
+
+    /// Whether a range is an operand of texts that are joined, or is taken alone.
+    pub(super) fn is_joined(&self, range: &Range<usize>) -> bool {
+        let (before, behind) = (self.before(range.start), self.behind(range.end));
+        let is_start = self.tag.kind == TagKind::Print && before.is_empty()
+            || before.ends_with(['+', '~'])
+            || self.is_value(&(range.start..self.tag.code.len()));
+        let is_end = behind.is_empty() || behind.starts_with(['+', '~', '|']);
+        is_start && is_end
+    }
 }

@@ -1,7 +1,5 @@
 //! Values as Python prints them, where JSON is meant.
 
-use std::ops::Range;
-
 use regex::Regex;
 
 use super::arguments::values;
@@ -89,6 +87,15 @@ pub(super) fn tested(source: &Source<'_>) -> Vec<Edit> {
     })
 }
 
+/// The same for templates that write everything but null by hand.
+pub(super) fn tested_for_null(source: &Source<'_>) -> Vec<Edit> {
+    of_tested(source, &|place, is_whole| {
+        let value = value(place);
+        let text = format!("'null' if {value} is none else {value}");
+        if is_whole { text } else { format!("({text})") }
+    })
+}
+
 /// The same for templates that also print texts there.
 pub(super) fn tested_or_texts(source: &Source<'_>) -> Vec<Edit> {
     of_tested(source, &|place, is_whole| {
@@ -168,20 +175,8 @@ fn as_text(
         if !(is_printed || is_joined || is_filtered) {
             return None;
         }
-        Some((range.clone(), change(place, stands_alone(place, &range))))
+        Some((range.clone(), change(place, place.stands_alone(&range))))
     })
-}
-
-/// Whether a range needs no parentheses around an expression with `if`.
-fn stands_alone(place: &Place<'_>, range: &Range<usize>) -> bool {
-    if place.is_whole(range) || place.is_value(range) {
-        return true;
-    }
-    let before = place.before(range.start);
-    let opens = before.strip_suffix('(').is_some_and(|rest| {
-        !rest.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
-    });
-    opens && place.behind(range.end).starts_with(')')
 }
 
 /// The value that a place is about, without a filter behind it.
