@@ -209,6 +209,26 @@ fn more() -> Vec<Case> {
             all.push(case);
         }
     }
+    for (word, arguments) in [
+        ("empty", json!("")),
+        ("null", json!(null)),
+        ("in-words", json!("ping")),
+        ("cut-off", json!("{\"a\": ")),
+    ] {
+        let mut called = call.clone();
+        called["tool_calls"][0]["function"]["arguments"] = arguments;
+        let mut case = case(&format!("arguments-{word}"), vec![hi.clone(), called]);
+        case.tools = Some(vec![tool.clone()]);
+        all.push(case);
+    }
+    for (word, part) in [
+        ("null", json!({"type": "text", "text": null})),
+        ("absent", json!({"type": "text"})),
+        ("number", json!({"type": "text", "text": 1})),
+    ] {
+        let part = json!({"role": "user", "content": [part]});
+        all.push(case(&format!("part-text-{word}"), vec![part]));
+    }
     let mut texts = case("tools-as-texts", vec![hi.clone()]);
     texts.tools = Some(vec![json!("f"), json!("g")]);
     all.push(texts);

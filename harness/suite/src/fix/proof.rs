@@ -151,7 +151,13 @@ fn is_meant(
     [old, new]: [&Outcome; 2],
     (contract, writer): (&str, &Writer),
 ) -> bool {
-    if !matches!(new, Outcome::Rendered { .. } | Outcome::Raised { .. }) {
+    // A prompt is not mended by a refusal, and nothing is mended by a failure.
+    let is_no_worse = match (old, new) {
+        (_, Outcome::Rendered { .. }) => true,
+        (old, Outcome::Raised { .. }) => !matches!(old, Outcome::Rendered { .. }),
+        _ => false,
+    };
+    if !is_no_worse {
         return false;
     }
     let wordings = wordings(contract, &asked.case, writer);

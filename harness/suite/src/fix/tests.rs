@@ -2,7 +2,7 @@
 
 use rolecall_card::card::examine;
 use rolecall_jinja::JinjaEngine;
-use rolecall_model::CaseId;
+use rolecall_model::{CaseId, Outcome};
 use serde_json::{Value, json};
 
 use super::*;
@@ -124,27 +124,25 @@ fn a_null_leaves_no_word_and_other_contents_stay() {
     assert!(!shown.iter().any(|name| name.contains("zero")), "{shown:?}");
 }
 
-#[test]
-fn what_removes_more_than_null_is_not_safe() {
+/// The proof of a change for a contract.
+fn proof_of(before: &str, after: &str, contract: &str) -> Proof {
     let engine = JinjaEngine::new();
-    let template = |content: &str| {
-        let source = TURN.replace("{{ m.content }}", content);
-        Template::from_source("t", Dialect::Jinja, &source)
-    };
-    let (before, after) = (
-        template("{{ m.content }}"),
-        template("{{ m.content or '' }}"),
-    );
+    let template = |source: &str| Template::from_source("t", Dialect::Jinja, source);
+    let (before, after) = (template(before), template(after));
     let asked = conversations(&cases(), &before, &examine(&engine, &before));
     let [old, new] = [&before, &after].map(|one| Outcomes::of(&engine, one, &asked.all));
-    let program = FrontProgram::load(&engine, &before);
-    let writer = Writer::new(&engine);
-    let proof = Proof::of(
-        &program,
+    Proof::of(
+        &FrontProgram::load(&engine, &before),
         &asked.all,
         [&old, &new],
-        ("no-null-leak", &writer),
-    );
+        (contract, &Writer::new(&engine)),
+    )
+}
+
+#[test]
+fn what_removes_more_than_null_is_not_safe() {
+    let after = TURN.replace("{{ m.content }}", "{{ m.content or '' }}");
+    let proof = proof_of(TURN, &after, "no-null-leak");
     assert!(!proof.is_safe());
     let others = ["zero", "false", "empty-list"];
     for other in others {
@@ -239,6 +237,97 @@ fn text_parts_are_joined_and_other_parts_stay() {
     );
     assert!(after.contains("{{ text_of(m.content) }}"), "{after}");
     assert!(!fix.proof.shown.iter().any(|name| name.contains("image")));
+}
+
+/// The prompt of a template for the messages, or the words of its refusal.
+fn prompt(source: &str, messages: Value) -> Outcome {
+    let engine = JinjaEngine::new();
+    let template = Template::from_source("t", Dialect::Jinja, source);
+    let input = rolecall_front::prepared_case::PreparedCase::of(
+        &std::sync::Arc::new(case("asked", messages, None)),
+        rolecall_front::front::Front::Raw,
+        &rolecall_front::front::ModelProfile::of(&template),
+    );
+    FrontProgram::load(&engine, &template).outcome(&input)
+}
+
+#[test]
+fn arguments_that_are_no_json_stay_as_they_are() {
+    let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}\
+        {% if m.tool_calls %}{% for c in m.tool_calls %}{\"name\": \"{{ c.function.name }}\", \
+        \"arguments\": {{ c.function.arguments | tojson }}}{% endfor %}{% endif %}<|end|>\n\
+        {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+    let found = fixed(source);
+    let fix = of(&found, "arguments-encoded-once");
+    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
+    let called = |arguments: &str| {
+        json!([{"role": "assistant", "content": "", "tool_calls": [
+            {"type": "function", "function": {"name": "ping", "arguments": arguments}}]}])
+    };
+    for arguments in ["", "ping", "{\"a\": "] {
+        assert_eq!(
+            prompt(&found.source, called(arguments)),
+            prompt(source, called(arguments)),
+            "{arguments:?}"
+        );
+    }
+    let json = prompt(&found.source, called("{\"a\": 1}"));
+    assert!(
+        format!("{json:?}").contains("{\\\"a\\\": 1}}<|end|>"),
+        "{json:?}"
+    );
+    // The usual test for a text would print `"arguments": }`, which no proof may call safe.
+    let usual = source.replace(
+        "c.function.arguments | tojson",
+        "c.function.arguments if c.function.arguments is string else c.function.arguments | tojson",
+    );
+    let proof = proof_of(source, &usual, "arguments-encoded-once");
+    assert!(!proof.is_safe());
+    let empty = "beside/arguments-empty".to_owned();
+    assert!(proof.others.contains(&empty), "{:?}", proof.others);
+}
+
+#[test]
+fn a_part_whose_text_is_null_does_not_become_a_word() {
+    let source = TURN.replace("{{ m.content }}", "{{ m.content + '' }}");
+    let found = fixed_with(&source, true, |_| true);
+    let joined = source.replace(
+        "{{ m.content + '' }}",
+        "{% if m.content is string %}{{ m.content }}{% else %}\
+         {% for p in m.content or [] %}{{ p.text }}{% endfor %}{% endif %}",
+    );
+    let proof = proof_of(&source, &joined, "text-part-is-text");
+    let null = "beside/part-text-null".to_owned();
+    assert!(proof.others.contains(&null), "{:?}", proof.others);
+    let messages = json!([{"role": "user", "content": [{"type": "text", "text": null}]}]);
+    let after = prompt(&found.source, messages);
+    assert!(!format!("{after:?}").contains("None"), "{after:?}");
+}
+
+#[test]
+fn a_refusal_is_no_mended_prompt() {
+    let refusing = TURN.replace(
+        "{{ m.content }}",
+        "{% if m.content is none %}{{ raise_exception('no content') }}{% endif %}{{ m.content }}",
+    );
+    let proof = proof_of(TURN, &refusing, "no-null-leak");
+    assert!(
+        !proof.is_safe() && proof.shown.is_empty(),
+        "{:?}",
+        proof.shown
+    );
+    // Not even where the template refuses the same conversation without the defect.
+    let strict = TURN.replace(
+        "{{ m.content }}",
+        "{% if m.content == '' %}{{ raise_exception('no content') }}{% endif %}{{ m.content }}",
+    );
+    let stricter = strict.replace("== ''", "in ['', none]");
+    let proof = proof_of(&strict, &stricter, "no-null-leak");
+    assert!(
+        !proof.is_safe() && proof.shown.is_empty(),
+        "{:?}",
+        proof.shown
+    );
 }
 
 #[test]

@@ -107,7 +107,8 @@ pub(super) fn wordings(contract: &str, case: &Case, writer: &Writer) -> Vec<Word
                 .collect()
         }
         "arguments-encoded-once" | "arguments-alike" => {
-            values.retain(|value| value.is_string());
+            // Another text is no JSON before it is encoded.
+            values.retain(|value| is_json(value));
             let json = writer.json(&values).unwrap_or_default();
             let texts = values.into_iter().filter_map(Value::as_str);
             let encoded = texts
@@ -117,6 +118,12 @@ pub(super) fn wordings(contract: &str, case: &Case, writer: &Writer) -> Vec<Word
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a value is the JSON text of an object.
+fn is_json(value: &Value) -> bool {
+    let parsed = value.as_str().map(serde_json::from_str::<Value>);
+    parsed.is_some_and(|parsed| parsed.is_ok_and(|value| value.is_object()))
 }
 
 /// All values in a value, itself included.
@@ -249,5 +256,10 @@ mod tests {
             &all
         ));
         assert!(is_reworded("\"{\\\"\\u00e9\\\": 1}\"", "{\"é\": 1}", &all));
+        for text in ["", "ping", "{\"a\": "] {
+            let no_json = Case::from_messages(vec![json!({"arguments": text})]);
+            let all = wordings("arguments-encoded-once", &no_json, &writer);
+            assert!(all.is_empty(), "{text}: {all:?}");
+        }
     }
 }

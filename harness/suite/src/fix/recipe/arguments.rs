@@ -24,9 +24,25 @@ pub(super) fn encoded_twice(source: &Source<'_>) -> Vec<Edit> {
         if is_tested(place) {
             return None;
         }
-        let filter = place.group(2);
-        Some(text_or_json(place, filter))
+        let (value, filter) = (place.group(1), place.group(2));
+        let text = format!("{value} if {} else {value}{filter}", is_json(value));
+        Some((place.range.clone(), parenthesized(place, text)))
     })
+}
+
+/// A test for a text that is the JSON of an object already, by its first and its last character.
+/// Other texts, such as an empty one, are no JSON before they are encoded.
+fn is_json(value: &str) -> String {
+    format!("{value} is string and {value}[:1] ~ {value}[-1:] == '{{}}'")
+}
+
+/// A text with `if`, in parentheses where it needs some.
+fn parenthesized(place: &Place<'_>, text: String) -> String {
+    if place.stands_alone(&place.range) {
+        text
+    } else {
+        format!("({text})")
+    }
 }
 
 /// Makes JSON of arguments that are no text.
@@ -39,9 +55,7 @@ pub(super) fn objects(source: &Source<'_>) -> Vec<Edit> {
     printed(source, &|place| {
         let (value, json) = (place.group(1), source.to_json());
         let text = format!("{value}{json} if {value} is mapping else {value}");
-        let is_alone = place.stands_alone(&place.range);
-        let text = if is_alone { text } else { format!("({text})") };
-        (place.range.clone(), text)
+        (place.range.clone(), parenthesized(place, text))
     })
 }
 
@@ -95,12 +109,11 @@ fn replaced(place: &Place<'_>, arguments: &str) -> (std::ops::Range<usize>, Stri
     };
     let bar = if json.contains("|tojson") { "|" } else { " | " };
     let text = format!(
-        "{json}{bar}replace({arguments}{bar}{}, {arguments}) if {arguments} is string else {json}",
-        &filter[..end]
+        "{json}{bar}replace({arguments}{bar}{}, {arguments}) if {} else {json}",
+        &filter[..end],
+        is_json(arguments)
     );
-    let is_alone = place.stands_alone(&place.range);
-    let text = if is_alone { text } else { format!("({text})") };
-    (place.range.clone(), text)
+    (place.range.clone(), parenthesized(place, text))
 }
 
 /// Whether the place stands behind a test for a text already.
@@ -108,6 +121,7 @@ fn is_tested(place: &Place<'_>) -> bool {
     let value = place.group(1);
     let tests = [
         format!("{value} if {value} is string else"),
+        format!("{value} if {} else", is_json(value)),
         format!("{value} is not string else"),
     ];
     let around = place.tag.inside;
@@ -118,9 +132,7 @@ fn is_tested(place: &Place<'_>) -> bool {
 pub(super) fn text_or_json(place: &Place<'_>, filter: &str) -> (std::ops::Range<usize>, String) {
     let value = place.group(1);
     let text = format!("{value} if {value} is string else {value}{filter}");
-    let is_alone = place.stands_alone(&place.range);
-    let text = if is_alone { text } else { format!("({text})") };
-    (place.range.clone(), text)
+    (place.range.clone(), parenthesized(place, text))
 }
 
 /// The names that loops give to the values of arguments.
@@ -151,16 +163,19 @@ mod tests {
         for (before, after) in [
             (
                 "{{ c.arguments | tojson }}",
-                "{{ c.arguments if c.arguments is string else c.arguments | tojson }}",
+                "{{ c.arguments if c.arguments is string and c.arguments[:1] ~ c.arguments[-1:] == '{}' \
+                 else c.arguments | tojson }}",
             ),
             (
                 "{{ '\"' ~ c['arguments']|tojson(indent=4)|indent(8) ~ '}' }}",
-                "{{ '\"' ~ (c['arguments'] if c['arguments'] is string else \
+                "{{ '\"' ~ (c['arguments'] if c['arguments'] is string and \
+                 c['arguments'][:1] ~ c['arguments'][-1:] == '{}' else \
                  c['arguments']|tojson(indent=4)|indent(8)) ~ '}' }}",
             ),
             (
                 "{% set a = c.arguments %}{{ a|tojson }}{{ data|tojson }}",
-                "{% set a = c.arguments %}{{ a if a is string else a|tojson }}{{ data|tojson }}",
+                "{% set a = c.arguments %}\
+                 {{ a if a is string and a[:1] ~ a[-1:] == '{}' else a|tojson }}{{ data|tojson }}",
             ),
             (
                 "{{ c.arguments if c.arguments is string else c.arguments | tojson }}",
@@ -177,13 +192,14 @@ mod tests {
             (
                 "{% set out = c.function|tojson %}",
                 "{% set out = c.function|tojson|replace(c.function.arguments|tojson, \
-                 c.function.arguments) if c.function.arguments is string else c.function|tojson %}",
+                 c.function.arguments) if c.function.arguments is string and \
+                 c.function.arguments[:1] ~ c.function.arguments[-1:] == '{}' else c.function|tojson %}",
             ),
             (
                 "{{ 'a' + {'id': c['id'], 'arguments': c['arguments']} | tojson(indent=2) }}",
                 "{{ 'a' + ({'id': c['id'], 'arguments': c['arguments']} | tojson(indent=2) | \
-                 replace(c['arguments'] | tojson(indent=2), c['arguments']) if c['arguments'] is \
-                 string else {'id': c['id'], 'arguments': c['arguments']} | tojson(indent=2)) }}",
+                 replace(c['arguments'] | tojson(indent=2), c['arguments']) if c['arguments'] is string \
+                 and c['arguments'][:1] ~ c['arguments'][-1:] == '{}' else {'id': c['id'], 'arguments': c['arguments']} | tojson(indent=2)) }}",
             ),
             ("{{ dict(id=c.id)|tojson }}", "{{ dict(id=c.id)|tojson }}"),
         ] {
