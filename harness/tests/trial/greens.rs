@@ -8,7 +8,7 @@ const OTHER: Line = File("other.jinja", GOOD);
 
 const SUITE: Line = File(
     "rolecall.toml",
-    "[templates]\nmine = \"mine.jinja\"\nother = \"other.jinja\"\n\n[cases]\nbuiltin = [\"plain\"]\n\
+    "[templates]\nmine = \"mine.jinja\"\nother = \"other.jinja\"\n\n[cases]\nbuiltin = [\"plain/single-turn\", \"plain/multi-turn\"]\n\
      own = [\"cases\"]\n",
 );
 
@@ -202,7 +202,11 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             SUITE,
             CASES,
             ACCEPT,
-            Edit("rolecall.toml", "[\"plain\"]", "[]"),
+            Edit(
+                "rolecall.toml",
+                "[\"plain/single-turn\", \"plain/multi-turn\"]",
+                "[]",
+            ),
             FAILS,
         ],
     ),
@@ -261,7 +265,7 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             ENGINE,
             Run(
                 &["run", "--engine", "sh engine.sh"],
-                says(1, &["0 of 24 agree (0.00 %) with the accepted snapshots"]),
+                says(1, &["0 of 8 agree (0.00 %) with the accepted snapshots"]),
             ),
         ],
     ),
@@ -290,7 +294,7 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             ),
             Run(
                 &["run", "--results", "saved.jsonl"],
-                says(1, &["12 not asked"]),
+                says(1, &["4 not asked"]),
             ),
             File("empty.jsonl", ""),
             Run(

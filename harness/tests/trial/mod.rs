@@ -2,6 +2,8 @@
 //!
 //! Each session starts in an empty folder. Its lines write files or run commands; a command has an
 //! exit code, words that its output has, and words that it must not have.
+//!
+//! The sessions name built-in cases one by one, since families grow.
 
 mod greens;
 mod sessions;
@@ -147,14 +149,14 @@ fn a_review_asks_once_for_each_cause() {
     folder.write("b.jinja", GOOD);
     folder.write(
         "rolecall.toml",
-        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\nb = \"b.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\nb = \"b.jinja\"\n[cases]\nbuiltin = [\"plain/single-turn\", \"plain/multi-turn\"]\n",
     );
     // What is new is one cause.
     reviews(
         &folder,
         "a",
         0,
-        "accepted 20 snapshots and 0 report cards in 1 decision; nothing is left",
+        "accepted 4 snapshots and 0 report cards in 1 decision; nothing is left",
     );
     reviews(
         &folder,
@@ -178,7 +180,7 @@ fn a_review_asks_once_for_each_cause() {
         &folder,
         "rs",
         1,
-        "accepted 0 snapshots and 0 report cards in 2 decisions; 20 results are left",
+        "accepted 0 snapshots and 0 report cards in 2 decisions; 4 results are left",
     );
     assert_eq!(
         pending.each_ref().map(|file| file.exists()),
@@ -190,25 +192,25 @@ fn a_review_asks_once_for_each_cause() {
         &folder,
         "xwr",
         1,
-        "accepted 0 snapshots and 0 report cards in 1 decision; 20 results are left",
+        "accepted 0 snapshots and 0 report cards in 1 decision; 4 results are left",
     );
     reviews(
         &folder,
         "sa",
         1,
-        "accepted 10 snapshots and 0 report cards in 2 decisions; 10 results are left",
+        "accepted 2 snapshots and 0 report cards in 2 decisions; 2 results are left",
     );
     reviews(
         &folder,
         "q",
         1,
-        "accepted 0 snapshots and 0 report cards in 0 decisions; 10 results are left",
+        "accepted 0 snapshots and 0 report cards in 0 decisions; 2 results are left",
     );
     reviews(
         &folder,
         "A",
         0,
-        "accepted 10 snapshots and 0 report cards in 1 decision; nothing is left",
+        "accepted 2 snapshots and 0 report cards in 1 decision; nothing is left",
     );
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
 }

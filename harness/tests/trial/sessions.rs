@@ -6,7 +6,7 @@ use super::{GOOD, Seen, says};
 
 const SUITE: Line = File(
     "rolecall.toml",
-    "contracts = \"errors\"\n[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    "contracts = \"errors\"\n[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = [\"plain/single-turn\", \"plain/multi-turn\"]\n",
 );
 
 const TEMPLATE: Line = File("mine.jinja", GOOD);
@@ -65,8 +65,10 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
         "a mistyped pattern is an error with a suggestion",
         &[
             TEMPLATE,
-            SUITE,
-            Edit("rolecall.toml", "\"plain\"", "\"plane\""),
+            File(
+                "rolecall.toml",
+                "[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = [\"plane\"]\n",
+            ),
             Run(
                 &["run"],
                 says(
@@ -102,10 +104,10 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 &["accept"],
                 says(
                     0,
-                    &["accepted 1 report card", "accepted 10 snapshots in 1 file"],
+                    &["accepted 1 report card", "accepted 2 snapshots in 1 file"],
                 ),
             ),
-            Run(&["run"], says(0, &["rolecall.toml: 10 pairs in "])),
+            Run(&["run"], says(0, &["rolecall.toml: 2 pairs in "])),
             Run(&["-q", "accept"], says(0, &["nothing to accept"])),
         ],
     ),
@@ -135,7 +137,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 "mine = { source = \"mine.jinja\", broken = { tool-calls-kept = \"No calls.\" } }",
             ),
             Run(&["accept"], says(0, &["known: No calls."])),
-            Run(&["run"], says(0, &["10 same"])),
+            Run(&["run"], says(0, &["2 same"])),
             // What the card says can change although no prompt of the suite does.
             Edit("mine.jinja", "{{ tools | tojson }}", "{{ tools }}"),
             Run(
@@ -224,7 +226,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                     1,
                     &[
                         "::error file=mine.jinja,title=changed::",
-                        "::error title=rolecall run::Failed: 10 pairs changed",
+                        "::error title=rolecall run::Failed: 2 pairs changed",
                     ],
                 ),
             ),
@@ -244,7 +246,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 says(
                     1,
                     &[
-                        "**Failed: 10 pairs changed, 1 report card not as accepted.**",
+                        "**Failed: 2 pairs changed, 1 report card not as accepted.**",
                         "```diff",
                     ],
                 ),
