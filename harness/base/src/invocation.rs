@@ -41,7 +41,7 @@ impl Site {
 
     fn review(self) -> &'static str {
         match self {
-            Site::Checkout => "run `cargo test`, then `cargo insta review`",
+            Site::Checkout => "run `cargo run -- review`",
             Site::Elsewhere => "run `rolecall review`",
         }
     }
@@ -120,6 +120,7 @@ mod tests {
         assert_eq!(Site::Checkout.command("run"), "cargo run -- run");
         assert_eq!(Site::Elsewhere.command("run"), "rolecall run");
         assert!(!Site::Elsewhere.review().contains("cargo"));
+        assert_eq!(Site::Checkout.review(), "run `cargo run -- review`");
         assert!(!Site::Elsewhere.set_up_references().contains("scripts"));
     }
 }

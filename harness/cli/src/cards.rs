@@ -1,4 +1,4 @@
-//! The report cards of a suite of the user's own, which `run` holds and `accept` accepts.
+//! The report cards of a suite, which `run` holds, and `accept` and `review` accept.
 
 use rolecall::card_rule::CardRule;
 use rolecall::engines::Engines;
@@ -8,25 +8,40 @@ use rolecall::report::card::plain;
 use rolecall::run::Runner;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
-use rolecall_model::Template;
+use rolecall::template_file::sidecar;
+use rolecall_model::{Template, TemplateName};
 
 use crate::failure::Failure;
 use crate::setup;
 
+/// What `run` demands of the cards of a suite. In this repository nothing: `cargo test` compares
+/// them.
+pub(crate) fn rule_of_run(layout: &Layout) -> CardRule {
+    let own = layout.configuration();
+    own.map_or(CardRule::Off, |own| own.contracts)
+}
+
+/// What `accept` and `review` demand of the cards of a suite. In this repository the same as
+/// `cargo test`.
+pub(crate) fn rule_of_accepting(layout: &Layout) -> CardRule {
+    let own = layout.configuration();
+    own.map_or(CardRule::Warnings, |own| own.contracts)
+}
+
 /// The cards of the templates of some pairs, beside the accepted ones. A template counts only if
-/// all its pairs are there: a part of the suite says nothing about the card. None for a suite that
-/// demands nothing of cards, and for this repository's own, whose cards `cargo test` compares.
+/// all its pairs are there: a part of the suite says nothing about the card. None if the rule
+/// demands nothing of cards.
 pub(crate) fn held(
+    rule: CardRule,
     layout: &Layout,
     suite: &Suite,
     pairs: &[Pair<'_>],
     engines: &Engines,
     jobs: Option<usize>,
 ) -> Result<Vec<HeldCard>, Failure> {
-    let rule = layout.configuration().map(|own| own.contracts);
-    let Some(rule) = rule.filter(|rule| *rule != CardRule::Off) else {
+    if rule == CardRule::Off {
         return Ok(Vec::new());
-    };
+    }
     let is_whole = |template: &&Template| {
         let asked = pairs
             .iter()
@@ -42,7 +57,12 @@ pub(crate) fn held(
     let cards = runner.examine(&templates, &tokenizers).results;
     let held = cards.iter().map(|card| {
         let text = plain(card)?;
-        Ok(HeldCard::of(rule, &snapshots, card, text))
+        let mut held = HeldCard::of(rule, &snapshots, card, text);
+        let template = suite.template(&TemplateName::new(&card.template));
+        if let Some(template) = template.filter(|_| layout.is_checkout()) {
+            held.sidecar = Some(sidecar(&template.path));
+        }
+        Ok(held)
     });
     held.collect()
 }

@@ -36,6 +36,7 @@ mod side;
 
 mod engines;
 mod page;
+mod references;
 
 #[cfg(feature = "fetch")]
 mod served;

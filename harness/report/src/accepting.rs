@@ -141,6 +141,31 @@ pub fn write(
     Ok(())
 }
 
+/// Writes what became of the results for which a reference was asked.
+pub fn write_asked(
+    out: &mut dyn Write,
+    asked: usize,
+    is_recorded: bool,
+    is_dry: bool,
+) -> io::Result<()> {
+    if asked == 0 {
+        return Ok(());
+    }
+    let pairs = counted(asked, "pair", "pairs");
+    let text = match (is_recorded, is_dry) {
+        (true, false) => format!("recorded the reference's results for {pairs}"),
+        (true, true) => format!("would record the reference's results for {pairs}"),
+        (false, _) => {
+            let update = invocation::command("reference update");
+            format!(
+                "asked the reference about {pairs}, and recorded nothing: `{update}` records its \
+                 results"
+            )
+        }
+    };
+    writeln!(out, "{}", wrapped(&text, screen::width(), 2))
+}
+
 /// Writes which pairs were not accepted, and why.
 fn write_left(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
     if counts.failed > 0 {

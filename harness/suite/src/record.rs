@@ -321,6 +321,15 @@ impl Records {
         records
     }
 
+    /// Takes a template's new record in the place of the one that was read.
+    pub fn learn(&mut self, template: &Template, record: Record) {
+        let name = template.name.clone();
+        self.never_asked.remove(&name);
+        let stale = record.staleness(template);
+        self.templates
+            .insert(name, TemplateRecord { record, stale });
+    }
+
     /// The record of a template, current or not.
     pub fn of(&self, template: &TemplateName) -> Option<&Record> {
         self.templates.get(template).map(|known| &known.record)

@@ -215,6 +215,58 @@ fn a_review_asks_once_for_each_cause() {
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
 }
 
+/// In a checkout of Rolecall a review is about report cards, too, and takes away what insta has left
+/// for its own.
+#[test]
+fn a_review_in_a_checkout_is_about_cards_too() {
+    let folder = Folder::empty();
+    folder.write("cases/templates/good.jinja", GOOD);
+    folder.write(
+        "cases/conversations/few.json",
+        r#"{"about": "Few.", "cases": {
+            "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]}}}"#,
+    );
+    let pending = ["few.snap.new", "_card.snap.new"]
+        .map(|name| folder.write(&format!("snapshots/good/{name}"), "pending"));
+    let lint = || folder.rolecall(&["lint"]).stdout();
+    assert!(lint().contains("_card.snap: missing"), "{}", lint());
+    assert!(
+        lint().contains("_card.snap.new: waits for review"),
+        "{}",
+        lint()
+    );
+    reviews(
+        &folder,
+        "sr",
+        1,
+        "accepted 0 snapshots and 0 report cards in 2 decisions; 2 results are left",
+    );
+    let are_there = pending.each_ref().map(|file| file.exists());
+    assert_eq!(are_there, [true, false], "only what was rejected goes");
+    std::fs::write(&pending[1], "pending").unwrap();
+    reviews(
+        &folder,
+        "aa",
+        0,
+        "accepted 1 snapshot and 1 report card in 2 decisions; nothing is left",
+    );
+    assert!(!lint().contains(".snap"), "{}", lint());
+    // The card changes although no prompt does.
+    folder.write(
+        "cases/templates/good.jinja",
+        &GOOD.replace("{{ m.content }}", "{{ m.content }}{{ m.tool_calls }}"),
+    );
+    let accept = folder.rolecall(&["accept"]);
+    assert_eq!(accept.code(), 0, "{}", accept.stderr());
+    let said = accept.stdout();
+    assert!(said.contains("accepted 1 report card\n"), "{said}");
+    assert!(
+        said.contains("give the reason in cases/templates/good.json: \"broken\": {"),
+        "{said}"
+    );
+    assert!(!lint().contains(".snap"), "{}", lint());
+}
+
 #[test]
 fn nothing_is_green_by_accident() {
     all_are_well(greens::GREENS);

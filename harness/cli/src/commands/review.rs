@@ -52,12 +52,12 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let judge = PairJudge {
         chosen: &chosen,
         suite: &suite,
-        expectations: &expectations,
         engines: &engines,
         arguments: &accepting,
     };
     let mut choice = Choice::default();
-    let (open, _) = judge.by_record(&pairs, &mut choice.counts)?;
+    let judged = judge.by_record(&pairs, &expectations, &mut choice.counts)?;
+    let open = judged.open;
     let mut review = Review::default();
     review.pairs(&open, (&mut choice, &accepting, &expectations), out)?;
     let mut problems = Vec::new();
@@ -65,7 +65,8 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     problems.extend(unreadable);
     choice.write(&files, &expectations, &mut problems);
     let jobs = arguments.jobs.map(usize::from);
-    for card in cards::held(&layout, &suite, &pairs, &engines, jobs)? {
+    let rule = cards::rule_of_accepting(&layout);
+    for card in cards::held(rule, &layout, &suite, &pairs, &engines, jobs)? {
         if matches!(card.change, CardStatus::Same) || review.is_over {
             review.left += usize::from(!matches!(card.change, CardStatus::Same));
             continue;
@@ -74,13 +75,16 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         held_cards::write_forbidden(out, &card)?;
         let show = |out: &mut dyn Write| held_cards::write_change(out, &card, true);
         let question = format!("report card of {}?", card.template);
-        if review.decide(out, &question, &show)? == Decision::Accepted {
-            match write_card(&suite, &expectations, &card) {
+        match review.decide(out, &question, &show)? {
+            Decision::Accepted => match write_card(&suite, &expectations, &card) {
                 Ok(()) => choice.counts.cards += 1,
                 Err(problem) => problems.push(problem),
+            },
+            Decision::Rejected => {
+                review.left += 1;
+                review.rejected.insert(card.path);
             }
-        } else {
-            review.left += 1;
+            Decision::Open => review.left += 1,
         }
     }
     problems.extend(review.remove_rejected());
@@ -123,7 +127,7 @@ struct Review {
     accepts_all: bool,
     /// The person has had enough.
     is_over: bool,
-    /// Snapshot files with a result that was rejected.
+    /// The files of snapshots and report cards with something that was rejected.
     rejected: BTreeSet<PathBuf>,
     /// Snapshot files with a result that is still to be decided.
     kept: BTreeSet<PathBuf>,

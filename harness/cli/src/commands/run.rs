@@ -105,7 +105,8 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     if let Some(layout) = inputs.layout.as_ref().filter(|_| !is_elsewhere) {
         let jobs = arguments.rendering.jobs.map(usize::from);
         if !is_others {
-            results.hold_cards(cards::held(layout, suite, &pairs, &engines, jobs)?);
+            let rule = cards::rule_of_run(layout);
+            results.hold_cards(cards::held(rule, layout, suite, &pairs, &engines, jobs)?);
         }
         // A part of the suite leaves the rest alone.
         if is_sound && arguments.results.is_empty() && pairs.len() == suite.pairs().count() {
