@@ -27,7 +27,7 @@ use rolecall_model::{Case, CaseId, Conversation, Dialect, Limits, Outcome, OwnTe
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::meter::{Taken, alone, taken};
+use crate::meter::{Taken, in_turn, taken};
 
 /// The most computing time for one input.
 const LONGEST: Duration = Duration::from_millis(500);
@@ -326,9 +326,9 @@ fn halves(input: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Runs something alone, and asserts that it took neither long nor much memory.
+/// Runs something in its turn, and asserts that it took neither long nor much memory.
 fn within_limits<T>(run: impl FnOnce() -> T) -> T {
-    let _alone = alone();
+    let _turn = in_turn();
     let (result, Taken { time, peak, .. }) = taken(run);
     assert!(time < LONGEST, "took {time:?}");
     assert!(peak < LARGEST, "took {} MiB", peak >> 20);
