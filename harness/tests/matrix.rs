@@ -156,6 +156,13 @@ fn a_change_of_an_engine_is_told_pair_by_pair() {
         before,
         "verify writes nothing"
     );
+    // The command that it recommends can be typed as it is.
+    let said = ran.stdout();
+    let advice = said
+        .lines()
+        .find_map(|line| line.split_once("results: rolecall "));
+    let words = shlex::split(advice.unwrap().1).unwrap();
+    assert_eq!(words, ["matrix", "update", right.as_str()]);
     // Another version is another engine.
     let newer = command(&folder, &ECHO.replace("start\n", "ask; echo '{\"rolecall\": 1, \"engine\": \"fake\", \"version\": \"1.10\", \"dialect\": \"jinja\"}'\n"));
     assert_says(
@@ -294,7 +301,7 @@ fn what_has_changed_since_is_told() {
         &folder.rolecall(&["matrix"]),
         0,
         &[
-            "fake 1.2: measured before the template chat changed",
+            "fake 1.2: measured before the suite changed (the template chat)",
             "matrix update ENGINE",
         ],
     );

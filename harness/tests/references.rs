@@ -41,7 +41,7 @@ fn records_are_written_once_and_then_verified() {
         &[
             "unverified echo words/one\n",
             "  the template has no reference records\n",
-            "  to ask the reference: rolecall reference setup && rolecall reference update 'echo'\n",
+            "  to ask the reference: rolecall reference setup && rolecall reference update echo\n",
             "none of 2 pairs are verified by transformers 5.23.0, as recorded\n",
         ],
     );
@@ -237,7 +237,7 @@ fn one_changed_byte_is_noticed_and_named() {
         &[
             "unverified echo words/one",
             why,
-            "reference update 'echo:words/one'",
+            "reference update echo:words/one",
         ],
     );
     has(&verify, &["no record echo:words/one: ", why]);

@@ -1,6 +1,7 @@
 //! How the reader runs this program: messages name commands that can be copied and run as
 //! they are.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -70,6 +71,20 @@ pub fn command(arguments: &str) -> String {
     site().command(arguments)
 }
 
+/// A word of a command, in quotes if a shell would read it in another way. Every word that comes
+/// from a user or a file goes through this before it stands in a command.
+pub fn word(text: &str) -> String {
+    // A text with a NUL cannot be a word at all.
+    let quoted = shlex::try_quote(text);
+    quoted.map_or_else(|_| text.to_owned(), Cow::into_owned)
+}
+
+/// Words of a command, each as [`word`] writes it.
+pub fn words<'w>(texts: impl IntoIterator<Item = &'w str>) -> String {
+    let words: Vec<String> = texts.into_iter().map(word).collect();
+    words.join(" ")
+}
+
 /// How to review and accept snapshots, as a sentence or the end of one: "run `rolecall
 /// review`".
 pub fn review() -> &'static str {
@@ -113,6 +128,25 @@ mod tests {
         // Someone else's workspace is not ours.
         std::fs::write(other.path().join("Cargo.lock"), "").unwrap();
         assert_eq!(Site::of(other.path()), Site::Elsewhere);
+    }
+
+    #[test]
+    fn words_can_be_typed() {
+        assert_eq!(word("qwen2.5:plain/one"), "qwen2.5:plain/one");
+        for text in [
+            "node adapter.mjs",
+            "qwen*",
+            "it's",
+            "",
+            "$HOME",
+            "a=b;c",
+            "~",
+            "#x",
+        ] {
+            assert_eq!(shlex::split(&word(text)), Some(vec![text.to_owned()]));
+            assert_ne!(word(text), text);
+        }
+        assert_eq!(words(["update", "node a.mjs"]), "update 'node a.mjs'");
     }
 
     #[test]

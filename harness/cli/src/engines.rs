@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rolecall::engines::Engines;
+use rolecall::invocation;
 use rolecall::problem::with_did_you_mean;
 use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
 use rolecall::reference::Reference;
@@ -135,9 +136,10 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
     }
     if layout.scripts().join("engines").join(name).is_dir() {
         return Err(Failure::Request(format!(
-            "the engine `{name}` is not set up: {} is not there\n  `scripts/setup-engines {name}` \
-             in a checkout of Rolecall sets it up",
-            program.display()
+            "the engine `{name}` is not set up: {} is not there\n  `scripts/setup-engines {}` in a \
+             checkout of Rolecall sets it up",
+            program.display(),
+            invocation::word(name)
         )));
     }
     Ok(None)

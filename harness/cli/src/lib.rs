@@ -113,7 +113,10 @@ fn meant(error: &clap::Error) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
         return None;
     };
-    inputs::is_place(word).then(|| format!("rolecall check {}", shown(word)))
+    inputs::is_place(word).then(|| {
+        let command = invocation::command(&format!("check {}", invocation::word(word)));
+        shown(&command)
+    })
 }
 
 /// Starts the threads that read files side by side. If the system gives no more threads, this one

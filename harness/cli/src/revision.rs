@@ -8,6 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rolecall::invocation;
 use rolecall::problem::{closest, meant};
 use rolecall::suite::Suite;
 use rolecall::template_file::sidecar;
@@ -193,7 +194,7 @@ impl<'t> Revision<'t> {
             || {
                 format!(
                     "`git ls-tree -r --name-only {}` lists what there is",
-                    self.name
+                    invocation::word(self.name)
                 )
             },
             |near| meant(format_args!("{}:{near}", self.name)),

@@ -111,6 +111,12 @@ struct Crash {
     is_in_loading: bool,
 }
 
+/// The command line of words, as a user types it.
+fn written(words: &[String]) -> String {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
+}
+
 /// Reads an answer to `load` or `render`: an outcome, or none if the template is loaded.
 /// The error says what is wrong with the line, as a crash does.
 pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
@@ -148,7 +154,7 @@ impl ProtocolEngine {
         limits: ProtocolLimits,
     ) -> Result<ProtocolEngine, ProtocolError> {
         let failed = |reason| ProtocolError::Start {
-            command: words.join(" "),
+            command: written(&words),
             reason,
         };
         let (session, greeting) = Session::start(&words, &limits).map_err(failed)?;

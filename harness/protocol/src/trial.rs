@@ -71,7 +71,7 @@ impl Trial {
         let begin = Instant::now();
         let process =
             TrialSession::spawn(command, limits).map_err(|reason| ProtocolError::Start {
-                command: command.join(" "),
+                command: super::written(command),
                 reason,
             })?;
         let started = TrialSession::greet(process, limits);

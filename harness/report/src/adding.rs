@@ -57,8 +57,9 @@ pub fn write_held(out: &mut dyn Write, is_private: bool) -> io::Result<()> {
 pub fn write_added(out: &mut dyn Write, file: &Path, family: &str, name: &str) -> io::Result<()> {
     let added = Styled(GOOD, format!("added {family}/{name}"));
     paragraph(out, &format!("{added} to {}", file.display()), 2)?;
-    let run = invocation::command(&format!("run '*:{family}/{name}'"));
-    let accept = invocation::command(&format!("accept '*:{family}/{name}' --verified"));
+    let filter = invocation::word(&format!("*:{family}/{name}"));
+    let run = invocation::command(&format!("run {filter}"));
+    let accept = invocation::command(&format!("accept {filter} --verified"));
     paragraph(
         out,
         &format!("now: `{run}` shows the prompts, `{accept}` accepts them"),

@@ -363,7 +363,7 @@ fn write_advice(
     names: usize,
 ) -> io::Result<()> {
     let pair = &example.pair;
-    let name = format!("{} {}", pair.template.name, pair.case.id);
+    let name = invocation::words([pair.template.name.as_str(), &pair.case.id.to_string()]);
     match group.fault {
         Fault::Changed => say(
             out,
@@ -421,7 +421,7 @@ fn write_advice(
         let filter = if filter.is_empty() {
             String::new()
         } else {
-            format!(" '{filter}'")
+            format!(" {}", invocation::word(filter))
         };
         say(
             out,

@@ -88,7 +88,7 @@ pub fn write_forbidden(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
 }
 
 fn look(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
-    let command = invocation::command(&format!("check {}", held.template));
+    let command = invocation::command(&format!("check {}", invocation::word(&held.template)));
     paragraph(
         out,
         &format!("  {} {command}", Styled(QUIET, "to look at it:")),

@@ -94,11 +94,11 @@ impl RunReport<'_, '_> {
     pub(crate) fn command(&self, group: &FaultGroup<'_>) -> String {
         let name = group.pairs.first().map_or_else(String::new, |first| {
             let pair = &first.pair;
-            format!(" {} {}", pair.template.name, pair.case.id)
+            let template = invocation::word(pair.template.name.as_str());
+            format!(" {template} {}", pair.case.id)
         });
         let engine = self.engine.map_or_else(String::new, |engine| {
-            let quoted = shlex::try_quote(engine).unwrap_or_else(|_| engine.into());
-            format!(" --engine {quoted}")
+            format!(" --engine {}", invocation::word(engine))
         });
         let how = match group.fault() {
             Fault::Changed => " --diff",

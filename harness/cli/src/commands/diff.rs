@@ -5,6 +5,7 @@ use std::io::Write;
 use rolecall::comparison::{CardChange, Comparison, MatchedTemplates, SideKind, Sides};
 use rolecall::engines::Engines;
 use rolecall::front::Front;
+use rolecall::invocation;
 use rolecall::problem::Problem;
 use rolecall::report::comparison as report;
 use rolecall::report::format::Format;
@@ -91,9 +92,13 @@ fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComp
 }
 
 fn mixed(run: &str, template: &str) -> Failure {
+    let save = format!(
+        "render --templates {} --format jsonl",
+        invocation::word(template)
+    );
     Failure::Request(format!(
-        "`{run}` is a run that was saved, and `{template}` is none\n  to save one: rolecall \
-         render --templates {template} --format jsonl"
+        "`{run}` is a run that was saved, and `{template}` is none\n  to save one: {}",
+        invocation::command(&save)
     ))
 }
 

@@ -267,7 +267,7 @@ fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status,
         is_fine &= report::write_verified(out, &now, kept.copied(), &of_engine)?;
     }
     if !is_fine {
-        let names = arguments.engines.join(" ");
+        let names = invocation::words(arguments.engines.iter().map(String::as_str));
         writeln!(
             out,
             "to record their current results: {}",

@@ -94,7 +94,10 @@ pub(super) fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Templ
             "there are {} templates: {}\n  name one: {}",
             many.len(),
             names.join(", "),
-            invocation::command(&format!("show --templates PATH {} CASE", names[0]))
+            invocation::command(&format!(
+                "show --templates PATH {} CASE",
+                invocation::word(names[0])
+            ))
         ))),
     }
 }

@@ -172,7 +172,7 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
         .map_err(|why| {
             Failure::Request(format!(
                 "{name} is unverified: {why}\n  run `{}`",
-                invocation::command(&format!("reference update {name}"))
+                invocation::command(&format!("reference update {}", invocation::word(&name)))
             ))
         })?;
     expectations
@@ -185,7 +185,7 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
                  the text is not available\n  to see it: {}",
                 invocation::command(&format!(
                     "show {} {} --engine {}",
-                    pair.template.name,
+                    invocation::word(pair.template.name.as_str()),
                     pair.case.id,
                     Reference::of(pair.template.dialect).name
                 ))
