@@ -1,11 +1,12 @@
 //! Templates beside their bases: which base a template has, and how the two differ.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rolecall::base;
 use rolecall::beside::probes_beside;
 use rolecall::comparison::{CardChange, Comparison, SideKind};
 use rolecall::configuration::{ConfiguredBase, ConfiguredTemplate};
+use rolecall::file::is_there;
 use rolecall::problem::Problem;
 use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
@@ -15,7 +16,7 @@ use crate::args::{CheckArguments, SourceArguments};
 use crate::cache::cache_folder;
 use crate::failure::Failure;
 use crate::side::{self, DiffSide};
-use crate::{home, setup};
+use crate::{home, inputs, setup};
 
 /// The word for the base that a template's own files name.
 const OWN: &str = "base";
@@ -40,17 +41,28 @@ pub(crate) fn is_asked_for(arguments: &CheckArguments) -> Result<bool, Failure> 
     if arguments.like.is_some() {
         return Ok(true);
     }
-    if !arguments.paths.is_empty() || arguments.fix {
+    if arguments.fix {
         return Ok(false);
     }
-    Ok(configured()?.iter().any(|template| template.base.is_some()))
+    Ok(configured(arguments)?
+        .iter()
+        .any(|template| template.base.is_some()))
 }
 
-/// The templates of the suite's file.
-fn configured() -> Result<Vec<ConfiguredTemplate>, Failure> {
+/// The templates of the suite's file that are checked.
+fn configured(arguments: &CheckArguments) -> Result<Vec<ConfiguredTemplate>, Failure> {
     let layout = home::layout()?;
-    let configuration = layout.configuration();
-    Ok(configuration.map_or_else(Vec::new, |configuration| configuration.templates.clone()))
+    let Some(configuration) = layout.configuration() else {
+        return Ok(Vec::new());
+    };
+    let paths = arguments.paths.iter();
+    let asked = paths.filter_map(|path| inputs::own_template(&layout, &path.to_string_lossy()));
+    let asked: Vec<_> = asked.collect();
+    let templates = configuration.templates.iter();
+    let is_asked = |one: &&ConfiguredTemplate| {
+        arguments.paths.is_empty() || asked.iter().any(|asked| asked.is_of(&one.name))
+    };
+    Ok(templates.filter(is_asked).cloned().collect())
 }
 
 /// Compares each template that has a base with it.
@@ -59,7 +71,7 @@ pub(crate) fn compare(
     runner: &Runner<'_>,
     suite: &Suite,
 ) -> Result<Vec<Likeness>, Failure> {
-    let configured = configured()?;
+    let configured = configured(arguments)?;
     let mut found = Vec::new();
     for template in &suite.templates {
         let own = template.name.as_str();
@@ -132,7 +144,14 @@ fn compare_one(
         set: arguments.set.clone(),
         cases: Vec::new(),
     };
-    let DiffSide::Templates(other, _files) = side::find(&base.text, &sources)? else {
+    // A base is written as a source is: it is a path, also where a template has that name.
+    let path = Path::new(&base.text);
+    let place = if base.configured.is_some() && is_there(path) {
+        Path::new(".").join(path).to_string_lossy().into_owned()
+    } else {
+        base.text.clone()
+    };
+    let DiffSide::Templates(other, _files) = side::find(&place, &sources)? else {
         return Err(Failure::Request(format!(
             "`{}` is a saved run: a base is a template or a model",
             base.text

@@ -64,6 +64,11 @@ pub(crate) struct SetArguments {
 }
 
 impl SetArguments {
+    /// Whether nothing is set.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.special_tokens.is_empty() && self.variables.is_empty()
+    }
+
     /// Refuses a name that is given twice, and refuses all settings if no template is named.
     pub(crate) fn check(&self, is_own_suite: bool) -> Result<(), Failure> {
         let tokens = self.special_tokens.iter().map(|(name, _)| name).collect();

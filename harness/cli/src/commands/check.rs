@@ -1,6 +1,5 @@
 //! The command `check`: prints report cards.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -11,6 +10,7 @@ use rolecall::configuration;
 use rolecall::contract::{Contract, Severity};
 use rolecall::engines::Engines;
 use rolecall::file::write_whole;
+use rolecall::invocation;
 use rolecall::known_defects::{self, KnownDefects};
 use rolecall::problem::Problem;
 use rolecall::report::card::CardDetail;
@@ -87,7 +87,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     } else {
         Vec::new()
     };
-    write(arguments, &run, (&suite, &likenesses), out)?;
+    write((arguments, &paths), &run, (&suite, &likenesses), out)?;
     let stale: Vec<Problem> = likenesses
         .iter()
         .flat_map(|one| one.stale.clone())
@@ -95,7 +95,13 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     report_problems(&stale)?;
     let is_sound = is_sound && stale.is_empty();
     if let ([card], Format::Human, false) = (examined.as_slice(), arguments.format, arguments.fix) {
-        show_fixes(arguments, &suite, card, (&engines, &tokenizers), out)?;
+        show_fixes(
+            (arguments, &paths),
+            &suite,
+            card,
+            (&engines, &tokenizers),
+            out,
+        )?;
         cards::write_close(out, &run)?;
     }
     if let Some(path) = &arguments.write_baseline {
@@ -160,7 +166,7 @@ fn write_page(
 
 /// Writes the cards in the format that the user chose.
 fn write(
-    arguments: &CheckArguments,
+    (arguments, paths): (&CheckArguments, &[PathBuf]),
     run: &TimedResults<Card>,
     (suite, likenesses): (&Suite, &[Likeness]),
     out: &mut dyn Write,
@@ -185,12 +191,17 @@ fn write(
             };
             if arguments.all || examined.len() <= MOST_CARDS {
                 for card in examined {
-                    cards::write_card(out, card, detail, &shown_as(arguments, card, examined))?;
+                    cards::write_card(
+                        out,
+                        card,
+                        detail,
+                        &shown_as(arguments, paths, card, examined),
+                    )?;
                     writeln!(out)?;
                 }
             }
             if let ([card], false) = (examined.as_slice(), arguments.all) {
-                cards::write_advice(out, card, &shown_as(arguments, card, examined))?;
+                cards::write_advice(out, card, &shown_as(arguments, paths, card, examined))?;
             }
             if examined.len() > 1 {
                 cards::write_table(out, examined)?;
@@ -252,7 +263,7 @@ fn fix(
 
 /// Shows the fixes of the only template.
 fn show_fixes(
-    arguments: &CheckArguments,
+    (arguments, paths): (&CheckArguments, &[PathBuf]),
     suite: &Suite,
     card: &Card,
     (engines, tokenizers): (&Engines, &Tokenizers),
@@ -267,7 +278,7 @@ fn show_fixes(
     let conversations = fixing::conversations()?;
     let both = (template, card);
     if let Some(found) = fixing::find(engines, &conversations, both, tokenizers, false) {
-        let name = shown_as(arguments, card, std::slice::from_ref(card));
+        let name = shown_as(arguments, paths, card, std::slice::from_ref(card));
         fixes::write(out, &name, &found.found, FixUse::Shown)?;
     }
     Ok(())
@@ -296,34 +307,47 @@ fn paths(arguments: &CheckArguments) -> Result<Vec<PathBuf>, Failure> {
     Ok(Vec::new())
 }
 
-/// The words after `rolecall show` that name the template of a card.
-fn shown_as(arguments: &CheckArguments, card: &Card, examined: &[Card]) -> String {
-    let quoted = |text: &str| {
-        let quoted = shlex::try_quote(text);
-        quoted.map_or_else(|_| text.to_owned(), Cow::into_owned)
+/// The words after `rolecall show` that name the template of a card, which is one of these paths or
+/// of the suite.
+fn shown_as(
+    arguments: &CheckArguments,
+    paths: &[PathBuf],
+    card: &Card,
+    examined: &[Card],
+) -> String {
+    let word = invocation::word;
+    let layout = home::layout().ok();
+    let is_own = |path: &PathBuf| {
+        let own = layout.as_ref();
+        let own = own.and_then(|layout| inputs::own_template(layout, &path.to_string_lossy()));
+        own.is_some_and(|own| own.has_name(&card.template))
     };
-    let paths = arguments.paths.iter();
-    let paths: Vec<String> = paths.map(|path| quoted(&path.to_string_lossy())).collect();
-    // A path with one template names that template. Other templates are named by their names.
-    let mut words = match paths.as_slice() {
+    let named: Vec<String> = paths
+        .iter()
+        .map(|path| word(&path.to_string_lossy()))
+        .collect();
+    // A path with one template names that template. Other templates are named by their names, and
+    // those of the suite by nothing else.
+    let mut words = match named.as_slice() {
         [path] if examined.len() == 1 => vec![path.clone()],
-        paths => {
-            let named = paths.iter().map(|path| format!("--templates {path}"));
-            named.chain([quoted(&card.template)]).collect()
+        _ if paths.iter().any(is_own) => vec![word(&card.template)],
+        named => {
+            let named = named.iter().map(|path| format!("--templates {path}"));
+            named.chain([word(&card.template)]).collect()
         }
     };
     let set = &arguments.set;
     for (name, value) in &set.special_tokens {
         words.push(format!(
             "--special-token {}",
-            quoted(&format!("{name}={value}"))
+            word(&format!("{name}={value}"))
         ));
     }
     for (name, value) in &set.variables {
-        words.push(format!("--variable {}", quoted(&format!("{name}={value}"))));
+        words.push(format!("--variable {}", word(&format!("{name}={value}"))));
     }
     if let Some(engine) = &arguments.rendering.engine {
-        words.push(format!("--engine {}", quoted(engine)));
+        words.push(format!("--engine {}", word(engine)));
     }
     words.join(" ")
 }

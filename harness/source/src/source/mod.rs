@@ -48,7 +48,7 @@ pub use content::SourceContent;
 pub use gguf::without_tensors;
 pub use gguf::{base_of_gguf, is_gguf, read_vocabulary};
 pub use ollama::ModelName;
-pub use remarks::unset_tokens;
+pub use remarks::{renew_notes, unset_tokens};
 
 use file::FileKind;
 
