@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use super::numbers::{counted, thousands};
 use super::screen;
 use super::style::{BAD, GOOD, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::wrapping::{paragraph, wrapped};
 use rolecall_base::invocation;
-use rolecall_suite::accepting::AcceptedFile;
+use rolecall_base::problem::Problem;
+use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
 use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
@@ -60,6 +61,10 @@ pub struct AcceptedCounts {
     pub failed: usize,
     /// Accepted report cards.
     pub cards: usize,
+    /// Files that were written as they should be, with the transcripts that they had.
+    pub tidied: usize,
+    /// Files that waited for review, and were removed because nothing is left to decide.
+    pub removed: usize,
     /// Pairs that equal their snapshot.
     pub same: usize,
     /// Pairs that are not accepted, because the reference gives another result.
@@ -107,6 +112,7 @@ pub fn write(
         writeln!(out, "{}", Styled(QUIET, same))?;
     }
     write_left(out, counts)?;
+    write_order(out, counts)?;
     let AcceptedPairs {
         changed,
         new,
@@ -114,31 +120,43 @@ pub fn write(
     } = counts.accepted;
     let accepted = changed + new;
     let verb = if is_dry { "would accept" } else { "accepted" };
+    let mut lines = Vec::new();
     if counts.cards > 0 {
         let cards = counted(counts.cards, "report card", "report cards");
-        writeln!(out, "{}", Styled(GOOD, format!("{verb} {cards}")))?;
+        lines.push(Styled(GOOD, format!("{verb} {cards}")).to_string());
     }
     if accepted > 0 {
-        writeln!(
-            out,
+        let what = counted(accepted, "snapshot", "snapshots");
+        lines.push(format!(
             "{} in {}: {} changed, {} new",
-            Styled(
-                GOOD,
-                format!("{verb} {}", counted(accepted, "snapshot", "snapshots"))
-            ),
+            Styled(GOOD, format!("{verb} {what}")),
             counted(files.written, "file", "files"),
             thousands(changed),
             thousands(new),
-        )?;
+        ));
         let style = if confirmed == accepted { GOOD } else { BAD };
         let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
         let names: Vec<_> = references.iter().map(Reference::to_string).collect();
         let law = names.join(" and ");
-        writeln!(out, "{} confirmed by {law}", Styled(style, whom))?;
-    } else if counts.cards == 0 && counts.failed == 0 {
-        writeln!(out, "nothing to accept")?;
+        lines.push(format!("{} confirmed by {law}", Styled(style, whom)));
     }
-    Ok(())
+    let left = counts.failed + counts.refuted + counts.unknown + counts.broken;
+    let others = counts.failed + counts.tidied + counts.removed;
+    if lines.is_empty() && others == 0 {
+        lines.push("nothing to accept".to_owned());
+    }
+    if !screen::is_quiet() {
+        return lines.iter().try_for_each(|line| writeln!(out, "{line}"));
+    }
+    // A quiet command prints its last line, so that one says everything.
+    if left > 0 {
+        let count = counted(left, "pair", "pairs");
+        lines.push(Styled(BAD, format!("{count} left")).to_string());
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", lines.join("; "))
 }
 
 /// Writes what became of the results for which a reference was asked.
@@ -164,6 +182,33 @@ pub fn write_asked(
         }
     };
     writeln!(out, "{}", wrapped(&text, screen::width(), 2))
+}
+
+/// Writes what is wrong with a file whose transcripts are as accepted.
+pub fn write_untidy(out: &mut dyn Write, untidy: &UntidyFile) -> io::Result<()> {
+    for problem in &untidy.problems {
+        let problem = Problem {
+            help: None,
+            ..problem.clone()
+        };
+        paragraph(out, &problem.to_string(), 2)?;
+    }
+    Ok(())
+}
+
+/// Writes how many files were put in order.
+pub fn write_order(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
+    if counts.tidied > 0 {
+        let files = counted(counts.tidied, "file", "files");
+        let text = format!("wrote {files} again, with what was accepted");
+        paragraph(out, &text, 2)?;
+    }
+    if counts.removed > 0 {
+        let files = counted(counts.removed, "file that waits", "files that wait");
+        let text = format!("removed {files} for review: nothing in them is left to decide");
+        paragraph(out, &text, 2)?;
+    }
+    Ok(())
 }
 
 /// Writes which pairs were not accepted, and why.

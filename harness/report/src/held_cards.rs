@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::difference::{write_diff, write_whole_diff};
+use super::difference::{say, write_diff, write_whole_diff};
 use super::style::{BAD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::paragraph;
 use rolecall_base::invocation;
@@ -89,9 +89,5 @@ pub fn write_forbidden(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
 
 fn look(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
     let command = invocation::command(&format!("check {}", invocation::word(&held.template)));
-    paragraph(
-        out,
-        &format!("  {} {command}", Styled(QUIET, "to look at it:")),
-        4,
-    )
+    say(out, "to look at it:", &command)
 }

@@ -33,16 +33,30 @@ pub fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()>
     writeln!(out, "{}", wrapped(text, screen::width(), hang))
 }
 
+/// Stands for a space of a word in quotes while a command is wrapped.
+const SPACE: char = '\u{a0}';
+
 /// A shell command in lines of at most `width` columns, each after `indent` spaces. All lines but
-/// the last end in a backslash, so people can copy the command.
+/// the last end in a backslash, and no word in quotes is broken, so people can copy the command.
 pub(super) fn wrapped_command(command: &str, width: usize, indent: usize) -> String {
     let first = " ".repeat(indent);
-    if textwrap::core::display_width(command) + indent <= width {
+    if textwrap::core::display_width(command) + indent <= width || command.contains(SPACE) {
         return first + command;
     }
+    let mut quote = None;
+    let whole = command.chars().map(|c| {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (Some(_), ' ') => return SPACE,
+            _ => {}
+        }
+        c
+    });
+    let whole: String = whole.collect();
     // Two columns for the space and the backslash.
-    let lines = wrapped(&(first + command), width.saturating_sub(2), indent + 2);
-    lines.replace('\n', " \\\n")
+    let lines = wrapped(&(first + &whole), width.saturating_sub(2), indent + 2);
+    lines.replace('\n', " \\\n").replace(SPACE, " ")
 }
 
 #[cfg(test)]
@@ -78,6 +92,10 @@ mod tests {
         assert_eq!(
             wrapped_command(command, 24, 2),
             "  rolecall show chat \\\n    plain/user --diff"
+        );
+        assert_eq!(
+            wrapped_command("rolecall show 'my own chat' plain/user", 24, 2),
+            "  rolecall show \\\n    'my own chat' \\\n    plain/user"
         );
     }
 }

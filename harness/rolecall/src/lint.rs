@@ -170,7 +170,7 @@ fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Pro
         contents(&file).is_some_and(|card| snapshots.written_card(template, card) == file);
     (!is_as_written).then(|| {
         Problem::new(path, "not as insta writes it: someone has edited it")
-            .help(format!("delete it, then {}", invocation::review()))
+            .help(invocation::review())
     })
 }
 

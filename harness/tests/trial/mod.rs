@@ -9,7 +9,7 @@ mod greens;
 mod sessions;
 
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
 use rolecall::report::clean;
 
@@ -121,9 +121,8 @@ fn new_users_see_what_they_need() {
     all_are_well(sessions::SESSIONS);
 }
 
-/// A review: what is typed, and the last line that it prints.
-#[track_caller]
-fn reviews(folder: &Folder, keys: &str, code: i32, last: &str) {
+/// A review in which these keys are typed.
+fn review(folder: &Folder, keys: &str) -> Output {
     let mut child = folder
         .command(&["review"])
         .stdin(Stdio::piped())
@@ -133,9 +132,16 @@ fn reviews(folder: &Folder, keys: &str, code: i32, last: &str) {
         .unwrap();
     let typed: String = keys.chars().flat_map(|key| [key, '\n']).collect();
     let mut input = child.stdin.take().unwrap();
-    input.write_all(typed.as_bytes()).unwrap();
+    // A review that is over reads no more.
+    let _ = input.write_all(typed.as_bytes());
     drop(input);
-    let output = child.wait_with_output().unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// A review: what is typed, and the last line that it prints.
+#[track_caller]
+fn reviews(folder: &Folder, keys: &str, code: i32, last: &str) {
+    let output = review(folder, keys);
     let said = clean::plain(&output.stdout);
     let complained = clean::plain(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{said}\n{complained}");
@@ -151,12 +157,12 @@ fn a_review_asks_once_for_each_cause() {
         "rolecall.toml",
         "contracts = \"off\"\n[templates]\na = \"a.jinja\"\nb = \"b.jinja\"\n[cases]\nbuiltin = [\"plain/single-turn\", \"plain/multi-turn\"]\n",
     );
-    // What is new is one cause.
+    // What is new is one decision for each template.
     reviews(
         &folder,
-        "a",
+        "ya",
         0,
-        "accepted 4 snapshots and 0 report cards in 1 decision; nothing is left",
+        "accepted 4 snapshots and 0 report cards in 2 decisions; nothing is left",
     );
     reviews(
         &folder,
@@ -213,6 +219,225 @@ fn a_review_asks_once_for_each_cause() {
         "accepted 2 snapshots and 0 report cards in 1 decision; nothing is left",
     );
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
+}
+
+/// Somebody who accepts a new template learns which of its results are failures.
+#[test]
+fn a_review_of_a_new_template_asks_about_its_failures_apart() {
+    let folder = Folder::empty();
+    folder.write(
+        "a.jinja",
+        &GOOD.replace("{{ m.content }}", "{{ m.content + '' }}"),
+    );
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain/*\", \"content-types/missing-user\", \"text-parts/empty-list\"]\n",
+    );
+    let review = review(&folder, "n");
+    let said = clean::plain(&review.stdout);
+    let asked = clean::plain(&review.stderr);
+    assert!(said.contains("1 of 3: "), "{said}");
+    assert!(asked.contains("new pairs? a accept (or y)"), "{asked}");
+    assert!(asked.contains("A accept all "), "{asked}");
+    // The end of the input stops, and the result is on a line of its own.
+    assert!(asked.ends_with("q quit: \n"), "{asked:?}");
+}
+
+/// Four edits of one template are four decisions, in however many prompts they meet.
+#[test]
+fn a_review_decides_on_each_edit_once() {
+    let folder = Folder::empty();
+    let template = "{% if tools %}# Tools\n{{ tools | tojson }}\n{% endif %}\
+        {% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n\
+        {% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>\n{% endfor %}\
+        {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    folder.write("a.jinja", template);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\", \"tool-use\", \"tool-lists\"]\n",
+    );
+    assert_eq!(folder.rolecall(&["accept"]).code(), 0);
+    let mut edited = template.to_owned();
+    for (before, after) in [
+        ("# Tools", "# Functions"),
+        ("</call>", "</function>"),
+        ("}}<|im_end|>\n", "}}<|im_end|>"),
+        ("assistant\n{%", "model\n{%"),
+    ] {
+        assert!(edited.contains(before));
+        edited = edited.replace(before, after);
+    }
+    folder.write("a.jinja", &edited);
+    let review = review(&folder, &"a".repeat(8));
+    let said = clean::plain(&review.stdout);
+    assert_eq!(review.status.code(), Some(0), "{said}");
+    let last = said.lines().last().unwrap();
+    let decisions = last
+        .split(" in ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
+    assert!(decisions.parse::<usize>().unwrap() <= 5, "{said}");
+    assert!(
+        said.contains("with no other differences than those that you accepted"),
+        "{said}"
+    );
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+
+    // What has an edit that was rejected is not accepted either, and nobody asks about it again.
+    let less = edited
+        .replace("# Functions", "# Tools")
+        .replace("<|im_start|>m", "<|begin|>m");
+    assert_ne!(less, edited);
+    folder.write("a.jinja", &less);
+    let review = self::review(&folder, &format!("r{}", "a".repeat(8)));
+    let said = clean::plain(&review.stdout);
+    assert_eq!(review.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("with a difference that you rejected"),
+        "{said}"
+    );
+}
+
+/// What `lint` says to do works: `review` and `accept` put files in order whose transcripts are as
+/// accepted.
+#[test]
+fn what_lint_proposes_leaves_nothing_to_lint() {
+    type Damage = (&'static str, fn(&Folder));
+    const FILE: &str = "snapshots/a/plain.snap";
+    let edit = |folder: &Folder, name: &str, with: &dyn Fn(&str) -> String| {
+        let text = std::fs::read_to_string(folder.path(name)).unwrap();
+        folder.write(name, &with(&text));
+    };
+    let damages: &[Damage] = &[
+        ("a pending file as accepted", |folder| {
+            let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
+            folder.write(&format!("{FILE}.new"), &text);
+        }),
+        ("a pending card as accepted", |folder| {
+            folder.write("snapshots/a/_card.snap.new", "pending");
+        }),
+        ("a section without a case", |folder| {
+            let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
+            folder.write(FILE, &format!("{text}\n=== nonsense: rendered\nabc␃\n"));
+        }),
+        ("a section twice", |folder| {
+            let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
+            let (_, section) = text.split_once("\n=== ").unwrap();
+            let section = section.split("\n=== ").next().unwrap().trim_end();
+            folder.write(FILE, &format!("{text}\n=== {section}\n"));
+        }),
+    ];
+    let headers = ["snapshots/a/plain.snap", "snapshots/a/_card.snap"];
+    for remedy in ["review", "accept"] {
+        let folder = Folder::empty();
+        folder.write("a.jinja", GOOD);
+        folder.write(
+            "rolecall.toml",
+            "[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+        );
+        assert_eq!(folder.rolecall(&["accept"]).code(), 0);
+        let mended = |what: &str| {
+            let lint = folder.rolecall(&["lint"]);
+            assert_eq!(lint.code(), 1, "{what}: {}", lint.stdout());
+            assert!(
+                lint.stdout().contains("rolecall review"),
+                "{what}: {}",
+                lint.stdout()
+            );
+            let (code, said) = if remedy == "review" {
+                let ran = review(&folder, "aa");
+                (ran.status.code(), clean::plain(&ran.stdout))
+            } else {
+                let ran = folder.rolecall(&["accept"]);
+                (Some(ran.code()), ran.stdout())
+            };
+            assert_eq!(code, Some(0), "{what}: {said}");
+            let lint = folder.rolecall(&["lint"]);
+            assert_eq!(lint.code(), 0, "{what}: {said}\n{}", lint.stdout());
+            let run = folder.rolecall(&["run"]);
+            assert_eq!(run.code(), 0, "{what}: {}", run.stdout());
+        };
+        for (what, damage) in damages {
+            damage(&folder);
+            mended(what);
+        }
+        for file in headers {
+            edit(&folder, file, &|text| {
+                text.replacen("source: rolecall", "source: me", 1)
+            });
+            mended(file);
+        }
+    }
+    // Of a file that belongs to nothing, `lint` says so.
+    let folder = Folder::empty();
+    folder.write("a.jinja", GOOD);
+    folder.write(
+        "rolecall.toml",
+        "[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    assert_eq!(folder.rolecall(&["accept"]).code(), 0);
+    folder.write("snapshots/gone/plain.snap.new", "pending");
+    let said = folder.rolecall(&["lint"]).stdout();
+    assert!(
+        said.contains("nothing in the suite has it\n  delete it"),
+        "{said}"
+    );
+}
+
+/// A full disk is an error, and what is not written is left. No message names a draft.
+#[cfg(unix)]
+#[test]
+fn a_review_on_a_full_disk_leaves_everything() {
+    use std::process::Command;
+
+    let folder = Folder::empty();
+    folder.write("a.jinja", GOOD);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    // The built-in suite is unpacked, and the lock is there.
+    folder.rolecall(&["run"]);
+    std::fs::create_dir_all(folder.path("snapshots/a")).unwrap();
+    for (command, last) in [("review", "results are left"), ("accept", "pairs left")] {
+        let program = folder.command(&[command]);
+        let mut limited = Command::new("sh");
+        limited
+            .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""])
+            .arg(program.get_program())
+            .args(program.get_args())
+            .envs(
+                program
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(folder.path("."))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = limited.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"a\na\na\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = clean::plain(&output.stdout);
+        let complained = clean::plain(&output.stderr);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{command}: {said}{complained}"
+        );
+        assert!(
+            said.contains(last) && !said.contains("nothing is left"),
+            "{said}"
+        );
+        assert!(
+            complained.contains("plain.snap: cannot be written"),
+            "{complained}"
+        );
+        assert!(!complained.contains(".draft"), "{complained}");
+    }
 }
 
 /// In a checkout of Rolecall a review is about report cards, too, and takes away what insta has left

@@ -1,13 +1,13 @@
 //! The command `accept`: makes current results the expected ones.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use rolecall::accepting::{AcceptedFile, Accepting, is_open, remove_pending};
+use rolecall::accepting::{AcceptedFile, Accepting, UntidyFile, is_open, remove_pending, untidy};
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
-use rolecall::file::write_below;
+use rolecall::file::{is_there, read_text, write_below};
 use rolecall::held_card::{CardStatus, HeldCard};
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
@@ -17,7 +17,7 @@ use rolecall::report::difference::{self, Extent, FaultGroups};
 use rolecall::report::held_cards;
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
-use rolecall::suite::{Pair, Suite, templates_of};
+use rolecall::suite::{Pair, Suite, by_file, templates_of};
 use rolecall::verdict::Verdict;
 use rolecall_model::{Engine, OutcomeKind, TemplateName};
 
@@ -91,11 +91,24 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     held.retain(|card| !choice.left.contains(&card.template));
     held_cards::write(out, &held, arguments.all)?;
     let (files, mut problems) = choice.accepting.files(&suite, &expectations.snapshots);
+    let untidy = choice.untidy(&files, &suite, &expectations, &pairs);
     let written = if arguments.dry_run {
         files.len()
     } else {
         choice.write(&files, &expectations, &mut problems)
     };
+    for one in &untidy {
+        report::write_untidy(out, one)?;
+        if !arguments.dry_run && write_tidy(one, &expectations, &mut problems) {
+            choice.counts.tidied += 1;
+        }
+    }
+    if !arguments.dry_run {
+        let mut settled = choice.settled(&pairs, &suite, &expectations);
+        settled.extend(same_cards(&held));
+        choice.counts.removed = remove_settled(&settled, &mut problems);
+        choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
+    }
     held.retain(|card| !matches!(card.change, CardStatus::Same));
     for card in &held {
         let result = if arguments.dry_run {
@@ -172,6 +185,36 @@ impl<'s> Choice<'s> {
         self.left.insert(pair.template.name.to_string());
     }
 
+    /// The files that are not written anyway, and have something wrong besides their transcripts.
+    pub(super) fn untidy(
+        &self,
+        files: &[AcceptedFile],
+        suite: &Suite,
+        expectations: &Expectations,
+        pairs: &[Pair<'_>],
+    ) -> Vec<UntidyFile> {
+        let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
+        let mut untidy = untidy(suite, &expectations.snapshots, pairs);
+        untidy.retain(|one| !is_written(one));
+        untidy
+    }
+
+    /// The files of snapshots in which nothing is left to accept.
+    pub(super) fn settled(
+        &self,
+        pairs: &[Pair<'_>],
+        suite: &Suite,
+        expectations: &Expectations,
+    ) -> BTreeSet<PathBuf> {
+        let files = by_file(pairs).filter(|(template, family, pairs)| {
+            let is_whole = suite.pairs_of(template, family).count() == pairs.len();
+            is_whole && !self.left.contains(template.name.as_str())
+        });
+        let files =
+            files.map(|(template, family, _)| expectations.snapshots.file(&template.name, family));
+        files.collect()
+    }
+
     /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
     /// written.
     pub(super) fn write(
@@ -193,6 +236,64 @@ impl<'s> Choice<'s> {
         }
         written
     }
+}
+
+/// Writes a file with its transcripts as it should be. Returns whether it could.
+pub(super) fn write_tidy(
+    one: &UntidyFile,
+    expectations: &Expectations,
+    problems: &mut Vec<Problem>,
+) -> bool {
+    let written = one.file.write(&expectations.snapshots);
+    let is_written = written.is_ok();
+    problems.extend(written.err());
+    is_written
+}
+
+/// Writes the accepted cards as they should be whose files somebody has edited beside the card
+/// itself. Returns how many.
+pub(super) fn tidy_cards(
+    cards: &[HeldCard],
+    suite: &Suite,
+    expectations: &Expectations,
+    problems: &mut Vec<Problem>,
+) -> usize {
+    let same = cards.iter().filter(|card| {
+        let template = suite.template(&TemplateName::new(&card.template));
+        let written = |template| expectations.snapshots.written_card(template, &card.text);
+        matches!(card.change, CardStatus::Same)
+            && is_there(&card.path)
+            && read_text(&card.path).ok() != template.map(written)
+    });
+    let mut count = 0;
+    for card in same {
+        match write_card(suite, expectations, card) {
+            Ok(()) => count += 1,
+            Err(problem) => problems.push(problem),
+        }
+    }
+    count
+}
+
+/// The files of cards that are as accepted.
+pub(super) fn same_cards(cards: &[HeldCard]) -> impl Iterator<Item = PathBuf> {
+    let same = cards
+        .iter()
+        .filter(|card| matches!(card.change, CardStatus::Same));
+    same.map(|card| card.path.clone())
+}
+
+/// Removes the files that insta has left for review beside these. Returns how many there were.
+pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Problem>) -> usize {
+    let removed = settled.iter().map(|file| remove_pending(file));
+    let mut count = 0;
+    for removed in removed {
+        match removed {
+            Ok(was_there) => count += usize::from(was_there),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    count
 }
 
 /// Writes a report card as the accepted one.

@@ -5,19 +5,21 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
 
-use rolecall::accepting::remove_pending;
+use rolecall::conclusion::Fault;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::held_card::CardStatus;
 use rolecall::problem::Problem;
 use rolecall::report::difference::{self, Extent, FaultGroup, FaultGroups};
-use rolecall::report::{held_cards, reviewing as report};
+use rolecall::report::{accepting as accepting_report, held_cards, reviewing as report, thousands};
 use rolecall::run::Compared;
 use rolecall::selection::select;
 use rolecall::suite::{Pair, templates_of};
 use rolecall_model::CaseId;
 
-use super::accept::{Choice, PairJudge, write_card};
+use super::accept::{
+    Choice, PairJudge, remove_settled, same_cards, tidy_cards, write_card, write_tidy,
+};
 use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
 use crate::failure::{Failure, Status, report_problems};
@@ -63,10 +65,32 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let mut problems = Vec::new();
     let (files, unreadable) = choice.accepting.files(&suite, &expectations.snapshots);
     problems.extend(unreadable);
+    let untidy = choice.untidy(&files, &suite, &expectations, &pairs);
     choice.write(&files, &expectations, &mut problems);
+    for one in &untidy {
+        if review.is_over {
+            review.left += 1;
+            continue;
+        }
+        accepting_report::write_untidy(out, one)?;
+        let show = |out: &mut dyn Write| accepting_report::write_untidy(out, one);
+        let question = "write this file again, with what was accepted?";
+        if review.decide(out, question, 1, &show)? != Decision::Accepted {
+            review.left += 1;
+        } else if write_tidy(one, &expectations, &mut problems) {
+            choice.counts.tidied += 1;
+        }
+    }
     let jobs = arguments.jobs.map(usize::from);
     let rule = cards::rule_of_accepting(&layout);
-    for card in cards::held(rule, &layout, &suite, &pairs, &engines, jobs)? {
+    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?;
+    choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
+    let same: Vec<PathBuf> = same_cards(&held).collect();
+    let mut cards_left = held
+        .iter()
+        .filter(|card| !matches!(card.change, CardStatus::Same))
+        .count();
+    for card in held {
         if matches!(card.change, CardStatus::Same) || review.is_over {
             review.left += usize::from(!matches!(card.change, CardStatus::Same));
             continue;
@@ -75,10 +99,13 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         held_cards::write_forbidden(out, &card)?;
         let show = |out: &mut dyn Write| held_cards::write_change(out, &card, true);
         let question = format!("report card of {}?", card.template);
-        match review.decide(out, &question, &show)? {
+        match review.decide(out, &question, cards_left, &show)? {
             Decision::Accepted => match write_card(&suite, &expectations, &card) {
                 Ok(()) => choice.counts.cards += 1,
-                Err(problem) => problems.push(problem),
+                Err(problem) => {
+                    problems.push(problem);
+                    review.left += 1;
+                }
             },
             Decision::Rejected => {
                 review.left += 1;
@@ -86,8 +113,15 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
             }
             Decision::Open => review.left += 1,
         }
+        cards_left -= 1;
     }
-    problems.extend(review.remove_rejected());
+    // What insta has left for review goes with what was rejected, and where nothing is left to
+    // decide.
+    let mut settled = choice.settled(&pairs, &suite, &expectations);
+    settled.extend(same);
+    settled.extend(std::mem::take(&mut review.rejected));
+    settled.retain(|file| !review.kept.contains(file));
+    choice.counts.removed = remove_settled(&settled, &mut problems);
     finish(&review, &choice, &problems, out)
 }
 
@@ -98,7 +132,8 @@ fn finish(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     report_problems(problems)?;
-    let left = review.left + choice.counts.broken;
+    accepting_report::write_order(out, &choice.counts)?;
+    let left = review.left + choice.counts.broken + choice.counts.failed;
     let accepted = choice.counts.accepted;
     report::write(
         out,
@@ -149,7 +184,7 @@ impl Review {
         (choice, arguments, expectations): (&mut Choice<'s>, &AcceptArguments, &Expectations),
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let mut groups = FaultGroups::default();
+        let mut groups = FaultGroups::for_decisions();
         let mut by_name: HashMap<(&str, &CaseId), &Compared<'s>> = HashMap::new();
         for compared in open {
             let pair = &compared.rendered.pair;
@@ -157,21 +192,33 @@ impl Review {
             by_name.insert((pair.template.name.as_str(), &pair.case.id), compared);
         }
         let groups = groups.sorted();
+        // Edits that were decided on, each with whether it is as it should be.
+        let mut decided: HashMap<&str, bool> = HashMap::new();
+        let mut left: usize = groups.iter().map(|group| group.pairs.len()).sum();
         for (at, group) in groups.iter().enumerate() {
-            if self.is_over {
-                self.left += group.pairs.len();
-                let members = group.pairs.iter();
-                let files = members.map(|member| file(expectations, &member.pair));
-                self.kept.extend(files);
-                continue;
-            }
-            let one = std::slice::from_ref(group);
-            if !self.accepts_all {
+            let decision = if self.is_over {
+                Decision::Open
+            } else if self.accepts_all {
+                Decision::Accepted
+            } else if let Some(decision) = implied(group, &decided) {
+                let is_accepted = decision == Decision::Accepted;
+                report::write_implied(out, group.pairs.len(), is_accepted)?;
+                decision
+            } else {
+                let one = std::slice::from_ref(group);
                 report::write_place(out, at + 1, groups.len(), group.pairs.len())?;
                 difference::write(out, one, Extent::SHORT)?;
+                let show = |out: &mut dyn Write| difference::write(out, one, Extent::WHOLE);
+                self.decide(out, &question(group), left, &show)?
+            };
+            let edits = group.edits().iter().map(String::as_str);
+            let open: Vec<&str> = edits.filter(|edit| !decided.contains_key(edit)).collect();
+            match (decision, open.as_slice()) {
+                (Decision::Accepted, open) => decided.extend(open.iter().map(|edit| (*edit, true))),
+                // Of several, nobody knows which is wrong.
+                (Decision::Rejected, [one]) => drop(decided.insert(*one, false)),
+                _ => {}
             }
-            let show = |out: &mut dyn Write| difference::write(out, one, Extent::WHOLE);
-            let decision = self.decide(out, &question(group), &show)?;
             for member in &group.pairs {
                 let pair = &member.pair;
                 let name = (pair.template.name.as_str(), &pair.case.id);
@@ -184,6 +231,7 @@ impl Review {
                     _ => drop(self.kept.insert(file)),
                 }
             }
+            left -= group.pairs.len();
             if decision != Decision::Accepted {
                 self.left += group.pairs.len();
             }
@@ -191,19 +239,12 @@ impl Review {
         Ok(())
     }
 
-    /// Removes what insta has left for review of what was rejected. A file with a result that is
-    /// still to be decided stays.
-    fn remove_rejected(&self) -> Vec<Problem> {
-        let rejected = self.rejected.difference(&self.kept);
-        let removed = rejected.map(|file| remove_pending(file));
-        removed.filter_map(Result::err).collect()
-    }
-
-    /// Asks one question.
+    /// Asks one question. `left` is the count of what is left to decide, this included.
     fn decide(
         &mut self,
         out: &mut dyn Write,
         question: &str,
+        left: usize,
         show: &dyn Fn(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<Decision, Failure> {
         if self.accepts_all {
@@ -211,7 +252,7 @@ impl Review {
         }
         loop {
             out.flush()?;
-            match ask(question)? {
+            match ask(question, left)? {
                 Answer::Whole => show(out)?,
                 Answer::Accept => {
                     self.questions += 1;
@@ -246,9 +287,27 @@ fn file(expectations: &Expectations, pair: &Pair<'_>) -> PathBuf {
     accepted.path().to_path_buf()
 }
 
+/// The decision about a group whose edits were all decided on before, each in a group of its own or
+/// with others. One edit that is wrong makes a prompt wrong.
+fn implied(group: &FaultGroup<'_>, decided: &HashMap<&str, bool>) -> Option<Decision> {
+    let known = group.edits().iter();
+    let known: Vec<Option<bool>> = known
+        .map(|edit| decided.get(edit.as_str()).copied())
+        .collect();
+    if known.contains(&Some(false)) {
+        return Some(Decision::Rejected);
+    }
+    let are_accepted = !known.is_empty() && known.iter().all(Option::is_some);
+    are_accepted.then_some(Decision::Accepted)
+}
+
 fn question(group: &FaultGroup<'_>) -> String {
-    match group.pairs.len() {
-        1 => "this pair?".to_owned(),
-        count => format!("these {count} pairs?"),
+    let what = match group.fault() {
+        Fault::New => "new ",
+        _ => "",
+    };
+    match group.pairs.as_slice() {
+        [_] => format!("this {what}pair?"),
+        many => format!("these {} {what}pairs?", thousands(many.len())),
     }
 }

@@ -51,7 +51,13 @@ impl Survey {
                 let problem = Problem::new(&path, message).help("delete it");
                 survey.strange.push(problem);
             } else if name.ends_with(".snap.new") {
-                survey.pending.push(path);
+                if expected.contains(&path.with_extension("")) {
+                    survey.pending.push(path);
+                } else {
+                    let message = "waits for review, but nothing in the suite has it";
+                    let problem = Problem::new(&path, message).help("delete it");
+                    survey.strange.push(problem);
+                }
             } else if (name.ends_with(".snap") || name == "reference.json")
                 && !expected.contains(&path)
             {
