@@ -26,11 +26,11 @@ pub mod rows;
 
 pub mod root;
 
+pub mod fingerprint;
+
 pub mod naming;
 
 pub mod wildcard;
-
-pub mod fingerprint;
 
 pub mod lock;
 

@@ -32,7 +32,7 @@ use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
 /// Renders conversations with chat templates and compares the results, prompts and refusals, byte
 /// by byte.
 #[derive(Debug, Parser)]
-#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template::<Command>())]
+#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template::<Command>(groups::columns()))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -175,17 +175,25 @@ impl Command {
     /// Whether the command is to be done again when a file changes, and the files that it writes
     /// itself.
     pub(crate) fn watched(&self) -> Option<Vec<&Path>> {
-        let (is_watched, written) = match self {
-            Command::Run(arguments) => (arguments.watch, vec![&arguments.html]),
-            Command::Check(arguments) => (
-                arguments.watch,
-                vec![&arguments.html, &arguments.write_baseline],
-            ),
-            Command::Diff(arguments) => (arguments.watch, vec![&arguments.html]),
+        let is_watched = match self {
+            Command::Run(arguments) => arguments.watch,
+            Command::Check(arguments) => arguments.watch,
+            Command::Diff(arguments) => arguments.watch,
             _ => return None,
         };
-        let written = written.into_iter().flatten();
-        is_watched.then(|| written.map(PathBuf::as_path).collect())
+        is_watched.then(|| self.files())
+    }
+
+    /// The files that the user asks for beside the result.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        let files = match self {
+            Command::Run(arguments) => vec![&arguments.html],
+            Command::Check(arguments) => vec![&arguments.html, &arguments.write_baseline],
+            Command::Diff(arguments) => vec![&arguments.html],
+            _ => Vec::new(),
+        };
+        let files = files.into_iter().flatten();
+        files.map(PathBuf::as_path).collect()
     }
 
     /// Whether the result is for a program: bytes, without any style.
@@ -314,7 +322,7 @@ pub(crate) struct ShowArguments {
     pub(crate) template: String,
     /// The case: family/name; or probe/NAME for a conversation of the report card, by its name
     /// there
-    #[arg(add = ArgValueCompleter::new(completion::cases))]
+    #[arg(add = ArgValueCompleter::new(completion::cases_and_probes))]
     pub(crate) case: String,
     /// Print the exact bytes of the prompt, or of the refusal's message
     #[arg(long, conflicts_with = "diff")]
@@ -513,7 +521,7 @@ pub(crate) struct DiffArguments {
     #[arg(value_name = "A B [CASE_GLOB…] | FILTER…", add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) operands: Vec<String>,
     /// Two engines, separated by a comma; if a command line has a comma, give the option twice
-    #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"])]
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"], add = ArgValueCompleter::new(completion::engine_pairs))]
     pub(crate) engines: Vec<String>,
     /// Two fronts, separated by a comma
     #[arg(
@@ -744,11 +752,11 @@ mod tests {
         known.sort_unstable();
         listed.sort_unstable();
         assert_eq!(listed, known);
-        for line in anstream::adapter::strip_str(&template::<Command>())
-            .to_string()
-            .lines()
-        {
-            assert!(line.len() <= 94, "{line}");
+        for width in [60, 80, 100] {
+            let help = template::<Command>(width);
+            for line in anstream::adapter::strip_str(&help).to_string().lines() {
+                assert!(line.len() <= width, "{line}");
+            }
         }
     }
 }

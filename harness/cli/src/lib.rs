@@ -16,6 +16,7 @@ mod trust;
 mod home;
 
 mod completion;
+mod terminal;
 
 mod args;
 

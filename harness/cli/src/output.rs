@@ -3,7 +3,7 @@
 // The exact bytes of results for programs leave here.
 #![allow(clippy::disallowed_methods)]
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
@@ -13,6 +13,7 @@ use rolecall::report::screen::{self, Screen};
 
 use crate::args::{Command, OutputArguments};
 use crate::failure::{Failure, tell};
+use crate::terminal::width;
 
 /// The output stream of a command.
 pub(crate) struct Sink {
@@ -54,20 +55,21 @@ impl Sink {
             is_quiet: arguments.quiet,
         });
         let is_exact = command.is_exact();
+        let files = arguments.output.iter().map(PathBuf::as_path);
+        if let Some(path) = files.chain(command.files()).find(|path| !has_folder(path)) {
+            let folder = path.parent().unwrap_or(path).display();
+            return Err(Failure::Request(format!(
+                "{}: there is no folder {folder} for it\n  make the folder first, or name another \
+                 file",
+                path.display()
+            )));
+        }
         let to = match &arguments.output {
             Some(_) if matches!(command, Command::Serve(_)) => {
                 return Err(Failure::Request(
                     "`serve` answers while it is asked: its answers cannot go into a file"
                         .to_owned(),
                 ));
-            }
-            Some(path) if !has_folder(path) => {
-                let folder = path.parent().unwrap_or(path).display();
-                return Err(Failure::Request(format!(
-                    "{}: there is no folder {folder} for it\n  make the folder first, or name \
-                     another file",
-                    path.display()
-                )));
             }
             Some(path) => Destination::File {
                 path: path.clone(),
@@ -181,37 +183,6 @@ impl Write for Sink {
 
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
-    }
-}
-
-/// The columns of a stream's terminal. Without a terminal, the variable `COLUMNS` decides, if it is
-/// set.
-fn width(stream: &(impl IsTerminal + Terminal)) -> Option<usize> {
-    let terminal = stream
-        .is_terminal()
-        .then(|| stream.columns())
-        .flatten()
-        .map(usize::from);
-    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal.or_else(said).filter(|columns| *columns > 0)
-}
-
-/// A stream that may be a terminal.
-trait Terminal {
-    fn columns(&self) -> Option<u16>;
-}
-
-#[cfg(unix)]
-impl<T: std::os::fd::AsFd> Terminal for T {
-    fn columns(&self) -> Option<u16> {
-        terminal_size::terminal_size_of(self).map(|(width, _)| width.0)
-    }
-}
-
-#[cfg(windows)]
-impl<T: std::os::windows::io::AsHandle> Terminal for T {
-    fn columns(&self) -> Option<u16> {
-        terminal_size::terminal_size_of(self).map(|(width, _)| width.0)
     }
 }
 

@@ -96,7 +96,7 @@ impl Surroundings {
             }
             Surroundings::Templates(what) => format!("this folder has {what}"),
             Surroundings::Project(file) => {
-                format!("this folder belongs to a project ({})", shown(file))
+                format!("there is a project here ({})", shown(file))
             }
         };
         Some(Failure::Request(format!(

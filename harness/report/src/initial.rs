@@ -29,7 +29,7 @@ pub fn write(out: &mut dyn Write, initial: &Initial) -> io::Result<()> {
     for file in &initial.files {
         writeln!(out, "wrote {}", file.path.display())?;
     }
-    let found = match initial.templates.len() {
+    let found = match initial.count {
         0 => "No template was found here: name yours in rolecall.toml. Then:".to_owned(),
         count => format!("It has {}. Now:", counted(count, "template", "templates")),
     };

@@ -27,8 +27,10 @@ pub struct Initial {
     folder: PathBuf,
     /// The files.
     pub files: Vec<InitialFile>,
-    /// The templates that were found in the folder: names and sources.
+    /// The sources of templates that were found in the folder: names and places.
     pub templates: Vec<(String, String)>,
+    /// How many templates they have.
+    pub count: usize,
 }
 
 /// The first case file.
@@ -94,6 +96,10 @@ pub fn initial(folder: &Path, version: &str) -> Result<Initial, Problem> {
         text,
     });
     Ok(Initial {
+        count: templates
+            .iter()
+            .map(|(_, source)| source::read(&folder.join(source)).templates.len())
+            .sum(),
         folder: below.to_path_buf(),
         files: files.into(),
         templates,
@@ -160,7 +166,11 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         } else {
             path.file_stem().unwrap_or_default().to_string_lossy()
         };
-        let numbered = (2..).map(|number| plain(&format!("{}-{number}", plain(&stem))));
+        let numbered = (2..).map(|number| {
+            let stem = plain(&stem);
+            let room = naming::MOST_CHARACTERS - 6;
+            plain(&format!("{}-{number}", &stem[..stem.len().min(room)]))
+        });
         let mut possible = [plain(&stem), plain(&file)].into_iter().chain(numbered);
         if let Some(name) = possible.find(|name| !names.contains(name)) {
             names.insert(name.clone());
@@ -243,6 +253,8 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::configuration::Configuration;
+    use crate::layout::Layout;
+    use crate::suite::Suite;
 
     fn names(folder: &Path) -> Vec<(String, String)> {
         initial(folder, "1.2.3").unwrap().templates
@@ -285,6 +297,35 @@ mod tests {
                 .unwrap()
                 .contains("rolecall==1.2.3")
         );
+    }
+
+    #[test]
+    fn all_templates_of_a_folder_count_and_long_names_become_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("zoo");
+        std::fs::create_dir(&below).unwrap();
+        for name in [
+            "a".to_owned(),
+            format!("{}1", "b".repeat(80)),
+            format!("{}2", "b".repeat(80)),
+        ] {
+            std::fs::write(below.join(format!("{name}.jinja")), "x").unwrap();
+            std::fs::write(folder.path().join(format!("{name}.jinja")), "x").unwrap();
+        }
+        let initial = initial(folder.path(), "1").unwrap();
+        assert_eq!((initial.templates.len(), initial.count), (4, 6));
+        initial.write().unwrap();
+        let path = folder.path().join("rolecall.toml");
+        let layout = Layout::own(
+            Configuration::read(&path).unwrap(),
+            &Layout::new(folder.path()),
+        );
+        let suite = Suite::templates_around(&layout, &[]);
+        assert_eq!(suite.problems, []);
+        assert_eq!(suite.templates.len(), 6);
+        for template in &suite.templates {
+            assert_eq!(naming::problem(template), None, "{}", template.name);
+        }
     }
 
     #[test]

@@ -301,7 +301,8 @@ impl ConfiguredTemplate {
                 _ => '-',
             };
             let own: String = own.chars().map(tidy).collect();
-            TemplateName::new(&format!("{}.{own}", self.name))
+            let room = naming::MOST_CHARACTERS.saturating_sub(self.name.as_str().len() + 1);
+            TemplateName::new(&format!("{}.{}", self.name, naming::shortened(&own, room)))
         };
         template.special_tokens.extend(self.special_tokens.clone());
         for (name, value) in &self.variables {
