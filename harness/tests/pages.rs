@@ -162,6 +162,10 @@ fn with_numbers(expected: &str, found: &str) -> Option<String> {
         let line = format!("{line}\n");
         now.push_str(if is_current { &line } else { found });
     }
+    // The last line of an example before another one has no end here.
+    let is_whole = expected.is_empty() || expected.ends_with('\n');
+    let end = if is_whole { 0 } else { 1 };
+    now.truncate(now.len() - end);
     Some(now)
 }
 

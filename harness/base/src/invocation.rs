@@ -65,10 +65,28 @@ fn site() -> Site {
     SITE.get().copied().unwrap_or(Site::Elsewhere)
 }
 
+/// Whether the reader asked for the built-in suite, wherever they are.
+static ASKS_FOR_BUILTIN: OnceLock<bool> = OnceLock::new();
+
+/// Sets that the reader asked for the built-in suite: commands about its pairs ask for it, too.
+pub fn set_builtin(is_asked_for: bool) {
+    // The first call wins.
+    let _ = ASKS_FOR_BUILTIN.set(is_asked_for);
+}
+
 /// A command of this program, as its reader types it: `rolecall show …`, or
 /// `cargo run -- show …` in the repository.
 pub fn command(arguments: &str) -> String {
-    site().command(arguments)
+    /// The commands about a suite that only read.
+    const READING: [&str; 5] = ["show", "check", "run", "list", "diff"];
+    let asks_for_builtin = ASKS_FOR_BUILTIN.get().copied().unwrap_or(false);
+    let name = arguments.split(' ').next().unwrap_or_default();
+    let end = if asks_for_builtin && READING.contains(&name) {
+        " --builtin"
+    } else {
+        ""
+    };
+    site().command(&format!("{arguments}{end}"))
 }
 
 /// A word of a command, in quotes if a shell would read it in another way. Every word that comes

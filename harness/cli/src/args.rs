@@ -385,7 +385,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "BASE", conflicts_with_all = ["fix", "write_baseline"])]
     pub(crate) like: Option<String>,
     /// With --like: a control token of the base and the one that the template has for the same
-    /// thing, as `<|im_end|>=<end>` (repeatable)
+    /// thing, as `'<|im_end|>=<end>'` (repeatable)
     #[arg(long, value_name = "TOKEN=TOKEN", requires = "like", value_parser = tokens)]
     pub(crate) same: Vec<(String, String)>,
     /// Mend the template files where a mend is proven to change no prompt that was right
@@ -415,7 +415,7 @@ pub(crate) struct CheckArguments {
 fn tokens(text: &str) -> Result<(String, String), String> {
     let both = text.split_once('=');
     let both = both.filter(|(one, other)| !one.is_empty() && !other.is_empty());
-    let (one, other) = both.ok_or("write two tokens as `<|im_end|>=<end>`")?;
+    let (one, other) = both.ok_or("write two tokens as '<|im_end|>=<end>'")?;
     Ok((one.to_owned(), other.to_owned()))
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rolecall::invocation;
 use rolecall::problem::{Problem, did_you_mean};
 use rolecall::protocol::{ProtocolError, ServeError};
 use rolecall::reference::ReferenceError;
@@ -58,8 +59,10 @@ impl Failure {
     /// Reports that no input has a name, and suggests the closest name. The input with that name
     /// may be broken.
     pub(crate) fn unknown(what: &str, name: &str, known: &[&str], problems: &[Problem]) -> Failure {
-        let help = did_you_mean(name, known)
-            .unwrap_or_else(|| format!("`rolecall list {what}s` names them all"));
+        let help = did_you_mean(name, known).unwrap_or_else(|| {
+            let list = invocation::command(&format!("list {what}s"));
+            format!("`{list}` names them all")
+        });
         let mut broken = String::new();
         for problem in problems {
             broken.push('\n');

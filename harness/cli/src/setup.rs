@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use rolecall::engines::Engines;
 use rolecall::front::{Front, ModelProfile};
+use rolecall::invocation;
 use rolecall::problem::Problem;
 use rolecall::report::counted;
 use rolecall::run::Runner;
@@ -129,7 +130,10 @@ pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
         .filter(|template| runner.engine(template.dialect).is_none())
         .map(|template| {
             let message = format!("no engine renders the dialect `{}`", template.dialect);
-            Problem::new(&template.path, message).help("`rolecall list engines` names the engines")
+            Problem::new(&template.path, message).help(format!(
+                "`{}` names the engines",
+                invocation::command("list engines")
+            ))
         });
     suite
         .problems
@@ -191,8 +195,8 @@ pub(crate) fn behind(
     });
     if pairs.is_empty() {
         return Err(Failure::Request(format!(
-            "none of these pairs has the front `{front}`\n  `rolecall list fronts` says what \
-             each is for"
+            "none of these pairs has the front `{front}`\n  `{}` says what each is for",
+            invocation::command("list fronts")
         )));
     }
     Ok(pairs)

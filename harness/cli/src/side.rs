@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rolecall::file::is_there;
+use rolecall::invocation;
 use rolecall::problem::did_you_mean;
 use rolecall::saved_run::SavedRun;
 use rolecall::suite::Suite;
@@ -10,7 +11,7 @@ use rolecall::suite::Suite;
 use crate::args::SourceArguments;
 use crate::failure::Failure;
 use crate::revision::{Revision, RevisionFiles};
-use crate::sources::NOT_THERE;
+use crate::sources::{NOT_THERE, near};
 use crate::{home, inputs};
 
 /// A side of `diff`.
@@ -78,10 +79,13 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
     if let Some(revision) = revision {
         return Err(Failure::Request(revision.unknown()));
     }
-    let help = did_you_mean(text, &names).unwrap_or_else(|| {
-        "`rolecall list templates` names those of the suite; one of an earlier \
-                 revision is named REVISION:PATH, such as HEAD~1:chat_template.jinja"
-            .to_owned()
+    let help = did_you_mean(text, &names).or_else(|| near(path));
+    let help = help.unwrap_or_else(|| {
+        format!(
+            "`{}` names those of the suite; one of an earlier revision is named REVISION:PATH, \
+             such as HEAD~1:chat_template.jinja",
+            invocation::command("list templates")
+        )
     });
     Err(Failure::Request(format!(
         "no file, no folder and no template of the suite is named `{text}`\n  {help}"

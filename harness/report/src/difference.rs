@@ -1,10 +1,10 @@
 //! Differences between a transcript and the expected one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use rolecall_model::OutcomeKind;
+use rolecall_model::{OutcomeKind, TemplateName};
 
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
@@ -66,8 +66,8 @@ pub struct GroupedPair<'s> {
 #[derive(Debug, Default)]
 pub struct FaultGroups<'s> {
     groups: cause::Groups<Key, GroupedPair<'s>, FaultGroup<'s>>,
-    /// Whether somebody decides about each group.
-    is_for_decisions: bool,
+    /// If somebody decides about each group: the templates of which nothing was accepted yet.
+    new_templates: Option<HashSet<&'s TemplateName>>,
 }
 
 /// The key of a group: the fault, the cause if the pairs differ, and the reference's result in
@@ -111,11 +111,11 @@ impl Extent {
 }
 
 impl<'s> FaultGroups<'s> {
-    /// Groups about which somebody decides. New results of several templates, or failures with
-    /// several messages, are several decisions.
-    pub fn for_decisions() -> FaultGroups<'s> {
+    /// Groups about which somebody decides. New failures with several messages are several
+    /// decisions, and so are the results of several new templates. A new case is one for all others.
+    pub fn for_decisions(new_templates: HashSet<&'s TemplateName>) -> FaultGroups<'s> {
         FaultGroups {
-            is_for_decisions: true,
+            new_templates: Some(new_templates),
             ..FaultGroups::default()
         }
     }
@@ -159,25 +159,27 @@ impl<'s> FaultGroups<'s> {
         let outcome = &compared.rendered.outcome;
         let kind = outcome.kind();
         let word = word.unwrap_or_default();
-        if !self.is_for_decisions {
+        let Some(new_templates) = &self.new_templates else {
             return format!("{kind} {word}");
-        }
+        };
         let message = match kind {
             OutcomeKind::Rendered => String::new(),
             _ => cause::error(outcome.text()),
         };
-        let template = &compared.rendered.pair.template.name;
-        format!("{template} {kind} {message} {word}")
+        let name = &compared.rendered.pair.template.name;
+        let template = new_templates.get(name).map(|name| name.as_str());
+        format!("{} {kind} {message} {word}", template.unwrap_or_default())
     }
 
     /// The groups, those with most pairs first, and stale records last.
     pub fn sorted(self) -> Vec<FaultGroup<'s>> {
+        let is_for_decisions = self.new_templates.is_some();
         let groups = self.groups.sorted();
         let groups = groups.map(|(group, pairs)| FaultGroup { pairs, ..group });
         let mut groups: Vec<FaultGroup<'s>> = groups.collect();
         // A record that is older than its template says nothing about it.
         groups.sort_by_key(|group| group.fault == Fault::Unverified);
-        if self.is_for_decisions {
+        if is_for_decisions {
             // Who has decided on two edits has decided on pairs that have both.
             groups.sort_by_key(|group| group.edits.len());
         }

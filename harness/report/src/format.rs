@@ -12,7 +12,7 @@ pub enum Format {
     Json,
     /// One JSON object on a line.
     Jsonl,
-    /// XML as `JUnit` has it.
+    /// XML as JUnit has it.
     Junit,
     /// Annotations for GitHub.
     Github,

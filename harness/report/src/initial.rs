@@ -7,21 +7,19 @@ use super::numbers::counted;
 use super::screen;
 use super::style::PLAIN;
 use super::wrapping::wrapped;
+use rolecall_base::invocation;
 use rolecall_suite::initial::Initial;
 
 /// The next steps with a new suite, in order.
 const NEXT: [(&str, &str); 5] = [
     (
-        "rolecall check",
-        "reports what they can do, and what they get wrong",
+        "check",
+        "reports what a template can do, and what it gets wrong",
     ),
-    ("rolecall reference setup", "installs the references, once"),
-    ("rolecall reference update", "records their results"),
-    (
-        "rolecall accept --verified",
-        "accepts the results that they confirm",
-    ),
-    ("rolecall run", "checks all results, here and in CI"),
+    ("reference setup", "installs the references, once"),
+    ("reference update", "records their results"),
+    ("accept --verified", "accepts the results that they confirm"),
+    ("run", "checks all results, here and in CI"),
 ];
 
 /// Writes which files exist now, and what to do with them.
@@ -37,7 +35,7 @@ pub fn write(out: &mut dyn Write, initial: &Initial) -> io::Result<()> {
     let mut table = Columns::default();
     for (command, what) in NEXT {
         table.row([
-            Cell::new(PLAIN, format!("  {command}")),
+            Cell::new(PLAIN, format!("  {}", invocation::command(command))),
             Cell::new(PLAIN, what),
         ]);
     }

@@ -1,4 +1,4 @@
-//! Report cards and runs as `JUnit` XML, which CI servers show as test results: a suite for each
+//! Report cards and runs as JUnit XML, which CI servers show as test results: a suite for each
 //! template, a test for each contract or case.
 
 use std::collections::HashMap;

@@ -227,12 +227,14 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
                 few(&stale)
             ));
         }
-        let gone: Vec<_> = record
+        let mut gone: Vec<_> = record
             .cases
             .keys()
             .filter(|id| !cases.contains(*id))
             .map(ToString::to_string)
             .collect();
+        // The record keeps its cases in no order.
+        gone.sort();
         if !gone.is_empty() {
             complain(format!("records of cases that are gone: {}", few(&gone)));
         }

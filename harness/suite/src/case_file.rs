@@ -36,7 +36,7 @@ pub struct CaseFile {
 pub struct CaseEntry {
     /// What the case is for: the failure it guards against, in a sentence.
     about: Option<String>,
-    /// The conversation in the shape that `OpenAI` and Hugging Face share. It reaches a Jinja
+    /// The conversation in the shape that OpenAI and Hugging Face share. It reaches a Jinja
     /// template, or the front before it, verbatim: key order, nulls, numbers and whitespace are kept.
     messages: Vec<Map<String, Value>>,
     /// Absent or null: the template gets None. A list: tool objects, or names of files

@@ -6,6 +6,7 @@
 //! The sessions name built-in cases one by one, since families grow.
 
 mod greens;
+mod proposed;
 mod sessions;
 
 use std::io::Write as _;
@@ -170,6 +171,18 @@ fn a_review_asks_once_for_each_cause() {
         0,
         "accepted 0 snapshots and 0 report cards in 0 decisions; nothing is left",
     );
+    // A new case is one decision for all templates.
+    folder.write(
+        "cases/more.json",
+        r#"{"about": "More.", "cases": {
+            "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]}}}"#,
+    );
+    reviews(
+        &folder,
+        "a",
+        0,
+        "accepted 2 snapshots and 0 report cards in 1 decision; nothing is left",
+    );
     folder.write("a.jinja", &GOOD.replace("<|im_end|>", "<|im_stop|>"));
     folder.write(
         "b.jinja",
@@ -186,7 +199,7 @@ fn a_review_asks_once_for_each_cause() {
         &folder,
         "rs",
         1,
-        "accepted 0 snapshots and 0 report cards in 2 decisions; 4 results are left",
+        "accepted 0 snapshots and 0 report cards in 2 decisions; 6 results are left",
     );
     assert_eq!(
         pending.each_ref().map(|file| file.exists()),
@@ -198,25 +211,25 @@ fn a_review_asks_once_for_each_cause() {
         &folder,
         "xwr",
         1,
-        "accepted 0 snapshots and 0 report cards in 1 decision; 4 results are left",
+        "accepted 0 snapshots and 0 report cards in 1 decision; 6 results are left",
     );
     reviews(
         &folder,
         "sa",
         1,
-        "accepted 2 snapshots and 0 report cards in 2 decisions; 2 results are left",
+        "accepted 3 snapshots and 0 report cards in 2 decisions; 3 results are left",
     );
     reviews(
         &folder,
         "q",
         1,
-        "accepted 0 snapshots and 0 report cards in 0 decisions; 2 results are left",
+        "accepted 0 snapshots and 0 report cards in 0 decisions; 3 results are left",
     );
     reviews(
         &folder,
         "A",
         0,
-        "accepted 2 snapshots and 0 report cards in 1 decision; nothing is left",
+        "accepted 3 snapshots and 0 report cards in 1 decision; nothing is left",
     );
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
 }

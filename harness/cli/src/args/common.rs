@@ -53,7 +53,7 @@ pub(crate) struct SourceArguments {
 /// Settings of the templates that the arguments name.
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct SetArguments {
-    /// Set a special token of the templates that you name, such as `bos_token=<s>`; overrides their
+    /// Set a special token of the templates that you name, such as `'bos_token=<s>'`; overrides their
     /// sources (repeatable)
     #[arg(long = "special-token", value_name = "NAME=VALUE", value_parser = special_token)]
     pub(crate) special_tokens: Vec<(String, String)>,
@@ -93,7 +93,7 @@ impl SetArguments {
 }
 
 fn special_token(text: &str) -> Result<(String, String), String> {
-    named(text, "bos_token=<s>").map(|(name, value)| (name, value.to_owned()))
+    named(text, "'bos_token=<s>'").map(|(name, value)| (name, value.to_owned()))
 }
 
 fn variable(text: &str) -> Result<(String, Value), String> {

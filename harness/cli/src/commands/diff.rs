@@ -62,11 +62,12 @@ fn new(arguments: &DiffArguments, subject: SideKind, sides: [String; 2]) -> Comp
 /// Compares two templates, two models, or two saved runs.
 fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b, globs @ ..] = arguments.operands.as_slice() else {
-        return Err(Failure::Request(
-            "two sides are needed: `rolecall diff A B`, or --engines A,B or --fronts A,B\n  \
-             `rolecall diff --help` shows what A and B may be"
-                .to_owned(),
-        ));
+        return Err(Failure::Request(format!(
+            "two sides are needed: `{}`, or --engines A,B or --fronts A,B\n  `{}` shows what A and \
+             B may be",
+            invocation::command("diff A B"),
+            invocation::command("diff --help")
+        )));
     };
     if !arguments.sources.templates.is_empty() {
         return Err(Failure::Request(
@@ -272,12 +273,13 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCo
 fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b] = arguments.fronts.as_slice() else {
         return Err(Failure::Request(format!(
-            "--fronts takes two fronts, separated by a comma, but there {}\n  `rolecall list \
-             fronts` says what each is for",
+            "--fronts takes two fronts, separated by a comma, but there {}\n  `{}` says what \
+             each is for",
             match arguments.fronts.len() {
                 1 => "is one".to_owned(),
                 count => format!("are {count}"),
-            }
+            },
+            invocation::command("list fronts")
         )));
     };
     let Inputs { suite, .. } = inputs::load(&arguments.sources)?;

@@ -1,7 +1,7 @@
 //! The command `review`: asks a person about every result that is not as accepted, one question
 //! for each cause.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use rolecall::report::{accepting as accepting_report, held_cards, reviewing as r
 use rolecall::run::Compared;
 use rolecall::selection::select;
 use rolecall::suite::{Pair, templates_of};
-use rolecall_model::CaseId;
+use rolecall_model::{CaseId, TemplateName};
 
 use super::accept::{
     Choice, PairJudge, remove_settled, same_cards, tidy_cards, write_card, write_tidy,
@@ -184,7 +184,7 @@ impl Review {
         (choice, arguments, expectations): (&mut Choice<'s>, &AcceptArguments, &Expectations),
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let mut groups = FaultGroups::for_decisions();
+        let mut groups = FaultGroups::for_decisions(new_templates(open, expectations));
         let mut by_name: HashMap<(&str, &CaseId), &Compared<'s>> = HashMap::new();
         for compared in open {
             let pair = &compared.rendered.pair;
@@ -278,6 +278,23 @@ impl Review {
             }
         }
     }
+}
+
+/// The templates of which nothing was accepted yet.
+fn new_templates<'s>(
+    open: &[Compared<'s>],
+    expectations: &Expectations,
+) -> HashSet<&'s TemplateName> {
+    let pairs = open.iter().map(|compared| compared.rendered.pair);
+    let mut names: HashSet<_> = pairs.map(|pair| &pair.template.name).collect();
+    names.retain(|name| {
+        let folder = expectations.snapshots.folder_of(name);
+        let card = expectations.snapshots.card(name);
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files = files.map(|entry| entry.path());
+        !files.any(|file| file != card && file.extension().is_some_and(|end| end == "snap"))
+    });
+    names
 }
 
 /// The snapshot file with a pair.

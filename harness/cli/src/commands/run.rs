@@ -311,8 +311,9 @@ impl<'s> RunResults<'s> {
     fn new(arguments: &RunArguments, pairs: &[Pair<'s>]) -> RunResults<'s> {
         let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
         templates.dedup();
-        let are_few =
-            !arguments.selection.filters.is_empty() && templates.len() <= grid::MOST_TEMPLATES;
+        let are_few = !arguments.selection.filters.is_empty()
+            && templates.len() <= grid::MOST_TEMPLATES
+            && pairs.len() <= grid::MOST_CASES * templates.len();
         RunResults {
             grid: (arguments.pairs || are_few).then(grid::Grid::default),
             ..RunResults::default()
