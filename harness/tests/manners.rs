@@ -179,10 +179,11 @@ impl Terminal {
         let end = end.concat();
         let mut shown = Vec::new();
         while !shown.ends_with(end.as_bytes()) {
-            match self.shown.recv_timeout(Duration::from_secs(60)) {
-                Ok(chunk) => shown.extend_from_slice(&chunk),
-                Err(_) => panic!("{}", String::from_utf8_lossy(&shown)),
-            }
+            let chunk = self.shown.recv_timeout(Duration::from_mins(1));
+            let chunk = chunk.unwrap_or_else(|error| {
+                panic!("{error}: {}", String::from_utf8_lossy(&shown));
+            });
+            shown.extend_from_slice(&chunk);
         }
         String::from_utf8_lossy(&shown).into_owned()
     }

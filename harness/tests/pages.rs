@@ -164,8 +164,7 @@ fn with_numbers(expected: &str, found: &str) -> Option<String> {
     }
     // The last line of an example before another one has no end here.
     let is_whole = expected.is_empty() || expected.ends_with('\n');
-    let end = if is_whole { 0 } else { 1 };
-    now.truncate(now.len() - end);
+    now.truncate(now.len() - usize::from(!is_whole));
     Some(now)
 }
 
@@ -258,10 +257,10 @@ fn numbers_on_cards_are_exact() {
 #[test]
 fn contracts_are_counted_on_the_pages() {
     let count = Regex::new(r"(\d+)\s+contracts\b").unwrap();
+    let block = Regex::new(r"(?ms)^```.*?^```$").unwrap();
     let mut counts = 0;
     for page in pages() {
-        let prose = Regex::new(r"(?ms)^```.*?^```$").unwrap();
-        let prose = prose.replace_all(&page.text, "");
+        let prose = block.replace_all(&page.text, "");
         for found in count.captures_iter(&prose) {
             counts += 1;
             let all = rolecall::contract::ALL.len().to_string();

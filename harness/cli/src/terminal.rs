@@ -1,6 +1,12 @@
 //! How wide a stream's terminal is.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
+
+/// The columns of the terminal for results.
+#[allow(clippy::disallowed_methods)] // Nothing is written.
+pub(crate) fn of_results() -> Option<usize> {
+    width(&io::stdout())
+}
 
 /// The columns of a stream's terminal. Without a terminal, the variable `COLUMNS` decides, if it is
 /// set.

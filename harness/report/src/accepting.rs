@@ -184,9 +184,9 @@ pub fn write_asked(
     writeln!(out, "{}", wrapped(&text, screen::width(), 2))
 }
 
-/// Writes what is wrong with a file whose transcripts are as accepted.
-pub fn write_untidy(out: &mut dyn Write, untidy: &UntidyFile) -> io::Result<()> {
-    for problem in &untidy.problems {
+/// Writes what is wrong with files whose transcripts are as accepted.
+pub fn write_untidy(out: &mut dyn Write, untidy: &[UntidyFile]) -> io::Result<()> {
+    for problem in untidy.iter().flat_map(|one| &one.problems) {
         let problem = Problem {
             help: None,
             ..problem.clone()

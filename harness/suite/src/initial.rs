@@ -168,8 +168,8 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         };
         let numbered = (2..).map(|number| {
             let stem = plain(&stem);
-            let room = naming::MOST_CHARACTERS - 6;
-            plain(&format!("{}-{number}", &stem[..stem.len().min(room)]))
+            let most = naming::MOST_CHARACTERS - 6;
+            plain(&format!("{}-{number}", &stem[..stem.len().min(most)]))
         });
         let mut possible = [plain(&stem), plain(&file)].into_iter().chain(numbered);
         if let Some(name) = possible.find(|name| !names.contains(name)) {

@@ -406,6 +406,97 @@ mod tests {
         found.into_iter().map(|one| one.kind).collect()
     }
 
+    /// Texts of each kind.
+    const TEXTS: &[(&str, &[&str])] = &[
+        (
+            "a telephone number",
+            &[
+                "+49 170 1234567",
+                "+491701234567",
+                "+33 6 12 34 56 78",
+                "+44 (0)20 7946 0958",
+                "+1 (415) 555-2671",
+                "0049 170 1234567",
+                "0170/1234567",
+                "0170 123 45 67",
+                "01701234567",
+                "(030) 901820",
+                "555-555-0199",
+                "(415) 555-2671",
+                "415.555.2671",
+            ],
+        ),
+        ("a social security number", &["123-45-6789"]),
+        (
+            "an account number",
+            &[
+                "DE89 3704 0044 0532 0130 00",
+                "DE89370400440532013000",
+                "gb82 west 1234 5698 7654 32",
+                "NO93 8601 1117 947",
+                "FR14 2004 1010 0505 0001 3M02 606",
+            ],
+        ),
+        (
+            "a card number",
+            &[
+                "4111 1111 1111 1111",
+                "4111111111111111",
+                "3782 822463 10005",
+            ],
+        ),
+        (
+            "a network address",
+            &[
+                "10.1.2.3",
+                "203.0.113.77",
+                "2001:db8:85a3::8a2e:370:7334",
+                "fe80::1c2d:3e4f",
+                "00:1b:44:11:3a:b7",
+            ],
+        ),
+        (
+            "a user's folder",
+            &[
+                "/home/ada",
+                "/Users/ada.l",
+                r"C:\Users\ada",
+                r"C:\\Users\\ada",
+                "D:/Users/ada",
+            ],
+        ),
+        (
+            "an e-mail address",
+            &["ada@uni.example", "a.b+c@mail.uni.example"],
+        ),
+        (
+            "a private key",
+            &[
+                concat!("-----BEGIN ", "PRIVATE KEY-----"),
+                concat!(
+                    "-----BEGIN ",
+                    "RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"
+                ),
+                concat!("-----BEGIN ", "OPENSSH PRIVATE KEY-----\nb3Bl"),
+                concat!(
+                    "-----BEGIN ",
+                    "PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK-----"
+                ),
+            ],
+        ),
+        (
+            "a key",
+            &[
+                concat!("AKIA", "IOSFODNN7EXAMPLE"),
+                concat!("ASIA", "IOSFODNN7EXAMPLE"),
+            ],
+        ),
+        (
+            "an address with a password",
+            &["postgres://ada:pw@db.uni.example/x"],
+        ),
+    ];
+
     #[test]
     fn what_is_private_is_found_and_taken_out() {
         // Made of parts, so that no scanner takes them for real ones.
@@ -436,96 +527,7 @@ mod tests {
         for key in &keys {
             assert_eq!(kinds(&format!("use {key} for it")), ["a key"], "{key}");
         }
-        let rows: &[(&str, &[&str])] = &[
-            (
-                "a telephone number",
-                &[
-                    "+49 170 1234567",
-                    "+491701234567",
-                    "+33 6 12 34 56 78",
-                    "+44 (0)20 7946 0958",
-                    "+1 (415) 555-2671",
-                    "0049 170 1234567",
-                    "0170/1234567",
-                    "0170 123 45 67",
-                    "01701234567",
-                    "(030) 901820",
-                    "555-555-0199",
-                    "(415) 555-2671",
-                    "415.555.2671",
-                ],
-            ),
-            ("a social security number", &["123-45-6789"]),
-            (
-                "an account number",
-                &[
-                    "DE89 3704 0044 0532 0130 00",
-                    "DE89370400440532013000",
-                    "gb82 west 1234 5698 7654 32",
-                    "NO93 8601 1117 947",
-                    "FR14 2004 1010 0505 0001 3M02 606",
-                ],
-            ),
-            (
-                "a card number",
-                &[
-                    "4111 1111 1111 1111",
-                    "4111111111111111",
-                    "3782 822463 10005",
-                ],
-            ),
-            (
-                "a network address",
-                &[
-                    "10.1.2.3",
-                    "203.0.113.77",
-                    "2001:db8:85a3::8a2e:370:7334",
-                    "fe80::1c2d:3e4f",
-                    "00:1b:44:11:3a:b7",
-                ],
-            ),
-            (
-                "a user's folder",
-                &[
-                    "/home/ada",
-                    "/Users/ada.l",
-                    r"C:\Users\ada",
-                    r"C:\\Users\\ada",
-                    "D:/Users/ada",
-                ],
-            ),
-            (
-                "an e-mail address",
-                &["ada@uni.example", "a.b+c@mail.uni.example"],
-            ),
-            (
-                "a private key",
-                &[
-                    concat!("-----BEGIN ", "PRIVATE KEY-----"),
-                    concat!(
-                        "-----BEGIN ",
-                        "RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"
-                    ),
-                    concat!("-----BEGIN ", "OPENSSH PRIVATE KEY-----\nb3Bl"),
-                    concat!(
-                        "-----BEGIN ",
-                        "PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK-----"
-                    ),
-                ],
-            ),
-            (
-                "a key",
-                &[
-                    concat!("AKIA", "IOSFODNN7EXAMPLE"),
-                    concat!("ASIA", "IOSFODNN7EXAMPLE"),
-                ],
-            ),
-            (
-                "an address with a password",
-                &["postgres://ada:pw@db.uni.example/x"],
-            ),
-        ];
-        for (kind, texts) in rows {
+        for (kind, texts) in TEXTS {
             for text in *texts {
                 let whole = format!("see {text}, and so on");
                 assert_eq!(kinds(&whole), [*kind], "{whole}");

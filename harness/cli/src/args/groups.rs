@@ -1,7 +1,6 @@
 //! The commands in groups, as the help lists them.
 
 use std::fmt::Write as _;
-use std::io;
 
 use clap::builder::Styles;
 use clap::{Command as Parser, Subcommand};
@@ -34,7 +33,7 @@ pub(super) const WIDEST: usize = 100;
 
 /// The width of the help.
 pub(super) fn columns() -> usize {
-    let terminal = terminal::width(&io::stdout());
+    let terminal = terminal::of_results();
     terminal.map_or(WIDEST, |columns| columns.min(WIDEST))
 }
 

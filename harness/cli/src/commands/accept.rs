@@ -91,36 +91,23 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     held.retain(|card| !choice.left.contains(&card.template));
     held_cards::write(out, &held, arguments.all)?;
     let (files, mut problems) = choice.accepting.files(&suite, &expectations.snapshots);
-    let untidy = choice.untidy(&files, &suite, &expectations, &pairs);
+    let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     let written = if arguments.dry_run {
         files.len()
     } else {
         choice.write(&files, &expectations, &mut problems)
     };
-    for one in &untidy {
-        report::write_untidy(out, one)?;
-        if !arguments.dry_run && write_tidy(one, &expectations, &mut problems) {
-            choice.counts.tidied += 1;
-        }
-    }
+    report::write_untidy(out, &untidy)?;
     if !arguments.dry_run {
-        let mut settled = choice.settled(&pairs, &suite, &expectations);
-        settled.extend(same_cards(&held));
-        choice.counts.removed = remove_settled(&settled, &mut problems);
-        choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
+        let order = (untidy.as_slice(), held.as_slice());
+        choice.put_in_order(&pairs, order, (&suite, &expectations), &mut problems);
     }
     held.retain(|card| !matches!(card.change, CardStatus::Same));
-    for card in &held {
-        let result = if arguments.dry_run {
-            Ok(())
-        } else {
-            write_card(&suite, &expectations, card)
-        };
-        match result {
-            Ok(()) => choice.counts.cards += 1,
-            Err(problem) => problems.push(problem),
-        }
-    }
+    choice.counts.cards = if arguments.dry_run {
+        held.len()
+    } else {
+        write_cards(&held, &suite, &expectations, &mut problems)
+    };
     // In this repository every pair needs a record. A suite of the user's own may lack them.
     let is_recorded = layout.is_checkout();
     if is_recorded && !arguments.dry_run {
@@ -185,18 +172,22 @@ impl<'s> Choice<'s> {
         self.left.insert(pair.template.name.to_string());
     }
 
-    /// The files that are not written anyway, and have something wrong besides their transcripts.
-    pub(super) fn untidy(
-        &self,
-        files: &[AcceptedFile],
-        suite: &Suite,
-        expectations: &Expectations,
+    /// Removes pending files in which nothing is left to accept, and writes files as they should be
+    /// that have something wrong beside what was accepted.
+    fn put_in_order(
+        &mut self,
         pairs: &[Pair<'_>],
-    ) -> Vec<UntidyFile> {
-        let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
-        let mut untidy = untidy(suite, &expectations.snapshots, pairs);
-        untidy.retain(|one| !is_written(one));
-        untidy
+        (untidy, held): (&[UntidyFile], &[HeldCard]),
+        (suite, expectations): (&Suite, &Expectations),
+        problems: &mut Vec<Problem>,
+    ) {
+        for one in untidy {
+            self.counts.tidied += usize::from(write_tidy(one, expectations, problems));
+        }
+        let mut settled = self.settled(pairs, suite, expectations);
+        settled.extend(same_cards(held));
+        self.counts.removed = remove_settled(&settled, problems);
+        self.counts.tidied += tidy_cards(held, suite, expectations, problems);
     }
 
     /// The files of snapshots in which nothing is left to accept.
@@ -236,6 +227,19 @@ impl<'s> Choice<'s> {
         }
         written
     }
+}
+
+/// The files that are not written anyway, and have something wrong besides their transcripts.
+pub(super) fn other_untidy(
+    files: &[AcceptedFile],
+    suite: &Suite,
+    expectations: &Expectations,
+    pairs: &[Pair<'_>],
+) -> Vec<UntidyFile> {
+    let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
+    let mut untidy = untidy(suite, &expectations.snapshots, pairs);
+    untidy.retain(|one| !is_written(one));
+    untidy
 }
 
 /// Writes a file with its transcripts as it should be. Returns whether it could.
@@ -293,6 +297,22 @@ pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Pro
             Err(problem) => problems.push(problem),
         }
     }
+    count
+}
+
+/// Writes report cards as the accepted ones. Returns how many could be written.
+fn write_cards(
+    cards: &[HeldCard],
+    suite: &Suite,
+    expectations: &Expectations,
+    problems: &mut Vec<Problem>,
+) -> usize {
+    let written = cards
+        .iter()
+        .map(|card| write_card(suite, expectations, card));
+    let failed: Vec<Problem> = written.filter_map(Result::err).collect();
+    let count = cards.len() - failed.len();
+    problems.extend(failed);
     count
 }
 

@@ -18,7 +18,7 @@ use rolecall::suite::{Pair, templates_of};
 use rolecall_model::{CaseId, TemplateName};
 
 use super::accept::{
-    Choice, PairJudge, remove_settled, same_cards, tidy_cards, write_card, write_tidy,
+    Choice, PairJudge, other_untidy, remove_settled, same_cards, tidy_cards, write_card, write_tidy,
 };
 use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
@@ -65,15 +65,16 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let mut problems = Vec::new();
     let (files, unreadable) = choice.accepting.files(&suite, &expectations.snapshots);
     problems.extend(unreadable);
-    let untidy = choice.untidy(&files, &suite, &expectations, &pairs);
+    let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     choice.write(&files, &expectations, &mut problems);
     for one in &untidy {
         if review.is_over {
             review.left += 1;
             continue;
         }
-        accepting_report::write_untidy(out, one)?;
-        let show = |out: &mut dyn Write| accepting_report::write_untidy(out, one);
+        accepting_report::write_untidy(out, std::slice::from_ref(one))?;
+        let show =
+            |out: &mut dyn Write| accepting_report::write_untidy(out, std::slice::from_ref(one));
         let question = "write this file again, with what was accepted?";
         if review.decide(out, question, 1, &show)? != Decision::Accepted {
             review.left += 1;
