@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rolecall::problem::{Problem, did_you_mean};
-use rolecall::protocol::{ProtocolError, ServeError};
+use rolecall::protocol::ProtocolError;
 use rolecall::reference::ReferenceError;
 use rolecall::report::{clean, counted, problems, screen, wrapped};
 use rolecall::run::RunError;
@@ -37,9 +37,6 @@ pub(crate) enum Failure {
     /// The chosen engine cannot be used.
     #[error(transparent)]
     Engine(#[from] ProtocolError),
-    /// Serving an engine ended early.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
     /// A reference cannot be run.
     #[error(transparent)]
     Reference(#[from] ReferenceError),

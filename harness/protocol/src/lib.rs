@@ -49,7 +49,7 @@ pub use group::{ProcessGroup, watch_groups, watch_with};
 pub use limits::ProtocolLimits;
 pub use process::Process;
 pub use secrets::GIVEN;
-pub use serve::{ServeError, serve};
+pub use serve::serve;
 pub use trial::{Check, CheckResult, Trial};
 
 use message::{FrontRequest, Greeting, Meaning, RenderInput, Request, VERSION};
@@ -153,9 +153,12 @@ impl ProtocolEngine {
         words: Vec<String>,
         limits: ProtocolLimits,
     ) -> Result<ProtocolEngine, ProtocolError> {
-        let failed = |reason| ProtocolError::Start {
+        let failed = |reason: String| ProtocolError::Start {
             command: written(&words),
-            reason,
+            reason: match process::missing_file(&words) {
+                Some(missing) => format!("{missing}\n  {reason}"),
+                None => reason,
+            },
         };
         let (session, greeting) = Session::start(&words, &limits).map_err(failed)?;
         let dialect = greeting.dialect().map_err(failed)?;
