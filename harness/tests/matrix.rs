@@ -148,6 +148,8 @@ fn a_change_of_an_engine_is_told_pair_by_pair() {
         "chat: plain/system",
         "3 pairs: still wrong, but in another way",
         "strict loads now",
+        "construct: agreed before, and differ now",
+        "\n    {{ messages[0].content }}␃\n",
         "matrix update",
     ];
     assert_says(&ran, 1, &words);

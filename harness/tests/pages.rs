@@ -144,7 +144,7 @@ fn words(line: &str) -> Vec<String> {
 fn pattern(command: &str, expected: &str) -> Regex {
     let number = Regex::new(r"\d(?:[\d,]|\\\.)*").unwrap();
     let spaces = Regex::new(" +").unwrap();
-    let has_counts = ["run", "parity", "accept", "check", "matrix"]
+    let has_counts = ["run", "parity", "accept", "check", "matrix", "export"]
         .iter()
         .any(|counting| command.starts_with(counting));
     let lines: Vec<String> = expected

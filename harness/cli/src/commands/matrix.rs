@@ -347,7 +347,8 @@ fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status,
                 now = again;
             }
         }
-        is_fine &= report::write_verified(out, &now, kept.copied(), &of_engine)?;
+        let table = matrix.constructs(now.dialect);
+        is_fine &= report::write_verified(out, &now, kept.copied(), &of_engine, table)?;
     }
     if !is_fine {
         let names = invocation::words(arguments.engines.iter().map(String::as_str));
