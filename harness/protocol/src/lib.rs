@@ -111,12 +111,6 @@ struct Crash {
     is_in_loading: bool,
 }
 
-/// The command line of words, as a user types it.
-fn written(words: &[String]) -> String {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
-}
-
 /// Reads an answer to `load` or `render`: an outcome, or none if the template is loaded.
 /// The error says what is wrong with the line, as a crash does.
 pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
@@ -154,7 +148,7 @@ impl ProtocolEngine {
         limits: ProtocolLimits,
     ) -> Result<ProtocolEngine, ProtocolError> {
         let failed = |reason: String| ProtocolError::Start {
-            command: written(&words),
+            command: process::written(&words),
             reason: match process::missing_file(&words) {
                 Some(missing) => format!("{missing}\n  {reason}"),
                 None => reason,

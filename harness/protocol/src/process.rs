@@ -221,6 +221,12 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
+/// The command line of words, as a user types it.
+pub(super) fn written(words: &[String]) -> String {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
+}
+
 /// A sentence about a file that a command line probably names and that is not there: the reason why
 /// `python3 adaptor.py` does not start.
 pub(super) fn missing_file(words: &[String]) -> Option<String> {

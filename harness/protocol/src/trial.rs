@@ -8,7 +8,7 @@ use rolecall_model::Dialect;
 use super::error::ProtocolError;
 use super::limits::ProtocolLimits;
 use super::message::Greeting;
-use super::process::missing_file;
+use super::process::{missing_file, written};
 use super::question::questions;
 use super::subject::{CheckFailure, Subject, TrialSession};
 use rolecall_front::front::Front;
@@ -76,7 +76,7 @@ impl Trial {
         let begin = Instant::now();
         let process =
             TrialSession::spawn(command, limits).map_err(|reason| ProtocolError::Start {
-                command: super::written(command),
+                command: written(command),
                 reason,
             })?;
         let started = TrialSession::greet(process, limits);
