@@ -233,6 +233,32 @@ fn the_pages_are_right_after_a_new_case() {
     }
 }
 
+/// Cargo runs test targets in the order of their names, and stops after the first one that fails.
+/// The one that leaves new results for review has to be the first, and pages may name only targets
+/// that exist.
+#[test]
+fn the_first_test_target_leaves_results_for_review() {
+    let root = LAYOUT.root();
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let targets = manifest["test"].as_array().unwrap().iter();
+    let mut targets: Vec<(&str, &str)> = targets
+        .map(|one| (one["name"].as_str().unwrap(), one["path"].as_str().unwrap()))
+        .collect();
+    targets.sort_unstable();
+    assert_eq!(targets[0], ("cases", "harness/tests/suite/main.rs"));
+    let named = Regex::new(r"(?m)^cargo test.*?--test (\S+)").unwrap();
+    for page in ["CONTRIBUTING.md", "harness/docs/suite.md"] {
+        let text = read(page);
+        let mut named = named.captures_iter(&text).peekable();
+        assert!(named.peek().is_some(), "{page}");
+        for found in named.filter(|found| !found[0].contains("--package")) {
+            let is_there = targets.iter().any(|(name, _)| *name == &found[1]);
+            assert!(is_there, "{page}: {}", &found[0]);
+        }
+    }
+}
+
 #[test]
 fn the_readme_is_read_in_one_sitting() {
     let lines = std::fs::read_to_string(LAYOUT.root().join("README.md")).unwrap();
