@@ -417,3 +417,41 @@ fn one_cause_of_many_failures_is_told_once() {
     let same = checks.iter().filter(|check| check["same_as"].is_string());
     assert_eq!(same.count(), pointed);
 }
+
+/// `| head` ends a command quietly, and its exit code says what it found all the same.
+#[test]
+fn a_closed_pipe_does_not_make_a_command_succeed() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let good = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>\n{% endfor %}\
+                {% if add_generation_prompt %}<assistant>{% endif %}";
+    folder.write("good.jinja", good);
+    let broken = good.replace("{{ m.content }}", "{{ m }}");
+    folder.write("broken.jinja", &broken);
+    let closed = |arguments: &[&str]| {
+        let mut child = folder
+            .command(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!said.contains("error"), "{arguments:?}: {said}");
+        output.status.code()
+    };
+    for format in ["human", "json", "junit", "github", "sarif"] {
+        let check = |file| closed(&["check", file, "--format", format]);
+        assert_eq!(check("broken.jinja"), Some(1), "{format}");
+    }
+    assert_eq!(closed(&["check", "good.jinja", "-q"]), Some(0));
+    assert_eq!(closed(&["run"]), Some(0));
+    assert_eq!(closed(&["list", "templates"]), Some(0));
+    assert_eq!(closed(&["serve", "rolecall-jinja"]), Some(0));
+    folder.write("cases/templates/chat.jinja", &broken);
+    for format in ["human", "jsonl", "junit"] {
+        assert_eq!(closed(&["run", "--format", format]), Some(1), "{format}");
+    }
+}

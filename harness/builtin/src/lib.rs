@@ -211,7 +211,10 @@ mod tests {
             }
         }
         let references = ["scripts/engines/ollama", "scripts/engines/transformers"];
+        let runners =
+            ["python", "javascript", "rust"].map(|name| format!("scripts/runners/{name}"));
         let parts = ["cases", "snapshots"].into_iter().chain(references);
+        let parts = parts.chain(runners.iter().map(String::as_str));
         let mut files: Vec<PathBuf> = parts.flat_map(|part| walk(&checkout.join(part))).collect();
         assert!(files.len() > 1000, "{}", files.len());
         for script in ["scripts/installing.sh", "scripts/setup-references"] {
@@ -326,7 +329,10 @@ mod tests {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.starts_with('.') || name.ends_with(".snap.new") || name == "__pycache__" {
+            if name.starts_with('.')
+                || name.ends_with(".snap.new")
+                || ["__pycache__", "node_modules", "target", "venv"].contains(&name.as_str())
+            {
                 continue;
             }
             if path.is_dir() {

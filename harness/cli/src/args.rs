@@ -242,9 +242,9 @@ pub(crate) struct RunArguments {
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) shard: ShardArguments,
-    /// Render nothing, and judge saved results: a file that `run` or `render` printed with
-    /// `--format jsonl` (repeatable: the parts of a run, each pair in one of them)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "shard"])]
+    /// Render nothing, and judge saved results: files that `run` or `render` printed with
+    /// `--format jsonl` (the parts of a run, each pair in one of them); filters stand before
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["engine", "shard"])]
     pub(crate) results: Vec<PathBuf>,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE")]
@@ -578,8 +578,9 @@ pub(crate) struct MeasuringArguments {
     #[arg(value_name = "ENGINE", required = true, add = ArgValueCompleter::new(completion::engines))]
     pub(crate) engines: Vec<String>,
     /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed (all
-    /// parts), and ask the engine only for the constructs
-    #[arg(long, value_name = "FILE")]
+    /// parts), and ask the engine only for the constructs. ENGINE stands before, and may be the name
+    /// of a measured engine: then its version and its constructs stay as they are
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) results: Vec<PathBuf>,
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rolecall::invocation;
 use rolecall::problem::{Problem, did_you_mean};
-use rolecall::protocol::{ProtocolError, ServeError};
+use rolecall::protocol::ProtocolError;
 use rolecall::reference::ReferenceError;
 use rolecall::report::{clean, counted, problems, screen, wrapped};
 use rolecall::run::RunError;
@@ -38,9 +38,6 @@ pub(crate) enum Failure {
     /// The chosen engine cannot be used.
     #[error(transparent)]
     Engine(#[from] ProtocolError),
-    /// Serving an engine ended early.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
     /// A reference cannot be run.
     #[error(transparent)]
     Reference(#[from] ReferenceError),

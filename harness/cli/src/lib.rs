@@ -155,7 +155,7 @@ pub fn main() -> ExitCode {
             Status::BadInput.into()
         }
         Ok(status) => status.into(),
-        // The reader closed the pipe, as `| head` does.
+        // The program that asked a served engine has gone.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

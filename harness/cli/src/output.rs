@@ -26,6 +26,8 @@ pub(crate) struct Sink {
 enum Destination {
     /// A pipe or file that gets the exact bytes.
     Exact(Box<dyn Write>),
+    /// A program that waits for each answer, in exact bytes.
+    Protocol(Box<dyn Write>),
     /// For people: nothing in it is obeyed by a terminal.
     Shown(Clean<Box<dyn Write>>),
     /// Everything is held back until it is complete.
@@ -77,7 +79,10 @@ impl Sink {
                 is_exact,
             },
             // Output for programs is for programs: a terminal would obey what is in it.
-            None if is_exact && (is_protocol(command) || !io::stdout().is_terminal()) => {
+            None if is_protocol(command) => {
+                Destination::Protocol(Box::new(io::BufWriter::new(io::stdout())))
+            }
+            None if is_exact && !io::stdout().is_terminal() => {
                 Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
             }
             None => Destination::Shown(clean::results()),
@@ -95,10 +100,11 @@ impl Sink {
             self.to.write_all(&last)?;
         }
         match self.to {
-            Destination::Exact(mut out) => Ok(out.flush()?),
+            Destination::Exact(mut out) => Ok(unless_closed(out.flush(), ())?),
+            Destination::Protocol(mut out) => Ok(out.flush()?),
             Destination::Shown(out) => {
                 let has_replaced = out.has_replaced();
-                out.finish()?;
+                unless_closed(out.finish().map(drop), ())?;
                 if self.is_exact && has_replaced {
                     tell(
                         "characters that a terminal would obey are shown as ⟦U+…⟧: a pipe or \
@@ -144,19 +150,30 @@ fn is_protocol(command: &Command) -> bool {
     matches!(command, Command::Serve(_))
 }
 
+/// A result, or another one if the reader of a pipe has had enough, as `| head` has. The command
+/// goes on without it: its exit code says what it found.
+fn unless_closed<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(otherwise),
+        result => result,
+    }
+}
+
 impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Destination::Exact(out) => out.write(bytes),
-            Destination::Shown(out) => out.write(bytes),
+            Destination::Exact(out) => unless_closed(out.write(bytes), bytes.len()),
+            Destination::Protocol(out) => out.write(bytes),
+            Destination::Shown(out) => unless_closed(out.write(bytes), bytes.len()),
             Destination::File { text, .. } => text.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Destination::Exact(out) => out.flush(),
-            Destination::Shown(out) => out.flush(),
+            Destination::Exact(out) => unless_closed(out.flush(), ()),
+            Destination::Protocol(out) => out.flush(),
+            Destination::Shown(out) => unless_closed(out.flush(), ()),
             Destination::File { .. } => Ok(()),
         }
     }

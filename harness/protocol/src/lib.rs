@@ -49,7 +49,7 @@ pub use group::{ProcessGroup, watch_groups, watch_with};
 pub use limits::ProtocolLimits;
 pub use process::Process;
 pub use secrets::GIVEN;
-pub use serve::{ServeError, serve};
+pub use serve::serve;
 pub use trial::{Check, CheckResult, Trial};
 
 use message::{FrontRequest, Greeting, Meaning, RenderInput, Request, VERSION};
@@ -111,12 +111,6 @@ struct Crash {
     is_in_loading: bool,
 }
 
-/// The command line of words, as a user types it.
-fn written(words: &[String]) -> String {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
-}
-
 /// Reads an answer to `load` or `render`: an outcome, or none if the template is loaded.
 /// The error says what is wrong with the line, as a crash does.
 pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
@@ -153,9 +147,12 @@ impl ProtocolEngine {
         words: Vec<String>,
         limits: ProtocolLimits,
     ) -> Result<ProtocolEngine, ProtocolError> {
-        let failed = |reason| ProtocolError::Start {
-            command: written(&words),
-            reason,
+        let failed = |reason: String| ProtocolError::Start {
+            command: process::written(&words),
+            reason: match process::missing_file(&words) {
+                Some(missing) => format!("{missing}\n  {reason}"),
+                None => reason,
+            },
         };
         let (session, greeting) = Session::start(&words, &limits).map_err(failed)?;
         let dialect = greeting.dialect().map_err(failed)?;

@@ -306,7 +306,7 @@ pub fn protocol(input: &[u8]) {
     let mut answers = Vec::new();
     // Each request may be a render of its own.
     if requests.split(|byte| *byte == b'\n').count() < 20 {
-        let _ = serve(engine, Cursor::new(requests), &mut answers);
+        serve(engine, Cursor::new(requests), &mut answers).unwrap();
     }
     for line in answers
         .split(|byte| *byte == b'\n')
@@ -314,7 +314,7 @@ pub fn protocol(input: &[u8]) {
     {
         let value: serde_json::Value = serde_json::from_slice(line).unwrap();
         if let Some(id) = value["id"].as_u64() {
-            read_answer(line, id).unwrap();
+            assert_eq!(read_answer(line, id).is_err(), value["error"].is_string());
         }
     }
 }
