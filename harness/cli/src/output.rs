@@ -20,6 +20,8 @@ pub(crate) struct Sink {
     /// The last line so far, if the user wants only that one.
     last: Option<Vec<u8>>,
     is_exact: bool,
+    /// Whether a program asks and waits for answers. Without it there is nothing to do.
+    is_protocol: bool,
 }
 
 enum Destination {
@@ -33,6 +35,8 @@ enum Destination {
         text: Vec<u8>,
         is_exact: bool,
     },
+    /// The reader closed the pipe, as `| head` does. The command still finds out how it ends.
+    Nobody,
 }
 
 impl Sink {
@@ -84,19 +88,21 @@ impl Sink {
             to,
             last: is_last_wanted.then(Vec::new),
             is_exact,
+            is_protocol: is_protocol(command),
         })
     }
 
     /// Finishes the result. If it goes to a file, the file exists from now on.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         if let Some(last) = self.last.take() {
-            self.to.write_all(&last)?;
+            self.write_all(&last)?;
         }
         match self.to {
-            Destination::Exact(mut out) => Ok(out.flush()?),
+            Destination::Nobody => Ok(()),
+            Destination::Exact(mut out) => Ok(heard(out.flush())?),
             Destination::Shown(out) => {
                 let has_replaced = out.has_replaced();
-                out.finish()?;
+                heard(out.finish().map(drop))?;
                 if self.is_exact && has_replaced {
                     tell(
                         "characters that a terminal would obey are shown as ⟦U+…⟧: a pipe or \
@@ -129,6 +135,14 @@ impl Sink {
     }
 }
 
+/// A result, unless nobody hears it any more.
+fn heard(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 /// Whether there is a folder for a file.
 fn has_folder(path: &Path) -> bool {
     match path.parent() {
@@ -148,6 +162,7 @@ impl Write for Destination {
             Destination::Exact(out) => out.write(bytes),
             Destination::Shown(out) => out.write(bytes),
             Destination::File { text, .. } => text.write(bytes),
+            Destination::Nobody => Ok(bytes.len()),
         }
     }
 
@@ -155,7 +170,7 @@ impl Write for Destination {
         match self {
             Destination::Exact(out) => out.flush(),
             Destination::Shown(out) => out.flush(),
-            Destination::File { .. } => Ok(()),
+            Destination::File { .. } | Destination::Nobody => Ok(()),
         }
     }
 }
@@ -163,7 +178,13 @@ impl Write for Destination {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(last) = &mut self.last else {
-            return self.to.write(bytes);
+            return match self.to.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe && !self.is_protocol => {
+                    self.to = Destination::Nobody;
+                    Ok(bytes.len())
+                }
+                written => written,
+            };
         };
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let is_new = last.is_empty() || last.ends_with(b"\n");
@@ -180,7 +201,12 @@ impl Write for Sink {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        let flushed = self.to.flush();
+        if self.is_protocol {
+            flushed
+        } else {
+            heard(flushed)
+        }
     }
 }
 
@@ -228,6 +254,7 @@ mod tests {
             },
             last: Some(Vec::new()),
             is_exact: true,
+            is_protocol: false,
         };
         for piece in pieces {
             sink.write_all(piece.as_bytes()).unwrap();

@@ -217,3 +217,43 @@ fn a_review_asks_once_for_each_cause() {
 fn nothing_is_green_by_accident() {
     all_are_well(greens::GREENS);
 }
+
+/// A template that loses every message but the last.
+const BAD: &str = "{{ messages[-1].content }}";
+
+#[test]
+fn a_reader_that_stops_changes_no_exit_code() {
+    let folder = Folder::empty();
+    folder.write("good.jinja", GOOD);
+    folder.write("bad.jinja", BAD);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"errors\"\n[templates]\nbad = \"bad.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    let commands: &[(&[&str], i32)] = &[
+        (&["run"], 1),
+        (&["run", "-q"], 1),
+        (&["run", "--format", "junit"], 1),
+        (&["run", "--format", "jsonl"], 1),
+        (&["check", "bad.jinja"], 1),
+        (&["check", "bad.jinja", "--format", "github"], 1),
+        (&["check", "nowhere", "bad.jinja"], 2),
+        (&["diff", "good.jinja", "bad.jinja"], 1),
+        (&["lint"], 1),
+        (&["list", "cases"], 0),
+    ];
+    for (arguments, code) in commands {
+        // A reader stops before the first byte, and one of both streams does.
+        for both in [false, true] {
+            let mut command = folder.command(arguments);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            drop(child.stdout.take());
+            if both {
+                drop(child.stderr.take());
+            }
+            let ended = child.wait_with_output().unwrap().status;
+            assert_eq!(ended.code(), Some(*code), "{arguments:?}, both: {both}");
+        }
+    }
+}
