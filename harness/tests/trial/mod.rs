@@ -257,3 +257,22 @@ fn a_reader_that_stops_changes_no_exit_code() {
         }
     }
 }
+
+#[test]
+fn a_damaged_builtin_suite_is_made_again() {
+    let folder = Folder::empty();
+    let cache = tempfile::tempdir().unwrap();
+    let run = || {
+        folder
+            .rolecall_with_cache(cache.path(), &["run", "-q"])
+            .stdout()
+    };
+    let whole = run();
+    assert!(whole.contains("agree (100 %)"), "{whole}");
+    let mut suites = std::fs::read_dir(cache.path()).unwrap();
+    let suite = suites.next().unwrap().unwrap().path();
+    std::fs::remove_dir_all(suite.join("snapshots/qwen2.5")).unwrap();
+    std::fs::remove_file(suite.join("cases/templates/qwen2.5.jinja")).unwrap();
+    std::fs::remove_file(suite.join("cases/templates/qwen2.5.json")).unwrap();
+    assert_eq!(run(), whole);
+}
