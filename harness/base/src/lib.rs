@@ -28,6 +28,8 @@ pub mod root;
 
 pub mod naming;
 
+pub mod reason;
+
 pub mod wildcard;
 
 pub mod fingerprint;

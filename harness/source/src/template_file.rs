@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use rolecall_base::file::{MOST_CASES, read_text_if_there};
 use rolecall_base::json::{self, JsonDocument};
 use rolecall_base::problem::{Problem, did_you_mean, shown, shown_path};
+use rolecall_base::reason::is_reason;
 use rolecall_base::root::{Root, text_within};
 use rolecall_front::front::Front;
 
@@ -240,6 +241,10 @@ fn read_sidecar(
         if let Some(value) = fields.get("broken") {
             for (name, property) in document.entries(value, "`broken`")? {
                 let why = document.string(&property.value, &format!("the reason for `{name}`"))?;
+                if !is_reason(&why) {
+                    let message = format!("the reason for `{name}` is not filled in");
+                    document.problem(&property.value, message);
+                }
                 content.broken.push((name.to_owned(), why));
             }
         }
