@@ -276,3 +276,16 @@ fn a_damaged_builtin_suite_is_made_again() {
     std::fs::remove_file(suite.join("cases/templates/qwen2.5.json")).unwrap();
     assert_eq!(run(), whole);
 }
+
+#[test]
+fn a_home_is_not_nobodys_folder() {
+    let folder = Folder::empty();
+    let home = |folder: &Folder| {
+        let mut command = folder.command(&["run", "chatml"]);
+        command.env("HOME", folder.path(""));
+        command.output().unwrap()
+    };
+    assert_eq!(home(&folder).status.code(), Some(0));
+    folder.write("model/chat_template.jinja", GOOD);
+    assert_eq!(home(&folder).status.code(), Some(2));
+}
