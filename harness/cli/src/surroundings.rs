@@ -133,6 +133,21 @@ impl Surroundings {
     }
 }
 
+/// The folder of the repository that a folder belongs to, which may not exist yet. A repository at the
+/// user's home has their settings, and does not count.
+pub(crate) fn repository_of(folder: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(folder).ok()?;
+    let there = whole
+        .ancestors()
+        .find_map(|above| above.canonicalize().ok())?;
+    let home = etcetera::home_dir().ok();
+    let mut above = there
+        .ancestors()
+        .take_while(|above| home.as_deref() != Some(above));
+    let root = above.find(|above| above.join(".git").symlink_metadata().is_ok());
+    root.map(Path::to_path_buf)
+}
+
 const BUILTIN: &str = "`--builtin` runs the suite that comes with Rolecall";
 
 /// A path as messages show it: by name in this folder, otherwise whole.

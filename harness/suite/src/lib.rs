@@ -11,11 +11,11 @@ pub mod private;
 
 pub mod configuration;
 
-pub mod initial;
-
 pub mod schema;
 
 pub mod layout;
+
+pub mod initial;
 
 pub mod suite;
 
