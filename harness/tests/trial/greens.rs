@@ -80,7 +80,7 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             File("tokenizer_config.json", "{}"),
             Run(
                 &["run"],
-                says(2, &["this folder has a model, but no rolecall.toml"]),
+                says(2, &["this folder has a model, but there is no rolecall.toml"]),
             ),
             Run(&["lint"], says(2, &["rolecall init"])),
             Run(
@@ -174,6 +174,11 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             Delete("cases"),
             Run(&["run"], says(2, &["no such file or folder: cases"])),
             File("cases/other.json", r#"{"about": "x", "cases": {}}"#),
+            Run(&["run"], says(2, &["`cases` is empty"])),
+            File(
+                "cases/other.json",
+                r#"{"about": "x", "cases": {"a": {"about": "A.", "messages": []}}}"#,
+            ),
             FAILS,
         ],
     ),
@@ -321,6 +326,95 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
                 &["check", "mine.jinja", "--select", "rolse-stand"],
                 says(2, &["roles-stand"]),
             ),
+        ],
+    ),
+    (
+        "case files that nobody reads",
+        &[
+            TEMPLATE,
+            OTHER,
+            SUITE,
+            CASES,
+            ACCEPT,
+            File("cases/Other.JSON", "{}"),
+            Run(
+                &["run"],
+                says(2, &["cases/Other.JSON: nobody reads this file"]),
+            ),
+            Run(&["lint"], says(2, &["cases/Other.JSON"])),
+            Delete("cases/Other.JSON"),
+            File("cases/sub/deep.json", "{}"),
+            Run(&["run"], says(2, &["cases/sub/deep.json: nobody reads"])),
+            Edit("rolecall.toml", "[\"cases\"]", "[\"cases\", \"cases/sub\"]"),
+            File(
+                "cases/sub/deep.json",
+                r#"{"about": "Deep.", "cases": {"a": {"about": "A.", "messages": []}}}"#,
+            ),
+            Run(&["run"], says(1, &["new"])),
+            Delete("cases/sub"),
+            SUITE,
+            File("cases/more.jsonl", ""),
+            Run(&["lint"], says(2, &["cases/more.jsonl"])),
+        ],
+    ),
+    (
+        "a folder of templates that gets more of them",
+        &[
+            File("t/good.jinja", GOOD),
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nt = \"t\"\n[cases]\nbuiltin = [\"plain\"]\n",
+            ),
+            ACCEPT,
+            PASSES,
+            File("t/b.jinja2", "b"),
+            FAILS,
+            Delete("t/b.jinja2"),
+            File("t/sub/c.JINJA", "c"),
+            FAILS,
+            Run(&["check", "t"], says(1, &["2 templates in "])),
+            Run(&["check", "t/sub/c.JINJA"], says(1, &["1 template in "])),
+        ],
+    ),
+    (
+        "a workflow of a suite that is gone",
+        &[
+            File(".github/workflows/rolecall.yml", ""),
+            Run(&["run"], says(2, &["rolecall.yml"])),
+            Run(&["run", "--builtin"], says(0, &["the built-in suite"])),
+        ],
+    ),
+    (
+        "a suite that lost its rolecall.toml, and its templates are below",
+        &[
+            File("model/chat_template.jinja", GOOD),
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nmodel = \"model/chat_template.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+            ),
+            ACCEPT,
+            Delete("rolecall.toml"),
+            REFUSED,
+            Run(
+                &["lint"],
+                says(2, &["here is a part of a suite (snapshots)"]),
+            ),
+            Run(&["check"], says(2, &["--builtin"])),
+            Run(&["parity"], says(2, &["--builtin"])),
+            Run(&["reference", "verify"], says(2, &["--builtin"])),
+            Delete("snapshots"),
+            Run(
+                &["run"],
+                says(2, &["this folder is not empty, it has `model`"]),
+            ),
+        ],
+    ),
+    (
+        "the folder above suites",
+        &[
+            File("one/rolecall.toml", "[templates]\n"),
+            REFUSED,
+            Run(&["lint"], says(2, &["it has `one`"])),
         ],
     ),
 ];
