@@ -192,9 +192,15 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         };
         let record = match Record::of(layout, &template.name) {
             Ok(Some(record)) => record,
-            Ok(None) if layout.configuration().is_some() => continue,
+            Ok(None) if !Record::are_needed(layout, template.dialect) => continue,
             Ok(None) => {
-                complain("missing: the template has no reference records".to_owned());
+                let others = match layout.configuration() {
+                    Some(_) => ", and other templates have",
+                    None => "",
+                };
+                complain(format!(
+                    "missing: the template has no reference records{others}"
+                ));
                 continue;
             }
             Err(problem) => {
