@@ -33,8 +33,8 @@ pub use rolecall_card::{beside, capability, card, contract, known_defects, probe
 pub use rolecall_suite::{
     accepting, adding, card_rule, case_file, cause, comparison, conclusion, configuration,
     construct, conversation, divergence, expectations, export, fix, held_card, initial, layout,
-    parity, private, record, recording, reference, repetition, replay, run, saved_run, schema,
-    selection, shard, snapshot, suite, verdict,
+    pair_mark, parity, private, record, recording, reference, repetition, replay, run,
+    saved_run, schema, selection, shard, snapshot, suite, verdict,
 };
 
 // Engines side by side.

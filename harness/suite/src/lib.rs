@@ -19,6 +19,8 @@ pub mod initial;
 
 pub mod suite;
 
+pub mod pair_mark;
+
 pub mod selection;
 
 pub mod shard;

@@ -417,4 +417,50 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             Run(&["lint"], says(2, &["it has `one`"])),
         ],
     ),
+    (
+        "a saved run of an older template, case, setting or program",
+        &[
+            TEMPLATE,
+            OTHER,
+            SUITE,
+            CASES,
+            ACCEPT,
+            Run(
+                &["run", "--format", "jsonl", "-o", "saved.jsonl"],
+                says(0, &[]),
+            ),
+            Run(&["run", "--results", "saved.jsonl"], says(0, &[])),
+            Edit("mine.jinja", "im_end", "im_stop"),
+            Run(
+                &["run", "--results", "saved.jsonl"],
+                says(2, &["the template has changed since the run was saved"]),
+            ),
+            TEMPLATE,
+            Edit(
+                "cases/own.json",
+                "\"content\": \"two\"",
+                "\"content\": \"2\"",
+            ),
+            Run(
+                &["run", "--results", "saved.jsonl"],
+                says(2, &["with `own/two`: the case has changed since"]),
+            ),
+            CASES,
+            Edit(
+                "rolecall.toml",
+                "mine = \"mine.jinja\"",
+                "mine = { source = \"mine.jinja\", special_tokens = { bos_token = \"<s>\" } }",
+            ),
+            Run(
+                &["run", "--results", "saved.jsonl"],
+                says(2, &["special tokens or variables have changed"]),
+            ),
+            SUITE,
+            Edit("saved.jsonl", "\"sha256\":", "\"sha1\":"),
+            Run(
+                &["run", "--results", "saved.jsonl"],
+                says(2, &["nothing says of which version"]),
+            ),
+        ],
+    ),
 ];

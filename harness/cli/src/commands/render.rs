@@ -41,6 +41,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow);
     let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
     let runner = runner.with_progress(progress.step());
+    let mut lines = jsonl::LineWriter::new(&runner);
     let mut written = Ok(());
     let mut is_complete = true;
     runner.render_each(&pairs, |rendered| {
@@ -50,7 +51,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
             written = if arguments.raw {
                 transcripts::write_raw(out, &rendered.outcome)
             } else if arguments.format == Format::Jsonl {
-                jsonl::write_rendered(out, &rendered)
+                lines.write_rendered(out, &rendered)
             } else {
                 transcripts::write_named(out, &rendered)
             };

@@ -85,13 +85,14 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     };
     let mut page = page_of(suite, &pairs, &engines, &chosen, arguments)?;
     let mut results = RunResults::new(arguments, &pairs);
+    let mut lines = jsonl::LineWriter::new(&runner);
     let mut written = Ok(());
     let ran = runner.compare_each(&pairs, &expected, |mut compared| {
         if written.is_err() {
             return;
         }
         if arguments.format == Format::Jsonl {
-            written = jsonl::write_compared(out, &compared);
+            written = lines.write_compared(out, &compared);
         }
         compared.shorten(page::MOST_SHOWN);
         results.add(&compared, divergences);
