@@ -463,4 +463,45 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             ),
         ],
     ),
+    (
+        "what nobody uses in a suite",
+        &[
+            TEMPLATE,
+            OTHER,
+            SUITE,
+            CASES,
+            ACCEPT,
+            Run(&["lint"], says(0, &[])),
+            File(
+                "cases/tools/mine.json",
+                r#"{"type": "function", "function": {}}"#,
+            ),
+            Run(
+                &["lint"],
+                says(1, &["cases/tools/mine.json: no case names this tool"]),
+            ),
+            Delete("cases/tools"),
+            File("tools/mine.json", r#"{"type": "function", "function": {}}"#),
+            File("tools/other.json", r#"{"mine": true}"#),
+            Run(
+                &["lint"],
+                says(1, &["1 finding", "tools/mine.json: no case"]),
+            ),
+            Delete("tools"),
+            File("snapshots/divergences.jsn", "[]"),
+            Run(
+                &["lint"],
+                says(
+                    1,
+                    &[
+                        "divergences.jsn: nobody reads",
+                        "did you mean `divergences.json`?",
+                    ],
+                ),
+            ),
+            Delete("snapshots/divergences.jsn"),
+            File("snapshots/mine/Reference.json", "{}"),
+            Run(&["lint", "-q"], says(1, &["rolecall.toml: 1 finding"])),
+        ],
+    ),
 ];
