@@ -138,7 +138,52 @@ pub fn write(
     } else if counts.cards == 0 && counts.failed == 0 {
         writeln!(out, "nothing to accept")?;
     }
+    if screen::is_quiet() {
+        write_sum(out, counts, references, verb)?;
+    }
     Ok(())
+}
+
+/// Writes everything in one line: what is accepted, who confirms it, and what is left.
+fn write_sum(
+    out: &mut dyn Write,
+    counts: &AcceptedCounts,
+    references: &[Reference],
+    verb: &str,
+) -> io::Result<()> {
+    let AcceptedPairs {
+        changed,
+        new,
+        confirmed,
+    } = counts.accepted;
+    let accepted = changed + new;
+    let mut parts = Vec::new();
+    if accepted > 0 {
+        parts.push(counted(accepted, "snapshot", "snapshots"));
+    }
+    if counts.cards > 0 {
+        parts.push(counted(counts.cards, "report card", "report cards"));
+    }
+    let mut line = if parts.is_empty() {
+        "nothing to accept".to_owned()
+    } else {
+        format!("{verb} {}", parts.join(" and "))
+    };
+    if accepted > 0 {
+        let names: Vec<_> = references.iter().map(Reference::to_string).collect();
+        line = format!(
+            "{line}; {} of {} confirmed by {}",
+            thousands(confirmed),
+            thousands(accepted),
+            names.join(" and ")
+        );
+    }
+    let left = counts.failed + counts.broken + counts.refuted + counts.unknown;
+    if left > 0 {
+        let left = counted(left, "pair", "pairs");
+        line = format!("{line}; {}", Styled(BAD, format!("{left} left")));
+    }
+    writeln!(out, "{line}")
 }
 
 /// Writes which pairs were not accepted, and why.
