@@ -13,6 +13,7 @@ use super::card::{
 };
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
+use super::other_fault::{FaultKind, OtherFault};
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::syntax_error;
@@ -346,13 +347,23 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Writes the last line: how many templates, how fast, and the result.
-pub fn write_close(out: &mut dyn Write, run: &TimedResults<Card>) -> io::Result<()> {
+/// Writes the last line: how many templates, how fast, and the result. `others` fail the check, too.
+pub fn write_close(
+    out: &mut dyn Write,
+    run: &TimedResults<Card>,
+    others: &[OtherFault],
+) -> io::Result<()> {
     let broken = |severity| -> usize { run.results.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
-    let style = match (errors, warnings) {
-        (0, 0) => GOOD,
-        (0, _) => NOTE,
+    let of_kind = |is_base: bool| {
+        let others = others.iter();
+        others
+            .filter(|other| (other.kind == FaultKind::Base) == is_base)
+            .count()
+    };
+    let style = match (errors, warnings, others.len()) {
+        (0, 0, 0) => GOOD,
+        (0, _, 0) => NOTE,
         _ => BAD,
     };
     // No contract says more about a template that cannot be read.
@@ -373,9 +384,23 @@ pub fn write_close(out: &mut dyn Write, run: &TimedResults<Card>) -> io::Result<
         Styled(
             style,
             format!(
-                "{}, {}{}",
+                "{}, {}{}{}{}",
                 counted(errors, "error", "errors"),
                 counted(warnings, "warning", "warnings"),
+                match of_kind(true) {
+                    0 => String::new(),
+                    count => format!(
+                        ", {} from a base",
+                        counted(count, "difference", "differences")
+                    ),
+                },
+                match of_kind(false) {
+                    0 => String::new(),
+                    count => format!(
+                        ", {}",
+                        counted(count, "problem with a file", "problems with files")
+                    ),
+                },
                 match run.results.iter().map(Card::explained_count).sum() {
                     0 => String::new(),
                     known => format!(", {} known", thousands(known)),

@@ -259,6 +259,62 @@ fn a_reader_that_stops_changes_no_exit_code() {
 }
 
 #[test]
+fn a_home_is_not_nobodys_folder() {
+    let folder = Folder::empty();
+    let home = |folder: &Folder| {
+        let mut command = folder.command(&["run", "chatml"]);
+        command.env("HOME", folder.path(""));
+        command.output().unwrap()
+    };
+    assert_eq!(home(&folder).status.code(), Some(0));
+    folder.write("model/chat_template.jinja", GOOD);
+    assert_eq!(home(&folder).status.code(), Some(2));
+}
+
+#[test]
+fn the_more_records_are_missing_the_less_green() {
+    let folder = Folder::new();
+    // A built-in family has its name.
+    let ours = folder.path("cases/conversations/ours.json");
+    std::fs::rename(folder.path("cases/conversations/plain.json"), ours).unwrap();
+    folder.accept_all();
+    let toml = "contracts = \"off\"\n[templates]\nchat = \"cases/templates/chat.jinja\"\n\
+                strict = { source = \"cases/templates/strict.jinja\" }\n[cases]\nbuiltin = []\n\
+                own = [\"cases/conversations\"]\n";
+    folder.write("rolecall.toml", toml);
+    for name in ["chat", "strict"] {
+        std::fs::remove_file(folder.path(&format!("snapshots/{name}/ours.snap"))).unwrap();
+    }
+    folder.rolecall(&["accept"]);
+    let run = folder.rolecall(&["run", "-q"]);
+    assert_eq!(run.code(), 0, "{}", folder.rolecall(&["run"]).stdout());
+    let record = |name: &str| folder.path(&format!("snapshots/{name}/reference.json"));
+    std::fs::remove_file(record("chat")).unwrap();
+    let told = "missing: the template has no reference records, and other templates have";
+    for (arguments, words) in [
+        (
+            &["run", "-q"][..],
+            "rolecall.toml: Failed: 2 pairs unverified",
+        ),
+        (&["run"], "; 2 unverified"),
+        (&["run", "chat"], "none of 2 pairs are verified"),
+        (&["lint"], told),
+    ] {
+        let ran = folder.rolecall(arguments);
+        assert_eq!(ran.code(), 1, "{arguments:?}");
+        assert!(
+            ran.stdout().contains(words),
+            "{arguments:?}: {}",
+            ran.stdout()
+        );
+    }
+    // Without any record, a suite is checked by its snapshots.
+    std::fs::remove_file(record("strict")).unwrap();
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+    assert_eq!(folder.rolecall(&["lint"]).code(), 0);
+}
+
+#[test]
 fn a_damaged_builtin_suite_is_made_again() {
     let folder = Folder::empty();
     let cache = tempfile::tempdir().unwrap();
@@ -275,17 +331,4 @@ fn a_damaged_builtin_suite_is_made_again() {
     std::fs::remove_file(suite.join("cases/templates/qwen2.5.jinja")).unwrap();
     std::fs::remove_file(suite.join("cases/templates/qwen2.5.json")).unwrap();
     assert_eq!(run(), whole);
-}
-
-#[test]
-fn a_home_is_not_nobodys_folder() {
-    let folder = Folder::empty();
-    let home = |folder: &Folder| {
-        let mut command = folder.command(&["run", "chatml"]);
-        command.env("HOME", folder.path(""));
-        command.output().unwrap()
-    };
-    assert_eq!(home(&folder).status.code(), Some(0));
-    folder.write("model/chat_template.jinja", GOOD);
-    assert_eq!(home(&folder).status.code(), Some(2));
 }

@@ -72,7 +72,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let groups = std::mem::take(&mut choice.groups).sorted();
     difference::write(out, &groups, extent)?;
     let jobs = arguments.jobs.map(usize::from);
-    let mut held = cards::held(&layout, &suite, &pairs, &engines, jobs)?;
+    let mut held = cards::held(&layout, &suite, &pairs, &engines, jobs)?.sound()?;
     // The card of a template whose prompts nobody confirms is not confirmed either.
     held.retain(|card| !choice.left.contains(&card.template));
     for card in &held {

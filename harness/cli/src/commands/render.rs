@@ -31,7 +31,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let pairs = setup::behind(front, one.pairs(select(&suite, &filters)?)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
-    let pairs = arguments.shard.of(pairs);
+    let pairs = arguments.shard.of(pairs)?;
     if arguments.raw && pairs.len() != 1 {
         return Err(Failure::Request(format!(
             "--raw is for one prompt, and there are {}\n  name one template and one conversation",

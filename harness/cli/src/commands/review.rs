@@ -65,7 +65,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     problems.extend(unreadable);
     choice.write(&files, &expectations, &mut problems);
     let jobs = arguments.jobs.map(usize::from);
-    for card in cards::held(&layout, &suite, &pairs, &engines, jobs)? {
+    for card in cards::held(&layout, &suite, &pairs, &engines, jobs)?.sound()? {
         if matches!(card.change, CardStatus::Same) || review.is_over {
             review.left += usize::from(!matches!(card.change, CardStatus::Same));
             continue;
