@@ -108,13 +108,14 @@ pub(crate) fn held(
             Ok(one) => held.push(one),
             Err(failure) => {
                 let text = failure.to_string();
-                let (message, help) = text.split_once("\n  ").unwrap_or((&text, ""));
-                let message = format!("the base of `{}`: {message}", template.name);
-                let problem = Problem::new(&configuration.path, message).at(position);
-                problems.push(if help.is_empty() {
-                    problem
-                } else {
-                    problem.help(help)
+                let (first, rest) = match text.split_once("\n  ") {
+                    Some((first, rest)) => (first, Some(rest.to_owned())),
+                    None => (text.as_str(), None),
+                };
+                let message = format!("the base of `{}`: {first}", template.name);
+                problems.push(Problem {
+                    help: rest,
+                    ..Problem::new(&configuration.path, message).at(position)
                 });
             }
         }

@@ -179,7 +179,10 @@ fn remains_of_suite(folder: &Path) -> Option<PathBuf> {
         return Some(workflow);
     }
     let snapshots = folder.join("snapshots");
-    let is_accepted = |file: &String| file.ends_with(".snap") || file == "reference.json";
+    let is_accepted = |file: &String| {
+        let extension = Path::new(file).extension();
+        extension.is_some_and(|extension| extension == "snap") || file == "reference.json"
+    };
     let has_some = |below: &String| {
         let files = names(&snapshots.join(below));
         files.iter().flatten().any(is_accepted)
@@ -244,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn only_an_empty_folder_is_nobodys() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        assert_eq!(Surroundings::of(here), Surroundings::Nothing);
+        std::fs::write(here.join(".DS_Store"), "").unwrap();
+        assert_eq!(Surroundings::of(here), Surroundings::Nothing);
+        std::fs::create_dir(here.join(".svn")).unwrap();
+        let found = Surroundings::of(here);
+        assert_eq!(found, Surroundings::Something("`.svn`".to_owned()));
+        assert!(found.refusal(false).is_some() && found.refusal(true).is_none());
+    }
+
+    #[test]
     fn folders_are_told_by_what_is_in_them() {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("below");
@@ -262,6 +278,14 @@ mod tests {
             found,
             Surroundings::Templates("`chat_template.jinja`".to_owned())
         );
+        assert!(found.refusal(true).is_some());
+        std::fs::remove_file(below.join("chat_template.jinja")).unwrap();
+        let accepted = folder.path().join("snapshots/t/plain.snap");
+        std::fs::create_dir_all(accepted.parent().unwrap()).unwrap();
+        std::fs::write(accepted, "").unwrap();
+        let found = Surroundings::of(&below);
+        let remains = folder.path().join("snapshots");
+        assert_eq!(found, Surroundings::Remains(remains));
         assert!(found.refusal(true).is_some());
         let misspelt = folder.path().join("rolecal.toml");
         std::fs::write(&misspelt, "").unwrap();

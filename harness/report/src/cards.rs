@@ -14,7 +14,7 @@ use super::card::{
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
 use super::other_fault::{FaultKind, OtherFault};
-use super::screen;
+use super::screen::{self, whose};
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::syntax_error;
 use super::wrapping::{paragraph, wrapped_command};
@@ -347,11 +347,13 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Writes the last line: how many templates, how fast, and the result. `others` fail the check, too.
+/// Writes the last line: how many templates of which suite, if they are of one, how fast, and the
+/// result. `others` fail the check, too.
 pub fn write_close(
     out: &mut dyn Write,
     run: &TimedResults<Card>,
     others: &[OtherFault],
+    origin: Option<&str>,
 ) -> io::Result<()> {
     let broken = |severity| -> usize { run.results.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
@@ -378,7 +380,8 @@ pub fn write_close(
     }
     writeln!(
         out,
-        "{} in {:.2} s: {}",
+        "{}{} in {:.2} s: {}",
+        origin.map_or_else(String::new, whose),
         Styled(HEADING, counted(run.results.len(), "template", "templates")),
         run.elapsed.as_secs_f64(),
         Styled(

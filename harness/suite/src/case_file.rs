@@ -626,7 +626,7 @@ mod tests {
         let problems = problems(r#"{"about": "x", "cases": {}}"#);
         assert_eq!(
             problems,
-            ["f.json:1:24: `cases` is empty, so the file tests nothing"]
+            ["f.json:1:25: `cases` is empty, so the file tests nothing"]
         );
     }
 

@@ -867,6 +867,7 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
                 ),
             ),
             Run(&["run", "-q"], says(0, &["rolecall.toml: unverified: "])),
+            Run(&["check", "-q"], says(0, &["rolecall.toml: 2 templates in "])),
             Delete("snapshots/mine/own.snap"),
             Edit("rolecall.toml", "other = \"other.jinja\"\n", ""),
             Run(&["run", "-q"], says(1, &["rolecall.toml: Failed: "])),

@@ -20,7 +20,7 @@ use rolecall::report::format::Format;
 use rolecall::report::other_fault::OtherFault;
 use rolecall::report::progress::Progress;
 use rolecall::report::{
-    cards, checked, clean, comparison, counted, github, html, junit, problems, sarif,
+    cards, checked, clean, comparison, counted, github, html, junit, problems, sarif, screen,
 };
 use rolecall::run::{Expected, Runner, TimedResults};
 use rolecall::suite::{Pair, Suite};
@@ -98,19 +98,22 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         let cards = (examined.as_slice(), others.as_slice(), passes);
         write_page(path, cards, &suite, &runner, &tokenizers)?;
     }
-    write(arguments, &run, (&suite, &likenesses, &others), out)?;
+    let close = (others.as_slice(), origin(&paths)?);
+    write(arguments, &run, (&suite, &likenesses, &close), out)?;
     if let ([card], Format::Human, false) = (examined.as_slice(), arguments.format, arguments.fix) {
         show_fixes(arguments, &suite, card, (&engines, &tokenizers), out)?;
-        cards::write_close(out, &run, &others)?;
+        cards::write_close(out, &run, close.0, close.1.as_deref())?;
     }
     if let Some(path) = &arguments.write_baseline {
         let known = KnownDefects::of(path, examined, &suite.templates);
         write_whole(path, known.text())?;
         let count = counted(known.count(), "finding", "findings");
-        tell(&format!(
-            "wrote {}: {count}, known from now on",
-            path.display()
-        ));
+        let wrote = format!("wrote {}: {count}, known from now on", path.display());
+        if arguments.format == Format::Human && screen::is_quiet() {
+            writeln!(out, "{wrote}")?;
+        } else {
+            tell(&wrote);
+        }
         return Ok(if input.is_empty() {
             Status::Fine
         } else {
@@ -201,10 +204,11 @@ fn write_page(
 fn write(
     arguments: &CheckArguments,
     run: &TimedResults<Card>,
-    (suite, likenesses, others): (&Suite, &[HeldBase], &[OtherFault]),
+    (suite, likenesses, close): (&Suite, &[HeldBase], &(&[OtherFault], Option<String>)),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let examined = &run.results;
+    let (others, origin) = (close.0, close.1.as_deref());
     match arguments.format {
         Format::Json => {
             let bases: Vec<&Comparison> = likenesses.iter().map(|one| &one.comparison).collect();
@@ -240,7 +244,7 @@ fn write(
             }
             // With one card, the fixes stand before the end.
             if examined.len() > 1 || arguments.fix {
-                cards::write_close(out, run, others)?;
+                cards::write_close(out, run, others, origin)?;
             }
         }
     }
@@ -333,6 +337,15 @@ fn paths(arguments: &CheckArguments) -> Result<Vec<PathBuf>, Failure> {
     }
     home::tell_suite(&home::layout()?);
     Ok(Vec::new())
+}
+
+/// The suite whose templates are checked, in words, if the user names none.
+fn origin(paths: &[PathBuf]) -> Result<Option<String>, Failure> {
+    Ok(if paths.is_empty() {
+        Some(home::layout()?.to_string())
+    } else {
+        None
+    })
 }
 
 /// The words after `rolecall show` that name the template of a card.

@@ -89,10 +89,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         truth,
         needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
     };
-    let (mut page, mut of_models) = match arguments.html {
-        Some(_) => page_of(suite, &pairs, &engines, &chosen, arguments)?,
-        None => (None, Vec::new()),
-    };
+    let (mut page, mut of_models) = page_of(suite, &pairs, &engines, &chosen, arguments)?;
     let mut results = RunResults::new(arguments, &pairs);
     let mut lines = jsonl::LineWriter::new(&runner);
     let mut written = Ok(());
@@ -117,28 +114,14 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         if !is_others {
             of_models.extend(results.hold(layout, suite, (&pairs, &engines, jobs))?);
         }
-        // A part of the suite leaves the rest alone.
-        if is_sound && pairs.len() == suite.pairs().count() {
-            let orphans = lint::orphans(layout, suite, divergences);
-            results.conclusion.problems.extend(orphans);
+        if is_sound {
+            results.find_orphans(layout, suite, &pairs, divergences);
         }
     }
-    of_models.retain(|problem| !input.contains(problem));
-    of_models.dedup();
-    report_problems(&of_models)?;
     is_sound &= of_models.is_empty();
-    input.extend(of_models);
+    add_new(&mut input, of_models)?;
     let status = results.status(is_sound);
-    let origin = match arguments.shard.part() {
-        Some(part) => {
-            tell(
-                "what is gone from the suite, report cards and bases are looked at when `run \
-                 --results` puts all parts together",
-            );
-            format!("{}, part {part}", inputs.origin)
-        }
-        None => inputs.origin.clone(),
-    };
+    let origin = origin(arguments, &inputs);
     let ran = FinishedRun {
         runner: &runner,
         engines: &engines,
@@ -154,6 +137,30 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     };
     ran.report(arguments, results, page, out)?;
     Ok(status)
+}
+
+/// Reports problems, and adds them to others, each once.
+fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure> {
+    for problem in found {
+        if !input.contains(&problem) {
+            report_problems(std::slice::from_ref(&problem))?;
+            input.push(problem);
+        }
+    }
+    Ok(())
+}
+
+/// Where templates and cases come from, and which part of them is run, in words. Says what a part
+/// leaves out.
+fn origin(arguments: &RunArguments, inputs: &inputs::Inputs) -> String {
+    let Some(part) = arguments.shard.part() else {
+        return inputs.origin.clone();
+    };
+    tell(
+        "what is gone from the suite, report cards and bases are looked at when `run --results` puts \
+         all parts together",
+    );
+    format!("{}, part {part}", inputs.origin)
 }
 
 /// A run whose results are known.
@@ -385,6 +392,20 @@ impl<'s> RunResults<'s> {
         Ok(cards.problems.into_iter().chain(problems).collect())
     }
 
+    /// Adds what was accepted and is gone. A part of the suite leaves the rest alone.
+    fn find_orphans(
+        &mut self,
+        layout: &Layout,
+        suite: &Suite,
+        pairs: &[Pair<'_>],
+        divergences: &Divergences,
+    ) {
+        if pairs.len() == suite.pairs().count() {
+            let orphans = lint::orphans(layout, suite, divergences);
+            self.conclusion.problems.extend(orphans);
+        }
+    }
+
     fn status(&self, is_sound: bool) -> Status {
         match (is_sound, self.conclusion.passes()) {
             (false, _) => Status::BadInput,
@@ -468,6 +489,9 @@ fn page_of<'s>(
     chosen: &[engines::ChosenEngine<'_>],
     arguments: &RunArguments,
 ) -> Result<(Option<html::Page<'s>>, Vec<Problem>), Failure> {
+    if arguments.html.is_none() {
+        return Ok((None, Vec::new()));
+    }
     let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
     let is_shown = |template: &&Template| shown.contains(&template.name);
     let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
