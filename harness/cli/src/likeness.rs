@@ -1,6 +1,6 @@
 //! Templates beside their bases: which base a template has, and how the two differ.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rolecall::base;
 use rolecall::beside::probes_beside;
@@ -36,6 +36,27 @@ impl Base {
             configured: Some(known),
         }
     }
+
+    /// Why the base cannot be compared with, as a problem of the suite's file. A failure stays one if
+    /// the user named the base on the command line.
+    fn problem(&self, of: &Template, failure: Failure) -> Result<Problem, Failure> {
+        let layout = home::layout()?;
+        let is_configured = |known: &&ConfiguredBase| known.source == Path::new(&self.text);
+        let known = self.configured.as_ref().filter(is_configured);
+        let (Some(known), Some(file)) = (known, layout.configuration()) else {
+            return Err(failure);
+        };
+        let text = failure.to_string();
+        let (first, rest) = match text.split_once("\n  ") {
+            Some((first, rest)) => (first, Some(rest.to_owned())),
+            None => (text.as_str(), None),
+        };
+        let message = format!("the base of `{}`: {first}", of.name);
+        Ok(Problem {
+            help: rest,
+            ..Problem::new(&file.path, message).at(known.position)
+        })
+    }
 }
 
 /// Whether templates are to be compared with bases: the user says so, or the suite's file does for
@@ -57,22 +78,27 @@ fn configured() -> Result<Vec<ConfiguredTemplate>, Failure> {
     Ok(configuration.map_or_else(Vec::new, |configuration| configuration.templates.clone()))
 }
 
-/// Compares each template that has a base with it.
+/// Compares each template that has a base with it. Bases of the suite's file that cannot be read are
+/// problems of that file.
 pub(crate) fn compare(
     arguments: &CheckArguments,
     runner: &Runner<'_>,
     suite: &Suite,
-) -> Result<Vec<HeldBase>, Failure> {
+) -> Result<(Vec<HeldBase>, Vec<Problem>), Failure> {
     let configured = configured()?;
-    let mut found = Vec::new();
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
     for template in &suite.templates {
-        let Some(base) = base_of(arguments, template, known_base(&configured, template))? else {
+        let known = known_base(&configured, template);
+        let Some(base) = base_of(arguments, template, known)? else {
             continue;
         };
         let (set, same) = (&arguments.set, &arguments.same);
-        found.push(compare_one(set, same, runner, (suite, template), &base)?);
+        match compare_one(set, same, runner, (suite, template), &base) {
+            Ok(one) => found.push(one),
+            Err(failure) => problems.push(base.problem(template, failure)?),
+        }
     }
-    Ok(found)
+    Ok((found, problems))
 }
 
 /// The base that the suite's file names for a template.
@@ -100,24 +126,12 @@ pub(crate) fn held(
         let Some(known) = known_base(&configuration.templates, template) else {
             continue;
         };
-        let position = known.position;
         let base = Base::of_configured(known);
         let nothing = SetArguments::default();
         match compare_one(&nothing, &[], &runner, (suite, template), &base) {
             Ok(one) if one.is_as_expected() => {}
             Ok(one) => held.push(one),
-            Err(failure) => {
-                let text = failure.to_string();
-                let (first, rest) = match text.split_once("\n  ") {
-                    Some((first, rest)) => (first, Some(rest.to_owned())),
-                    None => (text.as_str(), None),
-                };
-                let message = format!("the base of `{}`: {first}", template.name);
-                problems.push(Problem {
-                    help: rest,
-                    ..Problem::new(&configuration.path, message).at(position)
-                });
-            }
+            Err(failure) => problems.push(base.problem(template, failure)?),
         }
     }
     Ok((held, problems))

@@ -603,7 +603,20 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             ),
             Run(&["lint"], says(2, &["nosuch"])),
             Run(&["check"], says(2, &["nosuch"])),
-            Edit("rolecall.toml", "nosuch", "./mine.jinja"),
+            Edit("rolecall.toml", "nosuch", "empty"),
+            File("empty/nothing.txt", ""),
+            Run(
+                &["run"],
+                says(
+                    2,
+                    &["the base of `mine`: empty: the folder holds no template"],
+                ),
+            ),
+            Run(
+                &["check", "--format", "junit"],
+                says(2, &["rolecall.toml:2:", "failures=\"1\""]),
+            ),
+            Edit("rolecall.toml", "\"empty\"", "\"./mine.jinja\""),
             Run(&["run"], says(2, &["`base` is the template itself"])),
             Run(&["lint"], says(2, &["`base` is the template itself"])),
             Run(
@@ -867,7 +880,10 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
                 ),
             ),
             Run(&["run", "-q"], says(0, &["rolecall.toml: unverified: "])),
-            Run(&["check", "-q"], says(0, &["rolecall.toml: 2 templates in "])),
+            Run(
+                &["check", "-q"],
+                says(0, &["rolecall.toml: 2 templates in "]),
+            ),
             Delete("snapshots/mine/own.snap"),
             Edit("rolecall.toml", "other = \"other.jinja\"\n", ""),
             Run(&["run", "-q"], says(1, &["rolecall.toml: Failed: "])),

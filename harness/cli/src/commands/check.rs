@@ -77,12 +77,14 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         run = runner.examine(&suite.templates, &tokenizers);
         run.elapsed = start.elapsed();
     }
-    let stale = idle_reasons(arguments, &suite, &run.results)?;
+    let mut stale = idle_reasons(arguments, &suite, &run.results)?;
     narrow(arguments, &mut run.results, &suite)?;
     let examined = &run.results;
     let likenesses = if is_held_to_base {
         let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-        likeness::compare(arguments, &runner, &suite)?
+        let (found, problems) = likeness::compare(arguments, &runner, &suite)?;
+        stale.extend(problems);
+        found
     } else {
         Vec::new()
     };
