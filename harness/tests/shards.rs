@@ -121,7 +121,7 @@ fn the_results_of_another_engine_are_figures_about_it() {
     ]);
     assert_eq!(ran.code(), 2);
     assert!(
-        ran.stderr().contains("results of `other`"),
+        ran.stderr().contains("results of `other "),
         "{}",
         ran.stderr()
     );

@@ -19,7 +19,7 @@ fn workflows() -> Vec<(PathBuf, String)> {
         (path, text)
     };
     let mut all: Vec<_> = paths.into_iter().map(read).collect();
-    let made = initial(scratch::folder().path(), "1.2.3").unwrap();
+    let made = initial(scratch::folder().path(), None, "1.2.3").unwrap();
     let made = made
         .files
         .into_iter()

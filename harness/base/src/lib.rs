@@ -30,6 +30,8 @@ pub mod fingerprint;
 
 pub mod naming;
 
+pub mod reason;
+
 pub mod wildcard;
 
 pub mod lock;

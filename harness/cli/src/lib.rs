@@ -70,6 +70,10 @@ use rolecall_model::guard;
 use failure::{Failure, Status, complain};
 use output::Sink;
 
+/// The exit code that a shell gives for a program that wrote into a closed pipe: 128 and the number
+/// of SIGPIPE.
+const CLOSED_PIPE: u8 = 141;
+
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
     trust::allow(arguments.output.allow_engines);
@@ -155,9 +159,10 @@ pub fn main() -> ExitCode {
             Status::BadInput.into()
         }
         Ok(status) => status.into(),
-        // The program that asked a served engine has gone.
+        // The program that asked is gone. A command with a result of its own does not end here: it
+        // ends as it would with a reader.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
+            ExitCode::from(CLOSED_PIPE)
         }
         Err(failure) => {
             complain(&failure.to_string());

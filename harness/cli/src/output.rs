@@ -21,13 +21,13 @@ pub(crate) struct Sink {
     /// The last line so far, if the user wants only that one.
     last: Option<Vec<u8>>,
     is_exact: bool,
+    /// Whether a program asks and waits for answers. Without it there is nothing to do.
+    is_protocol: bool,
 }
 
 enum Destination {
     /// A pipe or file that gets the exact bytes.
     Exact(Box<dyn Write>),
-    /// A program that waits for each answer, in exact bytes.
-    Protocol(Box<dyn Write>),
     /// For people: nothing in it is obeyed by a terminal.
     Shown(Clean<Box<dyn Write>>),
     /// Everything is held back until it is complete.
@@ -36,6 +36,8 @@ enum Destination {
         text: Vec<u8>,
         is_exact: bool,
     },
+    /// The reader closed the pipe, as `| head` does. The command still finds out how it ends.
+    Nobody,
 }
 
 impl Sink {
@@ -79,10 +81,7 @@ impl Sink {
                 is_exact,
             },
             // Output for programs is for programs: a terminal would obey what is in it.
-            None if is_protocol(command) => {
-                Destination::Protocol(Box::new(io::BufWriter::new(io::stdout())))
-            }
-            None if is_exact && !io::stdout().is_terminal() => {
+            None if is_exact && (is_protocol(command) || !io::stdout().is_terminal()) => {
                 Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
             }
             None => Destination::Shown(clean::results()),
@@ -91,20 +90,21 @@ impl Sink {
             to,
             last: is_last_wanted.then(Vec::new),
             is_exact,
+            is_protocol: is_protocol(command),
         })
     }
 
     /// Finishes the result. If it goes to a file, the file exists from now on.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         if let Some(last) = self.last.take() {
-            self.to.write_all(&last)?;
+            self.write_all(&last)?;
         }
         match self.to {
-            Destination::Exact(mut out) => Ok(unless_closed(out.flush(), ())?),
-            Destination::Protocol(mut out) => Ok(out.flush()?),
+            Destination::Nobody => Ok(()),
+            Destination::Exact(mut out) => Ok(heard(out.flush())?),
             Destination::Shown(out) => {
                 let has_replaced = out.has_replaced();
-                unless_closed(out.finish().map(drop), ())?;
+                heard(out.finish().map(drop))?;
                 if self.is_exact && has_replaced {
                     tell(
                         "characters that a terminal would obey are shown as ⟦U+…⟧: a pipe or \
@@ -137,6 +137,14 @@ impl Sink {
     }
 }
 
+/// A result, unless nobody hears it any more.
+fn heard(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 /// Whether there is a folder for a file.
 fn has_folder(path: &Path) -> bool {
     match path.parent() {
@@ -150,31 +158,21 @@ fn is_protocol(command: &Command) -> bool {
     matches!(command, Command::Serve(_))
 }
 
-/// A result, or another one if the reader of a pipe has had enough, as `| head` has. The command
-/// goes on without it: its exit code says what it found.
-fn unless_closed<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(otherwise),
-        result => result,
-    }
-}
-
 impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Destination::Exact(out) => unless_closed(out.write(bytes), bytes.len()),
-            Destination::Protocol(out) => out.write(bytes),
-            Destination::Shown(out) => unless_closed(out.write(bytes), bytes.len()),
+            Destination::Exact(out) => out.write(bytes),
+            Destination::Shown(out) => out.write(bytes),
             Destination::File { text, .. } => text.write(bytes),
+            Destination::Nobody => Ok(bytes.len()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Destination::Exact(out) => unless_closed(out.flush(), ()),
-            Destination::Protocol(out) => out.flush(),
-            Destination::Shown(out) => unless_closed(out.flush(), ()),
-            Destination::File { .. } => Ok(()),
+            Destination::Exact(out) => out.flush(),
+            Destination::Shown(out) => out.flush(),
+            Destination::File { .. } | Destination::Nobody => Ok(()),
         }
     }
 }
@@ -182,7 +180,13 @@ impl Write for Destination {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(last) = &mut self.last else {
-            return self.to.write(bytes);
+            return match self.to.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe && !self.is_protocol => {
+                    self.to = Destination::Nobody;
+                    Ok(bytes.len())
+                }
+                written => written,
+            };
         };
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let is_new = last.is_empty() || last.ends_with(b"\n");
@@ -199,7 +203,12 @@ impl Write for Sink {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        let flushed = self.to.flush();
+        if self.is_protocol {
+            flushed
+        } else {
+            heard(flushed)
+        }
     }
 }
 
@@ -216,6 +225,7 @@ mod tests {
             },
             last: Some(Vec::new()),
             is_exact: true,
+            is_protocol: false,
         };
         for piece in pieces {
             sink.write_all(piece.as_bytes()).unwrap();

@@ -143,9 +143,9 @@ pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
         .collect()
 }
 
-/// The tokenizers of the templates' models, if they are known. Reports files that cannot be read,
-/// and returns whether there were none.
-pub(crate) fn tokenizers(templates: &[Template]) -> Result<(Tokenizers, bool), Failure> {
+/// The tokenizers of the templates' models, if they are known, and the problems of files that cannot
+/// be read.
+pub(crate) fn tokenizers(templates: &[Template]) -> (Tokenizers, Vec<Problem>) {
     let (tokenizers, problems) = Tokenizers::read(templates, vocabulary::read);
     let left_out = templates.iter().filter(|one| vocabulary::is_left_out(one));
     if left_out.count() > 0 {
@@ -154,8 +154,7 @@ pub(crate) fn tokenizers(templates: &[Template]) -> Result<(Tokenizers, bool), F
             vocabulary::HELP
         ));
     }
-    report_problems(&problems)?;
-    Ok((tokenizers, problems.is_empty()))
+    (tokenizers, problems)
 }
 
 /// Puts the templates behind the chosen front. Returns whether that changes the front of some of

@@ -8,6 +8,7 @@ use super::screen;
 use super::style::PLAIN;
 use super::wrapping::wrapped;
 use rolecall_base::invocation;
+use rolecall_base::problem::shown_path;
 use rolecall_suite::initial::Initial;
 
 /// The next steps with a new suite, in order.
@@ -26,6 +27,14 @@ const NEXT: [(&str, &str); 5] = [
 pub fn write(out: &mut dyn Write, initial: &Initial) -> io::Result<()> {
     for file in &initial.files {
         writeln!(out, "wrote {}", file.path.display())?;
+    }
+    if let Some(above) = &initial.above {
+        let text = format!(
+            "\nThis folder is below the suite of {}. From now on commands in it work on the new \
+             suite, and the one above does not have its templates.",
+            shown_path(above)
+        );
+        writeln!(out, "{}", wrapped(&text, screen::width(), 0))?;
     }
     let found = match initial.count {
         0 => "No template was found here: name yours in rolecall.toml. Then:".to_owned(),

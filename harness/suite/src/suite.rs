@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart};
 
-use crate::case_file::{read_family, read_family_in};
+use crate::case_file::{self, read_family, read_family_in};
 use crate::configuration::Configuration;
 use crate::layout::Layout;
 use rolecall_base::file::is_there;
@@ -91,6 +91,7 @@ impl Suite {
         for path in cases {
             suite.load_cases(path, tools, None);
         }
+        suite.find_unread(cases);
         suite.settle_names();
         suite.add_held_cases();
         suite
@@ -116,6 +117,7 @@ impl Suite {
         for path in cases {
             suite.load_cases(path, &[layout.tools()], None);
         }
+        suite.find_unread(cases);
         if cases.is_empty() {
             suite.load_cases_of(layout);
         }
@@ -181,6 +183,7 @@ impl Suite {
             ];
             self.load_cases(path, &tools, bound.as_ref());
         }
+        self.find_unread(&configuration.own);
         // A family has one file of snapshots, so its name has to be unique.
         let mut told = HashSet::new();
         for case in self.cases.split_off(count) {
@@ -421,6 +424,14 @@ impl Suite {
             self.used_tools
                 .extend(family.tool_files.iter().map(canonical));
         }
+    }
+
+    /// Reports what was probably meant to be a case file in the folders of cases, and that nobody
+    /// reads. `cases` are all files and folders with cases.
+    fn find_unread(&mut self, cases: &[PathBuf]) {
+        let folders = cases.iter().filter(|path| path.is_dir());
+        let unread = folders.flat_map(|folder| case_file::unread(folder, cases));
+        self.problems.extend(unread);
     }
 
     /// The files of a folder by extension, and the folder, which bounds what is read. Or the one

@@ -509,3 +509,118 @@ fn a_review_in_a_checkout_is_about_cards_too() {
 fn nothing_is_green_by_accident() {
     all_are_well(greens::GREENS);
 }
+
+/// A template that loses every message but the last.
+const BAD: &str = "{{ messages[-1].content }}";
+
+#[test]
+fn a_reader_that_stops_changes_no_exit_code() {
+    let folder = Folder::empty();
+    folder.write("good.jinja", GOOD);
+    folder.write("bad.jinja", BAD);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"errors\"\n[templates]\nbad = \"bad.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    let commands: &[(&[&str], i32)] = &[
+        (&["run"], 1),
+        (&["run", "-q"], 1),
+        (&["run", "--format", "junit"], 1),
+        (&["run", "--format", "jsonl"], 1),
+        (&["check", "bad.jinja"], 1),
+        (&["check", "bad.jinja", "--format", "github"], 1),
+        (&["check", "nowhere", "bad.jinja"], 2),
+        (&["diff", "good.jinja", "bad.jinja"], 1),
+        (&["lint"], 1),
+        (&["list", "cases"], 0),
+    ];
+    for (arguments, code) in commands {
+        // A reader stops before the first byte, and one of both streams does.
+        for both in [false, true] {
+            let mut command = folder.command(arguments);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            drop(child.stdout.take());
+            if both {
+                drop(child.stderr.take());
+            }
+            let ended = child.wait_with_output().unwrap().status;
+            assert_eq!(ended.code(), Some(*code), "{arguments:?}, both: {both}");
+        }
+    }
+}
+
+#[test]
+fn a_home_is_not_nobodys_folder() {
+    let folder = Folder::empty();
+    let home = |folder: &Folder| {
+        let mut command = folder.command(&["run", "chatml"]);
+        command.env("HOME", folder.path(""));
+        command.output().unwrap()
+    };
+    assert_eq!(home(&folder).status.code(), Some(0));
+    folder.write("model/chat_template.jinja", GOOD);
+    assert_eq!(home(&folder).status.code(), Some(2));
+}
+
+#[test]
+fn the_more_records_are_missing_the_less_green() {
+    let folder = Folder::new();
+    // A built-in family has its name.
+    let ours = folder.path("cases/conversations/ours.json");
+    std::fs::rename(folder.path("cases/conversations/plain.json"), ours).unwrap();
+    folder.accept_all();
+    let toml = "contracts = \"off\"\n[templates]\nchat = \"cases/templates/chat.jinja\"\n\
+                strict = { source = \"cases/templates/strict.jinja\" }\n[cases]\nbuiltin = []\n\
+                own = [\"cases/conversations\"]\n";
+    folder.write("rolecall.toml", toml);
+    for name in ["chat", "strict"] {
+        std::fs::remove_file(folder.path(&format!("snapshots/{name}/ours.snap"))).unwrap();
+    }
+    folder.rolecall(&["accept"]);
+    let run = folder.rolecall(&["run", "-q"]);
+    assert_eq!(run.code(), 0, "{}", folder.rolecall(&["run"]).stdout());
+    let record = |name: &str| folder.path(&format!("snapshots/{name}/reference.json"));
+    std::fs::remove_file(record("chat")).unwrap();
+    let told = "missing: the template has no reference records, and other templates have";
+    for (arguments, words) in [
+        (
+            &["run", "-q"][..],
+            "rolecall.toml: Failed: 2 pairs unverified",
+        ),
+        (&["run"], "; 2 unverified"),
+        (&["run", "chat"], "none of 2 pairs are verified"),
+        (&["lint"], told),
+    ] {
+        let ran = folder.rolecall(arguments);
+        assert_eq!(ran.code(), 1, "{arguments:?}");
+        assert!(
+            ran.stdout().contains(words),
+            "{arguments:?}: {}",
+            ran.stdout()
+        );
+    }
+    // Without any record, a suite is checked by its snapshots.
+    std::fs::remove_file(record("strict")).unwrap();
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+    assert_eq!(folder.rolecall(&["lint"]).code(), 0);
+}
+
+#[test]
+fn a_damaged_builtin_suite_is_made_again() {
+    let folder = Folder::empty();
+    let cache = tempfile::tempdir().unwrap();
+    let run = || {
+        folder
+            .rolecall_with_cache(cache.path(), &["run", "-q"])
+            .stdout()
+    };
+    let whole = run();
+    assert!(whole.contains("agree (100 %)"), "{whole}");
+    let mut suites = std::fs::read_dir(cache.path()).unwrap();
+    let suite = suites.next().unwrap().unwrap().path();
+    std::fs::remove_dir_all(suite.join("snapshots/qwen2.5")).unwrap();
+    std::fs::remove_file(suite.join("cases/templates/qwen2.5.jinja")).unwrap();
+    std::fs::remove_file(suite.join("cases/templates/qwen2.5.json")).unwrap();
+    assert_eq!(run(), whole);
+}

@@ -6,6 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall::front::{Front, UnknownFront};
 use rolecall::problem::with_did_you_mean;
+use rolecall::report::counted;
 use rolecall::selection::Filter;
 use rolecall::shard::Shard;
 use rolecall::suite::Pair;
@@ -169,12 +170,26 @@ pub(crate) struct ShardArguments {
 }
 
 impl ShardArguments {
-    /// The pairs of the chosen part, or all of them if none is chosen.
-    pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
-        match self.shard {
-            Some(shard) => shard.of(pairs),
-            None => pairs,
+    /// The pairs of the chosen part, or all of them if none is chosen. A part without a pair is an
+    /// error: it would pass whatever the templates do.
+    pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Result<Vec<Pair<'s>>, Failure> {
+        let Some(shard) = self.shard else {
+            return Ok(pairs);
+        };
+        let all = pairs.len();
+        let pairs = shard.of(pairs);
+        if pairs.is_empty() {
+            let all = counted(all, "pair", "pairs");
+            return Err(Failure::Request(format!(
+                "part {shard} is empty: there is only {all}\n  cut the run into fewer parts"
+            )));
         }
+        Ok(pairs)
+    }
+
+    /// The chosen part, unless it is everything.
+    pub(crate) fn part(&self) -> Option<Shard> {
+        self.shard.filter(|shard| !shard.is_whole())
     }
 }
 

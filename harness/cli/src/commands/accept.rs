@@ -86,7 +86,8 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let groups = std::mem::take(&mut choice.groups).sorted();
     difference::write(out, &groups, extent)?;
     let rule = cards::rule_of_accepting(&layout);
-    let mut held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?;
+    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?;
+    let mut held = held.sound()?;
     // The card of a template whose prompts nobody confirms is not confirmed either.
     held.retain(|card| !choice.left.contains(&card.template));
     held_cards::write(out, &held, arguments.all)?;

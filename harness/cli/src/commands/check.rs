@@ -7,18 +7,20 @@ use std::time::Instant;
 use rolecall::card::Card;
 use rolecall::comparison::Comparison;
 use rolecall::configuration;
-use rolecall::contract::{Contract, Severity};
+use rolecall::contract::{self, Contract, Judgement, Severity};
 use rolecall::engines::Engines;
 use rolecall::file::write_whole;
+use rolecall::held_base::HeldBase;
 use rolecall::invocation;
 use rolecall::known_defects::{self, KnownDefects};
 use rolecall::problem::Problem;
 use rolecall::report::card::CardDetail;
 use rolecall::report::fixes::{self, FixUse};
 use rolecall::report::format::Format;
+use rolecall::report::other_fault::OtherFault;
 use rolecall::report::progress::Progress;
 use rolecall::report::{
-    cards, checked, clean, comparison, counted, github, html, junit, problems, sarif,
+    cards, checked, clean, comparison, counted, github, html, junit, problems, sarif, screen,
 };
 use rolecall::run::{Expected, Runner, TimedResults};
 use rolecall::suite::{Pair, Suite};
@@ -26,10 +28,9 @@ use rolecall::tokenizer::Tokenizers;
 
 use crate::args::CheckArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::likeness::{self, Likeness};
 use crate::setup::OneDialect;
 use crate::surroundings::Surroundings;
-use crate::{engines, fixing, home, inputs, page, setup};
+use crate::{cards as suite_cards, engines, fixing, home, inputs, likeness, page, setup};
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
@@ -49,14 +50,15 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-    let strange = known_defects::unknown_contracts(&suite.templates);
-    report_problems(&strange)?;
-    let is_sound = setup::report_input(&runner, &suite)? && strange.is_empty();
+    let mut input = setup::problems(&runner, &suite);
+    input.extend(known_defects::unknown_contracts(&suite.templates));
+    report_problems(&input)?;
     if suite.templates.is_empty() {
         return Err(Failure::Request("there is no template to check".to_owned()));
     }
-    let (tokenizers, is_known) = setup::tokenizers(&suite.templates)?;
-    let is_sound = is_sound && is_known;
+    let (tokenizers, of_models) = setup::tokenizers(&suite.templates);
+    report_problems(&of_models)?;
+    input.extend(of_models);
     let mut run = runner
         .with_progress(progress.step())
         .examine(&suite.templates, &tokenizers);
@@ -75,25 +77,36 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         run = runner.examine(&suite.templates, &tokenizers);
         run.elapsed = start.elapsed();
     }
-    narrow(arguments, &mut run.results)?;
+    let mut stale = idle_reasons(arguments, &suite, &run.results)?;
+    narrow(arguments, &mut run.results, &suite)?;
     let examined = &run.results;
-    if let Some(path) = &arguments.html {
-        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-        write_page(path, examined, &suite, &runner, &tokenizers)?;
-    }
     let likenesses = if is_held_to_base {
         let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-        likeness::compare(arguments, &runner, &suite)?
+        let (found, problems) = likeness::compare(arguments, &runner, &suite)?;
+        stale.extend(problems);
+        found
     } else {
         Vec::new()
     };
-    write((arguments, &paths), &run, (&suite, &likenesses), out)?;
-    let stale: Vec<Problem> = likenesses
-        .iter()
-        .flat_map(|one| one.stale.clone())
-        .collect();
+    let of_bases = likenesses.iter().flat_map(|one| one.stale.clone());
+    let stale: Vec<Problem> = stale.into_iter().chain(of_bases).collect();
     report_problems(&stale)?;
-    let is_sound = is_sound && stale.is_empty();
+    input.extend(stale);
+    let status = status(arguments, examined, &likenesses, &input);
+    let others = others(&input, &likenesses);
+    if let Some(path) = &arguments.html {
+        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+        let passes = status == Status::Fine;
+        let cards = (examined.as_slice(), others.as_slice(), passes);
+        write_page(path, cards, &suite, &runner, &tokenizers)?;
+    }
+    let close = (others.as_slice(), origin(&paths)?);
+    write(
+        (arguments, &paths),
+        &run,
+        (&suite, &likenesses, &close),
+        out,
+    )?;
     if let ([card], Format::Human, false) = (examined.as_slice(), arguments.format, arguments.fix) {
         show_fixes(
             (arguments, &paths),
@@ -102,39 +115,75 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
             (&engines, &tokenizers),
             out,
         )?;
-        cards::write_close(out, &run)?;
+        cards::write_close(out, &run, close.0, close.1.as_deref())?;
     }
     if let Some(path) = &arguments.write_baseline {
-        let known = KnownDefects::of(examined);
+        let known = KnownDefects::of(path, examined, &suite.templates);
         write_whole(path, known.text())?;
         let count = counted(known.count(), "finding", "findings");
-        tell(&format!(
-            "wrote {}: {count}, known from now on",
-            path.display()
-        ));
-        return Ok(if is_sound {
+        let wrote = format!("wrote {}: {count}, known from now on", path.display());
+        if arguments.format == Format::Human && screen::is_quiet() {
+            writeln!(out, "{wrote}")?;
+        } else {
+            tell(&wrote);
+        }
+        return Ok(if input.is_empty() {
             Status::Fine
         } else {
             Status::BadInput
         });
     }
+    Ok(status)
+}
+
+/// How the command ends.
+fn status(
+    arguments: &CheckArguments,
+    examined: &[Card],
+    likenesses: &[HeldBase],
+    input: &[Problem],
+) -> Status {
     let fails = |card: &Card| {
         card.unexplained()
             .any(|finding| arguments.strict || finding.severity() == Severity::Error)
     };
-    Ok(if !is_sound {
+    if !input.is_empty() {
         Status::BadInput
     } else if examined.iter().any(fails) || likenesses.iter().any(|one| one.comparison.departs()) {
         Status::Nonconforming
     } else {
         Status::Fine
-    })
+    }
+}
+
+/// What fails the check, besides the cards.
+fn others(input: &[Problem], likenesses: &[HeldBase]) -> Vec<OtherFault> {
+    let mut others: Vec<OtherFault> = input.iter().map(OtherFault::of_problem).collect();
+    for held in likenesses {
+        others.extend(OtherFault::of_departures(held));
+    }
+    others
+}
+
+/// The reasons in the suite's own file for contracts that its templates keep. Other engines may
+/// break other contracts.
+fn idle_reasons(
+    arguments: &CheckArguments,
+    suite: &Suite,
+    cards: &[Card],
+) -> Result<Vec<Problem>, Failure> {
+    if !arguments.paths.is_empty() || arguments.rendering.engine.is_some() {
+        return Ok(Vec::new());
+    }
+    let layout = home::layout()?;
+    let own = layout.configuration();
+    Ok(own.map_or_else(Vec::new, |own| suite_cards::idle(own, suite, cards)))
 }
 
 /// Writes the page with the cards and all cases.
 fn write_page(
     path: &Path,
-    examined: &[Card],
+    (examined, others, passes): (&[Card], &[OtherFault], bool),
     suite: &Suite,
     runner: &Runner<'_>,
     tokenizers: &Tokenizers,
@@ -159,7 +208,7 @@ fn write_page(
         }
     });
     added?;
-    let verdict = html::verdict::of_cards(examined);
+    let verdict = html::verdict::of_cards(examined, others, passes);
     page::write(path, |out| page.write(out, &verdict))?;
     Ok(())
 }
@@ -168,20 +217,21 @@ fn write_page(
 fn write(
     (arguments, paths): (&CheckArguments, &[PathBuf]),
     run: &TimedResults<Card>,
-    (suite, likenesses): (&Suite, &[Likeness]),
+    (suite, likenesses, close): (&Suite, &[HeldBase], &(&[OtherFault], Option<String>)),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let examined = &run.results;
+    let (others, origin) = (close.0, close.1.as_deref());
     match arguments.format {
         Format::Json => {
             let bases: Vec<&Comparison> = likenesses.iter().map(|one| &one.comparison).collect();
             checked::write(out, examined, &bases)?;
         }
-        Format::Junit => junit::write(out, examined)?,
-        Format::Github => github::write(out, examined, &suite.templates)?,
+        Format::Junit => junit::write(out, examined, others)?,
+        Format::Github => github::write(out, examined, &suite.templates, others)?,
         Format::Sarif => {
             let folder = std::env::current_dir()?;
-            sarif::write(out, examined, &suite.templates, &folder)?;
+            sarif::write(out, examined, &suite.templates, others, &folder)?;
         }
         _ => {
             let detail = if arguments.all {
@@ -212,7 +262,7 @@ fn write(
             }
             // With one card, the fixes stand before the end.
             if examined.len() > 1 || arguments.fix {
-                cards::write_close(out, run)?;
+                cards::write_close(out, run, others, origin)?;
             }
         }
     }
@@ -307,6 +357,15 @@ fn paths(arguments: &CheckArguments) -> Result<Vec<PathBuf>, Failure> {
     Ok(Vec::new())
 }
 
+/// The suite whose templates are checked, in words, if the user names none.
+fn origin(paths: &[PathBuf]) -> Result<Option<String>, Failure> {
+    Ok(if paths.is_empty() {
+        Some(home::layout()?.to_string())
+    } else {
+        None
+    })
+}
+
 /// The words after `rolecall show` that name the template of a card, which is one of these paths or
 /// of the suite.
 fn shown_as(
@@ -353,11 +412,16 @@ fn shown_as(
 }
 
 /// Keeps the contracts that the user chose, and marks the known findings.
-fn narrow(arguments: &CheckArguments, cards: &mut [Card]) -> Result<(), Failure> {
+fn narrow(arguments: &CheckArguments, cards: &mut [Card], suite: &Suite) -> Result<(), Failure> {
     let is_asked_for = |contract: &'static Contract| {
         (arguments.select.is_empty() || arguments.select.contains(&contract))
             && !arguments.ignore.contains(&contract)
     };
+    if !contract::ALL.iter().any(|one| is_asked_for(one)) {
+        return Err(Failure::Request(
+            "--select and --ignore leave no contract to judge by".to_owned(),
+        ));
+    }
     // No contract says more about a template that cannot be read, whichever contracts the user
     // chose.
     let read = cards.iter_mut();
@@ -367,9 +431,33 @@ fn narrow(arguments: &CheckArguments, cards: &mut [Card]) -> Result<(), Failure>
         card.without_front
             .retain(|finding| is_asked_for(finding.contract));
     }
+    if !arguments.select.is_empty() {
+        tell_unjudged(cards);
+    }
     if let Some(path) = &arguments.baseline {
-        let notes = KnownDefects::read(path)?.apply(path, cards);
+        let notes = KnownDefects::read(path)?.apply(path, cards, &suite.templates);
         problems::write_notes(&mut clean::messages(), &notes)?;
     }
     Ok(())
+}
+
+/// Says which of the chosen contracts apply to no template, so that nothing was judged by them.
+fn tell_unjudged(cards: &[Card]) {
+    let mut unjudged: Vec<(&str, &str)> = Vec::new();
+    let findings = cards.iter().flat_map(|card| &card.findings);
+    for finding in findings.clone() {
+        let id = finding.contract.id;
+        if let Judgement::DoesNotApply(why) = &finding.judgement
+            && !unjudged.iter().any(|(known, _)| *known == id)
+        {
+            unjudged.push((id, why));
+        }
+    }
+    let is_judged = |id: &str| {
+        let mut of_contract = findings.clone().filter(|finding| finding.contract.id == id);
+        of_contract.any(|finding| !matches!(finding.judgement, Judgement::DoesNotApply(_)))
+    };
+    for (id, why) in unjudged.into_iter().filter(|(id, _)| !is_judged(id)) {
+        tell(&format!("`{id}` judges nothing here: {why}"));
+    }
 }

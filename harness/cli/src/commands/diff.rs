@@ -185,8 +185,9 @@ fn two_templates(
         };
         comparison.render([&runner, &runner], pairs);
         let templates = [one.clone(), other.clone()];
-        let (tokenizers, is_known) = setup::tokenizers(&templates)?;
-        is_sound &= is_known;
+        let (tokenizers, problems) = setup::tokenizers(&templates);
+        report_problems(&problems)?;
+        is_sound &= problems.is_empty();
         let cards = runner.examine(&templates, &tokenizers).results;
         if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
             pairing.card = Some(CardChange::between(one, other));

@@ -10,6 +10,7 @@ use rolecall::record::Records;
 use rolecall::recording::standing;
 use rolecall::reference::{Identity, Reference};
 use rolecall::report::progress::Progress;
+use rolecall::report::run_report::RunReport;
 use rolecall::report::{counted, difference, problems, references as report, summary};
 use rolecall::run::Acceptance;
 use rolecall::selection::select;
@@ -184,18 +185,27 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     progress.clear();
     shown?;
     conclusion.finish(ran);
-    difference::write(out, &groups.sorted(), difference::Extent::SHORT)?;
+    let groups = groups.sorted();
+    difference::write(out, &groups, difference::Extent::SHORT)?;
     difference::write_gone(out, &conclusion.gone)?;
     problems::write_shared(out, &conclusion.problems)?;
-    summary::write_close(
-        out,
-        &conclusion,
-        &layout.to_string(),
-        Some(&names(&programs)),
-    )?;
-    standings.write(out)?;
-    let is_fine = conclusion.passes() && standings.wrong == 0 && records.problems.is_empty();
-    Ok(if is_fine {
+    let (origin, law) = (layout.to_string(), names(&programs));
+    summary::write_close(out, &conclusion, &origin, Some(&law))?;
+    standings.write(out, &origin)?;
+    let whole = RunReport {
+        conclusion: &conclusion,
+        groups: &groups,
+        input: &records.problems,
+        unread: &[],
+        origin: &origin,
+        law: Some(&law),
+        is_recorded: false,
+        engine: None,
+    };
+    if !whole.passes() {
+        summary::write_failure(out, &origin, &whole.headline())?;
+    }
+    Ok(if whole.passes() && standings.wrong == 0 {
         Status::Fine
     } else {
         Status::Nonconforming

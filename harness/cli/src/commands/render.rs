@@ -34,7 +34,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let pairs = setup::behind(front, one.pairs(select(&suite, &filters)?)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
-    let pairs = arguments.shard.of(pairs);
+    let pairs = arguments.shard.of(pairs)?;
     if arguments.raw && pairs.len() != 1 {
         return Err(Failure::Request(format!(
             "--raw is for one prompt, and there are {}\n  name one template and one conversation",
@@ -44,6 +44,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow);
     let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
     let runner = runner.with_progress(progress.step());
+    let mut lines = jsonl::LineWriter::new(&runner);
     let mut written = Ok(());
     let mut is_complete = true;
     runner.render_each(&pairs, |rendered| {
@@ -53,7 +54,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
             written = if arguments.raw {
                 transcripts::write_raw(out, &rendered.outcome)
             } else if arguments.format == Format::Jsonl {
-                jsonl::write_rendered(out, &rendered)
+                lines.write_rendered(out, &rendered)
             } else {
                 transcripts::write_named(out, &rendered)
             };

@@ -84,7 +84,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     }
     let jobs = arguments.jobs.map(usize::from);
     let rule = cards::rule_of_accepting(&layout);
-    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?;
+    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?.sound()?;
     choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
     let same: Vec<PathBuf> = same_cards(&held).collect();
     let mut cards_left = held
