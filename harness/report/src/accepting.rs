@@ -84,6 +84,12 @@ impl AcceptedCounts {
         self.failed += pairs.changed + pairs.new;
     }
 
+    /// Whether nothing was written or removed, or would have been.
+    fn changed_nothing(&self) -> bool {
+        let AcceptedPairs { changed, new, .. } = self.accepted;
+        changed + new + self.failed + self.cards + self.tidied + self.removed == 0
+    }
+
     /// Whether some pairs differ from their snapshots and were not accepted.
     pub fn has_left(&self) -> bool {
         self.refuted + self.unknown + self.broken > 0
@@ -113,50 +119,81 @@ pub fn write(
     }
     write_left(out, counts)?;
     write_order(out, counts)?;
+    let AcceptedPairs { changed, new, .. } = counts.accepted;
+    let accepted = changed + new;
+    let verb = if is_dry { "would accept" } else { "accepted" };
+    if screen::is_quiet() {
+        return write_sum(out, counts, references, verb);
+    }
+    if counts.cards > 0 {
+        let cards = counted(counts.cards, "report card", "report cards");
+        writeln!(out, "{}", Styled(GOOD, format!("{verb} {cards}")))?;
+    }
+    if accepted > 0 {
+        let what = counted(accepted, "snapshot", "snapshots");
+        writeln!(
+            out,
+            "{} in {}: {} changed, {} new",
+            Styled(GOOD, format!("{verb} {what}")),
+            counted(files.written, "file", "files"),
+            thousands(changed),
+            thousands(new),
+        )?;
+    }
+    if let Some(confirmed) = confirmed_by(counts, references) {
+        writeln!(out, "{confirmed}")?;
+    }
+    if counts.changed_nothing() {
+        writeln!(out, "nothing to accept")?;
+    }
+    Ok(())
+}
+
+/// How many of the accepted results the references confirm.
+fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<String> {
     let AcceptedPairs {
         changed,
         new,
         confirmed,
     } = counts.accepted;
     let accepted = changed + new;
-    let verb = if is_dry { "would accept" } else { "accepted" };
-    let mut lines = Vec::new();
-    if counts.cards > 0 {
-        let cards = counted(counts.cards, "report card", "report cards");
-        lines.push(Styled(GOOD, format!("{verb} {cards}")).to_string());
+    let style = if confirmed == accepted { GOOD } else { BAD };
+    let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
+    let names: Vec<_> = references.iter().map(Reference::to_string).collect();
+    let law = names.join(" and ");
+    (accepted > 0).then(|| format!("{} confirmed by {law}", Styled(style, whom)))
+}
+
+/// Writes everything in one line, which is the last one: what is accepted, who confirms it, and what
+/// is left.
+fn write_sum(
+    out: &mut dyn Write,
+    counts: &AcceptedCounts,
+    references: &[Reference],
+    verb: &str,
+) -> io::Result<()> {
+    let accepted = counts.accepted.changed + counts.accepted.new;
+    let snapshots = (accepted > 0).then(|| counted(accepted, "snapshot", "snapshots"));
+    let cards = (counts.cards > 0).then(|| counted(counts.cards, "report card", "report cards"));
+    let what: Vec<String> = snapshots.into_iter().chain(cards).collect();
+    let mut parts = Vec::new();
+    if !what.is_empty() {
+        let what = format!("{verb} {}", what.join(" and "));
+        parts.push(Styled(GOOD, what).to_string());
+    } else if counts.changed_nothing() {
+        parts.push("nothing to accept".to_owned());
     }
-    if accepted > 0 {
-        let what = counted(accepted, "snapshot", "snapshots");
-        lines.push(format!(
-            "{} in {}: {} changed, {} new",
-            Styled(GOOD, format!("{verb} {what}")),
-            counted(files.written, "file", "files"),
-            thousands(changed),
-            thousands(new),
-        ));
-        let style = if confirmed == accepted { GOOD } else { BAD };
-        let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
-        let names: Vec<_> = references.iter().map(Reference::to_string).collect();
-        let law = names.join(" and ");
-        lines.push(format!("{} confirmed by {law}", Styled(style, whom)));
-    }
+    parts.extend(confirmed_by(counts, references));
     let left = counts.failed + counts.refuted + counts.unknown + counts.broken;
-    let others = counts.failed + counts.tidied + counts.removed;
-    if lines.is_empty() && others == 0 {
-        lines.push("nothing to accept".to_owned());
-    }
-    if !screen::is_quiet() {
-        return lines.iter().try_for_each(|line| writeln!(out, "{line}"));
-    }
-    // A quiet command prints its last line, so that one says everything.
     if left > 0 {
-        let count = counted(left, "pair", "pairs");
-        lines.push(Styled(BAD, format!("{count} left")).to_string());
+        let left = counted(left, "pair", "pairs");
+        parts.push(Styled(BAD, format!("{left} left")).to_string());
     }
-    if lines.is_empty() {
+    if parts.is_empty() {
+        // The last line is about files that were put in order.
         return Ok(());
     }
-    writeln!(out, "{}", lines.join("; "))
+    writeln!(out, "{}", parts.join("; "))
 }
 
 /// Writes what became of the results for which a reference was asked.
