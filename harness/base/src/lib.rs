@@ -26,11 +26,13 @@ pub mod rows;
 
 pub mod root;
 
+pub mod fingerprint;
+
 pub mod naming;
 
-pub mod wildcard;
+pub mod reason;
 
-pub mod fingerprint;
+pub mod wildcard;
 
 pub mod lock;
 

@@ -161,11 +161,11 @@ impl Switch {
             && !FOR_ONE_ANSWER.contains(&self.name.as_str())
     }
 
-    /// The settings that give prompts, and other ones than a user gets who sets nothing. A text that
-    /// a user may choose freely changes only itself.
+    /// The settings that give prompts, and other ones than a user gets who sets nothing. What a user
+    /// may choose freely, such as a date, changes only itself.
     pub(crate) fn settings(&self) -> impl Iterator<Item = Setting> {
         let is_free =
-            values::is_free_text(&self.name) || self.values.iter().any(|one| one.value == TEXT);
+            values::is_free(&self.name) || self.values.iter().any(|one| one.value == TEXT);
         self.all_settings().filter(move |_| !is_free)
     }
 

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use rolecall_model::Dialect;
 use serde_json::{Value, json};
 
+use crate::probe::manner::tool;
+use crate::probe::words;
+
 /// The most values of a variable that are tried.
 const MOST: usize = 12;
 
@@ -29,18 +32,20 @@ pub(super) fn tried(source: &str, dialect: Dialect, name: &str) -> Vec<Value> {
     values
 }
 
-/// Whether a variable is a text that users write.
-pub(super) fn is_free_text(name: &str) -> bool {
-    DATES.contains(&name) || TEXTS.contains(&name)
+/// Whether users write the value of a variable themselves: a text, or a list of tools.
+pub(super) fn is_free(name: &str) -> bool {
+    DATES.contains(&name) || TEXTS.contains(&name) || TOOLS.contains(&name)
 }
 
 const DATES: [&str; 4] = ["date_string", "date", "current_date", "today"];
+const TOOLS: [&str; 4] = ["custom_tools", "available_tools", "xml_tools", "functions"];
 const TEXTS: [&str; 3] = ["model_identity", "system_message", "custom_instructions"];
 
 /// What applications set where the name alone tells it.
 fn known(name: &str) -> Vec<Value> {
     match name {
         name if DATES.contains(&name) => vec![json!("1 January 2030")],
+        name if TOOLS.contains(&name) => vec![json!([tool(words::TOOL)])],
         "builtin_tools" => vec![json!(["code_interpreter"])],
         "reasoning_effort" => vec![json!("low"), json!("medium"), json!("high")],
         "thinking_budget" | "reasoning_budget" => vec![json!(0), json!(512)],
