@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rolecall_card::card::Card;
-use rolecall_card::contract::{Contract, Evidence, Finding, Render, Severity};
+use rolecall_card::contract::{Contract, Render, Severity};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -67,39 +67,20 @@ impl<'t> Trial<'t> {
         if new.syntax_error.is_some() || after.contains_key(self.contract.id) {
             return false;
         }
-        after.iter().all(|(id, (severity, finding))| {
-            let known = before.get(id);
-            known.is_some_and(|(known, _)| known <= severity)
-                || known.is_none() && self.is_about_no_value(finding)
-        })
-    }
-
-    /// Whether a finding is about values of variables that are none: with each of them, the engine
-    /// failed before the change. The card tries such values because it cannot know better.
-    fn is_about_no_value(&self, finding: &Finding) -> bool {
-        let own = Front::of(self.old.template);
-        let fails = |evidence: &Evidence| {
-            let mut renders = evidence.renders.iter();
-            renders.any(|render| {
-                let outcome = outcome(&self.old, render, own);
-                let is_set = render.conversation.get("variables").is_some();
-                is_set && matches!(outcome, Outcome::Failed { .. })
-            })
-        };
-        !finding.evidence().is_empty() && finding.evidence().iter().all(fails)
+        after
+            .iter()
+            .all(|(id, severity)| before.get(id).is_some_and(|known| known <= severity))
     }
 }
 
 /// The broken contracts of a card, also those that are broken only without a front, each as bad as
 /// its worst finding.
-fn broken(card: &Card) -> BTreeMap<&'static str, (Severity, &Finding)> {
+fn broken(card: &Card) -> BTreeMap<&'static str, Severity> {
     let mut all = BTreeMap::new();
     for finding in card.broken().chain(&card.without_front) {
-        let one = (finding.severity(), finding);
-        let known = all.entry(finding.contract.id).or_insert(one);
-        if one.0 < known.0 {
-            *known = one;
-        }
+        let severity = finding.severity();
+        let known = all.entry(finding.contract.id).or_insert(severity);
+        *known = severity.min(*known);
     }
     all
 }
