@@ -89,8 +89,7 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
     fs::write(draft.path().join(MARK), FINGERPRINT)?;
     let unpacked = draft.path().join("suite");
     unpack(&unpacked)?;
-    let state = state(&unpacked)?;
-    fs::write(unpacked.join(MARK), format!("{FINGERPRINT}\n{state}"))?;
+    mark(&unpacked)?;
     if folder.symlink_metadata().is_ok() {
         // Something else has the name, or a part of the suite was removed.
         fs::rename(&folder, draft.path().join("before"))?;
@@ -112,6 +111,18 @@ fn is_unpacked(folder: &Path) -> bool {
         let (fingerprint, known) = mark.split_once('\n').unwrap_or_default();
         fingerprint == FINGERPRINT && is_as_it_was(known)
     })
+}
+
+/// Marks a folder as a suite that was unpacked as it is now. Tests use it for a suite that they
+/// have changed.
+///
+/// # Errors
+///
+/// The folder cannot be read, or the mark cannot be written.
+#[doc(hidden)]
+pub fn mark(folder: &Path) -> io::Result<()> {
+    let state = state(folder)?;
+    fs::write(folder.join(MARK), format!("{FINGERPRINT}\n{state}"))
 }
 
 /// The text in the mark of a folder. None if it has no mark.

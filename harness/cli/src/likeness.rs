@@ -204,7 +204,9 @@ fn compare_one(
     };
     // A base is written as a source is: it is a path, also where a template has that name.
     let path = Path::new(&base.text);
-    let place = if base.configured.is_some() && is_there(path) {
+    let named = inputs::own_template(&home::layout()?, &base.text);
+    let is_name = named.is_some_and(|named| named.has_name(&base.text));
+    let place = if base.configured.is_some() && is_name && is_there(path) {
         Path::new(".").join(path).to_string_lossy().into_owned()
     } else {
         base.text.clone()

@@ -873,14 +873,14 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
                 &["run", "-q"],
                 says(
                     1,
-                    &["rolecall.toml: Failed: 24 pairs new, 2 report cards not as accepted"],
+                    &["rolecall.toml: Failed: 8 pairs new, 2 report cards not as accepted"],
                 ),
             ),
             Run(
                 &["accept", "-q"],
                 says(
                     0,
-                    &["accepted 24 snapshots and 2 report cards; 0 of 24 confirmed by transf"],
+                    &["accepted 8 snapshots and 2 report cards; 0 of 8 confirmed by transf"],
                 ),
             ),
             Run(&["run", "-q"], says(0, &["rolecall.toml: unverified: "])),
