@@ -92,7 +92,6 @@ pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Resul
         return Ok(());
     }
     let width = screen::limit().filter(|_| !is_all && !matches!(of.fate, Fate::ByHand(_)));
-    let mut is_cut = false;
     for fix in fixes {
         let verb = if of.is_applied(fix) {
             Styled(GOOD, "fixed")
@@ -103,11 +102,11 @@ pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Resul
         };
         let (id, file) = (Styled(HEADING, fix.contract.id), &of.file);
         paragraph(out, &format!("{verb} {id} in {file}"), 2)?;
-        is_cut |= write_patch(out, file, fix, width)?;
+        write_patch(out, file, fix, width)?;
         write_proof(out, &fix.proof)?;
     }
-    if is_cut {
-        let text = "`--all` shows the patches with their whole lines, for `patch` and `git apply`";
+    if width.is_some() {
+        let text = "`--all` shows patches as whole diffs, for `patch` and `git apply`";
         paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
     }
     write_advice(out, of)?;
@@ -166,25 +165,17 @@ fn write_advice(out: &mut dyn Write, of: &TemplateFixes) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a patch: within a width only what changes, otherwise as a unified diff. Says whether a
-/// line was cut.
-fn write_patch(
-    out: &mut dyn Write,
-    file: &str,
-    fix: &Fix,
-    width: Option<usize>,
-) -> io::Result<bool> {
+/// Writes a patch: within a width only what changes, otherwise as a unified diff.
+fn write_patch(out: &mut dyn Write, file: &str, fix: &Fix, width: Option<usize>) -> io::Result<()> {
     let (before, after) = (line_feeds(&fix.before), line_feeds(&fix.after));
     if before != fix.before {
         let text = "  (each line ends with CR LF, and the CR is not shown)";
         paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
     }
-    let unified = patch::unified(file, &before, &after);
     if let Some(width) = width {
-        write_hunks(out, &Diff::of_sides(&before, &after), "  ", width)?;
-        let changed = unified.lines().filter(|line| line.starts_with(['+', '-']));
-        return Ok(changed.skip(2).any(|line| line.chars().count() + 3 > width));
+        return write_hunks(out, &Diff::of_sides(&before, &after), "  ", width);
     }
+    let unified = patch::unified(file, &before, &after);
     for (number, line) in unified.lines().enumerate() {
         let style = match line.chars().next() {
             _ if number < 2 => QUIET,
@@ -194,7 +185,7 @@ fn write_patch(
         };
         writeln!(out, "{}", Styled(style, line))?;
     }
-    Ok(false)
+    Ok(())
 }
 
 /// A source with the line endings of Unix if every line ends with CR LF.
