@@ -17,12 +17,15 @@ use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
 /// The packed folders, as a checkout has them.
-const PACKED: [&str; 6] = [
+const PACKED: [&str; 9] = [
     "cases",
     "snapshots",
     "scripts/engines/ollama",
     "scripts/engines/transformers",
     "scripts/installing.sh",
+    "scripts/runners/javascript",
+    "scripts/runners/python",
+    "scripts/runners/rust",
     "scripts/setup-references",
 ];
 
@@ -96,7 +99,8 @@ fn pack(checkout: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
 /// Whether a file or folder belongs to the suite: not if it waits for review, is hidden, or was
 /// made by running something.
 fn is_kept(name: &str) -> bool {
-    !name.starts_with('.') && !name.ends_with(".snap.new") && name != "__pycache__"
+    let is_made = ["__pycache__", "node_modules", "target", "venv"].contains(&name);
+    !name.starts_with('.') && !name.ends_with(".snap.new") && !is_made
 }
 
 /// The archive in the program's form: compressed as well as possible in a program that people

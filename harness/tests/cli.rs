@@ -1,6 +1,7 @@
 //! The command line as users see it: results, exit codes, and messages about bad input.
 
 use rolecall::contract;
+use rolecall::fingerprint::Fingerprint;
 
 use crate::folder::Folder;
 
@@ -11,10 +12,16 @@ fn render_gives_one_exact_line_a_pair() {
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     let lines = ran.json_lines();
     assert_eq!(lines.len(), 4);
+    // What was rendered: the source, the settings and the case.
+    let sha256 = &lines[0]["sha256"];
+    let source = std::fs::read(folder.path("cases/templates/chat.jinja")).unwrap();
+    assert_eq!(sha256["template"], Fingerprint::of(source).to_string());
+    assert_eq!(sha256.as_object().unwrap().len(), 3);
     assert_eq!(
         lines[0],
         serde_json::json!({
             "template": "chat", "case": "plain/user", "engine": "rolecall-jinja",
+            "version": env!("CARGO_PKG_VERSION"), "front": "transformers", "sha256": sha256,
             "outcome": "rendered", "text": "<user>Hi\u{7f}\n<assistant>"
         })
     );

@@ -257,6 +257,38 @@ fn the_same_suite_gives_the_same_bytes() {
     assert!(again.files().eq(EXPORT.files()));
 }
 
+/// Who has no checkout finds the runners in the export.
+#[test]
+fn the_runners_come_along() {
+    let folder = Folder::empty();
+    let ran = folder.rolecall(&["export", "data", "qwen2.5:plain/*"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    for (name, files) in [
+        (
+            "python",
+            ["engine.py", "test_chat_templates.py", "requirements.txt"],
+        ),
+        (
+            "javascript",
+            ["engine.js", "chat-templates.test.js", "package.json"],
+        ),
+        ("rust", ["engine.rs", "chat_templates.rs", "Cargo.toml"]),
+    ] {
+        for file in files.into_iter().chain(["expected-failures.json"]) {
+            let exported = std::fs::read(folder.path(&format!("data/runners/{name}/{file}")));
+            let original = LAYOUT.root().join(format!("scripts/runners/{name}/{file}"));
+            assert_eq!(
+                exported.unwrap(),
+                std::fs::read(original).unwrap(),
+                "{file}"
+            );
+        }
+    }
+    // Nothing else of it: a copy of the export can be written again.
+    let ran = folder.rolecall(&["export", "data", "qwen2.5:plain/*"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+}
+
 #[test]
 fn the_command_writes_what_is_asked_for_into_its_own_folder_only() {
     let folder = Folder::empty();

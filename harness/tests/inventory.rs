@@ -11,6 +11,7 @@ use rolecall::reference::Reference;
 use rolecall_model::Dialect;
 use sha2::{Digest, Sha256};
 
+use crate::folder::CACHE;
 use crate::project::{LAYOUT, SUITE};
 
 /// Users of the exported suite find cases and templates by their names, so a name must not
@@ -97,6 +98,19 @@ fn the_suite_has_no_problems_and_nothing_to_mend() {
         .map(ToString::to_string)
         .collect();
     assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+/// `accept` and `review` hold the same report cards as the tests do.
+#[test]
+fn there_is_nothing_left_to_accept() {
+    let ran = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
+        .env("ROLECALL_CACHE", CACHE)
+        .args(["accept", "--dry-run"])
+        .current_dir(LAYOUT.root())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert!(said.ends_with("nothing to accept\n"), "{said}");
 }
 
 /// Asserts that two sets are equal, or says how they differ.

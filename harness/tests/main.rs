@@ -23,6 +23,8 @@ mod engines;
 mod export;
 #[cfg(unix)]
 mod files;
+#[cfg(unix)]
+mod fixes;
 mod inventory;
 #[cfg(unix)]
 mod manners;

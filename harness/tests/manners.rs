@@ -1,7 +1,7 @@
 //! What makes the command pleasant: completions that know names, help in groups, `--watch`, one
 //! cause told once, and an engine's row in a folder of its author's.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use rolecall::report::clean;
 
 use crate::folder::Folder;
+use crate::project::LAYOUT;
 use crate::protocol::command;
 
 /// What a shell is offered for the last of the words behind the program's name.
@@ -62,6 +63,224 @@ fn shells_complete_names() {
         &format!("{template}:{case}"),
     );
     is_offered(&["check", "case"], "cases/");
+}
+
+/// Bash breaks words at colons and equals signs, so the script is tried in a real one.
+#[test]
+fn bash_completes_words_with_colons_and_equals_signs() {
+    let folder = Folder::empty();
+    folder.write("a.jinja", "{{ messages }}");
+    folder.write(
+        "rolecall.toml",
+        "[templates]\nmodel = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    let bin = folder.path("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let program = folder.command(&[]).get_program().to_owned();
+    std::os::unix::fs::symlink(program, bin.join("rolecall")).unwrap();
+    let mut bash = Terminal::start(&folder, &bin);
+    bash.type_line("source <(rolecall completions bash); echo [ready]\n");
+    for (typed, expected) in [
+        ("run mod", "run model"),
+        ("run model:plain/single", "run model:plain/single-turn"),
+        ("run 'model:plain/single", "run model:plain/single-turn"),
+        ("show model probe/user-p", "show model probe/user-parts"),
+        ("check --select=turn-end", "check --select=turn-end-stops"),
+        (
+            "check --select one-bos,turn-end",
+            "check --select one-bos,turn-end-stops",
+        ),
+        (
+            "diff --engines rolecall-jinja,mini",
+            "diff --engines rolecall-jinja,minijinja",
+        ),
+        (
+            "diff --engines=rolecall-jinja,mini",
+            "diff --engines=rolecall-jinja,minijinja",
+        ),
+        ("acc", "accept"),
+    ] {
+        // The words stand in the line when it is printed instead of run.
+        let line = format!("rolecall {typed}\t\u{1}echo [\u{5}]\n");
+        let said = bash.type_line(&line);
+        let said = said.replace("[rolecall", "").replace(" ]", "]");
+        assert!(said.contains(&format!("{expected}]")), "{typed}: {said}");
+    }
+}
+
+/// A bash on a terminal.
+struct Terminal {
+    screen: std::fs::File,
+    shown: Receiver<Vec<u8>>,
+    child: Child,
+}
+
+impl Terminal {
+    const PROMPT: &str = "READY> ";
+
+    fn start(folder: &Folder, bin: &std::path::Path) -> Terminal {
+        use std::os::unix::fs::OpenOptionsExt as _;
+
+        use rustix::fs::OFlags;
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap();
+        let name = name.into_string().unwrap();
+        let end = || -> Stdio {
+            let mut options = std::fs::OpenOptions::new();
+            let flags = OFlags::NOCTTY.bits().cast_signed();
+            options.read(true).write(true).custom_flags(flags);
+            options.open(&name).unwrap().into()
+        };
+        let path = std::env::var("PATH").unwrap();
+        let child = std::process::Command::new("bash")
+            .args(["--noprofile", "--norc", "-i"])
+            .env("PATH", format!("{}:{path}", bin.display()))
+            .env("PS1", Self::PROMPT)
+            .env("TERM", "dumb")
+            .env("ROLECALL_CACHE", crate::folder::CACHE)
+            .current_dir(folder.path("."))
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .unwrap();
+        let screen = std::fs::File::from(terminal);
+        let mut reader = screen.try_clone().unwrap();
+        let (sender, shown) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(read @ 1..) = reader.read(&mut chunk) {
+                if sender.send(chunk[..read].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut bash = Terminal {
+            screen,
+            shown,
+            child,
+        };
+        bash.until(&[Self::PROMPT]);
+        bash
+    }
+
+    /// Types a line that prints something in brackets, and returns what the terminal shows until
+    /// then. The line itself may be shown with its prompt again while it is typed.
+    fn type_line(&mut self, line: &str) -> String {
+        self.screen.write_all(line.as_bytes()).unwrap();
+        self.until(&["]\r\n", Self::PROMPT])
+    }
+
+    fn until(&mut self, end: &[&str]) -> String {
+        let end = end.concat();
+        let mut shown = Vec::new();
+        while !shown.ends_with(end.as_bytes()) {
+            let chunk = self.shown.recv_timeout(Duration::from_mins(1));
+            let chunk = chunk.unwrap_or_else(|error| {
+                panic!("{error}: {}", String::from_utf8_lossy(&shown));
+            });
+            shown.extend_from_slice(&chunk);
+        }
+        String::from_utf8_lossy(&shown).into_owned()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The help of every command fits the terminal, and shows no marks that are for the documentation
+/// of the code.
+#[test]
+fn help_fits_the_terminal_and_has_no_marks() {
+    let folder = Folder::empty();
+    let help = |words: &[&str], columns: usize| {
+        let words: Vec<&str> = words.iter().copied().chain(["--help"]).collect();
+        let mut command = folder.command(&words);
+        let output = command
+            .env("COLUMNS", columns.to_string())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Names that clippy wants in marks: `JUnit`, `OpenAI`.
+    let mark = regex::Regex::new(r"`[A-Z]+[a-z]+[A-Z]\w*`|`[A-Z]{2,}[a-z]\w*`").unwrap();
+    let all = help(&[], 100);
+    let names = regex::Regex::new(r"(?m)^  ([a-z][a-z-]+)  ").unwrap();
+    let names: Vec<&str> = names
+        .captures_iter(&all)
+        .map(|name| name.get(1).unwrap().as_str())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(names.len() > 15, "{names:?}");
+    for columns in [60, 80, 100] {
+        let commands = names.iter().map(|name| vec![*name]);
+        for words in commands.chain([
+            vec![],
+            vec!["reference", "update"],
+            vec!["matrix", "update"],
+        ]) {
+            let help = help(&words, columns);
+            for line in help.lines() {
+                // A word that is wider than the terminal is not broken.
+                let is_word = !line.trim().contains(' ');
+                assert!(
+                    line.chars().count() <= columns || is_word,
+                    "{words:?}: {line}"
+                );
+            }
+            assert!(!mark.is_match(&help), "{words:?}: {:?}", mark.find(&help));
+        }
+    }
+    let page = folder.rolecall(&["man"]).stdout();
+    assert!(!mark.is_match(&page), "{:?}", mark.find(&page));
+    let schemas = std::fs::read_dir(LAYOUT.root().join("harness/schema")).unwrap();
+    for schema in schemas.chain(std::fs::read_dir(LAYOUT.root().join("cases")).unwrap()) {
+        let path = schema.unwrap().path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(
+                !mark.is_match(&text),
+                "{}: {:?}",
+                path.display(),
+                mark.find(&text)
+            );
+        }
+    }
+}
+
+/// Files beside the result go where there is a folder for them.
+#[test]
+fn no_command_makes_a_folder_for_a_page() {
+    let folder = Folder::new();
+    folder.accept_all();
+    for arguments in [
+        vec!["run", "--html", "no/x.html"],
+        vec!["check", "--html", "no/x.html"],
+        vec!["check", "--write-baseline", "no/x.json"],
+        vec!["diff", "chat", "strict", "--html", "no/x.html"],
+        vec!["list", "cases", "-o", "no/x.txt"],
+    ] {
+        let ran = folder.rolecall(&arguments);
+        assert_eq!(ran.code(), 2, "{arguments:?}");
+        assert!(
+            ran.stderr().contains("there is no folder no for it"),
+            "{}",
+            ran.stderr()
+        );
+        assert!(!folder.path("no").exists(), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -197,4 +416,42 @@ fn one_cause_of_many_failures_is_told_once() {
     let checks = document["checks"].as_array().unwrap();
     let same = checks.iter().filter(|check| check["same_as"].is_string());
     assert_eq!(same.count(), pointed);
+}
+
+/// `| head` ends a command quietly, and its exit code says what it found all the same.
+#[test]
+fn a_closed_pipe_does_not_make_a_command_succeed() {
+    let folder = Folder::new();
+    folder.accept_all();
+    let good = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>\n{% endfor %}\
+                {% if add_generation_prompt %}<assistant>{% endif %}";
+    folder.write("good.jinja", good);
+    let broken = good.replace("{{ m.content }}", "{{ m }}");
+    folder.write("broken.jinja", &broken);
+    let closed = |arguments: &[&str]| {
+        let mut child = folder
+            .command(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!said.contains("error"), "{arguments:?}: {said}");
+        output.status.code()
+    };
+    for format in ["human", "json", "junit", "github", "sarif"] {
+        let check = |file| closed(&["check", file, "--format", format]);
+        assert_eq!(check("broken.jinja"), Some(1), "{format}");
+    }
+    assert_eq!(closed(&["check", "good.jinja", "-q"]), Some(0));
+    assert_eq!(closed(&["run"]), Some(0));
+    assert_eq!(closed(&["list", "templates"]), Some(0));
+    assert_eq!(closed(&["serve", "rolecall-jinja"]), Some(0));
+    folder.write("cases/templates/chat.jinja", &broken);
+    for format in ["human", "jsonl", "junit"] {
+        assert_eq!(closed(&["run", "--format", format]), Some(1), "{format}");
+    }
 }

@@ -148,6 +148,8 @@ fn a_change_of_an_engine_is_told_pair_by_pair() {
         "chat: plain/system",
         "3 pairs: still wrong, but in another way",
         "strict loads now",
+        "construct: agreed before, and differ now",
+        "\n    {{ messages[0].content }}␃\n",
         "matrix update",
     ];
     assert_says(&ran, 1, &words);
@@ -156,6 +158,13 @@ fn a_change_of_an_engine_is_told_pair_by_pair() {
         before,
         "verify writes nothing"
     );
+    // The command that it recommends can be typed as it is.
+    let said = ran.stdout();
+    let advice = said
+        .lines()
+        .find_map(|line| line.split_once("results: rolecall "));
+    let words = shlex::split(advice.unwrap().1).unwrap();
+    assert_eq!(words, ["matrix", "update", right.as_str()]);
     // Another version is another engine.
     let newer = command(&folder, &ECHO.replace("start\n", "ask; echo '{\"rolecall\": 1, \"engine\": \"fake\", \"version\": \"1.10\", \"dialect\": \"jinja\"}'\n"));
     assert_says(
@@ -294,7 +303,7 @@ fn what_has_changed_since_is_told() {
         &folder.rolecall(&["matrix"]),
         0,
         &[
-            "fake 1.2: measured before the template chat changed",
+            "fake 1.2: measured before the suite changed (the template chat)",
             "matrix update ENGINE",
         ],
     );
@@ -620,6 +629,19 @@ fn an_engine_gets_a_row_in_a_folder_of_its_author() {
     let ran = table();
     assert_eq!(ran.code(), 2, "{}", ran.stdout());
     assert!(ran.stderr().contains("mine@1.json:1"), "{}", ran.stderr());
+    // The folder is found from below, as a rolecall.toml is.
+    let below = folder.path("src/deep");
+    std::fs::create_dir_all(&below).unwrap();
+    let from_below = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        Ran(command.current_dir(&below).output().unwrap())
+    };
+    assert_says(&from_below(&["matrix"]), 2, &["mine@1.json:1"]);
+    std::fs::remove_file(own.join("mine@1.json")).unwrap();
+    let ran = from_below(&update);
+    assert_says(&ran, 0, &["written"]);
+    assert!(path.is_file(), "{}", ran.stdout());
+    assert!(!below.join("rolecall-engines").exists());
     // A link out of the folder is not followed.
     std::fs::remove_dir_all(&own).unwrap();
     #[cfg(unix)]
@@ -631,6 +653,63 @@ fn an_engine_gets_a_row_in_a_folder_of_its_author() {
         let mut entries = std::fs::read_dir(other.path(".")).unwrap();
         assert!(entries.next().is_none());
     }
+}
+
+/// The name of a row is the name of an engine of which somebody has saved results, although nobody
+/// knows how to start it.
+#[test]
+fn a_row_is_measured_again_from_saved_results() {
+    let folder = measured();
+    let echo = command(&folder, ECHO);
+    let ran = folder.rolecall(&["run", "--engine", &echo, "--format", "jsonl"]);
+    folder.write("saved.jsonl", &ran.stdout());
+    let before = std::fs::read(folder.path(KEPT)).unwrap();
+    let update = ["matrix", "update", "fake", "--results", "saved.jsonl"];
+    let ran = folder.rolecall(&update);
+    assert_says(&ran, 0, &["fake@1.2 is not asked", "as it was"]);
+    assert_eq!(std::fs::read(folder.path(KEPT)).unwrap(), before);
+    let verify = ["matrix", "verify", "fake@1.2", "--results", "saved.jsonl"];
+    assert_says(&folder.rolecall(&verify), 0, &["unchanged in 4 pairs"]);
+    // Another answer makes another row.
+    let saved = std::fs::read_to_string(folder.path("saved.jsonl")).unwrap();
+    folder.write(
+        "saved.jsonl",
+        &saved.replace(r#""text":"S""#, r#""text":"T""#),
+    );
+    assert_says(
+        &folder.rolecall(&verify),
+        1,
+        &["still wrong, but in another way"],
+    );
+    assert_says(&folder.rolecall(&update), 0, &["fake@1.2.json written"]);
+
+    let ran = folder.rolecall(&["matrix", "update", "fake"]);
+    let words = [
+        "`fake` was measured, but its program is not known",
+        "command line",
+    ];
+    assert_says(&ran, 2, &words);
+    let unknown = ["matrix", "update", "fke", "--results", "saved.jsonl"];
+    assert_says(&folder.rolecall(&unknown), 2, &["no engine is named `fke`"]);
+    // Its constructs are not asked again: they have to be the same ones.
+    let table = std::fs::read_to_string(folder.path("cases/constructs/jinja.json")).unwrap();
+    folder.write(
+        "cases/constructs/jinja.json",
+        &table.replace("upper", "lower"),
+    );
+    assert_says(
+        &folder.rolecall(&update),
+        2,
+        &["the table of constructs has changed"],
+    );
+    folder.write("cases/constructs/jinja.json", &table);
+    let newer = command(&folder, &ECHO.replace("start\n", "ask; echo '{\"rolecall\": 1, \"engine\": \"fake\", \"version\": \"1.10\", \"dialect\": \"jinja\"}'\n"));
+    assert_eq!(folder.rolecall(&["matrix", "update", &newer]).code(), 0);
+    assert_says(
+        &folder.rolecall(&update),
+        2,
+        &["name one of fake@1.2, fake@1.10"],
+    );
 }
 
 #[test]

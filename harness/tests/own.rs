@@ -91,7 +91,12 @@ fn a_suite_of_ones_own_is_accepted_held_and_changed() {
         &["would accept 2 snapshots in 1 file", "2 of 2 confirmed"],
     );
     assert!(!own.folder.path("snapshots").exists());
-    assert_eq!(own.rolecall(&["accept", "--verified"]).code(), 0);
+    let ran = own.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 0);
+    has(
+        &ran.stdout(),
+        &["asked the reference about 2 pairs, and recorded nothing"],
+    );
     assert_eq!(
         own.read("snapshots/echo/words.snap"),
         "---\nsource: rolecall accept\n---\n=== one: rendered\none␃\n\n=== two: rendered\ntwo␃\n"

@@ -3,9 +3,11 @@
 //! In a `console` block, each `$ cargo run -- …` runs in the repository, and each
 //! `$ rolecall …` runs in a folder of the page's own, which has only the page's files. A block
 //! whose language is followed by the name of a file, such as `jinja chat.jinja`, is that file. The
-//! lines below a command are its output. A line `…` stands for any lines. Counts and times in
-//! summaries may differ, because the suite grows. `json` blocks are examples of the project's own
-//! files, and are read as such. `ROLECALL_PAGES=print` prints the commands' current output.
+//! lines below a command are its output. A line `…` stands for any lines. Times may differ, and so
+//! may the counts of a whole suite, because it grows. Everything that is said about a template is
+//! exact, its counts included. `json` blocks are examples of the project's own files, and are read
+//! as such. `ROLECALL_PAGES=print` prints the commands' current output, and `ROLECALL_PAGES=write`
+//! writes their numbers into the pages.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ use rolecall::case_file::read_family;
 use rolecall::template_file::read_template;
 
 use crate::extent::is_everything;
-use crate::folder::CACHE;
+use crate::folder::{CACHE, Folder};
 use crate::project::LAYOUT;
 use crate::scratch;
 
@@ -26,6 +28,16 @@ const COLUMNS: &str = "100";
 /// The example that takes longest runs only if the tests try everything: the export's own tests
 /// read parts of it.
 const LONG: &str = "export target/data";
+
+/// The suite that the commands of the pages work on.
+struct TriedSuite {
+    /// The folder of the commands for this repository.
+    checkout: PathBuf,
+    /// The cache with the built-in suite.
+    cache: PathBuf,
+    /// Whether to try a command, in the repository or elsewhere.
+    is_tried: fn(&str, bool) -> bool,
+}
 
 /// A page: its path and its text.
 struct Page {
@@ -53,6 +65,17 @@ fn pages() -> Vec<Page> {
     paths.into_iter().map(read).collect()
 }
 
+impl Block {
+    /// The commands of a `console` block, each with its output.
+    fn examples(&self) -> Vec<(&str, &str)> {
+        let examples = self.text.split("\n$ ").map(|example| {
+            let example = example.trim_start_matches("$ ");
+            example.split_once('\n').unwrap_or((example, ""))
+        });
+        examples.collect()
+    }
+}
+
 impl Page {
     fn blocks(&self) -> Vec<Block> {
         Regex::new(r"(?ms)^```(\w+)(?: (\S+))?\n(.*?)^```$")
@@ -75,7 +98,9 @@ impl Page {
     }
 
     /// Runs the page's commands, and returns how many there were.
-    fn run(&self) -> usize {
+    fn run(&self, suite: &TriedSuite) -> usize {
+        let mode = std::env::var("ROLECALL_PAGES").unwrap_or_default();
+        let mut text = self.text.clone();
         let folder = scratch::folder();
         let mut commands = 0;
         for block in self.blocks() {
@@ -85,22 +110,21 @@ impl Page {
             if block.language != "console" {
                 continue;
             }
-            for example in block.text.split("\n$ ") {
-                let example = example.trim_start_matches("$ ");
-                let (line, expected) = example.split_once('\n').unwrap_or((example, ""));
+            for (line, expected) in block.examples() {
                 let (arguments, place) = match line.strip_prefix("cargo run -- ") {
-                    Some(arguments) => (arguments, LAYOUT.root().to_path_buf()),
+                    Some(arguments) => (arguments, suite.checkout.clone()),
                     None => (
                         line.strip_prefix("rolecall ").unwrap(),
                         folder.path().to_path_buf(),
                     ),
                 };
                 commands += 1;
-                if arguments == LONG && !is_everything() {
+                let is_in_checkout = line.starts_with("cargo ");
+                if !(suite.is_tried)(arguments, is_in_checkout) {
                     continue;
                 }
                 let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
-                    .env("ROLECALL_CACHE", CACHE)
+                    .env("ROLECALL_CACHE", &suite.cache)
                     .env("COLUMNS", COLUMNS)
                     .args(words(arguments))
                     .current_dir(place)
@@ -108,8 +132,16 @@ impl Page {
                     .unwrap();
                 let found = String::from_utf8(output.stdout).unwrap();
                 let page = self.path.display();
-                if std::env::var("ROLECALL_PAGES").is_ok_and(|value| value == "print") {
+                if mode == "print" {
                     println!("{page}\n$ {line}\n{found}");
+                } else if mode == "write"
+                    && suite.checkout == LAYOUT.root()
+                    && let Some(now) = with_numbers(expected, &found)
+                {
+                    text = text.replace(
+                        &format!("$ {line}\n{expected}"),
+                        &format!("$ {line}\n{now}"),
+                    );
                 } else {
                     assert!(
                         pattern(arguments, expected).is_match(&found),
@@ -119,8 +151,33 @@ impl Page {
                 }
             }
         }
+        if text != self.text {
+            std::fs::write(&self.path, text).unwrap();
+        }
         commands
     }
+}
+
+/// The expected output of a command with the numbers of its output, if they differ in nothing else.
+fn with_numbers(expected: &str, found: &str) -> Option<String> {
+    let lines = Lines::of(expected, Numbers::Any);
+    let found = lines.pattern.captures(found)?;
+    let mut groups = found.iter().skip(1).flatten();
+    let mut now = String::new();
+    for line in expected.lines() {
+        if line == "…" {
+            now.push_str("…\n");
+            continue;
+        }
+        let found = groups.next()?.as_str();
+        let is_current = Lines::of(line, Numbers::Times).pattern.is_match(found);
+        let line = format!("{line}\n");
+        now.push_str(if is_current { &line } else { found });
+    }
+    // The last line of an example before another one has no end here.
+    let is_whole = expected.is_empty() || expected.ends_with('\n');
+    now.truncate(now.len() - usize::from(!is_whole));
+    Some(now)
 }
 
 /// The arguments of a command line: words, some of them in single quotes.
@@ -132,39 +189,175 @@ fn words(line: &str) -> Vec<String> {
         .collect()
 }
 
-fn pattern(command: &str, expected: &str) -> Regex {
-    let number = Regex::new(r"\d(?:[\d,]|\\\.)*").unwrap();
-    let spaces = Regex::new(" +").unwrap();
-    let has_counts = ["run", "parity", "accept", "check", "matrix"]
-        .iter()
-        .any(|counting| command.starts_with(counting));
-    let lines: Vec<String> = expected
-        .lines()
-        .map(|line| match line {
+/// Which numbers of an output may differ.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    /// The times.
+    Times,
+    /// All of them, with the spaces that keep them in columns.
+    Any,
+    /// The same, and a star marks an engine that was measured before a new case. Nobody needs the
+    /// engines to add one.
+    AnyWithStars,
+}
+
+/// What an output must look like. Each line is a group.
+struct Lines {
+    pattern: Regex,
+}
+
+impl Lines {
+    fn of(expected: &str, numbers: Numbers) -> Lines {
+        let number = Regex::new(r"\d(?:[\d,]|\\\.)*").unwrap();
+        let spaces = Regex::new(" +").unwrap();
+        let time = Regex::new(r"\d(?:[\d,]|\\\.)* (s\b|pairs/s)").unwrap();
+        let lines = expected.lines().map(|line| match line {
             "…" => "(?:.*\n)*?".to_owned(),
             line => {
                 let mut line = regex::escape(line) + "\n";
-                if has_counts {
+                if numbers == Numbers::Times {
+                    line = time.replace_all(&line, r"[\d,.]+ $1").into_owned();
+                } else {
                     line = number.replace_all(&line, r"[\d,.]+").into_owned();
                     line = spaces.replace_all(&line, " +").into_owned();
-                    // A star marks what was measured before a new case; nobody needs the engines to
-                    // add one.
-                    if command.starts_with("matrix") {
-                        line = line.replace(" +", r"\*? +");
-                    }
                 }
-                line
+                if numbers == Numbers::AnyWithStars {
+                    line = line.replace(r" +[\d,.]+/", r"(?: +\*)? +[\d,.]+/");
+                }
+                format!("({line})")
             }
-        })
-        .collect();
-    Regex::new(&format!("^{}$", lines.concat())).unwrap()
+        });
+        let lines: Vec<String> = lines.collect();
+        Lines {
+            pattern: Regex::new(&format!("^{}$", lines.concat())).unwrap(),
+        }
+    }
+}
+
+/// The pattern of a command's output.
+fn pattern(command: &str, expected: &str) -> Regex {
+    let grows = ["run", "parity", "accept", "diff", "export"]
+        .iter()
+        .any(|growing| command.starts_with(growing));
+    let numbers = match command {
+        _ if grows => Numbers::Any,
+        _ if command.starts_with("matrix") => Numbers::AnyWithStars,
+        _ => Numbers::Times,
+    };
+    Lines::of(expected, numbers).pattern
+}
+
+/// A count that nobody looks at for a year is still true: what a card says about a template is
+/// compared digit by digit.
+#[test]
+fn numbers_on_cards_are_exact() {
+    let shown = "3 limitations; 25 contracts hold\n…\n1 template in 0.01 s: 0 errors\n";
+    let found = |hold: u8| {
+        format!("3 limitations; {hold} contracts hold\nx\n1 template in 2.50 s: 0 errors\n")
+    };
+    let check = pattern("check a.jinja", shown);
+    assert!(check.is_match(&found(25)) && !check.is_match(&found(34)));
+    assert!(pattern("run", shown).is_match(&found(34)));
+    let written = with_numbers(shown, &found(34)).unwrap();
+    assert_eq!(
+        written,
+        "3 limitations; 34 contracts hold\n…\n1 template in 0.01 s: 0 errors\n"
+    );
+}
+
+/// The pages say how many contracts there are.
+#[test]
+fn contracts_are_counted_on_the_pages() {
+    let count = Regex::new(r"(\d+)\s+contracts\b").unwrap();
+    let block = Regex::new(r"(?ms)^```.*?^```$").unwrap();
+    let mut counts = 0;
+    for page in pages() {
+        let prose = block.replace_all(&page.text, "");
+        for found in count.captures_iter(&prose) {
+            counts += 1;
+            let all = rolecall::contract::ALL.len().to_string();
+            assert_eq!(found[1], all, "{}", page.path.display());
+        }
+    }
+    assert!(counts > 0);
 }
 
 #[test]
 fn commands_print_what_the_pages_say() {
-    let pages = pages();
-    let commands: usize = pages.iter().map(Page::run).sum();
+    let suite = TriedSuite {
+        checkout: LAYOUT.root().to_path_buf(),
+        cache: CACHE.into(),
+        is_tried: |arguments, _| arguments != LONG || is_everything(),
+    };
+    let commands: usize = pages().iter().map(|page| page.run(&suite)).sum();
     assert!(commands >= 20, "{commands} examples were found");
+}
+
+/// New cases change figures, and make the kept measurements older than the suite. The pages are
+/// right all the same, so that nobody has to change them with a case.
+#[test]
+fn the_pages_are_right_after_a_new_case() {
+    let folder = Folder::empty();
+    let cache = folder.path("cache");
+    // Whatever asks for the built-in suite unpacks it.
+    let ran = folder.rolecall_with_cache(&cache, &["list", "cases"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let suite = cache.join(format!("suite-{}", rolecall_builtin::FINGERPRINT));
+    for family in ["plain", "turns"] {
+        let file = suite.join(format!("cases/conversations/{family}.json"));
+        let cases = std::fs::read_to_string(&file).unwrap();
+        let new = r#""cases": {"new": {"about": "New.", "messages": [{"role": "user", "content": "New."}]},"#;
+        let more = cases.replacen("\"cases\": {", new, 1);
+        assert_ne!(cases, more);
+        std::fs::write(&file, more).unwrap();
+    }
+    rolecall_builtin::mark(&suite).unwrap();
+    let suite = TriedSuite {
+        checkout: suite,
+        cache,
+        // Nothing of it was accepted, and it is in no checkout of the repository.
+        is_tried: |arguments, is_in_checkout| {
+            let is_about_figures = ["parity", "matrix"];
+            let mut about_figures = is_about_figures.iter();
+            !is_in_checkout || about_figures.any(|command| arguments.starts_with(command))
+        },
+    };
+    let table = folder
+        .rolecall_with_cache(&suite.cache, &["matrix"])
+        .stdout();
+    assert!(
+        table.contains("measured before the suite changed"),
+        "{table}"
+    );
+    for page in pages() {
+        page.run(&suite);
+    }
+}
+
+/// Cargo runs test targets in the order of their names, and stops after the first one that fails.
+/// The one that leaves new results for review has to be the first, and pages may name only targets
+/// that exist.
+#[test]
+fn the_first_test_target_leaves_results_for_review() {
+    let root = LAYOUT.root();
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let targets = manifest["test"].as_array().unwrap().iter();
+    let mut targets: Vec<(&str, &str)> = targets
+        .map(|one| (one["name"].as_str().unwrap(), one["path"].as_str().unwrap()))
+        .collect();
+    targets.sort_unstable();
+    assert_eq!(targets[0], ("cases", "harness/tests/suite/main.rs"));
+    let named = Regex::new(r"(?m)^cargo test.*?--test (\S+)").unwrap();
+    for page in ["CONTRIBUTING.md", "harness/docs/suite.md"] {
+        let text = read(page);
+        let mut named = named.captures_iter(&text).peekable();
+        assert!(named.peek().is_some(), "{page}");
+        for found in named.filter(|found| !found[0].contains("--package")) {
+            let is_there = targets.iter().any(|(name, _)| *name == &found[1]);
+            assert!(is_there, "{page}: {}", &found[0]);
+        }
+    }
 }
 
 #[test]

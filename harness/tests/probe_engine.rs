@@ -108,11 +108,11 @@ fn what_is_read_wrongly_is_told_by_its_check() {
         ),
         (
             asked(r#"sed -u 's/"a":null/"c":1/'"#),
-            &[("null", r#"it gave the prompt "False False""#)],
+            &[("null", r#"it gave the prompt "other absent""#)],
         ),
         (
             asked(r#"sed -u 's/"tools":null/"tools":[]/'"#),
-            &[("no-tools", "it gave the prompt \"False True True\"")],
+            &[("no-tools", "it gave the prompt \"other null on\"")],
         ),
         (
             asked("sed -u 's/T23:59:07Z/T13:59:07Z/'"),
@@ -194,16 +194,106 @@ fn what_is_answered_wrongly_is_told_by_its_check() {
     ]);
 }
 
+/// An engine that prints `true` for `True` hears so once.
+#[test]
+fn booleans_are_one_question() {
+    let trial = tried(&format!(
+        "{GOOD} | sed -u 's/True/true/g; s/False/false/g; s/None/null/g'"
+    ));
+    let found = wrong(&trial);
+    let seen = "it gave the prompt \"true false true\"; expected the prompt \"True False True\"";
+    assert_eq!(found, [("booleans", seen.to_owned())]);
+}
+
+/// Where everything fails, nothing is right because it should fail, and the cause is told once.
+#[test]
+fn where_everything_fails_nothing_is_fine() {
+    let folder = Folder::empty();
+    let failed =
+        r#""outcome":"failed","stage":"render","message":"Traceback:\\n  File x.py\\nValueError"}"#;
+    let faults = [
+        format!("s/\"outcome\":\"\\(rendered\\|raised\\|failed\\)\".*/{failed}/"),
+        format!("s/\"ok\":true}}/{failed}/"),
+    ];
+    for fault in faults {
+        let script = format!("{GOOD} | sed -u '{fault}'\n");
+        let script = folder.write("engine.sh", &script);
+        let engine = format!("sh '{}'", script.display());
+        let ran = folder.rolecall(&["probe-engine", &engine, "--format", "json"]);
+        let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+        let checks = document["checks"].as_array().unwrap();
+        let of = |result: &str| -> Vec<&str> {
+            let checks = checks.iter().filter(|check| check["result"] == result);
+            checks
+                .map(|check| check["name"].as_str().unwrap())
+                .collect()
+        };
+        let about_processes = ["start", "standard-output", "stop", "end-of-input"];
+        assert_eq!(of("fine"), about_processes, "{fault}: {}", ran.stdout());
+        let causes: Vec<&Value> = checks
+            .iter()
+            .filter(|check| check["result"] == "wrong" && check["same_as"].is_null())
+            .collect();
+        assert_eq!(causes.len(), 1, "{fault}: {causes:#?}");
+        assert_eq!(causes[0]["name"], "prompt");
+        let help = causes[0]["help"].as_str().unwrap();
+        assert!(help.contains("other checks fail alike"), "{help}");
+
+        // The lines of a message stay in their column.
+        let ran = folder.rolecall(&["probe-engine", &engine]);
+        let said = ran.stdout();
+        assert!(said.contains("  File x.py"), "{said}");
+        let rows = said.lines().skip(2).filter(|line| !line.starts_with(' '));
+        let rows = rows.filter(|line| !line.is_empty());
+        for row in rows {
+            let first = row.split(' ').next().unwrap();
+            let is_row = ["fine", "wrong", "note", "25"].contains(&first);
+            assert!(is_row, "{row:?} in\n{said}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_is_told_as_that() {
+    let folder = Folder::new();
+    let missing = "there is no file `adaptor.sh` in this folder";
+    let ran = folder.rolecall(&["probe-engine", "sh adaptor.sh"]);
+    assert_eq!(ran.code(), 1);
+    let said = ran
+        .stdout()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(said.contains(missing), "{said}");
+    assert!(!said.contains("answer `start` with"), "{said}");
+    let ran = folder.rolecall(&["run", "--engine", "sh adaptor.sh"]);
+    assert_eq!(ran.code(), 2);
+    let said = ran
+        .stderr()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(said.contains(missing), "{said}");
+    // A file that is there is not the cause.
+    folder.write("adapter.sh", "exit 3");
+    let ran = folder.rolecall(&["probe-engine", "sh adapter.sh"]);
+    assert!(
+        !ran.stdout().contains("there is no file"),
+        "{}",
+        ran.stdout()
+    );
+}
+
 #[test]
 fn lines_that_nobody_asked_for_are_told() {
     // Output after the last answer of a check is read by the next one.
-    let trial = tried(&format!("{GOOD} | {}", chatter("bHi")));
+    let trial = tried(&format!("{GOOD} | {}", chatter("bHi", "xx")));
     let found = wrong(&trial);
     assert!(
         matches!(&found[..], [("more-fields", seen)] if seen.contains("not an answer")),
         "{found:?}"
     );
-    let trial = tried(&format!("{GOOD} | {}", chatter("user: Hi")));
+    let trial = tried(&format!("{GOOD} | {}", chatter("user: Hi", "xxx")));
     let found = wrong(&trial);
     assert!(
         matches!(&found[..], [("standard-output", seen)] if seen == "it said `done` unasked"),
@@ -211,12 +301,12 @@ fn lines_that_nobody_asked_for_are_told() {
     );
 }
 
-/// A filter that says `done` after the second answer with a text.
-fn chatter(text: &str) -> String {
+/// A filter that says `done` after as many answers with a text as `times` has letters.
+fn chatter(text: &str, times: &str) -> String {
     format!(
         "while IFS= read -r line; do printf '%s\\n' \"$line\"; \
          case $line in *'{text}'*) n=x$n ;; esac; \
-         if [ \"$n\" = xx ]; then echo done; n=; fi; done"
+         if [ \"$n\" = {times} ]; then echo done; n=; fi; done"
     )
 }
 
@@ -266,7 +356,7 @@ fn results_are_for_people_and_for_programs() {
         out.contains(words) && out.contains("— define raise_exception(message)"),
         "{out}"
     );
-    assert!(out.ends_with("24 checks: 23 fine, 1 wrong "), "{out}");
+    assert!(out.ends_with("25 checks: 24 fine, 1 wrong "), "{out}");
     let ran = folder.rolecall(&["probe-engine", &engine, "--format", "json"]);
     assert_eq!(ran.code(), 1);
     let document: Value = serde_json::from_str(&ran.stdout()).unwrap();

@@ -41,7 +41,7 @@ fn records_are_written_once_and_then_verified() {
         &[
             "unverified echo words/one\n",
             "  the template has no reference records\n",
-            "  to ask the reference: rolecall reference setup && rolecall reference update 'echo'\n",
+            "  to ask the reference: rolecall reference setup && rolecall reference update echo\n",
             "none of 2 pairs are verified by transformers 5.23.0, as recorded\n",
         ],
     );
@@ -88,6 +88,99 @@ fn records_are_written_once_and_then_verified() {
     for line in verdicts(&folder) {
         assert_eq!(line["verdict"], "agrees");
     }
+}
+
+/// In this repository every pair needs a record. The reference was just asked, so nobody has to ask
+/// it again.
+#[test]
+fn accepting_what_is_verified_records_it() {
+    let folder = suite();
+    let ran = folder.rolecall(&["accept", "--verified", "--dry-run"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &[
+            "would record the reference's results for 2 pairs\n",
+            "would accept 1 report card\n",
+            "would accept 2 snapshots in 1 file: 0 changed, 2 new\n",
+        ],
+    );
+    assert!(!folder.path("snapshots").exists());
+
+    let ran = folder.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &[
+            "recorded the reference's results for 2 pairs\n",
+            "accepted 1 report card\n",
+            "2 of 2 confirmed by transformers 5.23.0\n",
+        ],
+    );
+    let path = folder.path("snapshots/echo/reference.json");
+    let recorded = std::fs::read(&path).unwrap();
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+    let again = folder.rolecall(&["reference", "update"]).stdout();
+    has(&again, &["2 records are unchanged\n", "0 files written"]);
+    assert_eq!(std::fs::read(&path).unwrap(), recorded);
+
+    // A change that changes no prompt makes the records stale: they are written again.
+    folder.write("cases/templates/echo.jinja", "{{  messages[0].content }}");
+    assert_eq!(folder.rolecall(&["run"]).code(), 1);
+    let ran = folder.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &["recorded the reference's results for 2 pairs\n"],
+    );
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+
+    // What the reference refutes is recorded, too, and not accepted.
+    folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}!");
+    let ran = folder.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 1, "{}", ran.stdout());
+    has(
+        &ran.stdout(),
+        &[
+            "recorded the reference's results for 2 pairs\n",
+            "2 pairs left: the reference gives another result\n",
+            "nothing to accept\n",
+        ],
+    );
+    let refuted: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let recorded: Value = serde_json::from_slice(&recorded).unwrap();
+    assert_eq!(refuted["cases"], recorded["cases"], "the same answers");
+    assert_ne!(refuted["template"], recorded["template"]);
+}
+
+/// A record is the reference's answer, and never our own.
+#[test]
+fn nothing_is_recorded_without_the_reference() {
+    let folder = suite();
+    std::fs::remove_file(folder.path(".references/transformers")).unwrap();
+    let ran = folder.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &["2 pairs left: the reference's result is not known\n"],
+    );
+    assert!(!folder.path("snapshots").exists());
+    // It dies at one of the cases.
+    install(
+        &folder,
+        &REFERENCE.replace("*fail*)", "*two*) exit 3 ;;\n    *fail*)"),
+    );
+    let ran = folder.rolecall(&["accept", "--verified"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &["1 pair left: the reference's result is not known\n"],
+    );
+    let record = std::fs::read_to_string(folder.path("snapshots/echo/reference.json")).unwrap();
+    assert!(
+        record.contains("words/one") && !record.contains("words/two"),
+        "{record}"
+    );
 }
 
 /// All trust rests on this: a change of one byte on either side is noticed and named.
@@ -144,7 +237,7 @@ fn one_changed_byte_is_noticed_and_named() {
         &[
             "unverified echo words/one",
             why,
-            "reference update 'echo:words/one'",
+            "reference update echo:words/one",
         ],
     );
     has(&verify, &["no record echo:words/one: ", why]);

@@ -29,15 +29,7 @@ fn the_parts_add_up_to_the_run() {
         let ran = save(&folder, name, &["run", "--shard", part]);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
     }
-    let parts = [
-        "run",
-        "--results",
-        "a.jsonl",
-        "--results",
-        "b.jsonl",
-        "--results",
-        "c.jsonl",
-    ];
+    let parts = ["run", "--results", "a.jsonl", "b.jsonl", "c.jsonl"];
     let (together, whole) = (folder.rolecall(&parts), folder.rolecall(&["run"]));
     assert_eq!(together.code(), 0, "{}", together.stdout());
     assert_eq!(figures(&together), figures(&whole));
@@ -59,6 +51,12 @@ fn what_is_missing_or_there_twice_is_told() {
     assert!(ran.stdout().contains("2 not asked"), "{}", ran.stdout());
     let both = ["run", "--results", "a.jsonl", "--results", "b.jsonl"];
     assert_eq!(folder.rolecall(&both).code(), 0);
+    assert_eq!(
+        folder
+            .rolecall(&["run", "--results", "a.jsonl", "b.jsonl"])
+            .code(),
+        0
+    );
     let twice = ["run", "--results", "a.jsonl", "--results", "a.jsonl"];
     let ran = folder.rolecall(&twice);
     assert_eq!(ran.code(), 2);
@@ -67,6 +65,28 @@ fn what_is_missing_or_there_twice_is_told() {
         "{}",
         ran.stderr()
     );
+    // What stands behind the files is a file, too.
+    let ran = folder.rolecall(&["run", "--results", "a.jsonl", "b.jsonl", "chat"]);
+    assert_eq!(ran.code(), 2);
+    assert!(
+        ran.stderr().contains("chat: no such file") && ran.stderr().contains("stand before it"),
+        "{}",
+        ran.stderr()
+    );
+    // A file with results is no engine.
+    for arguments in [
+        ["run", "--engine", "a.jsonl"],
+        ["matrix", "update", "./a.jsonl"],
+    ] {
+        let ran = folder.rolecall(&arguments);
+        assert_eq!(ran.code(), 2);
+        assert!(
+            ran.stderr()
+                .contains("a.jsonl has saved results, and is no engine"),
+            "{}",
+            ran.stderr()
+        );
+    }
     let ran = folder.rolecall(&["run", "--shard", "3/2"]);
     assert_eq!(ran.code(), 2);
     assert!(
@@ -101,7 +121,7 @@ fn the_results_of_another_engine_are_figures_about_it() {
     ]);
     assert_eq!(ran.code(), 2);
     assert!(
-        ran.stderr().contains("results of `other`"),
+        ran.stderr().contains("results of `other "),
         "{}",
         ran.stderr()
     );
@@ -130,7 +150,6 @@ fn parts_are_measured_as_a_whole_is() {
         engine,
         "--results",
         "a.jsonl",
-        "--results",
         "b.jsonl",
     ];
     let ran = folder.rolecall(&parts);

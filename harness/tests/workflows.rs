@@ -19,7 +19,7 @@ fn workflows() -> Vec<(PathBuf, String)> {
         (path, text)
     };
     let mut all: Vec<_> = paths.into_iter().map(read).collect();
-    let made = initial(scratch::folder().path(), "1.2.3").unwrap();
+    let made = initial(scratch::folder().path(), None, "1.2.3").unwrap();
     let made = made
         .files
         .into_iter()
@@ -28,6 +28,41 @@ fn workflows() -> Vec<(PathBuf, String)> {
     all.push((made.path, made.text));
     assert_eq!(all.len(), 4);
     all
+}
+
+/// A commit that only deletes or renames files has no files for a hook, and the suite is run all the
+/// same. A hook that gets files gets every kind of file with a template in it.
+#[test]
+fn hooks_see_every_change() {
+    let text = std::fs::read_to_string(LAYOUT.root().join(".pre-commit-hooks.yaml")).unwrap();
+    let hooks: Vec<&str> = text.split("- id: ").skip(1).collect();
+    let [check, run] = hooks.as_slice() else {
+        panic!("{} hooks", hooks.len());
+    };
+    assert!(run.starts_with("rolecall-run\n"));
+    assert!(run.contains("always_run: true"), "{run}");
+    assert!(!run.contains("files: "), "{run}");
+    let files = check
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("files: "));
+    let files = Regex::new(files.unwrap()).unwrap();
+    for name in [
+        "a.jinja",
+        "a/b.jinja2",
+        "a.j2",
+        "a.gotmpl",
+        "Modelfile",
+        "m/Modelfile.q4",
+        "x.modelfile",
+        "m/tokenizer_config.json",
+        "m/chat_template.json",
+        "m/processor_config.json",
+    ] {
+        assert!(files.is_match(name), "{name}");
+    }
+    for name in ["a.json", "a.py", "README.md", "tokenizer_config.json.bak"] {
+        assert!(!files.is_match(name), "{name}");
+    }
 }
 
 /// A tag can be moved to other code; a hash cannot.

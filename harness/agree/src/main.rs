@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 use rolecall::engines::Engines;
+use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::{ProtocolEngine, ProtocolError, ProtocolLimits};
@@ -162,7 +163,9 @@ fn start(dialect: Dialect, layout: &Layout) -> Result<ProtocolEngine, Failure> {
 
 /// The command that repeats a question, without the template's number.
 fn again(dialect: Dialect, seed: u64, folder: Option<&Path>) -> String {
-    let folder = folder.map_or_else(String::new, |folder| format!(" {}", folder.display()));
+    let folder = folder.map_or_else(String::new, |folder| {
+        format!(" {}", invocation::word(&folder.to_string_lossy()))
+    });
     format!("scripts/fuzz agree{folder} --dialect {dialect} --seed {seed}")
 }
 

@@ -281,7 +281,7 @@ fn words<'text>(lines: &[&'text str]) -> Vec<&'text str> {
 }
 
 /// The operations that turn one sequence of texts into another.
-fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+pub(crate) fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     // Equal texts get equal numbers: so the comparison is compiled once, for numbers.
     let mut numbers = HashMap::new();
     let mut numbered = |texts: &[_]| -> Vec<usize> {

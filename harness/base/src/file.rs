@@ -262,9 +262,9 @@ pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
     collect_drafts(folder);
     // Each draft has its own name, so that two writers do not share one. It is deleted if
     // anything fails. The lock shows that its writer is at work.
-    let mut draft = draft_in(folder).map_err(failed)?;
+    let draft = draft_in(folder).map_err(|error| failed(without_draft(error)))?;
     let _ = draft.as_file().try_lock();
-    draft.write_all(text.as_ref()).map_err(failed)?;
+    draft.as_file().write_all(text.as_ref()).map_err(failed)?;
     if let Some(permissions) = permissions {
         draft
             .as_file()
@@ -341,6 +341,16 @@ fn draft_in(folder: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
+}
+
+/// An error without the name of the draft, which says nothing to a user.
+fn without_draft(error: io::Error) -> io::Error {
+    let of_system = error
+        .get_ref()
+        .and_then(std::error::Error::source)
+        .and_then(|inner| inner.downcast_ref::<io::Error>())
+        .and_then(io::Error::raw_os_error);
+    of_system.map_or(error, io::Error::from_raw_os_error)
 }
 
 /// Removes the drafts in a folder whose writers were killed. Each process looks once into each

@@ -1,6 +1,7 @@
 //! How the reader runs this program: messages name commands that can be copied and run as
 //! they are.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -41,7 +42,7 @@ impl Site {
 
     fn review(self) -> &'static str {
         match self {
-            Site::Checkout => "run `cargo test`, then `cargo insta review`",
+            Site::Checkout => "run `cargo run -- review`",
             Site::Elsewhere => "run `rolecall review`",
         }
     }
@@ -64,10 +65,42 @@ fn site() -> Site {
     SITE.get().copied().unwrap_or(Site::Elsewhere)
 }
 
+/// Whether the reader asked for the built-in suite, wherever they are.
+static ASKS_FOR_BUILTIN: OnceLock<bool> = OnceLock::new();
+
+/// Sets that the reader asked for the built-in suite: commands about its pairs ask for it, too.
+pub fn set_builtin(is_asked_for: bool) {
+    // The first call wins.
+    let _ = ASKS_FOR_BUILTIN.set(is_asked_for);
+}
+
 /// A command of this program, as its reader types it: `rolecall show …`, or
 /// `cargo run -- show …` in the repository.
 pub fn command(arguments: &str) -> String {
-    site().command(arguments)
+    /// The commands about a suite that only read.
+    const READING: [&str; 5] = ["show", "check", "run", "list", "diff"];
+    let asks_for_builtin = ASKS_FOR_BUILTIN.get().copied().unwrap_or(false);
+    let name = arguments.split(' ').next().unwrap_or_default();
+    let end = if asks_for_builtin && READING.contains(&name) {
+        " --builtin"
+    } else {
+        ""
+    };
+    site().command(&format!("{arguments}{end}"))
+}
+
+/// A word of a command, in quotes if a shell would read it in another way. Every word that comes
+/// from a user or a file goes through this before it stands in a command.
+pub fn word(text: &str) -> String {
+    // A text with a NUL cannot be a word at all.
+    let quoted = shlex::try_quote(text);
+    quoted.map_or_else(|_| text.to_owned(), Cow::into_owned)
+}
+
+/// Words of a command, each as [`word`] writes it.
+pub fn words<'w>(texts: impl IntoIterator<Item = &'w str>) -> String {
+    let words: Vec<String> = texts.into_iter().map(word).collect();
+    words.join(" ")
 }
 
 /// How to review and accept snapshots, as a sentence or the end of one: "run `rolecall
@@ -116,10 +149,30 @@ mod tests {
     }
 
     #[test]
+    fn words_can_be_typed() {
+        assert_eq!(word("qwen2.5:plain/one"), "qwen2.5:plain/one");
+        for text in [
+            "node adapter.mjs",
+            "qwen*",
+            "it's",
+            "",
+            "$HOME",
+            "a=b;c",
+            "~",
+            "#x",
+        ] {
+            assert_eq!(shlex::split(&word(text)), Some(vec![text.to_owned()]));
+            assert_ne!(word(text), text);
+        }
+        assert_eq!(words(["update", "node a.mjs"]), "update 'node a.mjs'");
+    }
+
+    #[test]
     fn commands_can_be_run_where_the_reader_is() {
         assert_eq!(Site::Checkout.command("run"), "cargo run -- run");
         assert_eq!(Site::Elsewhere.command("run"), "rolecall run");
         assert!(!Site::Elsewhere.review().contains("cargo"));
+        assert_eq!(Site::Checkout.review(), "run `cargo run -- review`");
         assert!(!Site::Elsewhere.set_up_references().contains("scripts"));
     }
 }

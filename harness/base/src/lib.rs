@@ -26,11 +26,13 @@ pub mod rows;
 
 pub mod root;
 
+pub mod fingerprint;
+
 pub mod naming;
 
-pub mod wildcard;
+pub mod reason;
 
-pub mod fingerprint;
+pub mod wildcard;
 
 pub mod lock;
 
@@ -39,6 +41,8 @@ pub mod wording;
 pub mod transcript;
 
 pub mod diff;
+
+pub mod patch;
 
 pub mod window;
 

@@ -2,6 +2,7 @@
 
 use rolecall_model::{CaseId, Template, TemplateName};
 
+use crate::fingerprint::Fingerprint;
 use crate::problem::Problem;
 
 /// The most characters of a name that becomes a file or a folder of snapshots. With the
@@ -35,6 +36,19 @@ pub fn is_plain(name: &TemplateName) -> bool {
     name.bytes().all(is_allowed)
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && is_portable(name)
+}
+
+/// A name of at most so many characters: if it is longer, its beginning and some digits that other
+/// names with the same beginning do not share.
+pub fn shortened(name: &str, most: usize) -> String {
+    const DIGITS: usize = 8;
+    if name.len() <= most {
+        return name.to_owned();
+    }
+    let digits = Fingerprint::of(name).to_string();
+    let beginning: String = name.chars().take(most.saturating_sub(DIGITS + 1)).collect();
+    let beginning = beginning.trim_end_matches(['.', '-', '_']);
+    format!("{beginning}-{}", &digits[..DIGITS])
 }
 
 /// What is wrong with a template's name, if templates of a suite cannot have it.
@@ -110,6 +124,15 @@ mod tests {
         assert_eq!(name("org/Model-1.5", None), "org/Model-1.5");
         assert_eq!(name("gemma3:12b", Some("tool_use")), "gemma3@12b@tool_use");
         assert_eq!(name("a b\u{1b}[1m*", Some("../x:y")), "a_b__1m_@.._x_y");
+    }
+
+    #[test]
+    fn long_names_become_short_and_stay_different() {
+        let [one, other] = ["a", "b"].map(|end| shortened(&("x".repeat(80) + end), 20));
+        assert_eq!((one.len(), other.len()), (20, 20));
+        assert_ne!(one, other);
+        assert!(is_plain(&TemplateName::new(&one)));
+        assert_eq!(shortened("short", 20), "short");
     }
 
     #[test]

@@ -11,8 +11,10 @@ use std::error::Error;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
+use flate2::Crc;
 use flate2::read::GzDecoder;
 
 /// The archive.
@@ -25,8 +27,12 @@ pub const FINGERPRINT: &str = env!("ROLECALL_SUITE");
 /// The bytes that the suite adds to a program.
 pub const SIZE: usize = ARCHIVE.len();
 
-/// The file in an unpacked suite that shows that this program unpacked it, and completely.
+/// The file in an unpacked suite that shows that this program unpacked it, and completely: its
+/// fingerprint, and in a second line the [`state`] of its files.
 const MARK: &str = ".rolecall-suite";
+
+/// The folders that commands read. Those who use the scripts write them again.
+const READ: [&str; 2] = ["cases", "snapshots"];
 
 /// The beginning of the name of a suite that is being unpacked.
 const DRAFT: &str = ".suite-";
@@ -46,7 +52,16 @@ const DRAFT: &str = ".suite-";
 ///
 /// The folder cannot be made or written.
 pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
-    unpacked_by(unpack, cache).map_err(first_cause)
+    // A command asks several times, and nobody changes the files in between.
+    static FOUND: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = cache.join(format!("suite-{FINGERPRINT}"));
+    if found.contains(&folder) && folder.join(MARK).exists() {
+        return Ok(folder);
+    }
+    let folder = unpacked_by(unpack, cache).map_err(first_cause)?;
+    found.push(folder.clone());
+    Ok(folder)
 }
 
 fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io::Result<PathBuf> {
@@ -74,7 +89,7 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
     fs::write(draft.path().join(MARK), FINGERPRINT)?;
     let unpacked = draft.path().join("suite");
     unpack(&unpacked)?;
-    fs::write(unpacked.join(MARK), FINGERPRINT)?;
+    mark(&unpacked)?;
     if folder.symlink_metadata().is_ok() {
         // Something else has the name, or a part of the suite was removed.
         fs::rename(&folder, draft.path().join("before"))?;
@@ -89,17 +104,67 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
 }
 
 /// Whether a folder holds a suite that this program, or another one with the same suite, has
-/// unpacked.
+/// unpacked, and that is as it was then: none of its files is gone or was written since.
 fn is_unpacked(folder: &Path) -> bool {
-    mark_of(folder).is_some_and(|mark| mark == FINGERPRINT)
+    let is_as_it_was = |known: &str| state(folder).is_ok_and(|state| state == known);
+    mark_of(folder).is_some_and(|mark| {
+        let (fingerprint, known) = mark.split_once('\n').unwrap_or_default();
+        fingerprint == FINGERPRINT && is_as_it_was(known)
+    })
 }
 
-/// The fingerprint in the mark of a folder. None if it has no mark.
+/// Marks a folder as a suite that was unpacked as it is now. Tests use it for a suite that they
+/// have changed.
+///
+/// # Errors
+///
+/// The folder cannot be read, or the mark cannot be written.
+#[doc(hidden)]
+pub fn mark(folder: &Path) -> io::Result<()> {
+    let state = state(folder)?;
+    fs::write(folder.join(MARK), format!("{FINGERPRINT}\n{state}"))
+}
+
+/// The text in the mark of a folder. None if it has no mark.
 fn mark_of(folder: &Path) -> Option<String> {
     let mark = folder.join(MARK);
     let metadata = mark.symlink_metadata();
     let is_small_file = metadata.is_ok_and(|file| file.is_file() && file.len() < 100);
     is_small_file.then(|| fs::read_to_string(&mark).ok())?
+}
+
+/// The state of a suite's files, in a word: which there are, how large, and when each was written.
+/// Cleaners of caches and broken backups change it. To compare every byte would take longer than to
+/// render the suite.
+fn state(folder: &Path) -> io::Result<String> {
+    let mut sum = Crc::new();
+    for part in READ {
+        let part = folder.join(part);
+        if part.symlink_metadata().is_ok() {
+            add_state(&mut sum, &part)?;
+        }
+    }
+    Ok(format!("{} bytes, {:08x}", sum.amount(), sum.sum()))
+}
+
+fn add_state(sum: &mut Crc, folder: &Path) -> io::Result<()> {
+    let entries = fs::read_dir(folder)?;
+    let mut entries: Vec<fs::DirEntry> = entries.collect::<io::Result<_>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let metadata = entry.metadata()?;
+        sum.update(entry.file_name().as_encoded_bytes());
+        if metadata.is_dir() {
+            sum.update(b"/");
+            add_state(sum, &entry.path())?;
+            continue;
+        }
+        let written = metadata.modified()?;
+        let written = written.duration_since(SystemTime::UNIX_EPOCH);
+        let written = written.unwrap_or_default().as_nanos();
+        sum.update(format!("\n{} {written}\n", metadata.len()).as_bytes());
+    }
+    Ok(())
 }
 
 /// Keeps other programs from unpacking. None if the system cannot.
@@ -125,7 +190,7 @@ fn forget_others(cache: &Path, kept: &Path) {
         if metadata.is_dir()
             && is_old
             && path != kept
-            && mark_of(&path).as_deref() == Some(fingerprint)
+            && mark_of(&path).is_some_and(|mark| mark.lines().next() == Some(fingerprint))
         {
             let _ = fs::remove_dir_all(path);
         }
@@ -211,7 +276,10 @@ mod tests {
             }
         }
         let references = ["scripts/engines/ollama", "scripts/engines/transformers"];
+        let runners =
+            ["python", "javascript", "rust"].map(|name| format!("scripts/runners/{name}"));
         let parts = ["cases", "snapshots"].into_iter().chain(references);
+        let parts = parts.chain(runners.iter().map(String::as_str));
         let mut files: Vec<PathBuf> = parts.flat_map(|part| walk(&checkout.join(part))).collect();
         assert!(files.len() > 1000, "{}", files.len());
         for script in ["scripts/installing.sh", "scripts/setup-references"] {
@@ -240,6 +308,44 @@ mod tests {
         let again = unpacked_by(|_| unreachable!("it is there"), cache.path());
         assert_eq!(again.unwrap(), folder);
         assert_eq!(fs::read(folder.join("file")).unwrap(), b"of a suite");
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_suite_that_somebody_changed_is_unpacked_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let small = |folder: &Path| {
+            fs::create_dir_all(folder.join("cases/templates"))?;
+            fs::create_dir_all(folder.join("snapshots"))?;
+            fs::create_dir_all(folder.join("scripts"))?;
+            fs::write(folder.join("cases/templates/a.jinja"), "a")?;
+            fs::write(folder.join("snapshots/a.snap"), "a")
+        };
+        let folder = unpacked_by(small, cache.path()).unwrap();
+        let file = folder.join("cases/templates/a.jinja");
+        let changes: [&dyn Fn(); 5] = [
+            &|| fs::remove_file(&file).unwrap(),
+            &|| fs::remove_dir_all(folder.join("snapshots")).unwrap(),
+            &|| fs::write(&file, "more").unwrap(),
+            &|| {
+                fs::write(&file, "b").unwrap();
+                // A test is faster than the clocks of some file systems.
+                let later = SystemTime::now() + Duration::from_secs(10);
+                let file = fs::File::options().write(true).open(&file).unwrap();
+                file.set_modified(later).unwrap();
+            },
+            &|| fs::write(folder.join("snapshots/b.snap"), "b").unwrap(),
+        ];
+        for change in changes {
+            change();
+            assert_eq!(unpacked_by(small, cache.path()).unwrap(), folder);
+            assert_eq!(fs::read(&file).unwrap(), b"a");
+            assert!(!folder.join("snapshots/b.snap").exists());
+        }
+        // What runs the references makes files of its own.
+        fs::write(folder.join("scripts/made"), "").unwrap();
+        let again = unpacked_by(|_| unreachable!("it is there"), cache.path());
+        assert_eq!(again.unwrap(), folder);
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 
@@ -326,7 +432,10 @@ mod tests {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.starts_with('.') || name.ends_with(".snap.new") || name == "__pycache__" {
+            if name.starts_with('.')
+                || name.ends_with(".snap.new")
+                || ["__pycache__", "node_modules", "target", "venv"].contains(&name.as_str())
+            {
                 continue;
             }
             if path.is_dir() {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use console::Term;
+use console::{Key, Term};
 use rolecall::report::clean;
 
 /// What a person says to a question of `review`.
@@ -37,23 +37,25 @@ impl Answer {
     }
 }
 
-/// Asks until the answer is one of the known keys. The end of the input is [`Answer::Quit`].
-pub(crate) fn ask(question: &str) -> io::Result<Answer> {
+/// Asks until the answer is one of the known keys. The end of the input is [`Answer::Quit`], and so
+/// are Escape and Ctrl-D. `left` is the count of what "accept all" accepts.
+pub(crate) fn ask(question: &str, left: usize) -> io::Result<Answer> {
     loop {
         let mut messages = clean::messages();
         write!(
             messages,
-            "{question} a accept, r reject, s skip, w show whole, A accept all, q quit: "
+            "{question} a accept (or y), r reject (or n), s skip, w show whole, A accept all {left}, \
+             q quit: "
         )?;
         messages.flush()?;
-        let key = key()?;
-        if let Some(key) = key {
-            writeln!(messages, "{}", if key.is_control() { ' ' } else { key })?;
-        }
-        match key.map(Answer::of) {
-            None => return Ok(Answer::Quit),
-            Some(Some(answer)) => return Ok(answer),
-            Some(None) => {}
+        let Some(key) = key()? else {
+            writeln!(messages)?;
+            return Ok(Answer::Quit);
+        };
+        writeln!(messages, "{}", if key.is_control() { ' ' } else { key })?;
+        match Answer::of(key) {
+            Some(answer) => return Ok(answer),
+            None => writeln!(messages, "this key is no answer")?,
         }
     }
 }
@@ -62,8 +64,13 @@ pub(crate) fn ask(question: &str) -> io::Result<Answer> {
 #[allow(clippy::disallowed_methods)] // a person's keys
 fn key() -> io::Result<Option<char>> {
     let stdin = io::stdin();
-    if stdin.is_terminal() {
-        return Term::stderr().read_char().map(Some);
+    let terminal = Term::stderr();
+    if stdin.is_terminal() && terminal.is_term() {
+        return Ok(match terminal.read_key()? {
+            Key::Escape | Key::Char('\u{4}') => None,
+            Key::Char(c) => Some(c),
+            _ => Some('\n'),
+        });
     }
     let mut line = String::new();
     if stdin.lock().read_line(&mut line)? == 0 {
@@ -78,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_question_has_an_answer() {
-        for key in "arswAq".chars() {
+        for key in "ayrnswAq".chars() {
             assert!(Answer::of(key).is_some(), "{key}");
         }
         assert_eq!(Answer::of('x'), None);

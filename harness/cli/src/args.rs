@@ -32,7 +32,7 @@ use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
 /// Renders conversations with chat templates and compares the results, prompts and refusals, byte
 /// by byte.
 #[derive(Debug, Parser)]
-#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template::<Command>())]
+#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template::<Command>(groups::columns()))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -175,17 +175,25 @@ impl Command {
     /// Whether the command is to be done again when a file changes, and the files that it writes
     /// itself.
     pub(crate) fn watched(&self) -> Option<Vec<&Path>> {
-        let (is_watched, written) = match self {
-            Command::Run(arguments) => (arguments.watch, vec![&arguments.html]),
-            Command::Check(arguments) => (
-                arguments.watch,
-                vec![&arguments.html, &arguments.write_baseline],
-            ),
-            Command::Diff(arguments) => (arguments.watch, vec![&arguments.html]),
+        let is_watched = match self {
+            Command::Run(arguments) => arguments.watch,
+            Command::Check(arguments) => arguments.watch,
+            Command::Diff(arguments) => arguments.watch,
             _ => return None,
         };
-        let written = written.into_iter().flatten();
-        is_watched.then(|| written.map(PathBuf::as_path).collect())
+        is_watched.then(|| self.files())
+    }
+
+    /// The files that the user asks for beside the result.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        let files = match self {
+            Command::Run(arguments) => vec![&arguments.html],
+            Command::Check(arguments) => vec![&arguments.html, &arguments.write_baseline],
+            Command::Diff(arguments) => vec![&arguments.html],
+            _ => Vec::new(),
+        };
+        let files = files.into_iter().flatten();
+        files.map(PathBuf::as_path).collect()
     }
 
     /// Whether the result is for a program: bytes, without any style.
@@ -234,9 +242,9 @@ pub(crate) struct RunArguments {
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) shard: ShardArguments,
-    /// Render nothing, and judge saved results: a file that `run` or `render` printed with
-    /// `--format jsonl` (repeatable: the parts of a run, each pair in one of them)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "shard"])]
+    /// Render nothing, and judge saved results: files that `run` or `render` printed with
+    /// `--format jsonl` (the parts of a run, each pair in one of them); filters stand before
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["engine", "shard"])]
     pub(crate) results: Vec<PathBuf>,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE")]
@@ -314,7 +322,7 @@ pub(crate) struct ShowArguments {
     pub(crate) template: String,
     /// The case: family/name; or probe/NAME for a conversation of the report card, by its name
     /// there
-    #[arg(add = ArgValueCompleter::new(completion::cases))]
+    #[arg(add = ArgValueCompleter::new(completion::cases_and_probes))]
     pub(crate) case: String,
     /// Print the exact bytes of the prompt, or of the refusal's message
     #[arg(long, conflicts_with = "diff")]
@@ -377,7 +385,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "BASE", conflicts_with_all = ["fix", "write_baseline"])]
     pub(crate) like: Option<String>,
     /// With --like: a control token of the base and the one that the template has for the same
-    /// thing, as `<|im_end|>=<end>` (repeatable)
+    /// thing, as `'<|im_end|>=<end>'` (repeatable)
     #[arg(long, value_name = "TOKEN=TOKEN", requires = "like", value_parser = tokens)]
     pub(crate) same: Vec<(String, String)>,
     /// Mend the template files where a mend is proven to change no prompt that was right
@@ -386,6 +394,9 @@ pub(crate) struct CheckArguments {
     /// With --fix: also apply mends that change other prompts
     #[arg(long, requires = "fix")]
     pub(crate) unsafe_fixes: bool,
+    /// With --fix: show what would change, in the chosen format, and write nothing
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
     /// Count the findings in this file as known: fail only on new or worse ones
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
@@ -407,7 +418,7 @@ pub(crate) struct CheckArguments {
 fn tokens(text: &str) -> Result<(String, String), String> {
     let both = text.split_once('=');
     let both = both.filter(|(one, other)| !one.is_empty() && !other.is_empty());
-    let (one, other) = both.ok_or("write two tokens as `<|im_end|>=<end>`")?;
+    let (one, other) = both.ok_or("write two tokens as '<|im_end|>=<end>'")?;
     Ok((one.to_owned(), other.to_owned()))
 }
 
@@ -513,7 +524,7 @@ pub(crate) struct DiffArguments {
     #[arg(value_name = "A B [CASE_GLOB…] | FILTER…", add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) operands: Vec<String>,
     /// Two engines, separated by a comma; if a command line has a comma, give the option twice
-    #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"])]
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"], add = ArgValueCompleter::new(completion::engine_pairs))]
     pub(crate) engines: Vec<String>,
     /// Two fronts, separated by a comma
     #[arg(
@@ -570,8 +581,9 @@ pub(crate) struct MeasuringArguments {
     #[arg(value_name = "ENGINE", required = true, add = ArgValueCompleter::new(completion::engines))]
     pub(crate) engines: Vec<String>,
     /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed (all
-    /// parts), and ask the engine only for the constructs
-    #[arg(long, value_name = "FILE")]
+    /// parts), and ask the engine only for the constructs. ENGINE stands before, and may be the name
+    /// of a measured engine: then its version and its constructs stay as they are
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) results: Vec<PathBuf>,
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -744,11 +756,11 @@ mod tests {
         known.sort_unstable();
         listed.sort_unstable();
         assert_eq!(listed, known);
-        for line in anstream::adapter::strip_str(&template::<Command>())
-            .to_string()
-            .lines()
-        {
-            assert!(line.len() <= 94, "{line}");
+        for width in [60, 80, 100] {
+            let help = template::<Command>(width);
+            for line in anstream::adapter::strip_str(&help).to_string().lines() {
+                assert!(line.len() <= width, "{line}");
+            }
         }
     }
 }

@@ -1,48 +1,163 @@
-//! The report cards of a suite of the user's own, which `run` holds and `accept` accepts.
+//! The report cards of a suite, which `run` holds, and `accept` and `review` accept.
 
+use rolecall::card::Card;
 use rolecall::card_rule::CardRule;
+use rolecall::configuration::Configuration;
 use rolecall::engines::Engines;
 use rolecall::held_card::HeldCard;
+use rolecall::known_defects::idle_reasons;
 use rolecall::layout::Layout;
+use rolecall::problem::Problem;
 use rolecall::report::card::plain;
 use rolecall::run::Runner;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
-use rolecall_model::Template;
+use rolecall::template_file::sidecar;
+use rolecall_model::{Template, TemplateName};
 
 use crate::failure::Failure;
 use crate::setup;
 
+/// What `run` demands of the cards of a suite. In this repository nothing: `cargo test` compares
+/// them.
+pub(crate) fn rule_of_run(layout: &Layout) -> CardRule {
+    let own = layout.configuration();
+    own.map_or(CardRule::Off, |own| own.contracts)
+}
+
+/// What `accept` and `review` demand of the cards of a suite. In this repository the same as
+/// `cargo test`.
+pub(crate) fn rule_of_accepting(layout: &Layout) -> CardRule {
+    let own = layout.configuration();
+    own.map_or(CardRule::Warnings, |own| own.contracts)
+}
+
+/// The report cards of templates, and what is wrong with files about them.
+#[derive(Default)]
+pub(crate) struct SuiteCards {
+    /// The cards, beside the accepted ones.
+    pub(crate) held: Vec<HeldCard>,
+    /// Files of models that cannot be read. The cards say less than they should.
+    pub(crate) problems: Vec<Problem>,
+    /// Reasons for broken contracts that are not broken.
+    pub(crate) idle: Vec<Problem>,
+}
+
+impl SuiteCards {
+    /// The cards, if they say all that they should. Others are not to be accepted.
+    pub(crate) fn sound(self) -> Result<Vec<HeldCard>, Failure> {
+        if self.problems.is_empty() {
+            Ok(self.held)
+        } else {
+            Err(Failure::Problems(self.problems))
+        }
+    }
+}
+
 /// The cards of the templates of some pairs, beside the accepted ones. A template counts only if
-/// all its pairs are there: a part of the suite says nothing about the card. None for a suite that
-/// demands nothing of cards, and for this repository's own, whose cards `cargo test` compares.
+/// all its pairs are there: a part of the suite says nothing about the card. None if the rule
+/// demands nothing of cards.
 pub(crate) fn held(
+    rule: CardRule,
     layout: &Layout,
     suite: &Suite,
     pairs: &[Pair<'_>],
     engines: &Engines,
     jobs: Option<usize>,
-) -> Result<Vec<HeldCard>, Failure> {
-    let rule = layout.configuration().map(|own| own.contracts);
-    let Some(rule) = rule.filter(|rule| *rule != CardRule::Off) else {
-        return Ok(Vec::new());
+) -> Result<SuiteCards, Failure> {
+    if rule == CardRule::Off {
+        return Ok(SuiteCards::default());
+    }
+    let templates: Vec<Template> = whole(suite, pairs).cloned().collect();
+    let (cards, problems) = examined(&templates, engines, jobs)?;
+    let snapshots = Snapshots::of(layout);
+    let held = cards.iter().map(|card| {
+        let text = plain(card)?;
+        let mut held = HeldCard::of(rule, &snapshots, card, text);
+        let template = suite.template(&TemplateName::new(&card.template));
+        if let Some(template) = template.filter(|_| layout.is_checkout()) {
+            held.sidecar = Some(sidecar(&template.path));
+        }
+        Ok(held)
+    });
+    let configuration = layout.configuration();
+    Ok(SuiteCards {
+        held: held.collect::<Result<_, Failure>>()?,
+        problems,
+        idle: configuration.map_or_else(Vec::new, |own| idle(own, suite, &cards)),
+    })
+}
+
+/// What is wrong with files about the cards of a suite of the user's own: files of models that
+/// cannot be read, and reasons for contracts that are not broken.
+pub(crate) fn wrong(
+    layout: &Layout,
+    suite: &Suite,
+    engines: &Engines,
+) -> Result<SuiteCards, Failure> {
+    let Some(configuration) = layout.configuration() else {
+        return Ok(SuiteCards::default());
     };
-    let is_whole = |template: &&Template| {
+    let (cards, problems) = examined(&suite.templates, engines, None)?;
+    Ok(SuiteCards {
+        held: Vec::new(),
+        problems,
+        idle: idle(configuration, suite, &cards),
+    })
+}
+
+/// The templates of which all pairs are among some pairs.
+pub(crate) fn whole<'s>(
+    suite: &'s Suite,
+    pairs: &[Pair<'_>],
+) -> impl Iterator<Item = &'s Template> {
+    suite.templates.iter().filter(|template| {
         let asked = pairs
             .iter()
             .filter(|pair| pair.template.name == template.name);
         let all = suite.pairs_among(template, &suite.cases).count();
         all > 0 && asked.count() == all
-    };
-    let templates: Vec<Template> = suite.templates.iter().filter(is_whole).cloned().collect();
-    let (tokenizers, _) = setup::tokenizers(&templates)?;
-    let snapshots = Snapshots::of(layout);
-    // As `check` makes them: cards are about templates, whichever engine the folder names.
+    })
+}
+
+/// Cards as `check` makes them: they are about templates, whichever engine the folder names. And the
+/// problems of the models' files.
+fn examined(
+    templates: &[Template],
+    engines: &Engines,
+    jobs: Option<usize>,
+) -> Result<(Vec<Card>, Vec<Problem>), Failure> {
+    let (tokenizers, problems) = setup::tokenizers(templates);
     let runner = Runner::new(engines, &[], jobs)?;
-    let cards = runner.examine(&templates, &tokenizers).results;
-    let held = cards.iter().map(|card| {
-        let text = plain(card)?;
-        Ok(HeldCard::of(rule, &snapshots, card, text))
-    });
-    held.collect()
+    Ok((runner.examine(templates, &tokenizers).results, problems))
+}
+
+/// The reasons in the suite's file for contracts that its templates keep. A source with
+/// several templates has one table, whose reasons hold for all of them.
+pub(crate) fn idle(configuration: &Configuration, suite: &Suite, cards: &[Card]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for configured in &configuration.templates {
+        let names = suite.templates.iter().map(|template| &template.name);
+        let names: Vec<&str> = names
+            .filter(|name| configured.is_of(name))
+            .map(TemplateName::as_str)
+            .collect();
+        let of_table = cards
+            .iter()
+            .filter(|card| names.contains(&card.template.as_str()));
+        let of_table: Vec<Vec<&str>> = of_table.map(idle_reasons).collect();
+        if names.is_empty() || of_table.len() < names.len() {
+            continue;
+        }
+        for (contract, position) in configured.reasons() {
+            if of_table.iter().all(|idle| idle.contains(&contract)) {
+                let name = &configured.name;
+                let message =
+                    format!("`broken` gives a reason for `{contract}`, which `{name}` keeps");
+                let problem = Problem::new(&configuration.path, message).at(position);
+                problems.push(problem.help("delete this reason"));
+            }
+        }
+    }
+    problems
 }

@@ -10,6 +10,7 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter a
 use rolecall::contract;
 use rolecall::engines::Engines;
 use rolecall::front::Front;
+use rolecall::probe::catalogue;
 use rolecall::suite::Suite;
 use rolecall_model::Dialect;
 
@@ -17,6 +18,9 @@ use crate::home;
 
 /// The variable with which a shell asks for candidates.
 pub(crate) const VARIABLE: &str = "ROLECALL_COMPLETE";
+
+/// The script for bash, which breaks words of ours at colons and equals signs.
+pub(crate) const BASH: &str = include_str!("completion.bash");
 
 /// The candidates that begin with what is typed.
 fn begun(
@@ -62,6 +66,18 @@ pub(crate) fn engines(typed: &OsStr) -> Vec<CompletionCandidate> {
     begun(typed, names)
 }
 
+/// Two engines, separated by a comma.
+pub(crate) fn engine_pairs(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let text = typed.to_string_lossy();
+    let Some((first, second)) = text.rsplit_once(',') else {
+        return engines(typed);
+    };
+    let candidates = engines(OsStr::new(second)).into_iter();
+    candidates
+        .map(|candidate| candidate.add_prefix(format!("{first},")))
+        .collect()
+}
+
 /// The suite around the current folder.
 fn suite() -> Option<Suite> {
     Some(Suite::load_layout(&home::layout().ok()?))
@@ -77,6 +93,17 @@ pub(crate) fn cases(typed: &OsStr) -> Vec<CompletionCandidate> {
     let suite = suite();
     let cases = suite.iter().flat_map(|suite| &suite.cases);
     begun(typed, cases.map(|case| case.id.to_string()))
+}
+
+/// The cases, and the conversations of the report card.
+pub(crate) fn cases_and_probes(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let mut all = cases(typed);
+    let probes = catalogue::ALL.iter();
+    all.extend(begun(
+        typed,
+        probes.map(|probe| format!("probe/{}", probe.name)),
+    ));
+    all
 }
 
 /// A template, or behind a colon a case.

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use rolecall::engines::Engines;
-use rolecall::problem::with_did_you_mean;
+use rolecall::file::is_there;
+use rolecall::invocation;
+use rolecall::problem::{shown, shown_path, with_did_you_mean};
 use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
 use rolecall::reference::Reference;
 use rolecall::replay::Replay;
+use rolecall::saved_run::SavedRun;
 use rolecall::suite::Suite;
 use rolecall_minijinja::Minijinja;
 use rolecall_model::Engine;
@@ -135,9 +138,10 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
     }
     if layout.scripts().join("engines").join(name).is_dir() {
         return Err(Failure::Request(format!(
-            "the engine `{name}` is not set up: {} is not there\n  `scripts/setup-engines {name}` \
-             in a checkout of Rolecall sets it up",
-            program.display()
+            "the engine `{name}` is not set up: {} is not there\n  `scripts/setup-engines {}` in a \
+             checkout of Rolecall sets it up",
+            program.display(),
+            invocation::word(name)
         )));
     }
     Ok(None)
@@ -229,6 +233,13 @@ pub(crate) fn replayed(
     files: &[PathBuf],
     suite: &Suite,
 ) -> Result<Vec<ChosenEngine<'static>>, Failure> {
+    if let Some(missing) = files.iter().find(|file| !is_there(file)) {
+        return Err(Failure::Request(format!(
+            "{}: no such file\n  everything after `--results` is a file with saved results: \
+             filters and engines stand before it",
+            shown_path(missing)
+        )));
+    }
     let replays = Replay::read(files, suite).map_err(|problem| Failure::Problems(vec![problem]))?;
     Ok(replays.into_iter().map(ChosenEngine::Replay).collect())
 }
@@ -275,6 +286,12 @@ pub(crate) fn configured<'e>(
 /// own engines, a reference, or an engine that was set up. Other texts stay as they are.
 pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     let engines = limits.engines();
+    if SavedRun::is_one(Path::new(text)) {
+        return Err(Failure::Request(format!(
+            "{} has saved results, and is no engine\n  such files stand after `--results`",
+            shown(text)
+        )));
+    }
     if engines.by_name(text).is_some() {
         return served(text, limits);
     }

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rolecall::invocation;
 use rolecall::problem::{Problem, did_you_mean};
-use rolecall::protocol::{ProtocolError, ServeError};
+use rolecall::protocol::ProtocolError;
 use rolecall::reference::ReferenceError;
 use rolecall::report::{clean, counted, problems, screen, wrapped};
 use rolecall::run::RunError;
@@ -37,9 +38,6 @@ pub(crate) enum Failure {
     /// The chosen engine cannot be used.
     #[error(transparent)]
     Engine(#[from] ProtocolError),
-    /// Serving an engine ended early.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
     /// A reference cannot be run.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
@@ -58,8 +56,10 @@ impl Failure {
     /// Reports that no input has a name, and suggests the closest name. The input with that name
     /// may be broken.
     pub(crate) fn unknown(what: &str, name: &str, known: &[&str], problems: &[Problem]) -> Failure {
-        let help = did_you_mean(name, known)
-            .unwrap_or_else(|| format!("`rolecall list {what}s` names them all"));
+        let help = did_you_mean(name, known).unwrap_or_else(|| {
+            let list = invocation::command(&format!("list {what}s"));
+            format!("`{list}` names them all")
+        });
         let mut broken = String::new();
         for problem in problems {
             broken.push('\n');

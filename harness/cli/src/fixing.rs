@@ -1,53 +1,183 @@
 //! Looking for fixes of templates, and applying them to their files.
 
+use std::path::Path;
+
 use rolecall::card::Card;
-use rolecall::engines::Engines;
+use rolecall::contract::Contract;
 use rolecall::file::{read_text, write_whole};
 use rolecall::fix::{Fixer, Fixes};
+use rolecall::invocation;
 use rolecall::problem::Problem;
+use rolecall::report::fixes::{ByHand, Fate, TemplateFixes};
+use rolecall::run::Runner;
 use rolecall::suite::Suite;
 use rolecall::tokenizer::Tokenizers;
-use rolecall_model::Template;
+use rolecall_model::{Template, TemplatePart};
 
+use crate::cache::cache_folder;
 use crate::failure::Failure;
 use crate::home;
+use crate::stdin;
 
-/// The conversations whose prompts a fix must not change: those of the built-in suite.
-pub(crate) fn conversations() -> Result<Suite, Failure> {
-    let builtin = home::builtin()?;
-    Ok(Suite::load(
-        &[],
-        &[builtin.conversations()],
-        &[builtin.tools()],
-    ))
+/// What fixes are looked for with.
+pub(crate) struct Search<'s> {
+    runner: &'s Runner<'s>,
+    tokenizers: &'s Tokenizers,
+    /// The conversations whose prompts a fix must not change: those of the built-in suite.
+    conversations: Suite,
+    unsafe_too: bool,
 }
 
-/// The fixes of a template.
-pub(crate) fn find(
-    engines: &Engines,
-    suite: &Suite,
-    (template, card): (&Template, &Card),
-    tokenizers: &Tokenizers,
-    unsafe_too: bool,
-) -> Option<Fixes> {
-    let engine = engines.for_dialect(template.dialect)?;
-    let fixer = Fixer {
-        engine,
-        cases: &suite.cases,
-        tokenizer: tokenizers.of(template),
+impl<'s> Search<'s> {
+    /// A search with the engines of a runner.
+    pub(crate) fn new(
+        runner: &'s Runner<'s>,
+        tokenizers: &'s Tokenizers,
+        unsafe_too: bool,
+    ) -> Result<Search<'s>, Failure> {
+        let builtin = home::builtin()?;
+        Ok(Search {
+            runner,
+            tokenizers,
+            conversations: Suite::load(&[], &[builtin.conversations()], &[builtin.tools()]),
+            unsafe_too,
+        })
+    }
+
+    /// The fixes of a template's broken contracts, of those that are chosen. The card is its whole
+    /// one.
+    pub(crate) fn fixes(
+        &self,
+        template: &Template,
+        card: &Card,
+        is_chosen: impl Fn(&Contract) -> bool + Send,
+    ) -> Fixes {
+        let Some(engine) = self.runner.engine(template.dialect) else {
+            return Fixes::default();
+        };
+        let fixer = Fixer {
+            engine,
+            cases: &self.conversations.cases,
+            tokenizer: self.tokenizers.of(template),
+            unsafe_too: self.unsafe_too,
+        };
+        self.runner
+            .on_its_threads(|| fixer.fixes(template, card, is_chosen))
+    }
+}
+
+/// Why a template's file is left alone, if it is.
+pub(crate) fn by_hand(template: &Template) -> Option<ByHand> {
+    if stdin::is_shown(&template.path) {
+        return Some(ByHand::StandardInput);
+    }
+    if let Some(owner) = owner(&template.path) {
+        let is_whole = template.part == TemplatePart::Whole;
+        return Some(ByHand::Kept {
+            owner,
+            copy: is_whole.then(|| copy(&template.path)),
+        });
+    }
+    let key = template.part.key()?;
+    Some(ByHand::InOtherFile(key.to_owned()))
+}
+
+/// The command that copies a file into the current folder and fixes the copy.
+fn copy(path: &Path) -> String {
+    let quoted = |text: &str| {
+        let quoted = shlex::try_quote(text);
+        quoted.map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
     };
-    Some(fixer.fixes(template, card, unsafe_too))
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // A file of Ollama's has no ending.
+    let name = if name.ends_with(".jinja") {
+        name.into_owned()
+    } else {
+        "chat_template.jinja".to_owned()
+    };
+    let check = invocation::command(&format!("check {} --fix", quoted(&name)));
+    let program = if cfg!(windows) { "copy" } else { "cp" };
+    let path = quoted(&path.to_string_lossy());
+    format!("{program} {path} {} && {check}", quoted(&name))
+}
+
+/// Whose a file is that other programs keep: they expect it as it was fetched.
+fn owner(path: &Path) -> Option<&'static str> {
+    let real = path.canonicalize().ok();
+    let paths = [Some(path), real.as_deref()];
+    let mut folders = paths.into_iter().flatten().flat_map(Path::ancestors);
+    folders.find_map(|folder| {
+        let name = folder.file_name()?.to_string_lossy();
+        // `models--org--name/{blobs,refs,snapshots}`
+        let is_of_hub = ["models--", "datasets--", "spaces--"]
+            .iter()
+            .any(|kind| name.starts_with(kind));
+        if is_of_hub && (folder.join("snapshots").is_dir() || folder.join("blobs").is_dir()) {
+            return Some("the cache of Hugging Face");
+        }
+        if folder.join("manifests").is_dir() && folder.join("blobs").is_dir() {
+            return Some("a store of Ollama");
+        }
+        let cache = cache_folder()?.canonicalize().ok()?;
+        (folder == cache).then_some("Rolecall's own cache")
+    })
+}
+
+/// Why the file of a template is not changed, as an error.
+pub(crate) fn refusal(template: &Template, typed: &str) -> Option<Problem> {
+    let Some(ByHand::Kept { owner, copy }) = by_hand(template) else {
+        return None;
+    };
+    let message = format!(
+        "it belongs to {owner}, where other programs expect it as it was fetched: nothing is written there"
+    );
+    let help = if let Some(copy) = copy {
+        format!("fix a copy: {copy}")
+    } else {
+        let check = invocation::command(&format!("check {typed}"));
+        format!("`{check}` shows the patches: apply them to a copy, by hand")
+    };
+    Some(Problem::new(&template.path, message).help(help))
+}
+
+/// Refuses to mend what came on standard input.
+pub(crate) fn hold_files(paths: &[std::path::PathBuf]) -> Result<(), Failure> {
+    if paths.iter().any(|path| path == Path::new(stdin::NAME)) {
+        return Err(Failure::Request(
+            "standard input has no file that --fix could change\n  save the template into a file, \
+             and name that; or add --dry-run to see the patches"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// Writes the mended source into the template's file, whole or not at all.
-pub(crate) fn apply(template: &Template, fixes: &Fixes) -> Result<(), Failure> {
+pub(crate) fn apply(template: &Template, fixes: &TemplateFixes) -> Result<(), Problem> {
+    let by_hand = "nothing was written: the patch is shown, to be applied by hand";
     let text = read_text(&template.path)?;
     if text != *template.source {
-        return Err(
-            Problem::new(&template.path, "is not the template's source alone")
-                .help("nothing was written: apply the patch by hand")
-                .into(),
-        );
+        let message = "the file has changed since it was read";
+        return Err(Problem::new(&template.path, message).help("run the command again"));
     }
-    Ok(write_whole(&template.path, fixes.source.as_bytes())?)
+    write_whole(&template.path, fixes.fixes.source.as_bytes()).map_err(|mut problem| {
+        let help = if template.path.is_symlink() {
+            "name the file that the link leads to"
+        } else if problem.message.contains("read-only") {
+            "make it writable, and run the command again"
+        } else {
+            by_hand
+        };
+        problem.help = Some(help.to_owned());
+        problem
+    })
+}
+
+/// What becomes of the fixes of a template where nothing is written.
+pub(crate) fn fate_of_shown(template: &Template, is_dry: bool) -> Fate {
+    match by_hand(template) {
+        Some(by_hand) => Fate::ByHand(by_hand),
+        None if is_dry => Fate::Shown,
+        None => Fate::Offered,
+    }
 }

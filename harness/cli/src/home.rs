@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rolecall::configuration::Configuration;
+use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::lock::FolderLock;
 use rolecall::owner;
@@ -22,6 +23,7 @@ static IS_BUILTIN: OnceLock<bool> = OnceLock::new();
 pub(crate) fn choose(is_builtin: bool) {
     // The first caller decides.
     let _ = IS_BUILTIN.set(is_builtin);
+    invocation::set_builtin(is_builtin);
 }
 
 fn is_builtin_asked() -> bool {
@@ -96,11 +98,11 @@ pub(crate) fn writable_layout() -> Result<Layout, Failure> {
         {
             return Err(refusal);
         }
-        return Err(Failure::Request(
-            "there is no suite here, and the built-in one is not to be changed\n  `rolecall init` \
-             makes a suite of your own in this folder"
-                .to_owned(),
-        ));
+        return Err(Failure::Request(format!(
+            "there is no suite here, and the built-in one is not to be changed\n  `{}` makes a \
+             suite of your own in this folder",
+            invocation::command("init")
+        )));
     }
     Ok(layout)
 }

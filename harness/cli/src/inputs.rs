@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
+use rolecall::configuration::ConfiguredTemplate;
 use rolecall::expectations::Expectations;
 use rolecall::file::is_there;
 use rolecall::layout::Layout;
 use rolecall::problem::{Problem, did_you_mean};
 use rolecall::report::{clean, problems};
+use rolecall::source;
 use rolecall::suite::{Pair, Suite, templates_of};
+use rolecall_model::{Template, TemplateName};
 
 use crate::args::{SetArguments, SourceArguments};
 use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};
 use crate::home;
-use crate::sources::{NOT_THERE, Sources};
+use crate::sources::{self, NOT_THERE, Sources};
 use crate::stdin;
 
 /// The inputs of a command.
@@ -54,51 +57,171 @@ pub(crate) fn is_place(text: &str) -> bool {
     is_there(Path::new(text)) || text.contains(['/', '\\', ':']) || text == stdin::NAME
 }
 
+/// A template of the user's suite, as an argument names it: by its name, or by the file or folder
+/// that the suite names as its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OwnTemplate {
+    /// Its name. A source with several templates has this name before theirs.
+    pub(crate) name: String,
+    /// The only template file of the source that the argument names.
+    file: Option<PathBuf>,
+}
+
+impl OwnTemplate {
+    /// The same templates, in whichever files they are.
+    pub(crate) fn in_any_file(self) -> OwnTemplate {
+        OwnTemplate { file: None, ..self }
+    }
+
+    /// Whether a source with this name in `rolecall.toml` has the templates.
+    pub(crate) fn is_of(&self, key: &TemplateName) -> bool {
+        self.name == key.as_str() || self.name.starts_with(&format!("{key}."))
+    }
+
+    /// Whether one of the templates can have this name.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        name == self.name || name.starts_with(&format!("{}.", self.name))
+    }
+
+    /// Whether this is one of the templates that the argument names.
+    fn is(&self, template: &Template) -> bool {
+        let is_file = |file: &PathBuf| is_same(file, &template.path);
+        self.has_name(template.name.as_str()) && self.file.as_ref().is_none_or(is_file)
+    }
+}
+
+/// Whether two paths lead to the same file or folder.
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// The template of the suite that an argument names, as [`own_template`] finds it. If something else
+/// has the name, too, this says how to name that.
+pub(crate) fn named_template(layout: &Layout, text: &str) -> Option<OwnTemplate> {
+    let found = own_template(layout, text)?;
+    let path = Path::new(text);
+    if found.name == text
+        && is_there(path)
+        && of_source(layout, path).is_none_or(|of_path| of_path.name != text)
+    {
+        tell(&format!(
+            "`{text}` is the template of {layout}; ./{text} is the file or folder of that name"
+        ));
+    }
+    Some(found)
+}
+
+/// The template of the suite that an argument names. Its name comes before a file or folder of that
+/// name, because messages name templates so; nobody has chosen the names of the built-in suite.
+pub(crate) fn own_template(layout: &Layout, text: &str) -> Option<OwnTemplate> {
+    let path = Path::new(text);
+    let is_word = !text.contains(['/', '\\', ':']) && text != stdin::NAME;
+    let named = |name: &str| OwnTemplate {
+        name: name.to_owned(),
+        file: None,
+    };
+    let Some(configuration) = layout.configuration() else {
+        let can_be = is_word && !(layout.is_read_only() && is_there(path));
+        let is_known = can_be && template_names(layout).iter().any(|name| name == text);
+        return is_known.then(|| named(text));
+    };
+    let mut templates = configuration.templates.iter();
+    if is_word && templates.any(|one| one.name.as_str() == text) {
+        return Some(named(text));
+    }
+    if is_there(path) {
+        return of_source(layout, path);
+    }
+    // One of the templates of a source with several.
+    let key = configuration.templates.iter().find(|one| {
+        let behind = text.strip_prefix(one.name.as_str());
+        is_word && behind.is_some_and(|rest| rest.starts_with('.'))
+    })?;
+    let layout = layout.with_templates(|name| *name == key.name);
+    let suite = Suite::templates_around(&fetched(&layout), &[]);
+    let found = suite.template(&TemplateName::new(text));
+    found.is_some().then(|| named(text))
+}
+
+/// The template with a source. None if several have it: each has its own settings.
+fn of_source(layout: &Layout, path: &Path) -> Option<OwnTemplate> {
+    let templates = &layout.configuration()?.templates;
+    let of = |path: &Path| {
+        let same = |one: &&ConfiguredTemplate| {
+            let local = one.local.as_ref();
+            local.is_ok_and(|local| is_same(local, path))
+        };
+        let mut with_source = templates.iter().filter(same);
+        let one = with_source.next().filter(|_| with_source.next().is_none());
+        one.map(|one| one.name.to_string())
+    };
+    if let Some(name) = of(path) {
+        return Some(OwnTemplate { name, file: None });
+    }
+    // A file of a model stands for its folder.
+    let folder = path.canonicalize().ok()?.parent()?.to_path_buf();
+    let extension = path.extension().unwrap_or_default();
+    if !source::is_model(&folder) || !["jinja", "json"].iter().any(|known| extension == *known) {
+        return None;
+    }
+    let file = (extension == "jinja").then(|| path.to_path_buf());
+    of(&folder).map(|name| OwnTemplate { name, file })
+}
+
 /// Loads the named templates, or the suite's own if none is named, and no cases.
 pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
     let layout = home::layout()?;
-    let (suite_names, named) = names_and_places(&layout, named);
-    let sources = Sources::find(&named, set)?;
-    let mut suite = if suite_names.is_empty() && named.is_empty() || !sources.paths().is_empty() {
-        Suite::templates_around(&fetched_unless(&layout, &named), sources.paths())
+    let (own, places) = own_and_places(&layout, named);
+    let mut suite = if own.is_empty() || !places.is_empty() {
+        let sources = Sources::find(&places, set)?;
+        let mut suite = if places.is_empty() || !sources.paths().is_empty() {
+            Suite::templates_around(&fetched_unless(&layout, &places), sources.paths())
+        } else {
+            Suite::default()
+        };
+        sources.settle(&mut suite);
+        suite
     } else {
         Suite::default()
     };
-    sources.settle(&mut suite);
     for problem in &mut suite.problems {
         if problem.message == NOT_THERE && problem.help.is_none() {
             let name = problem.path.to_string_lossy();
             problem.help = did_you_mean(&name, template_names(&layout));
         }
     }
-    suite.add_templates(of_suite(&layout, &suite_names));
+    let of_suite = of_suite(&layout, &own, set, |layout| {
+        Suite::templates_around(layout, &[])
+    })?;
+    for one in &own {
+        let is_found = of_suite.templates.iter().any(|template| one.is(template));
+        if !is_found && of_suite.problems.is_empty() {
+            suite.problems.push(Problem {
+                help: did_you_mean(&one.name, template_names(&layout)),
+                ..Problem::new(&one.name, NOT_THERE)
+            });
+        }
+    }
+    suite.add_templates(of_suite);
     problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
 }
 
-/// The names of templates of the suite among some arguments, and the other arguments, which are
-/// places.
-fn names_and_places(layout: &Layout, named: &[PathBuf]) -> (Vec<String>, Vec<PathBuf>) {
-    let mut known: Option<Vec<String>> = None;
-    let (mut of_suite, mut places) = (Vec::new(), Vec::new());
+/// The templates of the suite among some arguments, and the other arguments, which are places.
+fn own_and_places(layout: &Layout, named: &[PathBuf]) -> (Vec<OwnTemplate>, Vec<PathBuf>) {
+    let (mut own, mut places) = (Vec::new(), Vec::new());
     for argument in named {
-        let text = argument.to_string_lossy();
-        let is_known = !is_place(&text)
-            && known
-                .get_or_insert_with(|| template_names(layout))
-                .iter()
-                .any(|name| *name == text);
-        if is_known {
-            of_suite.push(text.into_owned());
-        } else {
-            places.push(argument.clone());
+        match named_template(layout, &argument.to_string_lossy()) {
+            Some(template) if own.contains(&template) => {}
+            Some(template) => own.push(template),
+            None => places.push(argument.clone()),
         }
     }
-    (of_suite, places)
+    (own, places)
 }
 
 /// The names of a suite's templates.
-fn template_names(layout: &Layout) -> Vec<String> {
+pub(crate) fn template_names(layout: &Layout) -> Vec<String> {
     if let Some(configuration) = layout.configuration() {
         let templates = configuration.templates.iter();
         return templates.map(|one| one.name.to_string()).collect();
@@ -108,21 +231,43 @@ fn template_names(layout: &Layout) -> Vec<String> {
     templates.map(|one| one.name.to_string()).collect()
 }
 
-/// The templates of the suite with these names.
-fn of_suite(layout: &Layout, names: &[String]) -> Suite {
-    if names.is_empty() {
-        return Suite::default();
+/// These templates of the suite, with the user's settings over their own. `load` loads the suite.
+fn of_suite(
+    layout: &Layout,
+    asked: &[OwnTemplate],
+    set: &SetArguments,
+    load: impl Fn(&Layout) -> Suite,
+) -> Result<Suite, Failure> {
+    if asked.is_empty() {
+        return Ok(Suite::default());
     }
-    let layout = layout.with_templates(|name| names.iter().any(|asked| *asked == name.as_str()));
-    let mut suite = Suite::templates_around(&fetched(&layout), &[]);
-    suite.templates.retain(|template| {
-        let own = template.name.as_str();
-        let is_of = |name: &String| {
-            own == name || layout.configuration().is_some() && own.starts_with(&format!("{name}."))
-        };
-        names.iter().any(is_of)
-    });
+    set.check(false)?;
+    let layout = layout.with_templates(|name| asked.iter().any(|one| one.is_of(name)));
+    let mut suite = load(&fetched(&layout));
     suite
+        .templates
+        .retain(|template| asked.iter().any(|one| one.is(template)));
+    sources::set_all(set, &mut suite);
+    Ok(suite)
+}
+
+/// Loads a template of the suite with the named cases, or the suite's own if none is named.
+pub(crate) fn find_own(
+    layout: &Layout,
+    template: &OwnTemplate,
+    cases: &[PathBuf],
+    set: &SetArguments,
+) -> Result<Inputs, Failure> {
+    let asked = std::slice::from_ref(template);
+    let suite = of_suite(layout, asked, set, |layout| {
+        Suite::load_around(layout, &[], cases)
+    })?;
+    let is_as_accepted = cases.is_empty() && set.is_empty();
+    Ok(Inputs {
+        suite,
+        layout: is_as_accepted.then(|| layout.clone()),
+        origin: origin(layout, &[], cases),
+    })
 }
 
 /// Loads the named templates, or the suite's own if none is named, and the suite's cases.
@@ -131,12 +276,15 @@ pub(crate) fn load_templates_with_cases(
     set: &SetArguments,
 ) -> Result<Suite, Failure> {
     let layout = home::layout()?;
-    let (suite_names, named) = names_and_places(&layout, named);
-    let mut suite = find(&named, &[], set)?.suite;
-    if named.is_empty() && !suite_names.is_empty() {
-        suite.templates.clear();
-    }
-    suite.add_templates(of_suite(&layout, &suite_names));
+    let (own, places) = own_and_places(&layout, named);
+    let load = |layout: &Layout| Suite::load_around(layout, &[], &[]);
+    let suite = if own.is_empty() || !places.is_empty() {
+        let mut suite = find(&places, &[], set)?.suite;
+        suite.add_templates(of_suite(&layout, &own, set, load)?);
+        suite
+    } else {
+        of_suite(&layout, &own, set, load)?
+    };
     problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
 }
@@ -182,6 +330,11 @@ pub(crate) fn find(
         Suite::default()
     };
     sources.settle(&mut suite);
+    for problem in &mut suite.problems {
+        if problem.message == NOT_THERE && problem.help.is_none() && cases.contains(&problem.path) {
+            problem.help = sources::near(&problem.path);
+        }
+    }
     Ok(Inputs {
         suite,
         layout: None,

@@ -16,6 +16,7 @@ mod trust;
 mod home;
 
 mod completion;
+mod terminal;
 
 mod args;
 
@@ -36,6 +37,7 @@ mod side;
 
 mod engines;
 mod page;
+mod references;
 
 #[cfg(feature = "fetch")]
 mod served;
@@ -67,6 +69,10 @@ use rolecall_model::guard;
 
 use failure::{Failure, Status, complain};
 use output::Sink;
+
+/// The exit code that a shell gives for a program that wrote into a closed pipe: 128 and the number
+/// of SIGPIPE.
+const CLOSED_PIPE: u8 = 141;
 
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
@@ -112,7 +118,10 @@ fn meant(error: &clap::Error) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
         return None;
     };
-    inputs::is_place(word).then(|| format!("rolecall check {}", shown(word)))
+    inputs::is_place(word).then(|| {
+        let command = invocation::command(&format!("check {}", invocation::word(word)));
+        shown(&command)
+    })
 }
 
 /// Starts the threads that read files side by side. If the system gives no more threads, this one
@@ -150,9 +159,10 @@ pub fn main() -> ExitCode {
             Status::BadInput.into()
         }
         Ok(status) => status.into(),
-        // The reader closed the pipe, as `| head` does.
+        // The program that asked is gone. A command with a result of its own does not end here: it
+        // ends as it would with a reader.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
+            ExitCode::from(CLOSED_PIPE)
         }
         Err(failure) => {
             complain(&failure.to_string());

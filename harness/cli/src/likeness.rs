@@ -1,37 +1,63 @@
 //! Templates beside their bases: which base a template has, and how the two differ.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rolecall::base;
 use rolecall::beside::probes_beside;
 use rolecall::comparison::{CardChange, Comparison, SideKind};
 use rolecall::configuration::{ConfiguredBase, ConfiguredTemplate};
+use rolecall::engines::Engines;
+use rolecall::file::is_there;
+use rolecall::held_base::HeldBase;
+use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
 use rolecall_model::Template;
 
-use crate::args::{CheckArguments, SourceArguments};
+use crate::args::{CheckArguments, SetArguments, SourceArguments};
 use crate::cache::cache_folder;
 use crate::failure::Failure;
 use crate::side::{self, DiffSide};
-use crate::{home, setup};
+use crate::{cards, home, inputs, setup};
 
 /// The word for the base that a template's own files name.
 const OWN: &str = "base";
-
-/// A template beside its base.
-pub(crate) struct Likeness {
-    /// A is the base.
-    pub(crate) comparison: Comparison,
-    /// What is known to differ, and does not.
-    pub(crate) stale: Vec<Problem>,
-}
 
 /// Where the base of a template is, and what is known of it.
 struct Base {
     text: String,
     configured: Option<ConfiguredBase>,
+}
+
+impl Base {
+    fn of_configured(known: ConfiguredBase) -> Base {
+        Base {
+            text: known.source.to_string_lossy().into_owned(),
+            configured: Some(known),
+        }
+    }
+
+    /// Why the base cannot be compared with, as a problem of the suite's file. A failure stays one if
+    /// the user named the base on the command line.
+    fn problem(&self, of: &Template, failure: Failure) -> Result<Problem, Failure> {
+        let layout = home::layout()?;
+        let is_configured = |known: &&ConfiguredBase| known.source == Path::new(&self.text);
+        let known = self.configured.as_ref().filter(is_configured);
+        let (Some(known), Some(file)) = (known, layout.configuration()) else {
+            return Err(failure);
+        };
+        let text = failure.to_string();
+        let (first, rest) = match text.split_once("\n  ") {
+            Some((first, rest)) => (first, Some(rest.to_owned())),
+            None => (text.as_str(), None),
+        };
+        let message = format!("the base of `{}`: {first}", of.name);
+        Ok(Problem {
+            help: rest,
+            ..Problem::new(&file.path, message).at(known.position)
+        })
+    }
 }
 
 /// Whether templates are to be compared with bases: the user says so, or the suite's file does for
@@ -40,40 +66,87 @@ pub(crate) fn is_asked_for(arguments: &CheckArguments) -> Result<bool, Failure> 
     if arguments.like.is_some() {
         return Ok(true);
     }
-    if !arguments.paths.is_empty() || arguments.fix {
+    if arguments.fix {
         return Ok(false);
     }
-    Ok(configured()?.iter().any(|template| template.base.is_some()))
+    Ok(configured(arguments)?
+        .iter()
+        .any(|template| template.base.is_some()))
 }
 
-/// The templates of the suite's file.
-fn configured() -> Result<Vec<ConfiguredTemplate>, Failure> {
+/// The templates of the suite's file that are checked.
+fn configured(arguments: &CheckArguments) -> Result<Vec<ConfiguredTemplate>, Failure> {
     let layout = home::layout()?;
-    let configuration = layout.configuration();
-    Ok(configuration.map_or_else(Vec::new, |configuration| configuration.templates.clone()))
+    let Some(configuration) = layout.configuration() else {
+        return Ok(Vec::new());
+    };
+    let paths = arguments.paths.iter();
+    let asked = paths.filter_map(|path| inputs::own_template(&layout, &path.to_string_lossy()));
+    let asked: Vec<_> = asked.collect();
+    let templates = configuration.templates.iter();
+    let is_asked = |one: &&ConfiguredTemplate| {
+        arguments.paths.is_empty() || asked.iter().any(|asked| asked.is_of(&one.name))
+    };
+    Ok(templates.filter(is_asked).cloned().collect())
 }
 
-/// Compares each template that has a base with it.
+/// Compares each template that has a base with it. Bases of the suite's file that cannot be read are
+/// problems of that file.
 pub(crate) fn compare(
     arguments: &CheckArguments,
     runner: &Runner<'_>,
     suite: &Suite,
-) -> Result<Vec<Likeness>, Failure> {
-    let configured = configured()?;
-    let mut found = Vec::new();
+) -> Result<(Vec<HeldBase>, Vec<Problem>), Failure> {
+    let configured = configured(arguments)?;
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
     for template in &suite.templates {
-        let own = template.name.as_str();
-        // A source with several templates gives each its own name behind the name of the table.
-        let known = configured
-            .iter()
-            .find(|one| own == one.name.as_str() || own.starts_with(&format!("{}.", one.name)));
-        let known = known.and_then(|one| one.base.clone());
+        let known = known_base(&configured, template);
         let Some(base) = base_of(arguments, template, known)? else {
             continue;
         };
-        found.push(compare_one(arguments, runner, (suite, template), &base)?);
+        let (set, same) = (&arguments.set, &arguments.same);
+        match compare_one(set, same, runner, (suite, template), &base) {
+            Ok(one) => found.push(one),
+            Err(failure) => problems.push(base.problem(template, failure)?),
+        }
     }
-    Ok(found)
+    Ok((found, problems))
+}
+
+/// The base that the suite's file names for a template.
+fn known_base(configured: &[ConfiguredTemplate], template: &Template) -> Option<ConfiguredBase> {
+    let exact = configured.iter().find(|one| one.name == template.name);
+    let known = exact.or_else(|| configured.iter().find(|one| one.is_of(&template.name)));
+    known.and_then(|one| one.base.clone())
+}
+
+/// The templates of a suite that are not as the bases that its file names, and the bases that cannot
+/// be read. As with report cards, a template counts only if all its pairs are there.
+pub(crate) fn held(
+    layout: &Layout,
+    suite: &Suite,
+    pairs: &[Pair<'_>],
+    engines: &Engines,
+    jobs: Option<usize>,
+) -> Result<(Vec<HeldBase>, Vec<Problem>), Failure> {
+    let (mut held, mut problems) = (Vec::new(), Vec::new());
+    let Some(configuration) = layout.configuration() else {
+        return Ok((held, problems));
+    };
+    let runner = Runner::new(engines, &[], jobs)?;
+    for template in cards::whole(suite, pairs) {
+        let Some(known) = known_base(&configuration.templates, template) else {
+            continue;
+        };
+        let base = Base::of_configured(known);
+        let nothing = SetArguments::default();
+        match compare_one(&nothing, &[], &runner, (suite, template), &base) {
+            Ok(one) if one.is_as_expected() => {}
+            Ok(one) => held.push(one),
+            Err(failure) => problems.push(base.problem(template, failure)?),
+        }
+    }
+    Ok((held, problems))
 }
 
 /// The base of a template. None if nobody asked for one.
@@ -82,12 +155,8 @@ fn base_of(
     template: &Template,
     known: Option<ConfiguredBase>,
 ) -> Result<Option<Base>, Failure> {
-    let of_configured = |known: ConfiguredBase| Base {
-        text: known.source.to_string_lossy().into_owned(),
-        configured: Some(known),
-    };
     match (arguments.like.as_deref(), known) {
-        (None | Some(OWN), Some(known)) => Ok(Some(of_configured(known))),
+        (None | Some(OWN), Some(known)) => Ok(Some(Base::of_configured(known))),
         (None, None) => Ok(None),
         (Some(OWN), None) => match named_base(arguments, template)? {
             Some(name) => Ok(Some(Base {
@@ -122,23 +191,36 @@ fn named_base(arguments: &CheckArguments, template: &Template) -> Result<Option<
 }
 
 fn compare_one(
-    arguments: &CheckArguments,
+    set: &SetArguments,
+    same: &[(String, String)],
     runner: &Runner<'_>,
     (suite, own): (&Suite, &Template),
     base: &Base,
-) -> Result<Likeness, Failure> {
+) -> Result<HeldBase, Failure> {
     let sources = SourceArguments {
         templates: Vec::new(),
-        set: arguments.set.clone(),
+        set: set.clone(),
         cases: Vec::new(),
     };
-    let DiffSide::Templates(other, _files) = side::find(&base.text, &sources)? else {
+    // A base is written as a source is: it is a path, also where a template has that name.
+    let path = Path::new(&base.text);
+    let named = inputs::own_template(&home::layout()?, &base.text);
+    let is_name = named.is_some_and(|named| named.has_name(&base.text));
+    let place = if base.configured.is_some() && is_name && is_there(path) {
+        Path::new(".").join(path).to_string_lossy().into_owned()
+    } else {
+        base.text.clone()
+    };
+    let DiffSide::Templates(other, _files) = side::find(&place, &sources)? else {
         return Err(Failure::Request(format!(
             "`{}` is a saved run: a base is a template or a model",
             base.text
         )));
     };
-    setup::report_input(runner, &other)?;
+    let problems = setup::problems(runner, &other);
+    if !problems.is_empty() {
+        return Err(Failure::Problems(problems));
+    }
     let templates = other.templates.as_slice();
     let twin = templates.iter().find(|template| template.name == own.name);
     let Some(twin) = twin.or(match templates {
@@ -153,7 +235,14 @@ fn compare_one(
             ),
         }));
     };
-    let mut tokens = arguments.same.clone();
+    if is_same(twin, own) {
+        return Err(Failure::Request(format!(
+            "`{}` is the template itself, so there is nothing to compare\n  name the template that \
+             it was made from",
+            base.text
+        )));
+    }
+    let mut tokens = same.to_vec();
     tokens.extend(
         base.configured
             .iter()
@@ -166,7 +255,10 @@ fn compare_one(
         [pairs_of(&other, twin), pairs_of(suite, own)],
     );
     let both = [twin.clone(), own.clone()];
-    let (tokenizers, _) = setup::tokenizers(&both)?;
+    let (tokenizers, problems) = setup::tokenizers(&both);
+    if !problems.is_empty() {
+        return Err(Failure::Problems(problems));
+    }
     let cards = runner.examine(&both, &tokenizers).results;
     if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
         pairing.card = Some(CardChange::between(one, other));
@@ -197,10 +289,18 @@ fn compare_one(
         }
         .help("delete this line of `differs`")
     });
-    Ok(Likeness {
+    Ok(HeldBase {
+        template: own.name.to_string(),
+        path: own.path.clone(),
         stale: stale.collect(),
         comparison,
     })
+}
+
+/// Whether two templates are one: the same part of the same file.
+fn is_same(one: &Template, other: &Template) -> bool {
+    let real = |template: &Template| template.path.canonicalize().ok();
+    one.part == other.part && real(one).is_some() && real(one) == real(other)
 }
 
 /// The pairs of a template with the cases of its suite.

@@ -3,7 +3,7 @@
 // The exact bytes of results for programs leave here.
 #![allow(clippy::disallowed_methods)]
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
@@ -13,6 +13,7 @@ use rolecall::report::screen::{self, Screen};
 
 use crate::args::{Command, OutputArguments};
 use crate::failure::{Failure, tell};
+use crate::terminal::width;
 
 /// The output stream of a command.
 pub(crate) struct Sink {
@@ -20,6 +21,8 @@ pub(crate) struct Sink {
     /// The last line so far, if the user wants only that one.
     last: Option<Vec<u8>>,
     is_exact: bool,
+    /// Whether a program asks and waits for answers. Without it there is nothing to do.
+    is_protocol: bool,
 }
 
 enum Destination {
@@ -33,6 +36,8 @@ enum Destination {
         text: Vec<u8>,
         is_exact: bool,
     },
+    /// The reader closed the pipe, as `| head` does. The command still finds out how it ends.
+    Nobody,
 }
 
 impl Sink {
@@ -54,20 +59,21 @@ impl Sink {
             is_quiet: arguments.quiet,
         });
         let is_exact = command.is_exact();
+        let files = arguments.output.iter().map(PathBuf::as_path);
+        if let Some(path) = files.chain(command.files()).find(|path| !has_folder(path)) {
+            let folder = path.parent().unwrap_or(path).display();
+            return Err(Failure::Request(format!(
+                "{}: there is no folder {folder} for it\n  make the folder first, or name another \
+                 file",
+                path.display()
+            )));
+        }
         let to = match &arguments.output {
             Some(_) if matches!(command, Command::Serve(_)) => {
                 return Err(Failure::Request(
                     "`serve` answers while it is asked: its answers cannot go into a file"
                         .to_owned(),
                 ));
-            }
-            Some(path) if !has_folder(path) => {
-                let folder = path.parent().unwrap_or(path).display();
-                return Err(Failure::Request(format!(
-                    "{}: there is no folder {folder} for it\n  make the folder first, or name \
-                     another file",
-                    path.display()
-                )));
             }
             Some(path) => Destination::File {
                 path: path.clone(),
@@ -84,19 +90,21 @@ impl Sink {
             to,
             last: is_last_wanted.then(Vec::new),
             is_exact,
+            is_protocol: is_protocol(command),
         })
     }
 
     /// Finishes the result. If it goes to a file, the file exists from now on.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         if let Some(last) = self.last.take() {
-            self.to.write_all(&last)?;
+            self.write_all(&last)?;
         }
         match self.to {
-            Destination::Exact(mut out) => Ok(out.flush()?),
+            Destination::Nobody => Ok(()),
+            Destination::Exact(mut out) => Ok(heard(out.flush())?),
             Destination::Shown(out) => {
                 let has_replaced = out.has_replaced();
-                out.finish()?;
+                heard(out.finish().map(drop))?;
                 if self.is_exact && has_replaced {
                     tell(
                         "characters that a terminal would obey are shown as ⟦U+…⟧: a pipe or \
@@ -129,6 +137,14 @@ impl Sink {
     }
 }
 
+/// A result, unless nobody hears it any more.
+fn heard(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 /// Whether there is a folder for a file.
 fn has_folder(path: &Path) -> bool {
     match path.parent() {
@@ -148,6 +164,7 @@ impl Write for Destination {
             Destination::Exact(out) => out.write(bytes),
             Destination::Shown(out) => out.write(bytes),
             Destination::File { text, .. } => text.write(bytes),
+            Destination::Nobody => Ok(bytes.len()),
         }
     }
 
@@ -155,7 +172,7 @@ impl Write for Destination {
         match self {
             Destination::Exact(out) => out.flush(),
             Destination::Shown(out) => out.flush(),
-            Destination::File { .. } => Ok(()),
+            Destination::File { .. } | Destination::Nobody => Ok(()),
         }
     }
 }
@@ -163,7 +180,13 @@ impl Write for Destination {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(last) = &mut self.last else {
-            return self.to.write(bytes);
+            return match self.to.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe && !self.is_protocol => {
+                    self.to = Destination::Nobody;
+                    Ok(bytes.len())
+                }
+                written => written,
+            };
         };
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let is_new = last.is_empty() || last.ends_with(b"\n");
@@ -180,38 +203,12 @@ impl Write for Sink {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
-}
-
-/// The columns of a stream's terminal. Without a terminal, the variable `COLUMNS` decides, if it is
-/// set.
-fn width(stream: &(impl IsTerminal + Terminal)) -> Option<usize> {
-    let terminal = stream
-        .is_terminal()
-        .then(|| stream.columns())
-        .flatten()
-        .map(usize::from);
-    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal.or_else(said).filter(|columns| *columns > 0)
-}
-
-/// A stream that may be a terminal.
-trait Terminal {
-    fn columns(&self) -> Option<u16>;
-}
-
-#[cfg(unix)]
-impl<T: std::os::fd::AsFd> Terminal for T {
-    fn columns(&self) -> Option<u16> {
-        terminal_size::terminal_size_of(self).map(|(width, _)| width.0)
-    }
-}
-
-#[cfg(windows)]
-impl<T: std::os::windows::io::AsHandle> Terminal for T {
-    fn columns(&self) -> Option<u16> {
-        terminal_size::terminal_size_of(self).map(|(width, _)| width.0)
+        let flushed = self.to.flush();
+        if self.is_protocol {
+            flushed
+        } else {
+            heard(flushed)
+        }
     }
 }
 
@@ -228,6 +225,7 @@ mod tests {
             },
             last: Some(Vec::new()),
             is_exact: true,
+            is_protocol: false,
         };
         for piece in pieces {
             sink.write_all(piece.as_bytes()).unwrap();

@@ -6,8 +6,11 @@
 // The folder is new, and nobody else knows its name.
 #![allow(clippy::disallowed_methods)]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use rolecall::file::is_there;
+use rolecall::invocation;
 use rolecall::problem::{closest, meant};
 use rolecall::suite::Suite;
 use rolecall::template_file::sidecar;
@@ -42,6 +45,8 @@ pub(crate) struct RevisionFiles {
     prefix: String,
     /// The requested path, in the folder.
     pub(crate) path: PathBuf,
+    /// The same path in the user's files, if there is such a path.
+    pub(crate) now: Option<PathBuf>,
 }
 
 /// A file that Git has below a path.
@@ -132,7 +137,9 @@ impl<'t> Revision<'t> {
         let root = folder.path().join(self.repository());
         std::fs::create_dir_all(&root)?;
         self.write(&wanted, &root)?;
+        let now = self.top().map(|top| top.join(&path));
         Ok(RevisionFiles {
+            now: now.filter(|path| is_there(path)),
             path: if path.is_empty() {
                 root
             } else {
@@ -189,11 +196,17 @@ impl<'t> Revision<'t> {
             self.name,
         ])?;
         let all = String::from_utf8_lossy(&all).into_owned();
-        let help = closest(path, all.split('\0')).map_or_else(
+        let files = all.split('\0').map(Path::new);
+        let names: BTreeSet<_> = files
+            .flat_map(Path::ancestors)
+            .filter_map(Path::to_str)
+            .filter(|name| !name.is_empty())
+            .collect();
+        let help = closest(path, names.iter().copied()).map_or_else(
             || {
                 format!(
                     "`git ls-tree -r --name-only {}` lists what there is",
-                    self.name
+                    invocation::word(self.name)
                 )
             },
             |near| meant(format_args!("{}:{near}", self.name)),
@@ -234,12 +247,15 @@ impl<'t> Revision<'t> {
         Ok(entries)
     }
 
+    /// The folder that holds the repository.
+    fn top(&self) -> Option<PathBuf> {
+        let top = self.git(&["rev-parse", "--show-toplevel"]).ok()?;
+        Some(PathBuf::from(String::from_utf8_lossy(&top).trim_end()))
+    }
+
     /// The name of the folder that holds the repository.
     fn repository(&self) -> PathBuf {
-        let top = self
-            .git(&["rev-parse", "--show-toplevel"])
-            .unwrap_or_default();
-        let top = PathBuf::from(String::from_utf8_lossy(&top).trim_end());
+        let top = self.top().unwrap_or_default();
         top.file_name()
             .map_or_else(|| PathBuf::from("repository"), PathBuf::from)
     }

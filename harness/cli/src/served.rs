@@ -1,6 +1,7 @@
 //! The pairs for a server, which has only one template.
 
 use rolecall::front::Front;
+use rolecall::invocation;
 use rolecall::report::counted;
 use rolecall::suite::Pair;
 use rolecall_model::Engine as _;
@@ -46,7 +47,7 @@ pub(crate) fn pairs<'s>(
                 "{who} does not report its template, and you chose {}\n  choose the one that it \
                  has, as in `run {}`, or name its model with --templates",
                 many.len(),
-                many[0]
+                invocation::word(&many[0])
             )));
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use rolecall::engines::Engines;
 use rolecall::front::{Front, ModelProfile};
+use rolecall::invocation;
 use rolecall::problem::Problem;
 use rolecall::report::counted;
 use rolecall::run::Runner;
@@ -129,7 +130,10 @@ pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
         .filter(|template| runner.engine(template.dialect).is_none())
         .map(|template| {
             let message = format!("no engine renders the dialect `{}`", template.dialect);
-            Problem::new(&template.path, message).help("`rolecall list engines` names the engines")
+            Problem::new(&template.path, message).help(format!(
+                "`{}` names the engines",
+                invocation::command("list engines")
+            ))
         });
     suite
         .problems
@@ -139,9 +143,9 @@ pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
         .collect()
 }
 
-/// The tokenizers of the templates' models, if they are known. Reports files that cannot be read,
-/// and returns whether there were none.
-pub(crate) fn tokenizers(templates: &[Template]) -> Result<(Tokenizers, bool), Failure> {
+/// The tokenizers of the templates' models, if they are known, and the problems of files that cannot
+/// be read.
+pub(crate) fn tokenizers(templates: &[Template]) -> (Tokenizers, Vec<Problem>) {
     let (tokenizers, problems) = Tokenizers::read(templates, vocabulary::read);
     let left_out = templates.iter().filter(|one| vocabulary::is_left_out(one));
     if left_out.count() > 0 {
@@ -150,8 +154,7 @@ pub(crate) fn tokenizers(templates: &[Template]) -> Result<(Tokenizers, bool), F
             vocabulary::HELP
         ));
     }
-    report_problems(&problems)?;
-    Ok((tokenizers, problems.is_empty()))
+    (tokenizers, problems)
 }
 
 /// Puts the templates behind the chosen front. Returns whether that changes the front of some of
@@ -191,8 +194,8 @@ pub(crate) fn behind(
     });
     if pairs.is_empty() {
         return Err(Failure::Request(format!(
-            "none of these pairs has the front `{front}`\n  `rolecall list fronts` says what \
-             each is for"
+            "none of these pairs has the front `{front}`\n  `{}` says what each is for",
+            invocation::command("list fronts")
         )));
     }
     Ok(pairs)

@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use rolecall::file::is_there;
 use rolecall::problem::{Note, Problem, closest, meant, shown_path};
+use rolecall::source;
 use rolecall::suite::Suite;
 use rolecall_model::{Template, Variable};
 
@@ -78,9 +80,7 @@ impl Sources<'_> {
 
     /// Adds to the loaded templates the user's settings and what is known about their origin.
     pub(crate) fn settle(self, suite: &mut Suite) {
-        for template in &mut suite.templates {
-            set(self.set, template);
-        }
+        set_all(self.set, suite);
         for problem in &mut suite.problems {
             let is_named = problem.message == NOT_THERE && self.named.contains(&problem.path);
             if is_named && problem.help.is_none() {
@@ -96,18 +96,44 @@ impl Sources<'_> {
     }
 }
 
-/// The question whether a file or folder beside a path was meant that does not exist.
-fn near(path: &Path) -> Option<String> {
-    let folder = match path.parent() {
+/// The question whether another path was meant than one that does not exist: one of its names may be
+/// misspelt.
+pub(crate) fn near(path: &Path) -> Option<String> {
+    let mut parts: Vec<_> = path
+        .ancestors()
+        .take_while(|part| !is_there(part))
+        .collect();
+    parts.retain(|part| *part != Path::new(""));
+    let first = parts.pop()?;
+    let folder = match first.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let names: Vec<String> = names.collect();
-    let name = path.file_name()?.to_string_lossy();
-    let near = closest(&name, names.iter().map(String::as_str))?;
-    Some(meant(shown_path(&path.with_file_name(near))))
+    let name = first.file_name()?.to_string_lossy();
+    let near = first.with_file_name(closest(&name, names.iter().map(String::as_str))?);
+    // What follows may be misspelt, too.
+    let rest = path.strip_prefix(first).ok()?;
+    let whole = if rest == Path::new("") {
+        near
+    } else {
+        near.join(rest)
+    };
+    if is_there(&whole) {
+        Some(meant(shown_path(&whole)))
+    } else {
+        self::near(&whole)
+    }
+}
+
+/// Sets special tokens and variables on all templates.
+pub(crate) fn set_all(arguments: &SetArguments, suite: &mut Suite) {
+    for template in &mut suite.templates {
+        set(arguments, template);
+    }
+    source::renew_notes(&mut suite.notes, &suite.templates);
 }
 
 /// Sets special tokens and variables on a template and on its alternatives.

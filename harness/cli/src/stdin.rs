@@ -18,6 +18,11 @@ pub(crate) const NAME: &str = "-";
 /// The name that messages use for standard input.
 const SHOWN: &str = "<stdin>";
 
+/// Whether a path is the name of standard input in messages.
+pub(crate) fn is_shown(path: &Path) -> bool {
+    path == Path::new(SHOWN)
+}
+
 /// A template from standard input. Its file exists as long as this value.
 pub(crate) struct Stdin {
     _folder: TempDir,

@@ -2,8 +2,8 @@
 //! misspelt `rolecall.toml`.
 //!
 //! The built-in suite is there for everybody, in any folder. A user who believes that it tests
-//! their own templates would take its result for theirs. So commands with a verdict do not use it in
-//! a folder that looks like somebody's own, unless the user asks for it with `--builtin`.
+//! their own templates would take its result for theirs. So commands with a verdict use it only in
+//! an empty folder that belongs to no project, unless the user asks for it with `--builtin`.
 
 use std::path::{Path, PathBuf};
 
@@ -26,8 +26,11 @@ const PROJECT: [&str; 9] = [
     "build.gradle",
 ];
 
-/// The extensions of templates, and of files with templates in them.
-const TEMPLATES: [&str; 5] = ["jinja", "jinja2", "j2", "gotmpl", "gguf"];
+/// The files that `init` writes, besides the configuration.
+const WORKFLOW: &str = ".github/workflows/rolecall.yml";
+
+/// Files that a system puts into any folder which it shows.
+const OF_SYSTEMS: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
 
 /// The extensions of files that somebody could take for a configuration.
 const CONFIGURATIONS: [&str; 12] = [
@@ -41,9 +44,13 @@ pub(crate) enum Surroundings {
     Misspelt(PathBuf),
     /// Templates or a model in the folder itself.
     Templates(String),
+    /// What belongs to a suite, here or above, and has lost its configuration.
+    Remains(PathBuf),
     /// The root of a project, here or above, and the file that shows it.
     Project(PathBuf),
-    /// Nothing of this kind.
+    /// Some file or folder of somebody's.
+    Something(String),
+    /// Nothing: an empty folder that belongs to no project.
     Nothing,
 }
 
@@ -52,11 +59,13 @@ impl Surroundings {
     /// user's home.
     pub(crate) fn of(folder: &Path) -> Surroundings {
         let home = etcetera::home_dir().ok();
+        let mut remains = None;
         let mut project = None;
         for above in folder.ancestors() {
             if let Some(file) = misspelt(above) {
                 return Surroundings::Misspelt(file);
             }
+            remains = remains.or_else(|| remains_of_suite(above));
             // Many people keep their settings in a repository at their home.
             if home.as_deref() == Some(above) {
                 break;
@@ -69,13 +78,25 @@ impl Surroundings {
                 break;
             }
         }
+        let here = names(folder);
         if source::is_model(folder) {
             return Surroundings::Templates("a model".to_owned());
         }
-        if let Some(name) = names(folder).find(|name| is_template(name)) {
+        let has_template = |name: &&String| source::is_source(&folder.join(name));
+        if let Some(name) = here.iter().flatten().find(has_template) {
             return Surroundings::Templates(format!("`{name}`"));
         }
-        project.map_or(Surroundings::Nothing, Surroundings::Project)
+        if let Some(found) = remains {
+            return Surroundings::Remains(found);
+        }
+        if let Some(found) = project {
+            return Surroundings::Project(found);
+        }
+        match here.as_deref() {
+            Some([]) => Surroundings::Nothing,
+            Some([first, ..]) => Surroundings::Something(format!("`{first}`")),
+            None => Surroundings::Something("files that cannot be read".to_owned()),
+        }
     }
 
     /// Why a command with a verdict does not use the built-in suite here. Nothing where it may.
@@ -85,7 +106,7 @@ impl Surroundings {
     pub(crate) fn refusal(&self, names_engine: bool) -> Option<Failure> {
         let found = match self {
             Surroundings::Nothing => return None,
-            Surroundings::Project(_) if names_engine => return None,
+            Surroundings::Project(_) | Surroundings::Something(_) if names_engine => return None,
             Surroundings::Misspelt(file) => {
                 return Some(Failure::Request(format!(
                     "there is no {file_name} here, so nothing of yours would be tested\n  should \
@@ -95,17 +116,36 @@ impl Surroundings {
                 )));
             }
             Surroundings::Templates(what) => format!("this folder has {what}"),
-            Surroundings::Project(file) => {
-                format!("this folder belongs to a project ({})", shown(file))
+            Surroundings::Remains(path) => {
+                format!("here is a part of a suite ({})", shown(path))
             }
+            Surroundings::Project(file) => {
+                format!("there is a project here ({})", shown(file))
+            }
+            Surroundings::Something(what) => format!("this folder is not empty, it has {what}"),
         };
         Some(Failure::Request(format!(
-            "{found}, but no {}, so nothing of yours would be tested\n  `rolecall check PATH` \
-             prints the report card of a template or model, and `rolecall init` makes a suite of \
-             your own here; {BUILTIN}",
+            "{found}, but there is no {}, so nothing of yours would be tested\n  `rolecall check \
+             PATH` prints the report card of a template or model, and `rolecall init` makes a \
+             suite of your own here; {BUILTIN}",
             configuration::FILE,
         )))
     }
+}
+
+/// The folder of the repository that a folder belongs to, which may not exist yet. A repository at the
+/// user's home has their settings, and does not count.
+pub(crate) fn repository_of(folder: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(folder).ok()?;
+    let there = whole
+        .ancestors()
+        .find_map(|above| above.canonicalize().ok())?;
+    let home = etcetera::home_dir().ok();
+    let mut above = there
+        .ancestors()
+        .take_while(|above| home.as_deref() != Some(above));
+    let root = above.find(|above| above.join(".git").symlink_metadata().is_ok());
+    root.map(Path::to_path_buf)
 }
 
 const BUILTIN: &str = "`--builtin` runs the suite that comes with Rolecall";
@@ -120,23 +160,40 @@ fn shown(path: &Path) -> String {
 }
 
 /// The names of what is in a folder, sorted. None of a folder that cannot be read.
-fn names(folder: &Path) -> impl Iterator<Item = String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut names: Vec<_> = names.collect();
+fn names(folder: &Path) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).ok()? {
+        let name = entry.ok()?.file_name().to_string_lossy().into_owned();
+        if !OF_SYSTEMS.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
     names.sort();
-    names.into_iter()
+    Some(names)
 }
 
-fn is_template(name: &str) -> bool {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-    extension.is_some_and(|extension| TEMPLATES.contains(&extension.to_lowercase().as_str()))
-        || name == "Modelfile"
+/// What a folder has of a suite: its workflow, or accepted snapshots.
+fn remains_of_suite(folder: &Path) -> Option<PathBuf> {
+    let workflow = folder.join(WORKFLOW);
+    if workflow.exists() {
+        return Some(workflow);
+    }
+    let snapshots = folder.join("snapshots");
+    let is_accepted = |file: &String| {
+        let extension = Path::new(file).extension();
+        extension.is_some_and(|extension| extension == "snap") || file == "reference.json"
+    };
+    let has_some = |below: &String| {
+        let files = names(&snapshots.join(below));
+        files.iter().flatten().any(is_accepted)
+    };
+    let has_some = names(&snapshots).iter().flatten().any(has_some);
+    has_some.then_some(snapshots)
 }
 
 /// A file of a folder that was probably meant to be the configuration.
 fn misspelt(folder: &Path) -> Option<PathBuf> {
-    let name = names(folder).find(|name| is_misspelt(name))?;
+    let name = names(folder)?.into_iter().find(|name| is_misspelt(name))?;
     Some(folder.join(name))
 }
 
@@ -190,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn only_an_empty_folder_is_nobodys() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        assert_eq!(Surroundings::of(here), Surroundings::Nothing);
+        std::fs::write(here.join(".DS_Store"), "").unwrap();
+        assert_eq!(Surroundings::of(here), Surroundings::Nothing);
+        std::fs::create_dir(here.join(".svn")).unwrap();
+        let found = Surroundings::of(here);
+        assert_eq!(found, Surroundings::Something("`.svn`".to_owned()));
+        assert!(found.refusal(false).is_some() && found.refusal(true).is_none());
+    }
+
+    #[test]
     fn folders_are_told_by_what_is_in_them() {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("below");
@@ -208,6 +278,14 @@ mod tests {
             found,
             Surroundings::Templates("`chat_template.jinja`".to_owned())
         );
+        assert!(found.refusal(true).is_some());
+        std::fs::remove_file(below.join("chat_template.jinja")).unwrap();
+        let accepted = folder.path().join("snapshots/t/plain.snap");
+        std::fs::create_dir_all(accepted.parent().unwrap()).unwrap();
+        std::fs::write(accepted, "").unwrap();
+        let found = Surroundings::of(&below);
+        let remains = folder.path().join("snapshots");
+        assert_eq!(found, Surroundings::Remains(remains));
         assert!(found.refusal(true).is_some());
         let misspelt = folder.path().join("rolecal.toml");
         std::fs::write(&misspelt, "").unwrap();

@@ -109,9 +109,7 @@ fn argument(folder: &Path) -> String {
     if here.is_ok_and(|here| here.starts_with(&folder)) {
         return String::new();
     }
-    let folder = folder.to_string_lossy();
-    let quoted = shlex::try_quote(&folder).map_or_else(|_| folder.clone(), Into::into);
-    format!(" {quoted}")
+    format!(" {}", invocation::word(&folder.to_string_lossy()))
 }
 
 /// Everything that the files of a suite would start.

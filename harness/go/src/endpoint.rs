@@ -20,7 +20,7 @@ use crate::tools;
 pub enum Endpoint {
     /// Ollama's own, `/api/chat`.
     Native,
-    /// The endpoint for clients of `OpenAI`, `/v1/chat/completions`. It converts a request and
+    /// The endpoint for clients of OpenAI, `/v1/chat/completions`. It converts a request and
     /// passes it to the native one.
     OpenAi,
 }

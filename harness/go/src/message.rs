@@ -18,9 +18,9 @@ use crate::values::{Text, Value};
 pub(crate) enum MessageRules {
     /// The rules of the native endpoint, `/api/chat`.
     Native,
-    /// The rules of the endpoint for clients of `OpenAI`, `/v1/chat/completions`.
+    /// The rules of the endpoint for clients of OpenAI, `/v1/chat/completions`.
     OpenAi,
-    /// Everything that either endpoint accepts: the rules for clients of `OpenAI`, and also
+    /// Everything that either endpoint accepts: the rules for clients of OpenAI, and also
     /// arguments as an object, `images`, `tool_name`, the index of a call, and the reasoning under
     /// any of its names.
     Either,
@@ -49,7 +49,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Option<BTreeMap<Text, Value>>,
 }
 
-/// A message as the endpoint for clients of `OpenAI` reads it.
+/// A message as the endpoint for clients of OpenAI reads it.
 struct OpenAiMessage<'j> {
     role: &'j str,
     content: Option<&'j Json>,
@@ -251,7 +251,7 @@ fn call(json: &Json, rules: MessageRules) -> Result<OpenAiCall<'_>, Error> {
             ));
         }
     }
-    // The `OpenAI` endpoint does not hand the index of a call on.
+    // The OpenAI endpoint does not hand the index of a call on.
     let index = match rules {
         MessageRules::Either => unmarshal::integer(function, "index", &place)?,
         MessageRules::Native | MessageRules::OpenAi => 0,

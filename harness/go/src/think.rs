@@ -3,7 +3,7 @@
 //! Source: api/types.go (`ThinkValue`), openai/openai.go (`thinkFromReasoningEffort`) and
 //! server/prompt.go (`renderPrompt`) of 0.33. Three variables can set it, and the first one that is
 //! not null decides. `think` is the field of Ollama's own endpoint, and `reasoning_effort` the
-//! field of the `OpenAI` endpoint. Ollama does not know `enable_thinking`; as a boolean it counts
+//! field of the OpenAI endpoint. Ollama does not know `enable_thinking`; as a boolean it counts
 //! as a boolean `think`.
 
 use serde_json::Value as Json;

@@ -170,7 +170,7 @@ fn string_list(object: &Map<String, Json>, name: &str, place: &str) -> Result<Va
 }
 
 /// Tools after another round through JSON, which leaves out empty lists. The endpoint for clients
-/// of `OpenAI` passes its requests on in this way.
+/// of OpenAI passes its requests on in this way.
 pub(crate) fn without_empty_lists(tools: &[Json]) -> Vec<Json> {
     let mut tools = tools.to_vec();
     for tool in tools.iter_mut().filter_map(Json::as_object_mut) {

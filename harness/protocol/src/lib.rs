@@ -49,7 +49,7 @@ pub use group::{ProcessGroup, watch_groups, watch_with};
 pub use limits::ProtocolLimits;
 pub use process::Process;
 pub use secrets::GIVEN;
-pub use serve::{ServeError, serve};
+pub use serve::serve;
 pub use trial::{Check, CheckResult, Trial};
 
 use message::{FrontRequest, Greeting, Meaning, RenderInput, Request, VERSION};
@@ -147,9 +147,12 @@ impl ProtocolEngine {
         words: Vec<String>,
         limits: ProtocolLimits,
     ) -> Result<ProtocolEngine, ProtocolError> {
-        let failed = |reason| ProtocolError::Start {
-            command: words.join(" "),
-            reason,
+        let failed = |reason: String| ProtocolError::Start {
+            command: process::written(&words),
+            reason: match process::missing_file(&words) {
+                Some(missing) => format!("{missing}\n  {reason}"),
+                None => reason,
+            },
         };
         let (session, greeting) = Session::start(&words, &limits).map_err(failed)?;
         let dialect = greeting.dialect().map_err(failed)?;

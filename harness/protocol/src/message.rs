@@ -110,6 +110,15 @@ pub(super) struct AnswerLine<'o> {
 struct AnswerHead {
     id: Option<u64>,
     ok: Option<bool>,
+    error: Option<String>,
+}
+
+/// The answer to a line that is no request, or to a request that cannot be answered.
+#[derive(Debug, Serialize)]
+pub(super) struct ErrorLine<'e> {
+    /// The request's ID, if it has one.
+    id: Option<u64>,
+    error: &'e str,
 }
 
 /// What a request is about.
@@ -249,6 +258,21 @@ impl<'o> AnswerLine<'o> {
     }
 }
 
+impl<'e> ErrorLine<'e> {
+    /// An answer that says what is wrong with a request.
+    pub(super) fn new(id: Option<u64>, error: &'e str) -> ErrorLine<'e> {
+        ErrorLine { id, error }
+    }
+}
+
+/// The ID in a line that is no request, if it has one. Only short lines are looked at.
+pub(super) fn id_of(line: &[u8]) -> Option<u64> {
+    const MOST: usize = 64 << 10;
+    let line = (line.len() <= MOST).then_some(line)?;
+    let value: Value = serde_json::from_slice(line).ok()?;
+    value.get("id")?.as_u64()
+}
+
 impl Meaning {
     /// Reads the answer to the request of an ID.
     pub(super) fn read(line: &[u8], asked: u64) -> Result<Meaning, String> {
@@ -258,6 +282,9 @@ impl Meaning {
             Some(id) if id == asked => {}
             Some(id) => return Err(format!("it answered request {id} instead of {asked}")),
             None => return Err(format!("an answer without `id`: {}", shown(line))),
+        }
+        if let Some(error) = answer.error {
+            return Err(format!("it did not understand the request: {error}"));
         }
         if answer.ok == Some(true) {
             return Ok(Meaning::Loaded);

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -218,6 +219,28 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })
+}
+
+/// The command line of words, as a user types it.
+pub(super) fn written(words: &[String]) -> String {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
+}
+
+/// A sentence about a file that a command line probably names and that is not there: the reason why
+/// `python3 adaptor.py` does not start.
+pub(super) fn missing_file(words: &[String]) -> Option<String> {
+    let is_file = |word: &&String| {
+        let path = Path::new(word.as_str());
+        let has_ending = path.extension().is_some_and(|ending| {
+            let ending = ending.to_string_lossy();
+            ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        });
+        let is_path = has_ending || word.contains(std::path::is_separator);
+        is_path && !word.starts_with('-') && !word.contains(['=', ' ', ':']) && !path.exists()
+    };
+    let missing = words.iter().skip(1).find(is_file)?;
+    Some(format!("there is no file `{missing}` in this folder"))
 }
 
 fn write_requests(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {

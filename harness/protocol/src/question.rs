@@ -118,7 +118,18 @@ const JINJA: &[TrialQuestion] = &[
         messages: HI,
         variables: NONE,
         expected: RightAnswer::Text("a\n b "),
-        help: "Jinja2 does that; hand the source over as it is",
+        help: "drop one newline at the end and turn CR LF into LF before parsing, as Jinja2 does; if \
+               the engine does so itself, hand the source over as it is",
+    },
+    // No other question prints a boolean: an engine that prints them in its own way is told once.
+    TrialQuestion {
+        name: "booleans",
+        about: "booleans are printed as Python prints them",
+        source: "{{ messages[0].a }} {{ messages[0].b }} {{ 1 == 1 }}",
+        messages: r#"[{"role": "user", "a": true, "b": false}]"#,
+        variables: NONE,
+        expected: RightAnswer::Text("True False True"),
+        help: "print True and False as Python does, not true and false",
     },
     TrialQuestion {
         name: "numbers",
@@ -151,28 +162,31 @@ const JINJA: &[TrialQuestion] = &[
     TrialQuestion {
         name: "null",
         about: "a null field exists, an absent field does not",
-        source: "{{ messages[0].a is none }} {{ messages[0].b is defined }}",
+        source: "{{ 'null' if messages[0].a is none else 'other' }} \
+                 {{ 'there' if messages[0].b is defined else 'absent' }}",
         messages: r#"[{"role": "user", "a": null}]"#,
         variables: NONE,
-        expected: RightAnswer::Text("True False"),
+        expected: RightAnswer::Text("null absent"),
         help: "hand null over as None, and add no fields",
     },
     TrialQuestion {
         name: "no-tools",
         about: "tools and documents are None if the case has none",
-        source: "{{ tools is none }} {{ documents is none }} {{ add_generation_prompt }}",
+        source: "{{ 'null' if tools is none else 'other' }} \
+                 {{ 'null' if documents is none else 'other' }} \
+                 {{ 'on' if add_generation_prompt else 'off' }}",
         messages: HI,
         variables: NONE,
-        expected: RightAnswer::Text("True True True"),
+        expected: RightAnswer::Text("null null on"),
         help: "define tools and documents in any case: null is None",
     },
     TrialQuestion {
         name: "variables",
         about: "the entries of `variables` are variables of the template",
-        source: "{{ bos_token }}{{ x.y[1] }}{{ z is defined }}",
+        source: "{{ bos_token }}{{ x.y[1] }}{{ ' and z' if z is defined }}",
         messages: HI,
         variables: r#"{"bos_token": "<s>", "x": {"y": [1, 2]}}"#,
-        expected: RightAnswer::Text("<s>2False"),
+        expected: RightAnswer::Text("<s>2"),
         help: "put every entry of `variables` beside messages and tools",
     },
     TrialQuestion {

@@ -4,29 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Read as _, Write};
 
 use rolecall_model::guard::{LoadedTemplate, load, on_large_stack};
-use rolecall_model::{Case, Conversation, Engine, Outcome, Template};
+use rolecall_model::{Case, Conversation, Engine, Template};
 use serde::Serialize;
 
-use super::message::{AnswerLine, ReceivedRequest, RequestKind, VERSION};
+use super::message::{AnswerLine, ErrorLine, ReceivedRequest, RequestKind, VERSION, id_of};
 
 /// The most bytes of a request: as much as a case file or a template may have.
 const LONGEST: u64 = 16 << 20;
-
-/// How serving an engine ended, if not by `stop` or the end of the requests.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// A line is no request, or one that cannot be answered.
-    #[error("request {line}: {reason}")]
-    Request {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The streams cannot be read or written.
-    #[error(transparent)]
-    Stream(#[from] io::Error),
-}
 
 /// The engine's name and versions, for the answer to `start`.
 #[derive(Serialize)]
@@ -41,12 +25,13 @@ struct Introduction<'e> {
 
 /// Answers requests, a line each, until `stop` or their end.
 ///
-/// An invalid request ends it with an error: an engine should not guess what was meant.
-pub fn serve(
-    engine: &dyn Engine,
-    requests: impl BufRead,
-    answers: impl Write,
-) -> Result<(), ServeError> {
+/// A line that is no request, or one that cannot be answered, gets an answer that says why, without
+/// an outcome: an engine should not guess what was meant.
+///
+/// # Errors
+///
+/// The streams cannot be read or written.
+pub fn serve(engine: &dyn Engine, requests: impl BufRead, answers: impl Write) -> io::Result<()> {
     on_large_stack(|| answer_all(engine, requests, answers))
 }
 
@@ -54,84 +39,93 @@ fn answer_all(
     engine: &dyn Engine,
     mut requests: impl BufRead,
     mut answers: impl Write,
-) -> Result<(), ServeError> {
-    let mut templates = HashMap::new();
-    for number in 1.. {
-        let refused = |reason| ServeError::Request {
-            line: number,
-            reason,
-        };
+) -> io::Result<()> {
+    let mut served = Served {
+        engine,
+        templates: HashMap::new(),
+    };
+    loop {
         let mut line = Vec::new();
         requests
             .by_ref()
             .take(LONGEST + 1)
             .read_until(b'\n', &mut line)?;
         if line.is_empty() {
-            break;
+            return Ok(());
         }
-        if line.len() as u64 > LONGEST {
-            return Err(refused(format!("it is longer than {LONGEST} bytes")));
-        }
-        let mut asked = ReceivedRequest::read(&line).map_err(refused)?;
-        match asked.request {
-            RequestKind::Start => send(
-                &mut answers,
-                &Introduction {
-                    rolecall: VERSION,
-                    engine: engine.name(),
-                    version: engine.version(),
-                    dialect: engine.dialect().name(),
-                    components: engine.components(),
-                },
-            )?,
+        let answered = if line.len() as u64 > LONGEST {
+            if !line.ends_with(b"\n") {
+                requests.skip_until(b'\n')?;
+            }
+            Err(format!("the request is longer than {LONGEST} bytes"))
+        } else {
+            ReceivedRequest::read(&line).and_then(|asked| served.answer(asked))
+        };
+        let answer = match answered {
+            Ok(Some(answer)) => answer,
+            Ok(None) => return Ok(()),
+            Err(reason) => written(&ErrorLine::new(id_of(&line), &reason))?,
+        };
+        answers.write_all(&answer)?;
+        answers.flush()?;
+    }
+}
+
+/// An engine, with the templates that are loaded.
+struct Served<'e> {
+    engine: &'e dyn Engine,
+    templates: HashMap<String, LoadedTemplate>,
+}
+
+impl Served<'_> {
+    /// The answer to a request; none to `stop`. The error says why there is no answer.
+    fn answer(&mut self, mut asked: ReceivedRequest) -> Result<Option<Vec<u8>>, String> {
+        let engine = self.engine;
+        let answer = match asked.request {
+            RequestKind::Start => written(&Introduction {
+                rolecall: VERSION,
+                engine: engine.name(),
+                version: engine.version(),
+                dialect: engine.dialect().name(),
+                components: engine.components(),
+            }),
             RequestKind::Load => {
-                let id = asked.id().map_err(refused)?;
-                let name = asked.template().map_err(refused)?.to_owned();
-                let source = asked.source().map_err(refused)?;
-                let template = Template::from_source(&name, engine.dialect(), source);
+                let (id, name) = (asked.id()?, asked.template()?);
+                let template = Template::from_source(name, engine.dialect(), asked.source()?);
                 let loaded = load(engine, &template);
-                match loaded.refusal() {
-                    None => {
-                        templates.insert(name, loaded);
-                        send(&mut answers, &AnswerLine::loaded(id))?;
-                    }
-                    Some(refusal) => send_outcome(&mut answers, id, refusal)?,
+                if let Some(refusal) = loaded.refusal() {
+                    written(&AnswerLine::of(id, refusal))
+                } else {
+                    self.templates.insert(name.to_owned(), loaded);
+                    written(&AnswerLine::loaded(id))
                 }
             }
             RequestKind::Render => {
-                let id = asked.id().map_err(refused)?;
-                let name = asked.template().map_err(refused)?;
-                let loaded: &LoadedTemplate = templates
-                    .get(name)
-                    .ok_or_else(|| refused(format!("no template `{name}` is loaded")))?;
+                let (id, name) = (asked.id()?, asked.template()?);
+                let loaded = self.templates.get(name);
+                let loaded = loaded.ok_or_else(|| format!("no template `{name}` is loaded"))?;
                 let mut case = Case::from_messages(std::mem::take(&mut asked.messages));
                 case.tools = asked.tools.take();
                 case.documents = asked.documents.take();
                 case.add_generation_prompt = asked.add_generation_prompt;
                 case.variables = std::mem::take(&mut asked.variables);
                 if let Some(now) = &asked.now {
-                    case.now = now
-                        .parse()
-                        .map_err(|error| refused(format!("`now`: {error}")))?;
+                    case.now = now.parse().map_err(|error| format!("`now`: {error}"))?;
                 }
                 let outcome = loaded.render(&Conversation::new(&case));
-                send_outcome(&mut answers, id, &outcome)?;
+                written(&AnswerLine::of(id, &outcome))
             }
-            RequestKind::Stop => return Ok(()),
-        }
+            RequestKind::Stop => return Ok(None),
+        };
+        answer.map(Some).map_err(|error| error.to_string())
     }
-    Ok(())
 }
 
-fn send_outcome(answers: &mut impl Write, id: u64, outcome: &Outcome) -> Result<(), ServeError> {
-    send(answers, &AnswerLine::of(id, outcome))
-}
-
-fn send(answers: &mut impl Write, answer: &impl Serialize) -> Result<(), ServeError> {
+/// An answer as a line.
+fn written(answer: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(answer).map_err(io::Error::from)?;
     line.push(b'\n');
-    answers.write_all(&line)?;
-    Ok(answers.flush()?)
+    Ok(line)
 }
 
 #[cfg(test)]
@@ -139,17 +133,17 @@ mod tests {
     use super::*;
     use rolecall_front::engines::Engines;
 
-    fn answers(requests: &str) -> (String, Result<(), ServeError>) {
+    fn answers(requests: &str) -> String {
         let engines = Engines::default();
         let engine = engines.by_name("rolecall-jinja").unwrap();
         let mut answers = Vec::new();
-        let result = serve(engine, requests.as_bytes(), &mut answers);
-        (String::from_utf8(answers).unwrap(), result)
+        serve(engine, requests.as_bytes(), &mut answers).unwrap();
+        String::from_utf8(answers).unwrap()
     }
 
     #[test]
     fn requests_are_answered_in_their_order() {
-        let (answers, result) = answers(
+        let answers = answers(
             r#"{"request": "start", "rolecall": 1}
 {"request": "load", "id": 1, "template": "t", "source": "{{ messages[0].content }}{{ x }}"}
 {"request": "render", "id": 2, "template": "t", "messages": [{"content": "a"}], "variables": {"x": 1}}
@@ -161,7 +155,6 @@ mod tests {
 {"request": "stop"}
 no request"#,
         );
-        assert!(result.is_ok(), "{result:?}");
         let lines: Vec<_> = answers.lines().collect();
         assert!(lines[0].starts_with(r#"{"rolecall":1,"engine":"rolecall-jinja","version":""#));
         assert!(lines[0].ends_with(r#""dialect":"jinja","components":{"minijinja":"3.0.5"}}"#));
@@ -183,24 +176,66 @@ no request"#,
     }
 
     #[test]
-    fn what_is_no_request_ends_it_with_words() {
-        for (request, words) in [
-            ("hello", "request 1: not a request"),
-            (r#"{"request": "dance"}"#, "unknown variant `dance`"),
-            (r#"{"request": "load", "id": 1}"#, "no `template`"),
-            (r#"{"request": "load", "template": "t"}"#, "no `id`"),
+    fn what_is_no_request_is_answered_with_words() {
+        for (request, id, words) in [
+            ("hello", "null", "not a request"),
+            ("", "null", "not a request"),
+            ("[]", "null", "not a request"),
+            (
+                r#"{"request": "dance", "id": 3}"#,
+                "3",
+                "unknown variant `dance`",
+            ),
+            (r#"{"request": "load", "id": 1}"#, "1", "no `template`"),
+            (r#"{"request": "load", "template": "t"}"#, "null", "no `id`"),
             (
                 r#"{"request": "load", "id": 1, "template": "t"}"#,
+                "1",
                 "no `source`",
             ),
             (
-                r#"{"request": "render", "id": 1, "template": "t"}"#,
+                r#"{"request": "render", "id": 7, "template": "t"}"#,
+                "7",
                 "no template `t` is loaded",
             ),
-            (r#"{"request": "start", "rolecall": 2}"#, "version 2"),
+            (
+                r#"{"request": "render", "id": 8, "template": "u", "now": "then"}"#,
+                "8",
+                "`now`: ",
+            ),
+            (
+                r#"{"request": "start", "rolecall": 2}"#,
+                "null",
+                "version 2",
+            ),
         ] {
-            let message = answers(request).1.unwrap_err().to_string();
-            assert!(message.contains(words), "{message}");
+            // The engine goes on as if nothing had happened.
+            let load = r#"{"request": "load", "id": 1, "template": "u", "source": "x"}"#;
+            let render = r#"{"request": "render", "id": 2, "template": "u"}"#;
+            let answers = answers(&format!("{load}\n{request}\n{render}\n"));
+            let lines: Vec<&str> = answers.lines().collect();
+            let [_, answer, next] = lines[..] else {
+                panic!("{answers}");
+            };
+            let begin = format!(r#"{{"id":{id},"error":""#);
+            assert!(answer.starts_with(&begin), "{answer}");
+            assert!(answer.contains(words), "{answer}");
+            assert_eq!(next, r#"{"id":2,"outcome":"rendered","text":"x"}"#);
+            if let Ok(id) = id.parse() {
+                let read = crate::read_answer(answer.as_bytes(), id).unwrap_err();
+                assert!(read.contains(words), "{read}");
+            }
         }
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_is_skipped() {
+        let long = "x".repeat(usize::try_from(LONGEST).unwrap() + 1);
+        let load = r#"{"request": "load", "id": 1, "template": "u", "source": "x"}"#;
+        let answers = answers(&format!("{long}\n{load}\n{long}"));
+        let lines: Vec<&str> = answers.lines().collect();
+        assert_eq!(lines.len(), 3, "{answers}");
+        assert!(lines[0].contains("longer than"), "{answers}");
+        assert_eq!(lines[1], r#"{"id":1,"ok":true}"#);
     }
 }

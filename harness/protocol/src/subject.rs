@@ -40,24 +40,42 @@ pub(super) struct TrialSession {
     id: u64,
 }
 
-/// Why a check fails, and whether the program has to be restarted.
+/// Why a check fails.
+#[derive(Debug)]
 pub(super) struct CheckFailure {
+    /// What was seen, with what was expected.
     pub(super) words: String,
+    /// What the program did, without what the check is about. Checks with one cause share it.
+    pub(super) done: String,
+    /// Whether the program has to be restarted.
     is_crash: bool,
 }
 
 impl CheckFailure {
     fn of(words: impl Into<String>) -> CheckFailure {
+        let words = words.into();
         CheckFailure {
-            words: words.into(),
+            done: words.clone(),
+            words,
             is_crash: false,
         }
     }
 
     fn crash(words: String) -> CheckFailure {
         CheckFailure {
-            words,
             is_crash: true,
+            ..CheckFailure::of(words)
+        }
+    }
+
+    /// The failure of a program that gave another outcome than the right one. `told` puts the
+    /// outcome's words into a sentence.
+    fn by(outcome: &Outcome, told: impl FnOnce(&str) -> String) -> CheckFailure {
+        let done = words(outcome);
+        CheckFailure {
+            words: told(&done),
+            done,
+            is_crash: matches!(outcome, Outcome::Crashed { .. }),
         }
     }
 }
@@ -78,11 +96,11 @@ impl<'c> Subject<'c> {
     }
 
     /// Runs one check. It restarts the process if the last one broke. None if the check is
-    /// skipped, since too many before it crashed. The error says what the program did.
+    /// skipped, since too many before it crashed.
     pub(super) fn check(
         &mut self,
         check: impl FnOnce(&mut Subject<'c>) -> Result<(), CheckFailure>,
-    ) -> Option<Result<(), String>> {
+    ) -> Option<Result<(), CheckFailure>> {
         if self.crashes >= MOST_CRASHES {
             return None;
         }
@@ -93,7 +111,7 @@ impl<'c> Subject<'c> {
         } else {
             self.crashes = 0;
         }
-        Some(seen.map_or(Ok(()), |seen| Err(seen.words)))
+        Some(seen.map_or(Ok(()), Err))
     }
 
     /// The current process, and its time limit.
@@ -109,23 +127,32 @@ impl<'c> Subject<'c> {
         Ok((session, limit))
     }
 
-    pub(super) fn answers(&mut self, question: &TrialQuestion) -> Result<(), CheckFailure> {
+    /// Asks a question. A program that fails at everything is not right where it should fail: so it
+    /// has to answer `plain` first.
+    pub(super) fn answers(
+        &mut self,
+        question: &TrialQuestion,
+        plain: &TrialQuestion,
+    ) -> Result<(), CheckFailure> {
         let (session, limit) = self.session()?;
+        if matches!(question.expected, RightAnswer::Failed) {
+            session.load(plain.name, plain.source, limit)?;
+            session.render(plain, limit)?;
+        }
         session.load(question.name, question.source, limit)?;
         session.render(question, limit)
     }
 
-    pub(super) fn refuses_broken(&mut self) -> Result<(), CheckFailure> {
+    /// A template that cannot be parsed is refused, and one that can is loaded.
+    pub(super) fn refuses_broken(&mut self, plain: &TrialQuestion) -> Result<(), CheckFailure> {
         let (session, limit) = self.session()?;
+        session.load(plain.name, plain.source, limit)?;
         let (source, stage) = broken(session.dialect);
         match session.ask_to_load("broken", source, None, limit)? {
             Meaning::Outcome(Outcome::Failed { stage: found, .. }) if found == stage => Ok(()),
-            Meaning::Outcome(Outcome::Failed { stage: found, .. }) => Err(CheckFailure::of(
-                format!("`{source}` failed at the stage `{}`", found.name()),
-            )),
-            Meaning::Outcome(Outcome::Crashed { message }) => Err(CheckFailure::crash(message)),
             Meaning::Outcome(other) => {
-                Err(CheckFailure::of(format!("`{source}`: {}", words(&other))))
+                let told = |done: &str| format!("`{source}`: {done}");
+                Err(CheckFailure::by(&other, told))
             }
             Meaning::Loaded => Err(CheckFailure::of(format!("`{source}` was loaded"))),
         }
@@ -180,10 +207,8 @@ impl<'c> Subject<'c> {
             match session.ask_to_load(front, source, Some(behind), limit)? {
                 Meaning::Loaded => {}
                 Meaning::Outcome(other) => {
-                    return Err(CheckFailure::of(format!(
-                        "front `{front}`: {}",
-                        words(&other)
-                    )));
+                    let told = |done: &str| format!("front `{front}`: {done}");
+                    return Err(CheckFailure::by(&other, told));
                 }
             }
             let question = plain("fronts", source, "Hi</s>");
@@ -195,8 +220,10 @@ impl<'c> Subject<'c> {
                 .ask(&request, limit)
                 .map_err(CheckFailure::crash)?;
             let meaning = Meaning::read(&line, id).map_err(CheckFailure::crash)?;
-            compare(meaning, &question.expected)
-                .map_err(|seen| CheckFailure::of(format!("front `{front}`: {}", seen.words)))?;
+            compare(meaning, &question.expected).map_err(|seen| CheckFailure {
+                words: format!("front `{front}`: {}", seen.words),
+                ..seen
+            })?;
         }
         Ok(())
     }
@@ -316,12 +343,11 @@ impl TrialSession {
     fn load(&mut self, template: &str, source: &str, limit: Duration) -> Result<(), CheckFailure> {
         match self.ask_to_load(template, source, None, limit)? {
             Meaning::Loaded => Ok(()),
-            Meaning::Outcome(Outcome::Crashed { message }) => Err(CheckFailure::crash(message)),
-            Meaning::Outcome(other) => Err(CheckFailure::of(format!(
-                "`{}` was not loaded: {}",
-                source.escape_debug(),
-                words(&other)
-            ))),
+            Meaning::Outcome(other) => {
+                let told =
+                    |done: &str| format!("`{}` was not loaded: {done}", source.escape_debug());
+                Err(CheckFailure::by(&other, told))
+            }
         }
     }
 
@@ -367,7 +393,6 @@ impl TrialSession {
 /// Whether an answer to `render` is the one that is expected.
 pub(super) fn compare(answer: Meaning, expected: &RightAnswer) -> Result<(), CheckFailure> {
     let outcome = match answer {
-        Meaning::Outcome(Outcome::Crashed { message }) => return Err(CheckFailure::crash(message)),
         Meaning::Outcome(outcome) => outcome,
         Meaning::Loaded => return Err(CheckFailure::of("it answered `render` with `ok`")),
     };
@@ -387,10 +412,8 @@ pub(super) fn compare(answer: Meaning, expected: &RightAnswer) -> Result<(), Che
         (RightAnswer::Raised(wanted), _) => format!("`raised` with {wanted:?}"),
         (RightAnswer::Failed, _) => "`failed` at the stage `render`".to_owned(),
     };
-    Err(CheckFailure::of(format!(
-        "{}; expected {wanted}",
-        words(&outcome)
-    )))
+    let told = |done: &str| format!("{done}; expected {wanted}");
+    Err(CheckFailure::by(&outcome, told))
 }
 
 /// An outcome in words.

@@ -1,5 +1,6 @@
 //! Tries a program as an engine, with requests that engines often answer wrongly.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use rolecall_model::Dialect;
@@ -7,8 +8,9 @@ use rolecall_model::Dialect;
 use super::error::ProtocolError;
 use super::limits::ProtocolLimits;
 use super::message::Greeting;
+use super::process::{missing_file, written};
 use super::question::questions;
-use super::subject::{Subject, TrialSession};
+use super::subject::{CheckFailure, Subject, TrialSession};
 use rolecall_front::front::Front;
 
 /// The result of trying a program.
@@ -42,17 +44,20 @@ pub enum CheckResult {
     Fine,
     /// The program did it wrong.
     Wrong {
-        /// What was seen.
+        /// What was seen, with what was expected.
         seen: String,
+        /// What the program did, whatever was expected. Checks with the same words here probably
+        /// fail for one reason.
+        done: String,
         /// What to do about it.
-        help: &'static str,
+        help: Cow<'static, str>,
     },
     /// A remark: it does not affect results.
     Noted {
         /// What was seen.
         seen: String,
         /// What to do about it.
-        help: &'static str,
+        help: Cow<'static, str>,
     },
     /// The check was skipped, because the program no longer answered.
     NotTried,
@@ -71,7 +76,7 @@ impl Trial {
         let begin = Instant::now();
         let process =
             TrialSession::spawn(command, limits).map_err(|reason| ProtocolError::Start {
-                command: command.join(" "),
+                command: written(command),
                 reason,
             })?;
         let started = TrialSession::greet(process, limits);
@@ -80,9 +85,19 @@ impl Trial {
         let (session, greeting) = match started {
             Ok(started) => started,
             Err(words) => {
-                let help = "answer `start` with {\"rolecall\": 1, \"engine\": \"…\", \"dialect\": \
-                            \"jinja\"} in one line, or \"go\", and nothing before it";
-                trial.add("start", about, CheckResult::Wrong { seen: words, help });
+                let help = match missing_file(command) {
+                    Some(missing) => Cow::Owned(missing),
+                    None => Cow::Borrowed(
+                        "answer `start` with {\"rolecall\": 1, \"engine\": \"…\", \"dialect\": \
+                         \"jinja\"} in one line, or \"go\", and nothing before it",
+                    ),
+                };
+                let finding = CheckResult::Wrong {
+                    done: words.clone(),
+                    seen: words,
+                    help,
+                };
+                trial.add("start", about, finding);
                 return Ok(trial);
             }
         };
@@ -117,17 +132,17 @@ impl Trial {
     /// Asks everything that there is to ask after the first answer.
     fn ask_all(&mut self, subject: &mut Subject<'_>, dialect: Dialect, greeting: &Greeting) {
         let all = questions(dialect);
+        let Some(plain) = all.first() else { return };
         for question in all {
-            let found = subject.check(|subject| subject.answers(question));
+            let found = subject.check(|subject| subject.answers(question, plain));
             self.judge(question.name, question.about, question.help, found);
         }
-        let Some(plain) = all.first() else { return };
         self.judge(
             "broken",
             "a template that cannot be parsed is refused by `load`",
             "parse templates when they are loaded, and answer `load` with {\"outcome\": \"failed\", \
              \"stage\": \"parse\", \"message\"} where that fails",
-            subject.check(Subject::refuses_broken),
+            subject.check(|subject| subject.refuses_broken(plain)),
         );
         self.judge(
             "names",
@@ -176,7 +191,7 @@ impl Trial {
             "end the program when its standard input ends, or it keeps running",
         );
         let finding = match finding {
-            CheckResult::Wrong { seen, help } => CheckResult::Noted { seen, help },
+            CheckResult::Wrong { seen, help, .. } => CheckResult::Noted { seen, help },
             other => other,
         };
         self.add("end-of-input", "it ends when its input does", finding);
@@ -187,7 +202,7 @@ impl Trial {
         name: &'static str,
         about: &'static str,
         help: &'static str,
-        found: Option<Result<(), String>>,
+        found: Option<Result<(), CheckFailure>>,
     ) {
         self.add(name, about, CheckResult::of(found, help));
     }
@@ -195,11 +210,15 @@ impl Trial {
 
 impl CheckResult {
     /// The result of a check; `found` is none if it was skipped.
-    fn of(found: Option<Result<(), String>>, help: &'static str) -> CheckResult {
+    fn of(found: Option<Result<(), CheckFailure>>, help: &'static str) -> CheckResult {
         match found {
             None => CheckResult::NotTried,
             Some(Ok(())) => CheckResult::Fine,
-            Some(Err(seen)) => CheckResult::Wrong { seen, help },
+            Some(Err(failure)) => CheckResult::Wrong {
+                seen: failure.words,
+                done: failure.done,
+                help: Cow::Borrowed(help),
+            },
         }
     }
 }
@@ -210,19 +229,23 @@ fn introduction(greeting: &Greeting) -> CheckResult {
     if let Some(name) = greeting.fronts.iter().find(|name| !is_known(name)) {
         return CheckResult::Noted {
             seen: format!("its front `{name}` is unknown"),
-            help: "`rolecall list fronts` names them",
+            help: Cow::Borrowed("`rolecall list fronts` names them"),
         };
     }
     if greeting.engine.trim().is_empty() {
+        let seen = "its name in `engine` is empty";
         return CheckResult::Wrong {
-            seen: "its name in `engine` is empty".to_owned(),
-            help: "say the engine's name: reports and lists of known differences use it",
+            seen: seen.to_owned(),
+            done: seen.to_owned(),
+            help: Cow::Borrowed(
+                "say the engine's name: reports and lists of known differences use it",
+            ),
         };
     }
     if greeting.version.is_empty() {
         return CheckResult::Noted {
             seen: "it has no `version`".to_owned(),
-            help: "say the engine's version, so that reports tell releases apart",
+            help: Cow::Borrowed("say the engine's version, so that reports tell releases apart"),
         };
     }
     CheckResult::Fine

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use super::numbers::{counted, thousands};
 use super::screen;
 use super::style::{BAD, GOOD, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::wrapping::{paragraph, wrapped};
 use rolecall_base::invocation;
-use rolecall_suite::accepting::AcceptedFile;
+use rolecall_base::problem::Problem;
+use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
 use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
@@ -60,6 +61,10 @@ pub struct AcceptedCounts {
     pub failed: usize,
     /// Accepted report cards.
     pub cards: usize,
+    /// Files that were written as they should be, with the transcripts that they had.
+    pub tidied: usize,
+    /// Files that waited for review, and were removed because nothing is left to decide.
+    pub removed: usize,
     /// Pairs that equal their snapshot.
     pub same: usize,
     /// Pairs that are not accepted, because the reference gives another result.
@@ -77,6 +82,12 @@ impl AcceptedCounts {
         self.accepted.new -= pairs.new;
         self.accepted.confirmed -= pairs.confirmed;
         self.failed += pairs.changed + pairs.new;
+    }
+
+    /// Whether nothing was written or removed, or would have been.
+    fn changed_nothing(&self) -> bool {
+        let AcceptedPairs { changed, new, .. } = self.accepted;
+        changed + new + self.failed + self.cards + self.tidied + self.removed == 0
     }
 
     /// Whether some pairs differ from their snapshots and were not accepted.
@@ -107,36 +118,132 @@ pub fn write(
         writeln!(out, "{}", Styled(QUIET, same))?;
     }
     write_left(out, counts)?;
+    write_order(out, counts)?;
+    let AcceptedPairs { changed, new, .. } = counts.accepted;
+    let accepted = changed + new;
+    let verb = if is_dry { "would accept" } else { "accepted" };
+    if screen::is_quiet() {
+        return write_sum(out, counts, references, verb);
+    }
+    if counts.cards > 0 {
+        let cards = counted(counts.cards, "report card", "report cards");
+        writeln!(out, "{}", Styled(GOOD, format!("{verb} {cards}")))?;
+    }
+    if accepted > 0 {
+        let what = counted(accepted, "snapshot", "snapshots");
+        writeln!(
+            out,
+            "{} in {}: {} changed, {} new",
+            Styled(GOOD, format!("{verb} {what}")),
+            counted(files.written, "file", "files"),
+            thousands(changed),
+            thousands(new),
+        )?;
+    }
+    if let Some(confirmed) = confirmed_by(counts, references) {
+        writeln!(out, "{confirmed}")?;
+    }
+    if counts.changed_nothing() {
+        writeln!(out, "nothing to accept")?;
+    }
+    Ok(())
+}
+
+/// How many of the accepted results the references confirm.
+fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<String> {
     let AcceptedPairs {
         changed,
         new,
         confirmed,
     } = counts.accepted;
     let accepted = changed + new;
-    let verb = if is_dry { "would accept" } else { "accepted" };
-    if counts.cards > 0 {
-        let cards = counted(counts.cards, "report card", "report cards");
-        writeln!(out, "{}", Styled(GOOD, format!("{verb} {cards}")))?;
+    let style = if confirmed == accepted { GOOD } else { BAD };
+    let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
+    let names: Vec<_> = references.iter().map(Reference::to_string).collect();
+    let law = names.join(" and ");
+    (accepted > 0).then(|| format!("{} confirmed by {law}", Styled(style, whom)))
+}
+
+/// Writes everything in one line, which is the last one: what is accepted, who confirms it, and what
+/// is left.
+fn write_sum(
+    out: &mut dyn Write,
+    counts: &AcceptedCounts,
+    references: &[Reference],
+    verb: &str,
+) -> io::Result<()> {
+    let accepted = counts.accepted.changed + counts.accepted.new;
+    let snapshots = (accepted > 0).then(|| counted(accepted, "snapshot", "snapshots"));
+    let cards = (counts.cards > 0).then(|| counted(counts.cards, "report card", "report cards"));
+    let what: Vec<String> = snapshots.into_iter().chain(cards).collect();
+    let mut parts = Vec::new();
+    if !what.is_empty() {
+        let what = format!("{verb} {}", what.join(" and "));
+        parts.push(Styled(GOOD, what).to_string());
+    } else if counts.changed_nothing() {
+        parts.push("nothing to accept".to_owned());
     }
-    if accepted > 0 {
-        writeln!(
-            out,
-            "{} in {}: {} changed, {} new",
-            Styled(
-                GOOD,
-                format!("{verb} {}", counted(accepted, "snapshot", "snapshots"))
-            ),
-            counted(files.written, "file", "files"),
-            thousands(changed),
-            thousands(new),
-        )?;
-        let style = if confirmed == accepted { GOOD } else { BAD };
-        let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
-        let names: Vec<_> = references.iter().map(Reference::to_string).collect();
-        let law = names.join(" and ");
-        writeln!(out, "{} confirmed by {law}", Styled(style, whom))?;
-    } else if counts.cards == 0 && counts.failed == 0 {
-        writeln!(out, "nothing to accept")?;
+    parts.extend(confirmed_by(counts, references));
+    let left = counts.failed + counts.refuted + counts.unknown + counts.broken;
+    if left > 0 {
+        let left = counted(left, "pair", "pairs");
+        parts.push(Styled(BAD, format!("{left} left")).to_string());
+    }
+    if parts.is_empty() {
+        // The last line is about files that were put in order.
+        return Ok(());
+    }
+    writeln!(out, "{}", parts.join("; "))
+}
+
+/// Writes what became of the results for which a reference was asked.
+pub fn write_asked(
+    out: &mut dyn Write,
+    asked: usize,
+    is_recorded: bool,
+    is_dry: bool,
+) -> io::Result<()> {
+    if asked == 0 {
+        return Ok(());
+    }
+    let pairs = counted(asked, "pair", "pairs");
+    let text = match (is_recorded, is_dry) {
+        (true, false) => format!("recorded the reference's results for {pairs}"),
+        (true, true) => format!("would record the reference's results for {pairs}"),
+        (false, _) => {
+            let update = invocation::command("reference update");
+            format!(
+                "asked the reference about {pairs}, and recorded nothing: `{update}` records its \
+                 results"
+            )
+        }
+    };
+    writeln!(out, "{}", wrapped(&text, screen::width(), 2))
+}
+
+/// Writes what is wrong with files whose transcripts are as accepted.
+pub fn write_untidy(out: &mut dyn Write, untidy: &[UntidyFile]) -> io::Result<()> {
+    for problem in untidy.iter().flat_map(|one| &one.problems) {
+        let problem = Problem {
+            help: None,
+            ..problem.clone()
+        };
+        paragraph(out, &problem.to_string(), 2)?;
+    }
+    Ok(())
+}
+
+/// Writes how many files were put in order.
+pub fn write_order(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
+    if counts.tidied > 0 {
+        let files = counted(counts.tidied, "file", "files");
+        let text = format!("wrote {files} again, with what was accepted");
+        paragraph(out, &text, 2)?;
+    }
+    if counts.removed > 0 {
+        let files = counted(counts.removed, "file that waits", "files that wait");
+        let text = format!("removed {files} for review: nothing in them is left to decide");
+        paragraph(out, &text, 2)?;
     }
     Ok(())
 }

@@ -10,20 +10,33 @@ use super::style::{GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::paragraph;
 use rolecall_base::invocation;
 use rolecall_card::probe::spaced;
-use rolecall_suite::private::PrivateText;
+use rolecall_suite::private::{LOOKED_FOR, NOT_LOOKED_FOR, PrivateText};
 
 /// Writes what in the conversation may be private.
 pub fn write_private(out: &mut dyn Write, found: &[PrivateText]) -> io::Result<()> {
     if found.is_empty() {
-        let text = "nothing in it looks private; names of people cannot be told from other words";
+        let text = format!(
+            "found none of these: {LOOKED_FOR}. Not looked for: {NOT_LOOKED_FOR}. Read the case \
+             before you share it."
+        );
         return paragraph(out, &Styled(QUIET, text).to_string(), 2);
     }
     let count = counted(found.len(), "text", "texts");
     paragraph(out, &format!("{} may be private:", Styled(NOTE, count)), 2)?;
     for one in found {
-        paragraph(out, &format!("  {}: {}", one.kind, one.text), 4)?;
+        paragraph(out, &format!("  {}: {}", one.kind, beginning(&one.text)), 4)?;
     }
+    let text = format!("  not looked for: {NOT_LOOKED_FOR}");
+    paragraph(out, &Styled(QUIET, text).to_string(), 4)?;
     writeln!(out)
+}
+
+/// The beginning of a text, on one line: enough to find it in the conversation.
+fn beginning(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.lines().next().unwrap_or_default();
+    let shown: String = line.chars().take(MOST).collect();
+    if shown == text { shown } else { shown + "…" }
 }
 
 /// Writes the case: a line for each of its messages and other fields.
@@ -57,8 +70,9 @@ pub fn write_held(out: &mut dyn Write, is_private: bool) -> io::Result<()> {
 pub fn write_added(out: &mut dyn Write, file: &Path, family: &str, name: &str) -> io::Result<()> {
     let added = Styled(GOOD, format!("added {family}/{name}"));
     paragraph(out, &format!("{added} to {}", file.display()), 2)?;
-    let run = invocation::command(&format!("run '*:{family}/{name}'"));
-    let accept = invocation::command(&format!("accept '*:{family}/{name}' --verified"));
+    let filter = invocation::word(&format!("*:{family}/{name}"));
+    let run = invocation::command(&format!("run {filter}"));
+    let accept = invocation::command(&format!("accept {filter} --verified"));
     paragraph(
         out,
         &format!("now: `{run}` shows the prompts, `{accept}` accepts them"),

@@ -197,7 +197,10 @@ pub(super) fn write_broken(
             place if place.is_empty() => String::new(),
             place => format!(" {}", Styled(QUIET, format!("[{place}]"))),
         };
-        let place = match evidence.line().filter(|_| detail != CardDetail::Brief) {
+        // Evidence of a failure begins with its line.
+        let is_told = |line: &usize| what.contains(&format!("line {line}: "));
+        let line = evidence.line().filter(|line| !is_told(line));
+        let place = match line.filter(|_| detail != CardDetail::Brief) {
             Some(line) => format!("{place} {}", Styled(QUIET, format!("(line {line})"))),
             None => place,
         };

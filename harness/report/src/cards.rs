@@ -13,7 +13,8 @@ use super::card::{
 };
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
-use super::screen;
+use super::other_fault::{FaultKind, OtherFault};
+use super::screen::{self, whose};
 use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::syntax_error;
 use super::wrapping::{paragraph, wrapped_command};
@@ -346,13 +347,25 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Writes the last line: how many templates, how fast, and the result.
-pub fn write_close(out: &mut dyn Write, run: &TimedResults<Card>) -> io::Result<()> {
+/// Writes the last line: how many templates of which suite, if they are of one, how fast, and the
+/// result. `others` fail the check, too.
+pub fn write_close(
+    out: &mut dyn Write,
+    run: &TimedResults<Card>,
+    others: &[OtherFault],
+    origin: Option<&str>,
+) -> io::Result<()> {
     let broken = |severity| -> usize { run.results.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
-    let style = match (errors, warnings) {
-        (0, 0) => GOOD,
-        (0, _) => NOTE,
+    let of_kind = |is_base: bool| {
+        let others = others.iter();
+        others
+            .filter(|other| (other.kind == FaultKind::Base) == is_base)
+            .count()
+    };
+    let style = match (errors, warnings, others.len()) {
+        (0, 0, 0) => GOOD,
+        (0, _, 0) => NOTE,
         _ => BAD,
     };
     // No contract says more about a template that cannot be read.
@@ -367,15 +380,30 @@ pub fn write_close(out: &mut dyn Write, run: &TimedResults<Card>) -> io::Result<
     }
     writeln!(
         out,
-        "{} in {:.2} s: {}",
+        "{}{} in {:.2} s: {}",
+        origin.map_or_else(String::new, whose),
         Styled(HEADING, counted(run.results.len(), "template", "templates")),
         run.elapsed.as_secs_f64(),
         Styled(
             style,
             format!(
-                "{}, {}{}",
+                "{}, {}{}{}{}",
                 counted(errors, "error", "errors"),
                 counted(warnings, "warning", "warnings"),
+                match of_kind(true) {
+                    0 => String::new(),
+                    count => format!(
+                        ", {} from a base",
+                        counted(count, "difference", "differences")
+                    ),
+                },
+                match of_kind(false) {
+                    0 => String::new(),
+                    count => format!(
+                        ", {}",
+                        counted(count, "problem with a file", "problems with files")
+                    ),
+                },
                 match run.results.iter().map(Card::explained_count).sum() {
                     0 => String::new(),
                     known => format!(", {} known", thousands(known)),

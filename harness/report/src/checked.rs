@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::comparison::ComparisonDocument;
+use super::fixes::{FixDocument, TemplateFixes};
 use super::json::{self, VERSION};
 use rolecall_card::card::Card;
 use rolecall_suite::comparison::Comparison;
@@ -22,10 +23,20 @@ pub struct CheckDocument<'c> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     bases: Vec<ComparisonDocument<'c>>,
+    /// With `--fix`, the fixes of each template, in the order in which they are applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    fixes: Option<Vec<FixDocument<'c>>>,
 }
 
-/// Writes report cards, and the templates beside their bases: `{"rolecall": 1, "cards": […]}`.
-pub fn write(out: &mut dyn Write, cards: &[Card], bases: &[&Comparison]) -> io::Result<()> {
+/// Writes report cards, the templates beside their bases, and the fixes if the user asked for them:
+/// `{"rolecall": 1, "cards": […]}`.
+pub fn write(
+    out: &mut dyn Write,
+    cards: &[Card],
+    bases: &[&Comparison],
+    fixes: Option<&[TemplateFixes]>,
+) -> io::Result<()> {
     let document = CheckDocument {
         rolecall: VERSION,
         cards,
@@ -33,6 +44,10 @@ pub fn write(out: &mut dyn Write, cards: &[Card], bases: &[&Comparison]) -> io::
             .iter()
             .map(|base| ComparisonDocument::of(base))
             .collect(),
+        fixes: fixes.map(|fixes| {
+            let documents = fixes.iter().flat_map(TemplateFixes::documents);
+            documents.collect()
+        }),
     };
     json::write(out, &document)
 }

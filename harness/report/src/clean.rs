@@ -166,10 +166,30 @@ impl<W: Write> Drop for Clean<W> {
     }
 }
 
+/// A stream whose reader may stop. What nobody reads is no error: a command still ends as it would
+/// with a reader.
+struct Optional<W: Write>(W);
+
+impl<W: Write> Write for Optional<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
+
 /// Standard error, with colours where the user wants them.
 #[allow(clippy::disallowed_methods)] // This is the one way there.
 pub fn messages() -> Clean<Box<dyn Write>> {
-    Clean::new(Box::new(anstream::stderr()))
+    Clean::new(Box::new(Optional(anstream::stderr())))
 }
 
 /// Standard output for people, with colours where the user wants them.

@@ -1,7 +1,8 @@
 //! Text in columns that fit the screen.
 //!
 //! If the columns do not fit side by side, cells break between their words. If even the longest
-//! words do not fit, the last columns go below the first.
+//! words do not fit, the last columns go below the first. Line breaks of a text stay within its
+//! column.
 
 use std::io::{self, Write};
 
@@ -53,22 +54,37 @@ impl Cell {
         self.0.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    /// The width on one line.
+    /// The width of its widest line.
     pub(super) fn width(&self) -> usize {
-        self.0.iter().map(|(_, text)| display_width(text)).sum()
+        let text = self.text();
+        text.split('\n').map(display_width).max().unwrap_or(0)
     }
 
-    /// The width of the longest word, including the cell's leading spaces.
+    /// The width of the longest word, including the leading spaces of its line.
     fn longest_word(&self) -> usize {
         let text = self.text();
-        let indent = indent_of(&text);
-        let words = text.split_ascii_whitespace().map(display_width);
-        indent + words.max().unwrap_or(0)
+        let lines = text.split('\n').map(|line| {
+            let words = line.split_ascii_whitespace().map(display_width);
+            indent_of(line) + words.max().unwrap_or(0)
+        });
+        lines.max().unwrap_or(0)
     }
 
-    /// The cell in lines of at most a width, except for wider words. Each line begins with the
-    /// spaces that the cell begins with.
+    /// The cell in lines of at most a width, except for wider words. What is wrapped begins with the
+    /// spaces that its line begins with.
     fn lines(self, width: usize) -> Vec<Cell> {
+        let text = self.text();
+        let mut begin = 0;
+        let lines = text.split('\n').flat_map(|line| {
+            let cell = Cell(self.slice(begin, begin + line.len()).collect());
+            begin += line.len() + 1;
+            cell.wrapped(width)
+        });
+        lines.collect()
+    }
+
+    /// A cell without line breaks in lines.
+    fn wrapped(self, width: usize) -> Vec<Cell> {
         if self.width() <= width {
             return vec![self];
         }
@@ -294,6 +310,20 @@ mod tests {
         assert_eq!(
             written(&columns, 20),
             "  name  one    four\n        two    five\n        three\n"
+        );
+    }
+
+    #[test]
+    fn line_breaks_of_a_text_stay_in_its_column() {
+        let mut columns = Columns::default();
+        columns.row([cell("wrong"), cell("a b c\n  d e f\n\ng"), cell("x")]);
+        assert_eq!(
+            written(&columns, 80),
+            "wrong  a b c    x\n         d e f\n\n       g\n"
+        );
+        assert_eq!(
+            written(&columns, 14),
+            "wrong  a b   x\n       c\n         d\n         e\n         f\n\n       g\n"
         );
     }
 

@@ -1,7 +1,10 @@
 //! Differences between a transcript and the expected one.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
+
+use rolecall_model::{OutcomeKind, TemplateName};
 
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
@@ -29,6 +32,8 @@ pub struct FaultGroup<'s> {
     pub pairs: Vec<GroupedPair<'s>>,
     /// How they are not as expected.
     fault: Fault,
+    /// The edits of every pair, if the accepted and the new results are prompts.
+    edits: BTreeSet<String>,
     /// The difference in the first pair, if the expected transcript is known.
     diff: Option<Diff>,
     /// The reference's result for it, in words.
@@ -59,10 +64,14 @@ pub struct GroupedPair<'s> {
 /// Groups pairs that are not as expected by their cause, so that people read a hundred failures
 /// with one cause once.
 #[derive(Debug, Default)]
-pub struct FaultGroups<'s>(cause::Groups<Key, GroupedPair<'s>, FaultGroup<'s>>);
+pub struct FaultGroups<'s> {
+    groups: cause::Groups<Key, GroupedPair<'s>, FaultGroup<'s>>,
+    /// If somebody decides about each group: the templates of which nothing was accepted yet.
+    new_templates: Option<HashSet<&'s TemplateName>>,
+}
 
 /// The key of a group: the fault, the cause if the pairs differ, and the reference's result in
-/// words.
+/// words. For results that nobody accepted yet, what they are.
 type Key = (Fault, Option<Cause>, Option<String>);
 
 /// How much of the differences to write.
@@ -102,6 +111,15 @@ impl Extent {
 }
 
 impl<'s> FaultGroups<'s> {
+    /// Groups about which somebody decides. New failures with several messages are several
+    /// decisions, and so are the results of several new templates. A new case is one for all others.
+    pub fn for_decisions(new_templates: HashSet<&'s TemplateName>) -> FaultGroups<'s> {
+        FaultGroups {
+            new_templates: Some(new_templates),
+            ..FaultGroups::default()
+        }
+    }
+
     /// Adds a pair, if it is not as expected.
     pub fn add(&mut self, compared: &Compared<'s>) {
         let Some(fault) = Fault::of(compared) else {
@@ -113,6 +131,11 @@ impl<'s> FaultGroups<'s> {
             (Fault::Unreadable, Some(SnapshotStatus::Unreadable(why))) => {
                 (fault, None, Some(why.message.clone()))
             }
+            (Fault::New, _) => (
+                fault,
+                None,
+                Some(self.kind_of_new(compared, word.as_deref())),
+            ),
             _ => (fault, cause(compared, fault), word.clone()),
         };
         // The shortest conversation shows a difference best. Pairs without one keep their order.
@@ -126,17 +149,40 @@ impl<'s> FaultGroups<'s> {
             engine: compared.rendered.engine,
             observed: differs.then(|| compared.observed()),
         };
-        let group = || FaultGroup::new(compared, fault, word);
-        self.0.add(key, size, member, group);
+        let edits = key.1.iter().flat_map(Cause::edits).cloned().collect();
+        let group = || FaultGroup::new(compared, fault, word, edits);
+        self.groups.add(key, size, member, group);
+    }
+
+    /// What distinguishes a result that nobody accepted yet from others.
+    fn kind_of_new(&self, compared: &Compared<'_>, word: Option<&str>) -> String {
+        let outcome = &compared.rendered.outcome;
+        let kind = outcome.kind();
+        let word = word.unwrap_or_default();
+        let Some(new_templates) = &self.new_templates else {
+            return format!("{kind} {word}");
+        };
+        let message = match kind {
+            OutcomeKind::Rendered => String::new(),
+            _ => cause::error(outcome.text()),
+        };
+        let name = &compared.rendered.pair.template.name;
+        let template = new_templates.get(name).map(|name| name.as_str());
+        format!("{} {kind} {message} {word}", template.unwrap_or_default())
     }
 
     /// The groups, those with most pairs first, and stale records last.
     pub fn sorted(self) -> Vec<FaultGroup<'s>> {
-        let groups = self.0.sorted();
+        let is_for_decisions = self.new_templates.is_some();
+        let groups = self.groups.sorted();
         let groups = groups.map(|(group, pairs)| FaultGroup { pairs, ..group });
         let mut groups: Vec<FaultGroup<'s>> = groups.collect();
         // A record that is older than its template says nothing about it.
         groups.sort_by_key(|group| group.fault == Fault::Unverified);
+        if is_for_decisions {
+            // Who has decided on two edits has decided on pairs that have both.
+            groups.sort_by_key(|group| group.edits.len());
+        }
         groups
     }
 }
@@ -152,6 +198,11 @@ impl<'s> FaultGroup<'s> {
         self.diff.as_ref()
     }
 
+    /// The edits of every pair, if the accepted and the new results are prompts.
+    pub fn edits(&self) -> &BTreeSet<String> {
+        &self.edits
+    }
+
     /// The reference's result for the first pair, or why there is none, in words.
     pub fn word(&self) -> Option<&str> {
         self.word.as_deref()
@@ -163,7 +214,12 @@ impl<'s> FaultGroup<'s> {
     }
 
     /// A group without pairs, for this pair and those that have the same key.
-    fn new(compared: &Compared<'s>, fault: Fault, word: Option<String>) -> FaultGroup<'s> {
+    fn new(
+        compared: &Compared<'s>,
+        fault: Fault,
+        word: Option<String>,
+        edits: BTreeSet<String>,
+    ) -> FaultGroup<'s> {
         let found = transcript::encode(&compared.rendered.outcome);
         let diff = expected(compared, fault).map(|expected| Diff::new(expected, &found));
         let shown = match (fault, &compared.comparison) {
@@ -175,6 +231,7 @@ impl<'s> FaultGroup<'s> {
         FaultGroup {
             pairs: Vec::new(),
             fault,
+            edits,
             diff,
             word,
             shown,
@@ -215,7 +272,8 @@ fn cause(compared: &Compared<'_>, fault: Fault) -> Option<Cause> {
         (Fault::Changed, _) => {
             let accepted = transcript::decode(expected(compared, fault)?).ok()?;
             let sides = [&accepted, found];
-            Some(Cause::of(sides, &cause::edits(sides)))
+            let edits = cause::edits_of_template(sides, compared.rendered.pair.case);
+            Some(Cause::of(sides, &edits))
         }
         (Fault::Differs | Fault::OtherDivergence, Verdict::Differs(difference)) => {
             Some(Cause::of_difference(difference, found))
@@ -363,7 +421,7 @@ fn write_advice(
     names: usize,
 ) -> io::Result<()> {
     let pair = &example.pair;
-    let name = format!("{} {}", pair.template.name, pair.case.id);
+    let name = invocation::words([pair.template.name.as_str(), &pair.case.id.to_string()]);
     match group.fault {
         Fault::Changed => say(
             out,
@@ -421,7 +479,7 @@ fn write_advice(
         let filter = if filter.is_empty() {
             String::new()
         } else {
-            format!(" '{filter}'")
+            format!(" {}", invocation::word(filter))
         };
         say(
             out,
@@ -433,7 +491,7 @@ fn write_advice(
 }
 
 /// Writes a line of advice: the purpose and the command.
-fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
+pub(super) fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
     let width = screen::of_messages();
     if !how.is_empty() && 3 + what.len() + how.len() <= width {
         return writeln!(out, "  {} {how}", Styled(QUIET, what));

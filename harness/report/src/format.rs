@@ -12,7 +12,7 @@ pub enum Format {
     Json,
     /// One JSON object on a line.
     Jsonl,
-    /// XML as `JUnit` has it.
+    /// XML as JUnit has it.
     Junit,
     /// Annotations for GitHub.
     Github,
@@ -42,7 +42,7 @@ impl Format {
             Format::Human => "For a person",
             Format::Json => "One JSON object",
             Format::Jsonl => "One JSON object a line",
-            Format::Junit => "XML as `JUnit` has it, for CI servers",
+            Format::Junit => "XML as JUnit has it, for CI servers",
             Format::Github => "Annotations for GitHub",
             Format::Sarif => "SARIF 2.1.0, for code scanning",
             Format::Markdown => "For the comment on a pull request",

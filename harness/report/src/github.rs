@@ -7,6 +7,7 @@ use rolecall_model::Template;
 
 use super::markdown;
 use super::numbers::counted;
+use super::other_fault::OtherFault;
 use super::place::lines;
 use super::run_report::{RunReport, first_lines};
 use rolecall_base::problem::Location;
@@ -16,8 +17,14 @@ use rolecall_card::contract::Severity;
 /// Writes a line for each broken contract, as one of GitHub's workflow commands:
 /// `::error file=…,line=…,title=…::…`. The line is the one at which the template fails, if it
 /// fails. A defect that a sidecar explains is only a notice. For a template that cannot be read,
-/// the only line says where.
-pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io::Result<()> {
+/// the only line says where. What belongs to no card comes first.
+pub fn write(
+    out: &mut dyn Write,
+    cards: &[Card],
+    templates: &[Template],
+    others: &[OtherFault],
+) -> io::Result<()> {
+    write_others(out, others)?;
     for card in cards {
         let template = templates
             .iter()
@@ -71,15 +78,7 @@ pub fn write(out: &mut dyn Write, cards: &[Card], templates: &[Template]) -> io:
 /// Writes the results of a run: an error for each cause, at the template's file, and one for
 /// everything else that fails it.
 pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<()> {
-    let files = report.input.iter().chain(&report.conclusion.problems);
-    for problem in files {
-        let mut place = format!("file={}", property(&plain_path(&problem.path)));
-        if let Some(Location::Text(position)) = problem.position {
-            place = format!("{place},line={},col={}", position.line, position.column);
-        }
-        let message = data(&problem.message);
-        writeln!(out, "::error {place},title=rolecall::{message}")?;
-    }
+    write_others(out, &report.others())?;
     for group in report.groups {
         let Some(first) = group.pairs.first() else {
             continue;
@@ -118,13 +117,29 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<
             data(&message)
         )?;
     }
-    for name in &report.conclusion.gone {
-        let message = format!("{name}: the reference agrees now");
-        writeln!(out, "::error title=no divergence::{}", data(&message))?;
-    }
     let headline = format!("{}\n{}", report.headline(), report.extent());
     let level = if report.passes() { "notice" } else { "error" };
     writeln!(out, "::{level} title=rolecall run::{}", data(&headline))
+}
+
+/// Writes an error for each thing that fails a run or a check and belongs to no template's pairs.
+fn write_others(out: &mut dyn Write, others: &[OtherFault]) -> io::Result<()> {
+    for other in others {
+        let mut place = Vec::new();
+        if !other.path.as_os_str().is_empty() {
+            place.push(format!("file={}", property(&plain_path(&other.path))));
+        }
+        if let Some(Location::Text(position)) = other.place {
+            place.push(format!("line={},col={}", position.line, position.column));
+        }
+        place.push(format!("title={}", other.kind.name()));
+        let mut message = other.what.clone();
+        for line in other.lines.iter().take(MOST_LINES) {
+            message = format!("{message}\n{}", markdown::line(line));
+        }
+        writeln!(out, "::error {}::{}", place.join(","), data(&message))?;
+    }
+    Ok(())
 }
 
 /// How many lines of a difference to show.
@@ -159,7 +174,7 @@ mod tests {
         template.path = "t.jinja".into();
         let card = rolecall_card::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template]).unwrap();
+        write(&mut out, &[card], &[template], &[]).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "::error file=t.jinja,line=2,col=8,title=syntax::t: syntax error: unexpected '}'\n"
@@ -174,7 +189,7 @@ mod tests {
         template.path = "./t.jinja".into();
         let card = rolecall_card::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template]).unwrap();
+        write(&mut out, &[card], &[template], &[]).unwrap();
         let text = String::from_utf8(out).unwrap();
         let start = "::error file=t.jinja,line=3,title=capabilities-work::t: ";
         assert!(text.lines().any(|line| line.starts_with(start)), "{text}");
@@ -187,7 +202,7 @@ mod tests {
         template.path = "a,b:c.jinja".into();
         let card = rolecall_card::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template]).unwrap();
+        write(&mut out, &[card], &[template], &[]).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(
             text.starts_with("::error file=a%2Cb%3Ac.jinja,title=renders::t: "),

@@ -16,6 +16,9 @@ use rolecall_suite::verdict::Verdict;
 /// How many templates fit side by side on an ordinary terminal.
 pub const MOST_TEMPLATES: usize = 4;
 
+/// How many cases people read before the verdict below them.
+pub const MOST_CASES: usize = 60;
+
 /// The outcomes of each case for each template, family by family.
 #[derive(Debug, Default)]
 pub struct Grid<'s> {

@@ -1,11 +1,12 @@
-//! Report cards that are not as a suite of one's own demands.
+//! Report cards that are not as a suite demands.
 
 use std::io::{self, Write};
 
-use super::difference::{write_diff, write_whole_diff};
+use super::difference::{say, write_diff, write_whole_diff};
 use super::style::{BAD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::paragraph;
 use rolecall_base::invocation;
+use rolecall_base::problem::shown_path;
 use rolecall_card::contract::Severity;
 use rolecall_suite::held_card::{CardStatus, HeldCard};
 
@@ -72,21 +73,21 @@ pub fn write_forbidden(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
         .iter()
         .map(|found| found.contract.id)
         .collect();
+    let id = ids.first().unwrap_or(&"CONTRACT");
+    let reason = match &held.sidecar {
+        Some(path) => format!("{}: \"broken\": {{\"{id}\": \"…\"}}", shown_path(path)),
+        None => format!("rolecall.toml: broken = {{ {id} = \"…\" }}"),
+    };
     let advice = format!(
         "  `{}` says how to fix it; if the template breaks a contract on purpose, give the reason \
-         in rolecall.toml: broken = {{ {} = \"…\" }}",
-        invocation::command(&format!("explain {}", ids.first().unwrap_or(&"CONTRACT"))),
-        ids.first().unwrap_or(&"CONTRACT"),
+         in {reason}",
+        invocation::command(&format!("explain {id}")),
     );
     paragraph(out, &Styled(QUIET, advice).to_string(), 2)?;
     writeln!(out)
 }
 
 fn look(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
-    let command = invocation::command(&format!("check {}", held.template));
-    paragraph(
-        out,
-        &format!("  {} {command}", Styled(QUIET, "to look at it:")),
-        4,
-    )
+    let command = invocation::command(&format!("check {}", invocation::word(&held.template)));
+    say(out, "to look at it:", &command)
 }

@@ -7,21 +7,20 @@ use super::numbers::counted;
 use super::screen;
 use super::style::PLAIN;
 use super::wrapping::wrapped;
+use rolecall_base::invocation;
+use rolecall_base::problem::shown_path;
 use rolecall_suite::initial::Initial;
 
 /// The next steps with a new suite, in order.
 const NEXT: [(&str, &str); 5] = [
     (
-        "rolecall check",
-        "reports what they can do, and what they get wrong",
+        "check",
+        "reports what a template can do, and what it gets wrong",
     ),
-    ("rolecall reference setup", "installs the references, once"),
-    ("rolecall reference update", "records their results"),
-    (
-        "rolecall accept --verified",
-        "accepts the results that they confirm",
-    ),
-    ("rolecall run", "checks all results, here and in CI"),
+    ("reference setup", "installs the references, once"),
+    ("reference update", "records their results"),
+    ("accept --verified", "accepts the results that they confirm"),
+    ("run", "checks all results, here and in CI"),
 ];
 
 /// Writes which files exist now, and what to do with them.
@@ -29,7 +28,15 @@ pub fn write(out: &mut dyn Write, initial: &Initial) -> io::Result<()> {
     for file in &initial.files {
         writeln!(out, "wrote {}", file.path.display())?;
     }
-    let found = match initial.templates.len() {
+    if let Some(above) = &initial.above {
+        let text = format!(
+            "\nThis folder is below the suite of {}. From now on commands in it work on the new \
+             suite, and the one above does not have its templates.",
+            shown_path(above)
+        );
+        writeln!(out, "{}", wrapped(&text, screen::width(), 0))?;
+    }
+    let found = match initial.count {
         0 => "No template was found here: name yours in rolecall.toml. Then:".to_owned(),
         count => format!("It has {}. Now:", counted(count, "template", "templates")),
     };
@@ -37,7 +44,7 @@ pub fn write(out: &mut dyn Write, initial: &Initial) -> io::Result<()> {
     let mut table = Columns::default();
     for (command, what) in NEXT {
         table.row([
-            Cell::new(PLAIN, format!("  {command}")),
+            Cell::new(PLAIN, format!("  {}", invocation::command(command))),
             Cell::new(PLAIN, what),
         ]);
     }

@@ -1,15 +1,17 @@
 //! JSON Lines: one object for each pair, for programs.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rolecall_model::{OutcomeJson, OutcomeKind};
+use rolecall_model::{Dialect, OutcomeJson, OutcomeKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use rolecall_base::transcript;
 use rolecall_suite::divergence::Listed;
+use rolecall_suite::pair_mark::{PairMark, PairMarks};
 use rolecall_suite::record::RecordedAnswer;
-use rolecall_suite::run::{Compared, Rendered};
+use rolecall_suite::run::{Compared, Rendered, Runner};
 use rolecall_suite::snapshot::SnapshotStatus;
 use rolecall_suite::verdict::{Difference, Verdict};
 
@@ -20,6 +22,14 @@ pub struct OutcomeLine<'l> {
     template: &'l str,
     case: String,
     engine: &'l str,
+    /// The engine's version.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    #[schemars(default)]
+    version: &'l str,
+    /// The front that stood before the template.
+    front: &'static str,
+    /// The template and the case that were rendered.
+    sha256: PairMark,
     #[serde(flatten)]
     outcome: OutcomeJson<'l>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,12 +87,38 @@ impl ReferenceOutcome {
     }
 }
 
-impl<'l> OutcomeLine<'l> {
-    fn of(rendered: &'l Rendered<'_>) -> OutcomeLine<'l> {
+/// Writes outcomes, one a line.
+#[derive(Default)]
+pub struct LineWriter<'e> {
+    marks: PairMarks,
+    /// The engines' versions, by dialect.
+    versions: BTreeMap<Dialect, &'e str>,
+}
+
+impl<'e> LineWriter<'e> {
+    /// A writer for the outcomes of a runner.
+    pub fn new(runner: &Runner<'e>) -> LineWriter<'e> {
+        let engines = Dialect::ALL.into_iter();
+        let version = |dialect| Some((dialect, runner.engine(dialect)?.version()));
+        LineWriter {
+            marks: PairMarks::default(),
+            versions: engines.filter_map(version).collect(),
+        }
+    }
+
+    fn line<'l>(&mut self, rendered: &'l Rendered<'_>) -> OutcomeLine<'l>
+    where
+        'e: 'l,
+    {
+        let pair = &rendered.pair;
+        let version = self.versions.get(&pair.template.dialect);
         OutcomeLine {
-            template: rendered.pair.template.name.as_str(),
-            case: rendered.pair.case.id.to_string(),
+            template: pair.template.name.as_str(),
+            case: pair.case.id.to_string(),
             engine: rendered.engine,
+            version: version.copied().unwrap_or_default(),
+            front: pair.front().name(),
+            sha256: self.marks.of(pair),
             outcome: OutcomeJson::from(&rendered.outcome),
             snapshot: None,
             verdict: None,
@@ -91,39 +127,48 @@ impl<'l> OutcomeLine<'l> {
             divergence: None,
         }
     }
-}
 
-/// Writes an outcome: `{"template","case","engine","outcome","text"|"message","stage","line"}`.
-pub fn write_rendered(out: &mut dyn Write, rendered: &Rendered<'_>) -> io::Result<()> {
-    write_line(out, &OutcomeLine::of(rendered))
-}
-
-/// Writes an outcome, its comparison with the accepted snapshot (`same`, `changed`, `new`), and its
-/// verdict. If the verdict is `differs`, also writes the reference's result.
-pub fn write_compared(out: &mut dyn Write, compared: &Compared<'_>) -> io::Result<()> {
-    let mut line = OutcomeLine::of(&compared.rendered);
-    line.snapshot = compared
-        .comparison
-        .as_ref()
-        .map(|comparison| match comparison {
-            SnapshotStatus::Same => "same",
-            SnapshotStatus::Changed(_) => "changed",
-            SnapshotStatus::New => "new",
-            SnapshotStatus::Unreadable(_) => "unreadable",
-        });
-    line.verdict = Some(compared.verdict.name());
-    match &compared.verdict {
-        Verdict::Agrees => {}
-        Verdict::Unverified(why) => line.unverified = Some(why.to_string()),
-        Verdict::Differs(difference) => {
-            line.reference = Some(ReferenceOutcome::of(difference));
-            line.divergence = match &difference.listed {
-                Listed::Known { reason } => Some(reason),
-                Listed::No | Listed::Changed { .. } => None,
-            };
-        }
+    /// Writes an outcome:
+    /// `{"template","case","engine","version","front","sha256","outcome","text"|"message","stage","line"}`.
+    pub fn write_rendered(
+        &mut self,
+        out: &mut dyn Write,
+        rendered: &Rendered<'_>,
+    ) -> io::Result<()> {
+        write_line(out, &self.line(rendered))
     }
-    write_line(out, &line)
+
+    /// Writes an outcome, its comparison with the accepted snapshot (`same`, `changed`, `new`), and
+    /// its verdict. If the verdict is `differs`, also writes the reference's result.
+    pub fn write_compared(
+        &mut self,
+        out: &mut dyn Write,
+        compared: &Compared<'_>,
+    ) -> io::Result<()> {
+        let mut line = self.line(&compared.rendered);
+        line.snapshot = compared
+            .comparison
+            .as_ref()
+            .map(|comparison| match comparison {
+                SnapshotStatus::Same => "same",
+                SnapshotStatus::Changed(_) => "changed",
+                SnapshotStatus::New => "new",
+                SnapshotStatus::Unreadable(_) => "unreadable",
+            });
+        line.verdict = Some(compared.verdict.name());
+        match &compared.verdict {
+            Verdict::Agrees => {}
+            Verdict::Unverified(why) => line.unverified = Some(why.to_string()),
+            Verdict::Differs(difference) => {
+                line.reference = Some(ReferenceOutcome::of(difference));
+                line.divergence = match &difference.listed {
+                    Listed::Known { reason } => Some(reason),
+                    Listed::No | Listed::Changed { .. } => None,
+                };
+            }
+        }
+        write_line(out, &line)
+    }
 }
 
 fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Report cards and runs as `JUnit` XML, which CI servers show as test results: a suite for each
+//! Report cards and runs as JUnit XML, which CI servers show as test results: a suite for each
 //! template, a test for each contract or case.
 
 use std::collections::HashMap;
@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::card::{CardDetail, FindingStyle, write_broken};
+use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
 use super::{clean, held_cards, markdown};
 use rolecall_base::invisible::is_obeyed;
@@ -16,8 +17,9 @@ use rolecall_card::contract::{Finding, Judgement};
 use rolecall_suite::suite::Pair;
 
 /// Writes cards. A broken contract is a failure, unless it is a note or the template's sidecar
-/// explains it. A contract that does not apply is skipped.
-pub fn write(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
+/// explains it. A contract that does not apply is skipped. What belongs to no card is in a suite of
+/// its own.
+pub fn write(out: &mut dyn Write, cards: &[Card], others: &[OtherFault]) -> io::Result<()> {
     let mut report = Report::new("rolecall check");
     for card in cards {
         let mut suite = TestSuite::new(xml(&card.template));
@@ -26,6 +28,7 @@ pub fn write(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
         }
         report.add_test_suite(suite);
     }
+    add_others(&mut report, others, Vec::new());
     finish(out, &report)
 }
 
@@ -76,28 +79,31 @@ pub fn write_run(
         }
         junit.add_test_suite(suite);
     }
-    let mut others = TestSuite::new("rolecall");
-    let files = report.input.iter().chain(&report.conclusion.problems);
-    let files = files.map(|problem| ("file", problem.to_string(), String::new()));
-    let gone = report.conclusion.gone.iter().map(|name| {
-        let what = format!("{name}: the reference agrees now");
-        ("no divergence", what, String::new())
-    });
     let mut cards = Vec::new();
     for held in &report.conclusion.cards {
         let mut text = Vec::new();
         held_cards::write(&mut text, std::slice::from_ref(held), true)?;
         let text = clean::plain(&text);
-        cards.push(("report card", held.template.clone(), text));
+        let status = failure("report card", &held.template, &text);
+        cards.push(TestCase::new(xml(&held.template), status));
     }
-    for (kind, what, text) in files.chain(gone).chain(cards) {
-        let test = TestCase::new(xml(&what), failure(kind, &what, &text));
-        others.add_test_case(test);
-    }
-    if !others.test_cases.is_empty() {
-        junit.add_test_suite(others);
-    }
+    add_others(&mut junit, &report.others(), cards);
     finish(out, &junit)
+}
+
+/// Adds what belongs to no test of a template, in a suite of its own.
+fn add_others(report: &mut Report, others: &[OtherFault], tests: Vec<TestCase>) {
+    let mut suite = TestSuite::new("rolecall");
+    for other in others {
+        let what = other.sentence();
+        let lines: Vec<String> = other.lines.iter().map(markdown::line).collect();
+        let status = failure(other.kind.name(), &what, &lines.join("\n"));
+        suite.add_test_case(TestCase::new(xml(&what), status));
+    }
+    suite.add_test_cases(tests);
+    if !suite.test_cases.is_empty() {
+        report.add_test_suite(suite);
+    }
 }
 
 /// How many lines of a difference to show.

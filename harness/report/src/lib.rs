@@ -51,6 +51,8 @@ pub mod trust;
 
 mod place;
 
+pub mod other_fault;
+
 pub mod run_report;
 
 pub mod markdown;

@@ -10,6 +10,7 @@ use std::io;
 
 use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
+use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
 use rolecall_base::diff::{DiffLine, Side};
 use rolecall_base::problem::shown;
@@ -30,23 +31,19 @@ pub fn write_run(out: &mut dyn io::Write, report: &RunReport<'_, '_>) -> io::Res
     if let Some(engine) = report.engine {
         let _ = writeln!(head, "Engine: {}.", code(engine));
     }
-    let mut parts: Vec<String> = report
-        .input
-        .iter()
-        .map(|problem| format!("\n- {}\n", escaped(&shown(&problem.to_string()))))
-        .collect();
+    let mut parts: Vec<String> = report.others().iter().map(other).collect();
     parts.extend(report.groups.iter().map(|one| group(report, one)));
     parts.extend(report.conclusion.cards.iter().map(card));
-    let gone = report.conclusion.gone.iter();
-    parts.extend(gone.map(|name| {
-        format!(
-            "\n- {}: the reference agrees now, so it is no divergence any more\n",
-            code(name)
-        )
-    }));
-    let problems = report.conclusion.problems.iter();
-    parts.extend(problems.map(|one| format!("\n- {}\n", escaped(&shown(&one.to_string())))));
     out.write_all(whole(head, parts).as_bytes())
+}
+
+fn other(other: &OtherFault) -> String {
+    let sentence = format!("\n- {}\n", escaped(&shown(&other.sentence())));
+    if other.lines.is_empty() {
+        return sentence;
+    }
+    let lines: Vec<String> = other.lines.iter().take(MOST_LINES).map(line).collect();
+    format!("{sentence}\n{}", fenced("diff", &lines.join("\n")))
 }
 
 fn group(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> String {

@@ -14,6 +14,9 @@ use rolecall_source::source::unset_tokens;
 use rolecall_suite::comparison::{KeptCase, Relation};
 use rolecall_suite::parity::{Explanations, Parity, is_same};
 
+/// How many cases with one reason, or without, are shown unless all are.
+const MOST_SHOWN: usize = 20;
+
 /// Writes how twins compare, with the unexplained differences, or with all of them if `all` is set.
 pub fn write(
     out: &mut dyn Write,
@@ -120,7 +123,8 @@ fn write_twins(
         } else {
             writeln!(out, "  {} in {count}", Styled(BAD, "not explained"))?;
         }
-        for kept in cases {
+        let shown = if all { usize::MAX } else { MOST_SHOWN };
+        for kept in cases.iter().take(shown) {
             let [a, b] = &kept.outcomes;
             let outcomes = if a.kind() == b.kind() {
                 String::new()
@@ -134,6 +138,10 @@ fn write_twins(
                 let write = if all { write_whole_diff } else { write_diff };
                 write(out, &Diff::new(&a, &b), "      ")?;
             }
+        }
+        if let Some(rest @ [_, ..]) = cases.get(shown..) {
+            let more = counted(rest.len(), "more case", "more cases");
+            writeln!(out, "    … and {more}: --all shows them")?;
         }
     }
     Ok(())

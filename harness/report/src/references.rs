@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rolecall_model::Outcome;
 
 use super::numbers::{counted, thousands};
-use super::screen;
+use super::screen::{self, whose};
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
 use rolecall_base::fingerprint::Fingerprint;
@@ -101,23 +101,22 @@ impl RecordStandings {
         Ok(())
     }
 
-    /// Writes which records differ from the references' current results, and how many.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes which records of a suite differ from the references' current results, and how many.
+    pub fn write(&self, out: &mut dyn Write, origin: &str) -> io::Result<()> {
         for shown in &self.shown {
             out.write_all(shown)?;
         }
         if self.wrong > MOST {
             writeln!(out, "… and {} more", thousands(self.wrong - MOST))?;
         }
+        if self.wrong > 0 {
+            let command = invocation::command("reference update");
+            writeln!(out, "to record the references' current results: {command}")?;
+        }
         let style = if self.wrong == 0 { GOOD } else { BAD };
         let all = counted(self.count, "record", "records");
         let good = format!("{} of {all} are", thousands(self.count - self.wrong));
-        writeln!(out, "{} current", Styled(style, good))?;
-        if self.wrong == 0 {
-            return Ok(());
-        }
-        let command = invocation::command("reference update");
-        writeln!(out, "to record the references' current results: {command}")
+        writeln!(out, "{}{} current", whose(origin), Styled(style, good))
     }
 }
 

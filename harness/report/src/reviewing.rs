@@ -12,6 +12,17 @@ pub fn write_place(out: &mut dyn Write, at: usize, all: usize, pairs: usize) -> 
     writeln!(out, "{}", Styled(QUIET, text))
 }
 
+/// Writes that pairs are decided on, because all their differences are.
+pub fn write_implied(out: &mut dyn Write, pairs: usize, is_accepted: bool) -> io::Result<()> {
+    let count = counted(pairs, "pair", "pairs");
+    let text = if is_accepted {
+        format!("accepted {count} with no other differences than those that you accepted")
+    } else {
+        format!("left {count} with a difference that you rejected")
+    };
+    paragraph(out, &Styled(QUIET, text).to_string(), 2)
+}
+
 /// Writes what was accepted, and what is left.
 pub fn write(
     out: &mut dyn Write,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
+use super::other_fault::OtherFault;
 use rolecall_base::diff::DiffLine;
 use rolecall_base::invocation;
 use rolecall_base::problem::Problem;
@@ -19,6 +20,8 @@ pub struct RunReport<'r, 's> {
     pub groups: &'r [FaultGroup<'s>],
     /// Problems with files that the run needs.
     pub input: &'r [Problem],
+    /// Templates that no engine can read.
+    pub unread: &'r [OtherFault],
     /// Where templates and cases come from, in words.
     pub origin: &'r str,
     /// Who gives the verdicts, in words.
@@ -84,21 +87,46 @@ impl RunReport<'_, '_> {
             let count = counted(gone, "listed divergence", "listed divergences");
             parts.push(format!("{count} that agree now"));
         }
+        let bases = self.conclusion.bases.len();
+        if bases > 0 {
+            let count = counted(bases, "template", "templates");
+            parts.push(format!("{count} not as the base"));
+        }
+        let unread = self.conclusion.failures.unread().count();
+        if unread > 0 {
+            let count = counted(unread, "template", "templates");
+            parts.push(format!("{count} that cannot be read"));
+        }
         if parts.is_empty() {
             parts.push("no pair gave a prompt".to_owned());
         }
         format!("Failed: {}", parts.join(", "))
     }
 
+    /// Everything that fails the run, besides pairs and report cards.
+    pub(crate) fn others(&self) -> Vec<OtherFault> {
+        let conclusion = self.conclusion;
+        let files = self.input.iter().chain(&conclusion.problems);
+        let mut others: Vec<OtherFault> = files.map(OtherFault::of_problem).collect();
+        others.extend(self.unread.iter().cloned());
+        others.extend(conclusion.bases.iter().flat_map(OtherFault::of_base));
+        let gone = conclusion.gone.iter();
+        others.extend(gone.map(|name| OtherFault::of_divergence(name)));
+        if !conclusion.failures.are_none() {
+            others.extend(conclusion.failures.total().map(OtherFault::of_total));
+        }
+        others
+    }
+
     /// The command that shows the first pair of a cause beside what was expected of it.
     pub(crate) fn command(&self, group: &FaultGroup<'_>) -> String {
         let name = group.pairs.first().map_or_else(String::new, |first| {
             let pair = &first.pair;
-            format!(" {} {}", pair.template.name, pair.case.id)
+            let template = invocation::word(pair.template.name.as_str());
+            format!(" {template} {}", pair.case.id)
         });
         let engine = self.engine.map_or_else(String::new, |engine| {
-            let quoted = shlex::try_quote(engine).unwrap_or_else(|_| engine.into());
-            format!(" --engine {quoted}")
+            format!(" --engine {}", invocation::word(engine))
         });
         let how = match group.fault() {
             Fault::Changed => " --diff",

@@ -7,18 +7,22 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use rolecall_model::Template;
+use rolecall_model::{Template, TemplatePart};
 use serde_json::{Value, json};
 
+use super::fixes::TemplateFixes;
 use super::json;
 use super::numbers::counted;
+use super::other_fault::{FaultKind, OtherFault};
 use super::place::lines;
 use super::run_report::RunReport;
-use rolecall_base::problem::Location;
+use rolecall_base::patch;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{self, Finding, Severity};
 use rolecall_source::template_file::line_in_file;
 use rolecall_suite::conclusion::Fault;
+use rolecall_suite::configuration;
+use rolecall_suite::fix::Fix;
 
 /// The rule for templates that cannot be read.
 const SYNTAX: &str = "syntax";
@@ -32,42 +36,85 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// Writes a log with a rule for each contract and a result for each broken one. Paths below
 /// `folder` are relative to it, as code scanning wants them. A defect that a sidecar explains is
-/// suppressed, with the sidecar's words.
+/// suppressed, with the sidecar's words. A result has the fix that was found for it, as far as the
+/// fix changes lines that the fixes before it do not.
 ///
 /// A limitation has the level `note`, as a note has. SARIF's kind `informational` would remove its
 /// level, and code scanning does not show a result without a level.
+///
+/// What belongs to no card has rules of its own, by its kind.
 pub fn write(
     out: &mut dyn Write,
-    cards: &[Card],
-    templates: &[Template],
+    (cards, templates): (&[Card], &[Template]),
+    fixes: &[TemplateFixes],
+    others: &[OtherFault],
     folder: &Path,
 ) -> io::Result<()> {
-    let of = |card: &Card| {
-        let mut templates = templates.iter();
-        templates.find(|template| template.name.as_str() == card.template)
-    };
-    let results: Vec<Value> = cards
+    let mut results: Vec<Value> = cards
         .iter()
-        .flat_map(|card| results(card, of(card), folder))
+        .flat_map(|card| {
+            let mut templates = templates.iter();
+            let template = templates.find(|template| template.name.as_str() == card.template);
+            let mut results = results(card, template, folder);
+            let mut fixes = fixes.iter();
+            let fixes = fixes.find(|fixes| fixes.template == card.template);
+            if let (Some(template), Some(fixes)) = (template, fixes) {
+                add_fixes(&mut results, template, fixes, folder);
+            }
+            results
+        })
         .collect();
-    json::write(out, &log(&rules(), &results))
+    results.extend(others.iter().map(|other| of_other(other, folder)));
+    let mut rules = rules();
+    // The rule for templates that cannot be read is among those for cards.
+    let kinds = FaultKind::ALL.into_iter();
+    let kinds = kinds.filter(|kind| others.iter().any(|other| other.kind == *kind));
+    rules.extend(kinds.map(|kind| plain_rule(kind.name(), kind.about())));
+    json::write(out, &log(&rules, &results))
+}
+
+/// A result of a run.
+fn run_result(rule: &str, message: &str, place: (&Path, &Path), line: usize, mark: &str) -> Value {
+    let (path, folder) = place;
+    json!({
+        "ruleId": rule,
+        "level": "error",
+        "message": {"text": message},
+        "locations": [{"physicalLocation": {
+            "artifactLocation": {"uri": uri(path, folder)},
+            "region": {"startLine": line},
+        }}],
+        "partialFingerprints": {"primaryLocationLineHash": mark},
+        "suppressions": [],
+    })
+}
+
+/// The result for something that belongs to no pair and no card. Without a file of its own, it is at
+/// the suite's.
+fn of_other(other: &OtherFault, folder: &Path) -> Value {
+    let mark = format!("{}/{}", other.what, other.kind.name());
+    let line = other.line().unwrap_or(1);
+    let path = if other.path.as_os_str().is_empty() {
+        Path::new(configuration::FILE)
+    } else {
+        &other.path
+    };
+    run_result(other.kind.name(), &other.what, (path, folder), line, &mark)
+}
+
+/// A rule of which there is nothing more to say than its meaning.
+fn plain_rule(id: &str, about: &str) -> Value {
+    json!({
+        "id": id,
+        "shortDescription": {"text": about},
+        "fullDescription": {"text": about},
+        "help": {"text": about},
+        "defaultConfiguration": {"level": "error"},
+    })
 }
 
 /// Writes the results of a run: a rule for each way to be not as expected, a result for each cause.
 pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path) -> io::Result<()> {
-    let result = |rule: &str, message: String, path: &Path, line: usize, mark: String| {
-        json!({
-            "ruleId": rule,
-            "level": "error",
-            "message": {"text": message},
-            "locations": [{"physicalLocation": {
-                "artifactLocation": {"uri": uri(path, folder)},
-                "region": {"startLine": line},
-            }}],
-            "partialFingerprints": {"primaryLocationLineHash": mark},
-            "suppressions": [],
-        })
-    };
     let mut results = Vec::new();
     for group in report.groups {
         let Some(first) = group.pairs.first() else {
@@ -87,7 +134,8 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path)
         let line = line_in_file(pair.template, None).unwrap_or(1);
         let rule = group.fault().name();
         let mark = format!("{name}/{rule}");
-        results.push(result(rule, message, &pair.template.path, line, mark));
+        let place = (&*pair.template.path, folder);
+        results.push(run_result(rule, &message, place, line, &mark));
     }
     for held in &report.conclusion.cards {
         let forbidden = held.forbidden.iter().map(|found| found.contract.id);
@@ -96,41 +144,21 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path)
             message = format!("{message}\n{id} is broken, and nothing gives the reason");
         }
         let mark = format!("{}/report card", held.template);
-        results.push(result(REPORT_CARD, message, &held.path, 1, mark));
+        let place = (&*held.path, folder);
+        results.push(run_result(REPORT_CARD, &message, place, 1, &mark));
     }
-    for problem in report.input.iter().chain(&report.conclusion.problems) {
-        let line = match problem.position {
-            Some(Location::Text(position)) => position.line,
-            Some(Location::Byte(_)) | None => 1,
-        };
-        let mark = format!("{}/file", problem.message);
-        let message = problem.message.clone();
-        results.push(result(FILE, message, &problem.path, line, mark));
-    }
-    let rules = Fault::ALL
-        .map(|fault| (fault.name(), fault.about()))
-        .into_iter()
-        .chain([
-            (REPORT_CARD, "the report card is not as the suite demands"),
-            (FILE, "a file that the run needs is wrong"),
-        ]);
-    let rules: Vec<Value> = rules
-        .map(|(id, about)| {
-            json!({
-                "id": id,
-                "shortDescription": {"text": about},
-                "fullDescription": {"text": about},
-                "help": {"text": about},
-                "defaultConfiguration": {"level": "error"},
-            })
-        })
-        .collect();
+    let others = report.others();
+    results.extend(others.iter().map(|other| of_other(other, folder)));
+    let faults = Fault::ALL.map(|fault| (fault.name(), fault.about()));
+    let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind.about()));
+    let card = [(REPORT_CARD, "the report card is not as the suite demands")];
+    let rules = faults.into_iter().chain(kinds).chain(card);
+    let rules: Vec<Value> = rules.map(|(id, about)| plain_rule(id, about)).collect();
     json::write(out, &log(&rules, &results))
 }
 
-/// The rule for report cards, and the one for files.
+/// The rule for report cards.
 const REPORT_CARD: &str = "report card";
-const FILE: &str = "file";
 
 fn log(rules: &[Value], results: &[Value]) -> Value {
     json!({
@@ -237,6 +265,76 @@ fn results(card: &Card, template: Option<&Template>, folder: &Path) -> Vec<Value
     broken.collect()
 }
 
+/// Adds to each result the fix of its contract that is not in the file yet.
+fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, folder: &Path) {
+    // Lines of a template inside of another file are no lines of that file.
+    if template.part != TemplatePart::Whole {
+        return;
+    }
+    for fix in fixes
+        .fixes
+        .found
+        .iter()
+        .filter(|fix| !fixes.is_applied(fix))
+    {
+        let id = fix.contract.id;
+        let mut results = results.iter_mut();
+        let Some(result) = results.find(|result| result["ruleId"] == id) else {
+            continue;
+        };
+        let Some(replacements) = replacements(&template.source, fix) else {
+            continue;
+        };
+        let text = if fix.is_safe() {
+            format!("Mends {id}, and changes only prompts that show the defect.")
+        } else {
+            format!("Mends {id}, and changes other prompts, too: look at them first.")
+        };
+        result["fixes"] = json!([{
+            "description": {"text": text},
+            "artifactChanges": [{
+                "artifactLocation": {"uri": uri(&template.path, folder)},
+                "replacements": replacements,
+            }],
+        }]);
+    }
+}
+
+/// The changes of a fix as lines of the file. None if a fix before it changes the same lines.
+fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
+    let kept = patch::kept(&fix.before, file);
+    let count = file.split_inclusive('\n').count();
+    // Where a line stands in the file. The end of the one is the end of the other.
+    let place = |line: usize| match kept.get(line) {
+        Some(place) => *place,
+        None => Some(count),
+    };
+    let changes = patch::changes(&fix.before, &fix.after);
+    let replacement = |change: &patch::LineChange| {
+        let start = place(change.lines.start)?;
+        let mut lines = change.lines.clone();
+        let is_together = lines.all(|line| {
+            place(line).is_some_and(|place| place == start + (line - change.lines.start))
+        });
+        let end = start + change.lines.len();
+        let (end_line, end_column) = match file.lines().nth(end.wrapping_sub(1)) {
+            // Nothing stands behind a last line without a line ending.
+            Some(last) if end == count && !file.ends_with('\n') => (end, last.chars().count() + 1),
+            _ => (end + 1, 1),
+        };
+        is_together.then(|| {
+            json!({
+                "deletedRegion": {
+                    "startLine": start + 1, "startColumn": 1,
+                    "endLine": end_line, "endColumn": end_column,
+                },
+                "insertedContent": {"text": change.text},
+            })
+        })
+    };
+    changes.iter().map(replacement).collect()
+}
+
 /// A result without its place. Its fingerprint stays the same while the same template breaks the
 /// same contract, even if lines are added or removed.
 fn result(card: &Card, rule: &str, level: &str, message: &str) -> Value {
@@ -298,7 +396,8 @@ mod tests {
     fn log(template: Template) -> Value {
         let card = rolecall_card::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template], Path::new("/home/me")).unwrap();
+        let folder = Path::new("/home/me");
+        write(&mut out, (&[card], &[template]), &[], &[], folder).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 

@@ -41,6 +41,11 @@ pub fn width() -> usize {
     screen().results.unwrap_or(USUAL).max(LEAST)
 }
 
+/// The columns for results, if they are known: without them, as in a pipe, nothing has to be cut.
+pub(super) fn limit() -> Option<usize> {
+    screen().results.map(|columns| columns.max(LEAST))
+}
+
 /// The width of messages: unlimited without a terminal.
 pub fn of_messages() -> usize {
     screen().messages.unwrap_or(ENDLESS).max(LEAST)
@@ -49,4 +54,14 @@ pub fn of_messages() -> usize {
 /// Whether the user wants only errors on standard error.
 pub fn is_quiet() -> bool {
     screen().is_quiet
+}
+
+/// What stands before the last line of a result, if the user wants only that line: which suite it is
+/// about.
+pub(super) fn whose(origin: &str) -> String {
+    if is_quiet() {
+        format!("{origin}: ")
+    } else {
+        String::new()
+    }
 }

@@ -7,7 +7,7 @@ use rolecall_model::OutcomeKind;
 
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
-use super::screen;
+use super::screen::{self, whose};
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
 use rolecall_base::invocation;
@@ -154,18 +154,19 @@ pub fn write_close(
         thousands(per_second),
     );
     line(out, &extent)?;
+    let whose = whose(origin);
     match law {
         None => {
             let what = "unverified: these pairs are not in the suite; --against transformers or \
                         --against ollama asks the reference";
-            line(out, &Styled(QUIET, what).to_string())?;
+            line(out, &format!("{whose}{}", Styled(QUIET, what)))?;
         }
         Some(_) if tally.judged() == 0 => {
             let what = format!(
                 "unverified: the reference's results are not recorded yet; `{}` records them",
                 invocation::command("reference update")
             );
-            line(out, &Styled(QUIET, what).to_string())?;
+            line(out, &format!("{whose}{}", Styled(QUIET, what)))?;
         }
         Some(law) => {
             let style = if tally.is_as_the_reference() {
@@ -211,13 +212,18 @@ pub fn write_close(
             line(
                 out,
                 &format!(
-                    "{} with {law}{known}{unverified}{not_asked}",
+                    "{whose}{} with {law}{known}{unverified}{not_asked}",
                     Styled(style, agree)
                 ),
             )?;
         }
     }
     write_not_accepted(out, conclusion, None)
+}
+
+/// Writes the verdict of something that failed, as the last line.
+pub fn write_failure(out: &mut dyn Write, origin: &str, verdict: &str) -> io::Result<()> {
+    line(out, &format!("{}{}", whose(origin), Styled(BAD, verdict)))
 }
 
 /// Writes a line, if there is one, and then what is not as accepted.

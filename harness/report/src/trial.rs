@@ -1,5 +1,6 @@
 //! The report of `probe-engine`.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use rolecall_model::Dialect;
@@ -37,28 +38,22 @@ struct CheckEntry {
     /// What the program did instead.
     seen: Option<String>,
     /// What to do about it.
-    help: Option<&'static str>,
+    help: Option<Cow<'static, str>>,
     /// An earlier check with the same failure, so both probably have one cause.
     same_as: Option<&'static str>,
-}
-
-/// What a program did, without what was expected of it.
-fn done(seen: &str) -> &str {
-    seen.split_once("; expected ")
-        .map_or(seen, |(done, _)| done)
 }
 
 /// The first check with the failure of this one, unless it is this one itself.
 fn same_as(trial: &Trial, check: &Check) -> Option<&'static str> {
     let wrong = |one: &Check| match &one.finding {
-        CheckResult::Wrong { seen, .. } => Some(done(seen).to_owned()),
+        CheckResult::Wrong { done, .. } => Some(done.clone()),
         _ => None,
     };
-    let seen = wrong(check)?;
+    let done = wrong(check)?;
     let first = trial
         .checks
         .iter()
-        .find(|one| wrong(one).as_ref() == Some(&seen))?;
+        .find(|one| wrong(one).as_ref() == Some(&done))?;
     (first.name != check.name).then_some(first.name)
 }
 
@@ -70,6 +65,13 @@ fn others(trial: &Trial, check: &Check) -> usize {
         .count()
 }
 
+/// What to do about a check that is the first of several with one failure: what each of them tries
+/// is probably not the cause.
+fn help_for_many(others: usize) -> String {
+    let count = counted(others, "other check fails", "other checks fail");
+    format!("{count} alike, so the cause is probably not in what each of them tries: mend it first")
+}
+
 /// Writes the document: `{"rolecall": 1, "engine": …, "checks": […]}`.
 pub fn write_json(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
     let entry = |check: &Check| {
@@ -77,8 +79,12 @@ pub fn write_json(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
             CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
                 (Some(seen.clone()), None)
             }
-            CheckResult::Wrong { seen, help } | CheckResult::Noted { seen, help } => {
-                (Some(seen.clone()), Some(*help))
+            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
+                let help = match others(trial, check) {
+                    0 => help.clone(),
+                    others => Cow::Owned(help_for_many(others)),
+                };
+                (Some(seen.clone()), Some(help))
             }
             CheckResult::Fine | CheckResult::NotTried => (None, None),
         };
@@ -117,16 +123,11 @@ pub fn write(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
         };
         let text = match &check.finding {
             CheckResult::Fine | CheckResult::NotTried => Cell::new(QUIET, check.about),
-            CheckResult::Wrong { seen, help } | CheckResult::Noted { seen, help } => {
+            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
                 match (same_as(trial, check), others(trial, check)) {
                     (Some(first), _) => Cell::new(QUIET, format!("the same as {first}")),
                     (None, 0) => Cell::new(PLAIN, format!("{seen} — {help}")),
-                    (None, count) => {
-                        let count = counted(count, "other check fails", "other checks fail");
-                        let cause =
-                            "alike, so the cause is probably not in what each of them tries";
-                        Cell::new(PLAIN, format!("{seen} — {count} {cause}: mend it first"))
-                    }
+                    (None, count) => Cell::new(PLAIN, format!("{seen} — {}", help_for_many(count))),
                 }
             }
         };

@@ -34,15 +34,46 @@ pub fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()>
 }
 
 /// A shell command in lines of at most `width` columns, each after `indent` spaces. All lines but
-/// the last end in a backslash, so people can copy the command.
+/// the last end in a backslash, and what stands in quotes stays in one line, so people can copy the
+/// command.
 pub(super) fn wrapped_command(command: &str, width: usize, indent: usize) -> String {
     let first = " ".repeat(indent);
     if textwrap::core::display_width(command) + indent <= width {
         return first + command;
     }
     // Two columns for the space and the backslash.
-    let lines = wrapped(&(first + command), width.saturating_sub(2), indent + 2);
-    lines.replace('\n', " \\\n")
+    let room = width.saturating_sub(2);
+    let hang = " ".repeat((indent + 2).min(room / 2));
+    let mut lines = Vec::new();
+    let mut line = first;
+    let mut is_empty = true;
+    for word in shell_words(command) {
+        let width = textwrap::core::display_width(&line) + textwrap::core::display_width(word);
+        if !is_empty && width + 1 > room {
+            lines.push(std::mem::replace(&mut line, hang.clone()));
+        } else if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push(line);
+    lines.join(" \\\n")
+}
+
+/// The words of a shell command as they are written, with their quotes.
+fn shell_words(command: &str) -> Vec<&str> {
+    let mut quote = None;
+    let is_between = |c: char| {
+        match quote {
+            Some(open) if open == c => quote = None,
+            None if matches!(c, '\'' | '"') => quote = Some(c),
+            _ => {}
+        }
+        quote.is_none() && c == ' '
+    };
+    let words = command.split(is_between);
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -69,6 +100,18 @@ mod tests {
             wrapped("as it is, and endless", usize::MAX, 2),
             "as it is, and endless"
         );
+    }
+
+    #[test]
+    fn what_stands_in_quotes_is_not_broken() {
+        let command = "rolecall show chat plain/user --engine 'node an adapter.mjs' --diff";
+        let lines = wrapped_command(command, 30, 2);
+        assert_eq!(
+            lines,
+            "  rolecall show chat \\\n    plain/user --engine \\\n    'node an adapter.mjs' \\\n    --diff"
+        );
+        let typed = lines.replace("\\\n", "");
+        assert_eq!(shlex::split(&typed), shlex::split(command));
     }
 
     #[test]

@@ -32,9 +32,9 @@ pub use rolecall_card::{beside, capability, card, contract, known_defects, probe
 // Cases, templates, and the expected result of each pair.
 pub use rolecall_suite::{
     accepting, adding, card_rule, case_file, cause, comparison, conclusion, configuration,
-    construct, conversation, divergence, expectations, export, fix, held_card, initial, layout,
-    parity, private, record, recording, reference, repetition, replay, run, saved_run, schema,
-    selection, shard, snapshot, suite, verdict,
+    construct, conversation, divergence, expectations, export, fix, held_base, held_card, initial,
+    layout, pair_mark, parity, private, record, recording, reference, repetition, replay, run,
+    saved_run, schema, selection, shard, snapshot, suite, verdict,
 };
 
 // Engines side by side.

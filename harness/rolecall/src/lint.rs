@@ -10,13 +10,14 @@ use crate::schemas;
 use rolecall_base::file::{is_there, read_text, write_below};
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::invocation::{self, Site};
-use rolecall_base::problem::Problem;
+use rolecall_base::problem::{Problem, did_you_mean};
 use rolecall_base::transcript;
 use rolecall_card::known_defects;
 use rolecall_front::engines::Engines;
 use rolecall_matrix::measurement;
 use rolecall_source::template_file::sidecar;
 use rolecall_suite::card_rule::CardRule;
+use rolecall_suite::configuration::Configuration;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::{Record, RecordedAnswer, Records};
@@ -46,13 +47,16 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     if holds_cards(layout) {
         cards(layout, suite, &mut findings);
     }
-    if layout.configuration().is_none() {
+    if let Some(own) = layout.configuration() {
+        own_tools(own, suite, &mut findings);
+    } else {
         sidecars(suite, &mut findings);
-        tools(layout, suite, &mut findings);
+        tools(&layout.tools(), suite, &mut findings);
         strays(layout, suite, &mut findings);
         schemas(layout, suite, &mut findings);
     }
     findings.sort_by(|a, b| a.path.cmp(&b.path));
+    findings.dedup();
     findings
 }
 
@@ -69,6 +73,12 @@ fn snapshots(
     findings.extend(survey.orphans.iter().map(orphan));
     let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
     findings.extend(survey.strange);
+    // A suite may keep its snapshots beside everything else.
+    let is_apart =
+        layout.root() != snapshots.root() && !layout.root().starts_with(snapshots.root());
+    if is_apart {
+        findings.extend(survey.strays.iter().map(stray));
+    }
     for path in survey.pending {
         findings.push(Problem::new(path, "waits for review").help(invocation::review()));
     }
@@ -107,6 +117,14 @@ fn survey(layout: &Layout, suite: &Suite, divergences: &Divergences, pairs: &[Pa
 fn orphan(path: &PathBuf) -> Problem {
     Problem::new(path, "an orphan: nothing in the suite has it")
         .help("delete it, or bring back the template, family or divergence it was for")
+}
+
+fn stray(path: &PathBuf) -> Problem {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let known = ["divergences.json", "parity.json", "reference.json"];
+    let help = did_you_mean(&name.to_lowercase(), known);
+    Problem::new(path, "nobody reads this file")
+        .help(help.unwrap_or_else(|| "delete it, or move it elsewhere".to_owned()))
 }
 
 /// Accepted snapshots and records of templates and families that the suite does not have any more.
@@ -170,7 +188,7 @@ fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Pro
         contents(&file).is_some_and(|card| snapshots.written_card(template, card) == file);
     (!is_as_written).then(|| {
         Problem::new(path, "not as insta writes it: someone has edited it")
-            .help(format!("delete it, then {}", invocation::review()))
+            .help(invocation::review())
     })
 }
 
@@ -192,9 +210,15 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         };
         let record = match Record::of(layout, &template.name) {
             Ok(Some(record)) => record,
-            Ok(None) if layout.configuration().is_some() => continue,
+            Ok(None) if !Record::are_needed(layout, template.dialect) => continue,
             Ok(None) => {
-                complain("missing: the template has no reference records".to_owned());
+                let others = match layout.configuration() {
+                    Some(_) => ", and other templates have",
+                    None => "",
+                };
+                complain(format!(
+                    "missing: the template has no reference records{others}"
+                ));
                 continue;
             }
             Err(problem) => {
@@ -227,12 +251,14 @@ fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
                 few(&stale)
             ));
         }
-        let gone: Vec<_> = record
+        let mut gone: Vec<_> = record
             .cases
             .keys()
             .filter(|id| !cases.contains(*id))
             .map(ToString::to_string)
             .collect();
+        // The record keeps its cases in no order.
+        gone.sort();
         if !gone.is_empty() {
             complain(format!("records of cases that are gone: {}", few(&gone)));
         }
@@ -372,8 +398,32 @@ fn cases(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-fn tools(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
-    let Ok(entries) = std::fs::read_dir(layout.tools()) else {
+/// The tools of a suite of one's own, where its cases look for them: in `tools/` in a folder of
+/// cases, which is for nothing else, and beside it, where a project may have other things.
+fn own_tools(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
+    let mut beside = BTreeSet::from([own.root().join("tools")]);
+    for path in &own.own {
+        if path.is_dir() {
+            tools(&path.join("tools"), suite, findings);
+        }
+        beside.extend(path.parent().map(|folder| folder.join("tools")));
+    }
+    let mut found = Vec::new();
+    for folder in beside {
+        tools(&folder, suite, &mut found);
+    }
+    let is_tool = |path: &Path| {
+        let tool = read_text(path).ok();
+        let tool = tool.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        tool.is_some_and(|tool| tool.get("function").is_some() || tool.get("parameters").is_some())
+    };
+    found.retain(|problem| is_tool(&problem.path));
+    findings.extend(found);
+}
+
+/// Tool files of a folder that no case uses, and other files in it.
+fn tools(folder: &Path, suite: &Suite, findings: &mut Vec<Problem>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
         return;
     };
     for path in entries.flatten().map(|entry| entry.path()) {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use rolecall_base::file::{MOST_CASES, read_text_if_there};
 use rolecall_base::json::{self, JsonDocument};
 use rolecall_base::problem::{Problem, did_you_mean, shown, shown_path};
+use rolecall_base::reason::is_reason;
 use rolecall_base::root::{Root, text_within};
 use rolecall_front::front::Front;
 
@@ -70,10 +71,15 @@ struct SetupMessage {
     content: String,
 }
 
-/// The dialect of a file, by its extension: `.jinja` or `.gotmpl`.
+/// The extensions of templates.
+pub(crate) const EXTENSIONS: [&str; 4] = ["jinja", "jinja2", "j2", "gotmpl"];
+
+/// The dialect of a file, by its extension: `.jinja`, as models have it, or `.jinja2` or `.j2`, as
+/// other projects name Jinja templates; or `.gotmpl`. Capital letters mean the same.
 pub fn dialect_of(path: &Path) -> Option<Dialect> {
-    match path.extension()?.to_str()? {
-        "jinja" => Some(Dialect::Jinja),
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "jinja" | "jinja2" | "j2" => Some(Dialect::Jinja),
         "gotmpl" => Some(Dialect::Go),
         _ => None,
     }
@@ -124,7 +130,8 @@ pub(crate) fn read_template_in(
     let mut problems = Vec::new();
     let Some(dialect) = dialect_of(path) else {
         return Err(vec![
-            Problem::new(path, "not a template").help("a template is a .jinja or a .gotmpl file"),
+            Problem::new(path, "not a template")
+                .help("a template is a .jinja, .jinja2, .j2 or .gotmpl file"),
         ]);
     };
     let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
@@ -240,6 +247,10 @@ fn read_sidecar(
         if let Some(value) = fields.get("broken") {
             for (name, property) in document.entries(value, "`broken`")? {
                 let why = document.string(&property.value, &format!("the reason for `{name}`"))?;
+                if !is_reason(&why) {
+                    let message = format!("the reason for `{name}` is not filled in");
+                    document.problem(&property.value, message);
+                }
                 content.broken.push((name.to_owned(), why));
             }
         }

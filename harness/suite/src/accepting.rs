@@ -10,7 +10,7 @@ use rolecall_model::TemplateName;
 
 use crate::run::Compared;
 use crate::snapshot::{SnapshotStatus, Snapshots};
-use crate::suite::Suite;
+use crate::suite::{Pair, Suite, by_file};
 use rolecall_base::file::{is_there, read_text, write_below};
 use rolecall_base::problem::Problem;
 use rolecall_base::transcript;
@@ -86,6 +86,44 @@ impl<'s> Accepting<'s> {
         }
         (files, problems)
     }
+}
+
+/// A file of snapshots whose transcripts are readable, and that has something else wrong.
+#[derive(Debug)]
+pub struct UntidyFile {
+    /// The file as it should be, with the same transcripts.
+    pub file: AcceptedFile,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// The files of some pairs in which a section has no case, occurs twice or is out of place, or that
+/// somebody has edited. `pairs` are all of their families.
+pub fn untidy(suite: &Suite, snapshots: &Snapshots, pairs: &[Pair<'_>]) -> Vec<UntidyFile> {
+    let mut untidy = Vec::new();
+    for (template, family, _) in by_file(pairs) {
+        let before = snapshots.accepted(&template.name, family);
+        let all: Vec<Pair<'_>> = suite.pairs_of(template, family).collect();
+        let problems = snapshots.problems(&before, all.iter().copied());
+        let cases = all.iter().map(|pair| pair.case.id.name());
+        let cases: Vec<&str> = cases.filter(|case| !before.lacks(case)).collect();
+        let transcripts = cases.iter().filter_map(|case| before.transcript(case));
+        let is_readable = transcripts.clone().count() == cases.len();
+        if problems.is_empty() || !is_readable || !before.undecodable().is_empty() {
+            continue;
+        }
+        let orphans = before.transcripts().map(|(case, _)| case);
+        let orphans = orphans.filter(|case| !cases.contains(case));
+        untidy.push(UntidyFile {
+            file: AcceptedFile {
+                path: before.path().to_path_buf(),
+                orphans: orphans.map(str::to_owned).collect(),
+                text: snapshots.written(family, cases.iter().copied().zip(transcripts)),
+            },
+            problems,
+        });
+    }
+    untidy
 }
 
 impl AcceptedFile {

@@ -9,6 +9,7 @@ use rolecall_model::{CONTENT, Case, CaseId, Dialect, Moment};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use walkdir::WalkDir;
 
 use rolecall_base::file::{MOST_CASES, is_there, read_text, read_text_of};
 use rolecall_base::json::{self, JsonDocument};
@@ -36,7 +37,7 @@ pub struct CaseFile {
 pub struct CaseEntry {
     /// What the case is for: the failure it guards against, in a sentence.
     about: Option<String>,
-    /// The conversation in the shape that `OpenAI` and Hugging Face share. It reaches a Jinja
+    /// The conversation in the shape that OpenAI and Hugging Face share. It reaches a Jinja
     /// template, or the front before it, verbatim: key order, nulls, numbers and whitespace are kept.
     messages: Vec<Map<String, Value>>,
     /// Absent or null: the template gets None. A list: tool objects, or names of files
@@ -179,7 +180,11 @@ impl CaseFileReader<'_> {
             document.problem(root, "the case file has no `cases`");
             return about;
         };
-        for (name, property) in document.entries(cases, "`cases`")? {
+        let entries = document.entries(cases, "`cases`")?;
+        if entries.is_empty() {
+            document.problem(cases, "`cases` is empty, so the file tests nothing");
+        }
+        for (name, property) in entries {
             if !CaseId::allows(name) {
                 document.problem_with(
                     &property.name,
@@ -354,6 +359,51 @@ fn continued(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<
         }
     }
 }
+
+/// Files in a folder of cases that nobody reads and that were probably meant to be read: JSON with
+/// another ending than `.json`, and JSON in folders below. `others` are all files and folders with
+/// cases: what one of them reads is read.
+pub(crate) fn unread(folder: &Path, others: &[PathBuf]) -> Vec<Problem> {
+    let is_read = |path: &Path| {
+        let real = path.canonicalize().ok();
+        let mut others = others.iter();
+        others.any(|other| real.is_some() && other.canonicalize().ok() == real)
+    };
+    let mut problems = Vec::new();
+    let below = WalkDir::new(folder).min_depth(1).max_depth(MOST_LEVELS);
+    let below = below.sort_by_file_name().into_iter().filter_entry(|entry| {
+        let name = entry.file_name().to_string_lossy();
+        // Tools are beside the cases, or in a folder below.
+        let is_of_tools = entry.depth() == 1 && name == TOOLS;
+        !name.starts_with('.') && !is_of_tools && !is_read(entry.path())
+    });
+    // A folder that cannot be read is a problem already.
+    for entry in below.flatten().filter(|entry| !entry.file_type().is_dir()) {
+        let path = entry.path();
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        let is_json = ENDINGS.contains(&ending.to_ascii_lowercase().as_str());
+        if !is_json || entry.depth() == 1 && ending == "json" {
+            continue;
+        }
+        let help = if entry.depth() == 1 {
+            "a case file is named <family>.json"
+        } else {
+            "case files are in the folder of cases itself: move it there, or name its folder in \
+             `own` of rolecall.toml"
+        };
+        problems.push(Problem::new(path, "nobody reads this file").help(help));
+    }
+    problems
+}
+
+/// The folder of tools in a folder of cases.
+const TOOLS: &str = "tools";
+
+/// The endings of files with JSON in them, as people name them.
+const ENDINGS: [&str; 5] = ["json", "json5", "jsonc", "jsonl", "ndjson"];
+
+/// How many levels of folders below a folder of cases are looked through.
+const MOST_LEVELS: usize = 8;
 
 /// Reads a tool file: one object, taken verbatim.
 pub fn read_tool(path: &Path) -> Result<Value, Vec<Problem>> {
@@ -531,6 +581,53 @@ mod tests {
                 problems.join("\n")
             );
         }
+    }
+
+    #[test]
+    fn what_nobody_reads_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "{}").unwrap();
+        };
+        for name in [
+            "good.json",
+            "README.md",
+            "tools/mine.json",
+            ".hidden/a.json",
+            "read/a.json",
+            "LOUD.JSON",
+            "b.jsonc",
+            "c.jsonl",
+            "deep/er/d.json",
+            "deep/notes.txt",
+        ] {
+            write(name);
+        }
+        let others = [folder.path().to_path_buf(), folder.path().join("read")];
+        let unread = unread(folder.path(), &others[..1]);
+        assert_eq!(unread.len(), 5, "{unread:#?}");
+        let unread: Vec<String> = super::unread(folder.path(), &others)
+            .iter()
+            .map(|problem| {
+                let below = problem.path.strip_prefix(folder.path()).unwrap();
+                below.display().to_string().replace('\\', "/")
+            })
+            .collect();
+        assert_eq!(
+            unread,
+            ["LOUD.JSON", "b.jsonc", "c.jsonl", "deep/er/d.json"]
+        );
+    }
+
+    #[test]
+    fn a_file_without_a_case_is_a_problem() {
+        let problems = problems(r#"{"about": "x", "cases": {}}"#);
+        assert_eq!(
+            problems,
+            ["f.json:1:25: `cases` is empty, so the file tests nothing"]
+        );
     }
 
     #[test]

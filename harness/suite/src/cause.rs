@@ -34,6 +34,8 @@ pub struct Cause {
     /// Distinguishes causes of one name: every edit of the prompt, or the message of each side
     /// without a prompt.
     details: Vec<String>,
+    /// Whether the details are edits.
+    is_of_edits: bool,
 }
 
 /// Groups members by a key, such as their cause, and keeps the smallest of each group as its
@@ -77,9 +79,11 @@ impl Cause {
                 .map(|side| error(side.text()))
                 .collect(),
         };
+        let is_prompt = |side: &Outcome| side.kind() == OutcomeKind::Rendered;
         Cause {
             name: name(expected.kind(), expected.text(), found, edits),
             details,
+            is_of_edits: is_prompt(expected) && is_prompt(found) && !edits.is_empty(),
         }
     }
 
@@ -96,8 +100,14 @@ impl Cause {
             None => Cause {
                 name: name(difference.expected.kind(), "", found, &[]),
                 details: Vec::new(),
+                is_of_edits: false,
             },
         }
+    }
+
+    /// The edits between two prompts, in a form that equal edits share. None for other causes.
+    pub fn edits(&self) -> &[String] {
+        if self.is_of_edits { &self.details } else { &[] }
     }
 
     /// The cause in words. It names the first of several edits.
@@ -124,10 +134,33 @@ pub fn edits(sides: [&Outcome; 2]) -> Vec<Edit> {
     edits
 }
 
+/// The same edits, for somebody who knows which template has changed. A word of the conversation
+/// before an edit says nothing about the template, so it does not distinguish edits.
+pub fn edits_of_template(sides: [&Outcome; 2], case: &Case) -> Vec<Edit> {
+    let mut edits = edits(sides);
+    if edits.iter().all(|edit| edit.after.is_empty()) {
+        return edits;
+    }
+    let conversation = written(case);
+    for edit in &mut edits {
+        if edit.after.chars().any(char::is_alphanumeric) && conversation.contains(&edit.after) {
+            edit.after.clear();
+        }
+    }
+    let mut seen = BTreeSet::new();
+    edits.retain(|edit| seen.insert(edit.clone()));
+    edits
+}
+
 /// The bytes of a conversation, tools and documents included.
 pub fn size(case: &Case) -> usize {
-    let written = serde_json::to_vec(&(&case.messages, &case.tools, &case.documents));
-    written.map_or(usize::MAX, |text| text.len())
+    written(case).len()
+}
+
+/// A conversation as JSON, tools and documents included.
+fn written(case: &Case) -> String {
+    let written = serde_json::to_string(&(&case.messages, &case.tools, &case.documents));
+    written.unwrap_or_default()
 }
 
 /// The part of an error message that all errors of the same cause share.

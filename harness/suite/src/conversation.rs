@@ -1,4 +1,4 @@
-//! Conversations from outside: requests of clients of `OpenAI`, lists of messages, and logs with one
+//! Conversations from outside: requests of clients of OpenAI, lists of messages, and logs with one
 //! of them on each line.
 
 use std::path::{Path, PathBuf};

@@ -16,6 +16,7 @@ use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::invocation;
 use rolecall_base::json::{self, JsonDocument};
 use rolecall_base::problem::{Position, Problem};
+use rolecall_base::reason::is_reason;
 use rolecall_base::root::text_beside;
 use rolecall_base::wildcard::Wildcard;
 
@@ -200,7 +201,7 @@ fn read(
             return None;
         };
         let text = document.string(value, &format!("`{name}`"))?;
-        if text.trim().is_empty() || text == "…" {
+        if !is_reason(&text) {
             document.problem(value, format!("`{name}` is not filled in"));
             return None;
         }

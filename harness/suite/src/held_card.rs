@@ -1,4 +1,4 @@
-//! Report cards in a suite of one's own, beside the accepted ones.
+//! Report cards of a suite, beside the accepted ones.
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,9 @@ pub struct HeldCard {
     pub change: CardStatus,
     /// The broken contracts that the rule forbids.
     pub forbidden: Vec<ForbiddenFinding>,
+    /// The template's sidecar, if the reasons for broken contracts stand there. They stand in
+    /// `rolecall.toml` otherwise.
+    pub sidecar: Option<PathBuf>,
 }
 
 /// How a card stands to the accepted one.
@@ -78,6 +81,7 @@ impl HeldCard {
             text,
             change,
             forbidden: forbidden.collect(),
+            sidecar: None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::configuration;
+use crate::layout::Layout;
 use rolecall_base::file::{hold_below, is_there, write_below};
 use rolecall_base::naming;
 use rolecall_base::problem::Problem;
@@ -16,6 +17,8 @@ use rolecall_source::source;
 pub struct InitialFile {
     /// Where.
     pub path: PathBuf,
+    /// The folder that it is written into or below. Nothing is written outside of it.
+    root: PathBuf,
     /// What.
     pub text: String,
 }
@@ -23,12 +26,14 @@ pub struct InitialFile {
 /// The first files of a suite of one's own, and the templates in them.
 #[derive(Debug)]
 pub struct Initial {
-    /// The folder. Nothing is written outside of it.
-    folder: PathBuf,
     /// The files.
     pub files: Vec<InitialFile>,
-    /// The templates that were found in the folder: names and sources.
+    /// The `rolecall.toml` of a folder above, whose suite ends here.
+    pub above: Option<PathBuf>,
+    /// The sources of templates that were found in the folder: names and places.
     pub templates: Vec<(String, String)>,
+    /// How many templates they have.
+    pub count: usize,
 }
 
 /// The first case file.
@@ -58,7 +63,7 @@ permissions:
 jobs:
   rolecall:
     runs-on: ubuntu-latest
-    steps:
+FOLDER    steps:
       - uses: actions/checkout@11d5960a326750d5838078e36cf38b85af677262 # v4.4.0
       - run: pipx install rolecall==VERSION
       - run: rolecall run
@@ -71,34 +76,91 @@ const SKIPPED: [&str; 5] = ["cases", "node_modules", "snapshots", "target", "ven
 /// The first files for a suite in a folder: a `rolecall.toml` with the templates that are
 /// there, a first case, and a workflow for CI that installs this version.
 ///
+/// GitHub reads workflows in the folder of the repository alone. If that is above, `repository`, the
+/// workflow is written there, and works in the suite's folder.
+///
 /// # Errors
 ///
 /// The folder cannot be read.
-pub fn initial(folder: &Path, version: &str) -> Result<Initial, Problem> {
+pub fn initial(
+    folder: &Path,
+    repository: Option<&Path>,
+    version: &str,
+) -> Result<Initial, Problem> {
     let templates = if is_there(folder) {
         found(folder)?
     } else {
         Vec::new()
     };
-    let files = [
-        (configuration::FILE, configuration(&templates)),
-        ("cases/own.json", CASE.to_owned()),
-        (
-            ".github/workflows/rolecall.yml",
-            WORKFLOW.replace("VERSION", version),
-        ),
-    ];
     let below = folder.strip_prefix(".").unwrap_or(folder);
-    let files = files.map(|(path, text)| InitialFile {
+    let file = |path: &str, text: String| InitialFile {
         path: below.join(path),
+        root: below.to_path_buf(),
         text,
-    });
+    };
     Ok(Initial {
-        folder: below.to_path_buf(),
-        files: files.into(),
+        count: templates
+            .iter()
+            .map(|(_, source)| source::read(&folder.join(source)).templates.len())
+            .sum(),
+        files: vec![
+            file(configuration::FILE, configuration(&templates)),
+            file("cases/own.json", CASE.to_owned()),
+            workflow(below, repository, version),
+        ],
+        above: above(folder),
         templates,
     })
 }
+
+/// The workflow for the suite of a folder.
+fn workflow(folder: &Path, repository: Option<&Path>, version: &str) -> InitialFile {
+    let text = WORKFLOW.replace("VERSION", version);
+    let real = real(folder);
+    let from_root = repository.and_then(|root| Some((root, real.strip_prefix(root).ok()?)));
+    let Some((root, from_root)) = from_root.filter(|(_, path)| *path != Path::new("")) else {
+        return InitialFile {
+            path: folder.join(WORKFLOWS).join("rolecall.yml"),
+            root: folder.to_path_buf(),
+            text: text.replace("FOLDER", ""),
+        };
+    };
+    let names = from_root.iter().map(|name| name.to_string_lossy());
+    let names: Vec<_> = names.collect();
+    let working = format!(
+        "    defaults:\n      run:\n        working-directory: {}\n",
+        quoted(&names.join("/"))
+    );
+    let name = format!("rolecall-{}.yml", plain(&names.join("-")));
+    InitialFile {
+        path: root.join(WORKFLOWS).join(name),
+        root: root.to_path_buf(),
+        text: text.replace("FOLDER", &working),
+    }
+}
+
+/// The `rolecall.toml` of a folder above, if it is in use there.
+fn above(folder: &Path) -> Option<PathBuf> {
+    Layout::find_configuration(real(folder).parent()?)
+}
+
+/// The path without links of a folder, which may not exist yet.
+fn real(folder: &Path) -> PathBuf {
+    let folder = if folder == Path::new("") {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let mut there = whole.ancestors().filter_map(|above| {
+        let real = above.canonicalize().ok()?;
+        Some(real.join(whole.strip_prefix(above).ok()?))
+    });
+    there.next().unwrap_or_else(|| whole.clone())
+}
+
+/// Where GitHub looks for workflows.
+const WORKFLOWS: &str = ".github/workflows";
 
 impl Initial {
     /// Writes the files, if none of them is there already.
@@ -122,10 +184,10 @@ impl Initial {
         }
         // Nothing is written if one of the files cannot be.
         for file in &self.files {
-            hold_below(&self.folder, &file.path).map_err(|problem| vec![problem])?;
+            hold_below(&file.root, &file.path).map_err(|problem| vec![problem])?;
         }
         for file in &self.files {
-            write_below(&self.folder, &file.path, &file.text).map_err(|problem| vec![problem])?;
+            write_below(&file.root, &file.path, &file.text).map_err(|problem| vec![problem])?;
         }
         Ok(())
     }
@@ -160,7 +222,11 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         } else {
             path.file_stem().unwrap_or_default().to_string_lossy()
         };
-        let numbered = (2..).map(|number| plain(&format!("{}-{number}", plain(&stem))));
+        let numbered = (2..).map(|number| {
+            let stem = plain(&stem);
+            let most = naming::MOST_CHARACTERS - 6;
+            plain(&format!("{}-{number}", &stem[..stem.len().min(most)]))
+        });
         let mut possible = [plain(&stem), plain(&file)].into_iter().chain(numbered);
         if let Some(name) = possible.find(|name| !names.contains(name)) {
             names.insert(name.clone());
@@ -243,9 +309,11 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::configuration::Configuration;
+    use crate::layout::Layout;
+    use crate::suite::Suite;
 
     fn names(folder: &Path) -> Vec<(String, String)> {
-        initial(folder, "1.2.3").unwrap().templates
+        initial(folder, None, "1.2.3").unwrap().templates
     }
 
     #[test]
@@ -268,7 +336,7 @@ mod tests {
             .map(|(name, source)| (name.to_owned(), source.to_owned()));
         assert_eq!(names(folder.path()), expected);
 
-        let initial = initial(folder.path(), "1.2.3").unwrap();
+        let initial = initial(folder.path(), None, "1.2.3").unwrap();
         initial.write().unwrap();
         let configuration = Configuration::read(&folder.path().join("rolecall.toml")).unwrap();
         let read: Vec<_> = configuration
@@ -288,6 +356,62 @@ mod tests {
     }
 
     #[test]
+    fn all_templates_of_a_folder_count_and_long_names_become_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("zoo");
+        std::fs::create_dir(&below).unwrap();
+        for name in [
+            "a".to_owned(),
+            format!("{}1", "b".repeat(80)),
+            format!("{}2", "b".repeat(80)),
+        ] {
+            std::fs::write(below.join(format!("{name}.jinja")), "x").unwrap();
+            std::fs::write(folder.path().join(format!("{name}.jinja")), "x").unwrap();
+        }
+        let initial = initial(folder.path(), None, "1").unwrap();
+        assert_eq!((initial.templates.len(), initial.count), (4, 6));
+        initial.write().unwrap();
+        let path = folder.path().join("rolecall.toml");
+        let layout = Layout::own(
+            Configuration::read(&path).unwrap(),
+            &Layout::new(folder.path()),
+        );
+        let suite = Suite::templates_around(&layout, &[]);
+        assert_eq!(suite.problems, []);
+        assert_eq!(suite.templates.len(), 6);
+        for template in &suite.templates {
+            assert_eq!(naming::problem(template), None, "{}", template.name);
+        }
+    }
+
+    #[test]
+    fn the_workflow_is_where_github_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let below = root.join("models/My ft");
+        let initial = initial(&below, Some(&root), "1.2.3").unwrap();
+        initial.write().unwrap();
+        let workflow = root.join(".github/workflows/rolecall-models-my-ft.yml");
+        let text = std::fs::read_to_string(workflow).unwrap();
+        assert!(
+            text.contains("        working-directory: \"models/My ft\"\n    steps:\n"),
+            "{text}"
+        );
+        assert!(below.join("rolecall.toml").exists() && !below.join(".github").exists());
+        assert_eq!(initial.above, None);
+        // In the folder of the repository itself there is nothing to say.
+        let whole = super::initial(&root, Some(&root), "1.2.3").unwrap();
+        assert!(
+            whole.files[2]
+                .path
+                .ends_with(".github/workflows/rolecall.yml")
+        );
+        assert!(!whole.files[2].text.contains("working-directory"));
+        let nested = super::initial(&below.join("deeper"), Some(&root), "1.2.3").unwrap();
+        assert_eq!(nested.above, Some(below.join("rolecall.toml")));
+    }
+
+    #[test]
     fn a_model_folder_is_one_template() {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("Org Model");
@@ -299,7 +423,7 @@ mod tests {
     #[test]
     fn a_folder_without_templates_has_examples() {
         let folder = tempfile::tempdir().unwrap();
-        let initial = initial(&folder.path().join("new"), "1").unwrap();
+        let initial = initial(&folder.path().join("new"), None, "1").unwrap();
         assert_eq!(initial.templates, []);
         initial.write().unwrap();
         let file = folder.path().join("new/rolecall.toml");

@@ -11,13 +11,15 @@ pub mod private;
 
 pub mod configuration;
 
-pub mod initial;
-
 pub mod schema;
 
 pub mod layout;
 
+pub mod initial;
+
 pub mod suite;
+
+pub mod pair_mark;
 
 pub mod selection;
 
@@ -45,17 +47,19 @@ pub mod run;
 
 pub mod held_card;
 
-pub mod conclusion;
-
-pub mod repetition;
-
-pub mod accepting;
-
 pub mod saved_run;
 
 pub mod replay;
 
 pub mod comparison;
+
+pub mod held_base;
+
+pub mod conclusion;
+
+pub mod repetition;
+
+pub mod accepting;
 
 pub mod fix;
 

@@ -19,6 +19,7 @@ use crate::run::Rendered;
 use crate::suite::{Pair, Suite};
 use rolecall_base::json::{self, JsonDocument};
 use rolecall_base::problem::Problem;
+use rolecall_base::reason::is_reason;
 use rolecall_base::root::text_beside;
 use rolecall_base::wildcard::Wildcard;
 use rolecall_front::front::Front;
@@ -258,7 +259,11 @@ fn read(document: &mut JsonDocument<'_>, entry: &ast::Value<'_>) -> Option<Expla
     };
     let (family, cases, reason) = (required("family"), required("cases"), required("reason"));
     let family = document.string(family?, "`family`")?;
-    let reason = document.string(reason?, "`reason`")?;
+    let place = reason?;
+    let reason = document.string(place, "`reason`")?;
+    if !is_reason(&reason) {
+        document.problem(place, "`reason` is not filled in");
+    }
     let mut globs = Vec::new();
     for value in document.array(cases?, "`cases`")? {
         let text = document.string(value, "a glob")?;

@@ -1,13 +1,17 @@
 //! What in a conversation may be private: addresses, numbers and keys that should not stand in a
 //! case that others read.
 //!
-//! Nobody can find everything by patterns: names of people look like other words. A report says so.
+//! This looks for patterns, which the table in `KINDS` lists. The prefixes of keys are those that
+//! gitleaks and detect-secrets look for, of the services that people use beside a chat. Nobody can
+//! find everything so: names of people look like other words. A report says what was looked for.
 
 use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Number, Value};
 
 /// Something that may be private.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,105 +22,371 @@ pub struct PrivateText {
     pub text: String,
 }
 
-/// What is looked for: the kind, the pattern, and what stands for it when it is taken out.
-static KINDS: LazyLock<Vec<(&'static str, Regex, &'static str)>> = LazyLock::new(|| {
-    [
-        (
-            "a key",
-            r"\b(?:sk|pk|rk|ghp|gho|ghs|hf|xox[abp]|glpat|AKIA|AIza)[-_]?[A-Za-z0-9_-]{16,}\b",
-            "KEY",
-        ),
-        (
-            "a token",
-            r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-            "TOKEN",
-        ),
-        (
-            "an e-mail address",
-            r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}",
-            "someone@example.org",
-        ),
-        (
-            "an address with a password",
-            r"\b[a-z][a-z0-9+.-]*://[^\s/@:]+:[^\s/@]+@[^\s]+",
-            "https://example.org/",
-        ),
-        (
-            "an account number",
-            r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b",
-            "ACCOUNT",
-        ),
-        (
-            "a card number",
-            r"\b(?:\d{4}[ -]?){3}\d{1,7}\b",
-            "0000 0000 0000 0000",
-        ),
-        (
-            "a telephone number",
-            r"(?:\+\d{1,3}[ ./-]?)?\(?\d{2,4}\)?[ ./-]\d{3,4}[ ./-]\d{3,5}\b",
-            "555 0100",
-        ),
-        (
-            "a network address",
-            r"\b(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\b",
-            "192.0.2.1",
-        ),
-        (
-            "a user's folder",
-            r"(?:/home/|/Users/|C:\\Users\\)[A-Za-z0-9._-]+",
-            "/home/user",
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(kind, pattern, other)| Some((kind, Regex::new(pattern).ok()?, other)))
-    .collect()
+/// What is looked for, in a sentence's words.
+pub const LOOKED_FOR: &str = "keys and tokens of services, private keys, passwords, e-mail \
+                              addresses, telephone, account, card and social security numbers, \
+                              network addresses, and folders of users";
+
+/// What is not looked for.
+pub const NOT_LOOKED_FOR: &str = "names, postal addresses, birthdays, and anything else that only \
+                                  a reader can recognise";
+
+/// A kind of private texts.
+struct Kind {
+    name: &'static str,
+    /// What matches. If the pattern has a group, only that is the private text.
+    pattern: Regex,
+    /// What replaces it.
+    other: &'static str,
+    /// The part of a match that is really of this kind, if there is one.
+    part: fn(&str) -> Option<Range<usize>>,
+}
+
+/// A kind's name, its pattern, its replacement, and the check of a match.
+type Row = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&str) -> Option<Range<usize>>,
+);
+
+/// What is looked for. What one kind has found is nothing for those after it.
+static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let kinds = ROWS.iter().filter_map(|(name, pattern, other, part)| {
+        let pattern = Regex::new(pattern).ok()?;
+        Some(Kind {
+            name,
+            pattern,
+            other,
+            part: *part,
+        })
+    });
+    kinds.collect()
 });
+
+const ROWS: &[Row] = &[
+    // PEM and PGP, also without its end.
+    (
+        "a private key",
+        r"-----BEGIN (?:[A-Z0-9]+ )*KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|\z)",
+        "PRIVATE KEY",
+        whole,
+    ),
+    (
+        "a private key",
+        r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}",
+        "PRIVATE KEY",
+        whole,
+    ),
+    // OpenAI, Anthropic, OpenRouter, Stripe, GitHub, GitLab, Hugging Face, Slack, npm, PyPI, Docker,
+    // Google, DigitalOcean, Databricks, Replicate, Groq, xAI, Perplexity, Grafana, Linear, Notion,
+    // Shopify, Vault, Doppler, New Relic, Square, Pulumi and Postman.
+    (
+        "a key",
+        r"\b(?:(?:sk|pk|rk)[-_]|gh[opsur]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt|soat|agent)-|hf_|api_org_|xox[a-z](?:\.[a-z]+)?-|xapp-|npm_|pypi-|dckr_pat_|GOCSPX-|ya29\.|do[opr]_v1_|dapi|r8_|gsk_|xai-|pplx-|gl(?:sa|c)_|lin_api_|ntn_|secret_|shp(?:at|ca|pa|ss)_|hvs\.|dp\.(?:pt|st|ct)\.|NRAK-|EAAA|pul-|PMAK-)[A-Za-z0-9_.=-]{16,}",
+        "KEY",
+        whole,
+    ),
+    // Amazon, Google, Alibaba; SendGrid; Mailgun; Mailchimp; Twilio; Azure; Telegram.
+    (
+        "a key",
+        r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bLTAI[A-Za-z0-9]{16,}\b|\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|\bkey-[0-9a-f]{32}\b|\b[0-9a-f]{32}-us\d{1,2}\b|\bSK[0-9a-f]{32}\b|[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}|\b\d{8,10}:[A-Za-z0-9_-]{35}\b",
+        "KEY",
+        whole,
+    ),
+    // JSON web tokens.
+    (
+        "a token",
+        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        "TOKEN",
+        whole,
+    ),
+    (
+        "a token",
+        r"(?i)\b(?:bearer|basic)[ \t]+([A-Za-z0-9+/=._~-]{16,})",
+        "TOKEN",
+        whole,
+    ),
+    (
+        "an address with a password",
+        r"\b[a-z][a-z0-9+.-]*://[^\s/@:]*:[^\s/@]+@[^\s]+",
+        "https://example.org/",
+        whole,
+    ),
+    // `password: …`, `"api_key": "…"`, `AWS_SECRET_ACCESS_KEY=…`.
+    (
+        "a password",
+        r#"(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd|passwort|secret|api[ _-]?key|(?:access|account|auth|private|secret)[ _-]?(?:key|token))\\?["']?[ \t]*(?:[:=]|\bis\b)[ \t]*\\?["']?([^\s"'\\,;{}\[\]()<>]{4,})"#,
+        "PASSWORD",
+        password,
+    ),
+    (
+        "an e-mail address",
+        r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}",
+        "someone@example.org",
+        whole,
+    ),
+    // An IBAN.
+    (
+        "an account number",
+        r"(?i)\b[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){11,30}\b",
+        "ACCOUNT",
+        account,
+    ),
+    (
+        "a card number",
+        r"\b\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{1,7}\b|\b3\d{3}[ -]\d{6}[ -]\d{5}\b",
+        "0000 0000 0000 0000",
+        whole,
+    ),
+    (
+        "a card number",
+        r"\b\d{13,19}\b",
+        "0000 0000 0000 0000",
+        card,
+    ),
+    (
+        "a social security number",
+        r"\b\d{3}-\d{2}-\d{4}\b",
+        "000-00-0000",
+        whole,
+    ),
+    // With the code of a country.
+    (
+        "a telephone number",
+        r"(?:\+|\b00)[1-9]\d{0,2}(?:[ ./-]{0,2}\(?\d{1,5}\)?){2,6}\b",
+        "555 0100",
+        telephone,
+    ),
+    // From within a country: with a zero before it, or as in North America.
+    (
+        "a telephone number",
+        r"\(?\b0\d{1,5}\)?(?:[ /-]{1,3}\d{2,9}){1,4}\b|\b0\d{9,11}\b",
+        "555 0100",
+        telephone,
+    ),
+    (
+        "a telephone number",
+        r"\(?\b\d{2,4}\)?[ ./-]\d{3,4}[ ./-]\d{3,5}\b|\(\d{3}\) ?\d{3}[ .-]\d{4}\b",
+        "555 0100",
+        whole,
+    ),
+    (
+        "a network address",
+        r"\b(?:\d{1,3}\.){3}\d{1,3}\b",
+        "192.0.2.1",
+        ipv4,
+    ),
+    (
+        "a network address",
+        r"(?i)(?:^|[^\w:.])([0-9a-f]{1,4}(?::{1,2}[0-9a-f]{1,4}){1,7}(?:::)?)(?:$|[^\w:])",
+        "2001:db8::1",
+        ipv6,
+    ),
+    (
+        "a network address",
+        r"(?i)\b[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}\b",
+        "00:00:5e:00:53:00",
+        whole,
+    ),
+    (
+        "a user's folder",
+        r"(?:^|[^\w.])((?:/(?:var/)?home/|/Users/|[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4})[A-Za-z0-9._-]+)",
+        "/home/user",
+        whole,
+    ),
+];
+
+/// All of a match.
+#[allow(clippy::unnecessary_wraps)] // other checks find nothing
+fn whole(text: &str) -> Option<Range<usize>> {
+    Some(0..text.len())
+}
+
+/// A password, unless it is the kind of a value or stands for one.
+fn password(text: &str) -> Option<Range<usize>> {
+    const KINDS: [&str; 12] = [
+        "string", "str", "text", "null", "none", "true", "false", "required", "optional",
+        "invalid", "wrong", "PASSWORD",
+    ];
+    let is_kind = KINDS.iter().any(|kind| text.eq_ignore_ascii_case(kind));
+    let is_mask = text.chars().all(|c| !c.is_alphanumeric()) || text.starts_with(['$', '%']);
+    (!is_kind && !is_mask).then_some(0..text.len())
+}
+
+/// The beginning of a text that is an IBAN by its check digits. Words may follow it.
+fn account(text: &str) -> Option<Range<usize>> {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let ends: Vec<usize> = ends.collect();
+    ends.into_iter().rev().find_map(|end| {
+        let plain: Vec<char> = text[..end]
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect();
+        let is_next = text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
+        if plain.len() < 15 || is_next {
+            return None;
+        }
+        let digits = plain[4..].iter().chain(&plain[..4]);
+        let rest = digits
+            .filter_map(|c| c.to_digit(36))
+            .fold(0, |rest, digit| {
+                let shift = if digit < 10 { 10 } else { 100 };
+                (rest * shift + digit) % 97
+            });
+        (rest == 1).then_some(0..end)
+    })
+}
+
+/// A card's number by its check digit. Other numbers are as long.
+fn card(text: &str) -> Option<Range<usize>> {
+    let digits = text.chars().rev().filter_map(|c| c.to_digit(10));
+    let sum: u32 = digits
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, digit * 2) {
+            (0, _) => digit,
+            (_, double) => double / 10 + double % 10,
+        })
+        .sum();
+    (sum.is_multiple_of(10) && text.starts_with(['3', '4', '5', '6'])).then_some(0..text.len())
+}
+
+/// A telephone number by the count of its digits.
+fn telephone(text: &str) -> Option<Range<usize>> {
+    let count = text.chars().filter(char::is_ascii_digit).count();
+    (7..=16).contains(&count).then_some(0..text.len())
+}
+
+/// An IPv4 address that is somebody's.
+fn ipv4(text: &str) -> Option<Range<usize>> {
+    let address: Ipv4Addr = text.parse().ok()?;
+    let is_nobodys = address.is_loopback() || address.is_unspecified() || address.is_broadcast();
+    (!is_nobodys).then_some(0..text.len())
+}
+
+/// An IPv6 address that is somebody's. Names in programs, such as `a::b`, look alike.
+fn ipv6(text: &str) -> Option<Range<usize>> {
+    let address: Ipv6Addr = text.parse().ok()?;
+    let groups = text.split(':').filter(|group| !group.is_empty()).count();
+    let is_own = address.is_unicast_link_local() || address.is_unique_local();
+    let has_digit = text.contains(|c: char| c.is_ascii_digit());
+    (has_digit && (groups > 2 || is_own)).then_some(0..text.len())
+}
+
+impl Kind {
+    /// Where in a text something is of this kind.
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let matches = self.pattern.captures_iter(text);
+        let places = matches.filter_map(|found| {
+            let found = found.get(1).or_else(|| found.get(0))?;
+            if found.as_str() == self.other {
+                return None;
+            }
+            let part = (self.part)(found.as_str())?;
+            Some(found.start() + part.start..found.start() + part.end)
+        });
+        places.collect()
+    }
+
+    /// A text with something else at each of these places.
+    fn replaced(text: &str, places: &[Range<usize>], other: &str) -> String {
+        let mut text = text.to_owned();
+        for place in places.iter().rev() {
+            text.replace_range(place.clone(), other);
+        }
+        text
+    }
+}
 
 /// What in a value may be private, each once.
 pub fn find(value: &Value) -> Vec<PrivateText> {
     let mut found = BTreeSet::new();
     each_text(value, &mut |text| {
         let mut rest = text.to_owned();
-        for (kind, pattern, _) in KINDS.iter() {
-            for matched in pattern.find_iter(&rest.clone()) {
+        for kind in KINDS.iter() {
+            let places = kind.places(&rest);
+            for place in &places {
                 found.insert(PrivateText {
-                    kind,
-                    text: matched.as_str().to_owned(),
+                    kind: kind.name,
+                    text: rest[place.clone()].to_owned(),
                 });
             }
             // What is one thing is not another one, too.
-            rest = pattern.replace_all(&rest, "\0").into_owned();
+            rest = Kind::replaced(&rest, &places, "\0");
         }
     });
     found.into_iter().collect()
 }
 
-/// The value with other texts of the same kind in place of what may be private.
+/// The value with other texts of the same kind in place of what may be private. Names of fields are
+/// texts, too.
 #[must_use]
 pub fn without(value: &Value) -> Value {
     match value {
-        Value::String(text) => {
-            let mut text = text.clone();
-            for (_, pattern, other) in KINDS.iter() {
-                text = pattern.replace_all(&text, *other).into_owned();
-            }
-            Value::String(text)
+        Value::String(text) => Value::String(clean(text)),
+        Value::Number(number) if clean(&number.to_string()) != number.to_string() => {
+            Value::Number(Number::from(0))
         }
         Value::Array(elements) => elements.iter().map(without).collect(),
-        Value::Object(fields) => fields
-            .iter()
-            .map(|(key, value)| (key.clone(), without(value)))
-            .collect(),
+        Value::Object(fields) => {
+            let mut clean_fields = Map::new();
+            for (key, value) in fields {
+                let name = clean(key);
+                // Two names may have become one.
+                let numbered = (2..).map(|number| format!("{name} {number}"));
+                let mut names = std::iter::once(name.clone()).chain(numbered);
+                let free = names.find(|name| !clean_fields.contains_key(name));
+                clean_fields.insert(free.unwrap_or(name), clean_field(key, value));
+            }
+            Value::Object(clean_fields)
+        }
         other => other.clone(),
     }
 }
 
+/// A text without what may be private.
+fn clean(text: &str) -> String {
+    let mut text = text.to_owned();
+    for kind in KINDS.iter() {
+        text = Kind::replaced(&text, &kind.places(&text), kind.other);
+    }
+    text
+}
+
+/// The value of a field without what may be private. The name of the field may say that it is a
+/// password.
+fn clean_field(key: &str, value: &Value) -> Value {
+    match value {
+        Value::String(text) if field(key, text).is_some() => Value::String("PASSWORD".to_owned()),
+        value => without(value),
+    }
+}
+
+/// A field as it would stand in a text, if its name says that its value is a password.
+fn field(key: &str, text: &str) -> Option<String> {
+    let written = format!("{key}: {text}");
+    let kind = KINDS.iter().find(|kind| kind.name == "a password")?;
+    let begins = |place: &Range<usize>| place.start == key.len() + 2;
+    let is_short = !text.contains(char::is_whitespace);
+    (is_short && kind.places(&written).iter().any(begins)).then_some(written)
+}
+
+/// Calls a function with every text in a value, and with names of fields and numbers.
 fn each_text(value: &Value, with: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => with(text),
+        Value::Number(number) => with(&number.to_string()),
         Value::Array(elements) => elements.iter().for_each(|one| each_text(one, with)),
-        Value::Object(fields) => fields.values().for_each(|one| each_text(one, with)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                with(key);
+                match value.as_str().and_then(|text| field(key, text)) {
+                    Some(written) => with(&written),
+                    None => each_text(value, with),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
@@ -127,33 +397,208 @@ mod tests {
 
     #[test]
     fn every_pattern_can_be_read() {
-        assert_eq!(KINDS.len(), 9);
+        assert_eq!(KINDS.len(), ROWS.len());
+    }
+
+    /// What a text has of each kind.
+    fn kinds(text: &str) -> Vec<&'static str> {
+        let found = find(&json!(text));
+        found.into_iter().map(|one| one.kind).collect()
+    }
+
+    /// Texts of each kind.
+    const TEXTS: &[(&str, &[&str])] = &[
+        (
+            "a telephone number",
+            &[
+                "+49 170 1234567",
+                "+491701234567",
+                "+33 6 12 34 56 78",
+                "+44 (0)20 7946 0958",
+                "+1 (415) 555-2671",
+                "0049 170 1234567",
+                "0170/1234567",
+                "0170 123 45 67",
+                "01701234567",
+                "(030) 901820",
+                "555-555-0199",
+                "(415) 555-2671",
+                "415.555.2671",
+            ],
+        ),
+        ("a social security number", &["123-45-6789"]),
+        (
+            "an account number",
+            &[
+                "DE89 3704 0044 0532 0130 00",
+                "DE89370400440532013000",
+                "gb82 west 1234 5698 7654 32",
+                "NO93 8601 1117 947",
+                "FR14 2004 1010 0505 0001 3M02 606",
+            ],
+        ),
+        (
+            "a card number",
+            &[
+                "4111 1111 1111 1111",
+                "4111111111111111",
+                "3782 822463 10005",
+            ],
+        ),
+        (
+            "a network address",
+            &[
+                "10.1.2.3",
+                "203.0.113.77",
+                "2001:db8:85a3::8a2e:370:7334",
+                "fe80::1c2d:3e4f",
+                "00:1b:44:11:3a:b7",
+            ],
+        ),
+        (
+            "a user's folder",
+            &[
+                "/home/ada",
+                "/Users/ada.l",
+                r"C:\Users\ada",
+                r"C:\\Users\\ada",
+                "D:/Users/ada",
+            ],
+        ),
+        (
+            "an e-mail address",
+            &["ada@uni.example", "a.b+c@mail.uni.example"],
+        ),
+        (
+            "a private key",
+            &[
+                concat!("-----BEGIN ", "PRIVATE KEY-----"),
+                concat!(
+                    "-----BEGIN ",
+                    "RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"
+                ),
+                concat!("-----BEGIN ", "OPENSSH PRIVATE KEY-----\nb3Bl"),
+                concat!(
+                    "-----BEGIN ",
+                    "PGP PRIVATE KEY BLOCK-----\nx\n-----END PGP PRIVATE KEY BLOCK-----"
+                ),
+            ],
+        ),
+        (
+            "a key",
+            &[
+                concat!("AKIA", "IOSFODNN7EXAMPLE"),
+                concat!("ASIA", "IOSFODNN7EXAMPLE"),
+            ],
+        ),
+        (
+            "an address with a password",
+            &["postgres://ada:pw@db.uni.example/x"],
+        ),
+    ];
+
+    #[test]
+    fn what_is_private_is_found_and_taken_out() {
+        // Made of parts, so that no scanner takes them for real ones.
+        let long = "0123456789abcdefghijklmnopqrstuvwxyz0123";
+        let keys = [
+            "sk-ant-api03-",
+            "sk-proj-",
+            "sk_live_",
+            "ghp_",
+            "github_pat_",
+            "glpat-",
+            "hf_",
+            "xoxb-",
+            "xapp-",
+            "npm_",
+            "pypi-",
+            "GOCSPX-",
+            "ya29.",
+            "dop_v1_",
+            "dapi",
+            "r8_",
+            "gsk_",
+            "xai-",
+            "hvs.",
+            "AIza",
+        ]
+        .map(|prefix| format!("{prefix}{long}"));
+        for key in &keys {
+            assert_eq!(kinds(&format!("use {key} for it")), ["a key"], "{key}");
+        }
+        for (kind, texts) in TEXTS {
+            for text in *texts {
+                let whole = format!("see {text}, and so on");
+                assert_eq!(kinds(&whole), [*kind], "{whole}");
+                let clean = clean(&whole);
+                assert!(!clean.contains(text), "{clean}");
+                assert_eq!(kinds(&clean), [""; 0], "{clean}");
+            }
+        }
     }
 
     #[test]
-    fn what_may_be_private_is_found_and_taken_out() {
-        let value = json!({"messages": [{"role": "user", "content":
-            "I am ada@uni.example, call +44 20 7946 0958; key sk-abcdefghijklmnopqrstuv, \
-             see /home/ada/x and 10.1.2.3"}]});
-        let found = find(&value);
-        let kinds: Vec<_> = found.iter().map(|one| one.kind).collect();
-        assert_eq!(
-            kinds,
-            [
-                "a key",
-                "a network address",
-                "a telephone number",
-                "a user's folder",
-                "an e-mail address"
-            ]
-        );
-        let clean = without(&value);
-        let left: Vec<_> = find(&clean).into_iter().map(|one| one.text).collect();
-        assert!(!clean.to_string().contains("ada"), "{clean}");
-        for one in &found {
-            assert!(!left.contains(&one.text), "{one:?}");
+    fn passwords_are_known_by_the_word_before_them() {
+        for text in [
+            "password: hunter2",
+            "the password is hunter2",
+            "API_KEY=hunter2",
+            r#"{"passwd": "hunter2"}"#,
+            r#"{\"secret\": \"hunter2\"}"#,
+            "AWS_SECRET_ACCESS_KEY = hunter2",
+            "Authorization: Bearer hunter2hunter2hunter2",
+        ] {
+            let clean = clean(text);
+            assert!(!clean.contains("hunter2"), "{clean}");
+            assert_eq!(kinds(&clean), [""; 0], "{clean}");
         }
-        let plain = json!("How tall is the Eiffel Tower? 330 m, built 1889. See chapter 3.1.2.");
-        assert_eq!(find(&plain), []);
+        let call = json!({"arguments": {"user": "ada", "password": "hunter2"}});
+        assert_eq!(find(&call).len(), 1);
+        assert_eq!(without(&call)["arguments"]["password"], "PASSWORD");
+        for text in [
+            "password: string",
+            "password: ****",
+            "Secret: $TOKEN",
+            "reset my password",
+        ] {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
+        let schema = json!({"password": {"type": "string", "description": "The password."}});
+        assert_eq!(find(&schema), []);
+    }
+
+    #[test]
+    fn names_of_fields_and_numbers_are_texts_too() {
+        let value = json!({"properties": {
+            "zed@uni.example": {"type": "string"},
+            "amy@uni.example": {"type": "number"},
+            "card": 4_111_111_111_111_111_u64,
+            "time": 1_732_435_200_000_u64,
+        }, "required": ["zed@uni.example"]});
+        assert_eq!(find(&value).len(), 3);
+        let clean = without(&value);
+        let expected = json!({"properties": {
+            "someone@example.org": {"type": "string"},
+            "someone@example.org 2": {"type": "number"},
+            "card": 0,
+            "time": 1_732_435_200_000_u64,
+        }, "required": ["someone@example.org"]});
+        assert_eq!(clean, expected);
+    }
+
+    #[test]
+    fn other_texts_are_left_alone() {
+        for text in [
+            "How tall is the Eiffel Tower? 330 m, built 1889. See chapter 3.1.2.",
+            "On 2024-11-24 at 12:30:45, from 127.0.0.1.",
+            "use std::collections::HashMap; a::b and Face::Cafe",
+            "0.12345678 and 1,234,567 of 12345 in 1732435200000 ms",
+            "id 550e8400-e29b-41d4-a716-446655440000",
+            "<|im_start|>user sk- and hf_hub",
+            "example.org/home/index.html",
+        ] {
+            assert_eq!(find(&json!(text)), [], "{text}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use rolecall_model::{CaseId, Limit, Outcome, OutcomeKind, Stage, Template, TemplateName};
+use rolecall_model::{CaseId, Dialect, Limit, Outcome, OutcomeKind, Stage, Template, TemplateName};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -106,8 +106,8 @@ pub enum Unverified {
 #[derive(Debug, Default)]
 pub struct Records {
     templates: HashMap<TemplateName, TemplateRecord>,
-    /// Templates of a suite of one's own without a record. They need none: such a suite is
-    /// checked by its snapshots.
+    /// Templates of a suite of one's own without a record, where no template of their dialect has
+    /// one. They need none: such a suite is checked by its snapshots.
     never_asked: HashSet<TemplateName>,
     /// Files that cannot be used.
     pub problems: Vec<Problem>,
@@ -203,6 +203,26 @@ impl Record {
         let path = Records::file(&snapshots, template);
         let text = text_below(&snapshots, &path)?;
         text.map(|text| Record::parse(&path, &text)).transpose()
+    }
+
+    /// Whether every template of a dialect needs a record: in a suite of one's own as soon as one has
+    /// one. A suite would be the greener the more of its records are lost.
+    pub fn are_needed(layout: &Layout, dialect: Dialect) -> bool {
+        if layout.configuration().is_none() {
+            return true;
+        }
+        let reference = Reference::of(dialect).identity().engine;
+        let folders = std::fs::read_dir(layout.snapshots()).into_iter().flatten();
+        let names = folders.flatten().map(|folder| folder.file_name());
+        let names = names.map(|name| TemplateName::new(&name.to_string_lossy()));
+        // A record that cannot be read may be one of this dialect.
+        names
+            .into_iter()
+            .any(|name| match Record::of(layout, &name) {
+                Ok(Some(record)) => record.reference.engine == reference,
+                Ok(None) => false,
+                Err(_) => true,
+            })
     }
 
     /// Reads a record.
@@ -307,18 +327,31 @@ impl Records {
             several => several.par_iter().map(read).collect(),
         };
         let mut records = Records::default();
+        let mut needed: BTreeMap<Dialect, bool> = BTreeMap::new();
         for (template, known) in templates.iter().zip(read) {
             let name = template.name.clone();
             match known {
                 Ok(Some(known)) => drop(records.templates.insert(name, known)),
-                Ok(None) if layout.configuration().is_some() => {
-                    records.never_asked.insert(name);
+                Ok(None) => {
+                    let dialect = template.dialect;
+                    let needed = needed.entry(dialect);
+                    if !*needed.or_insert_with(|| Record::are_needed(layout, dialect)) {
+                        records.never_asked.insert(name);
+                    }
                 }
-                Ok(None) => {}
                 Err(problem) => records.problems.push(problem),
             }
         }
         records
+    }
+
+    /// Takes a template's new record in the place of the one that was read.
+    pub fn learn(&mut self, template: &Template, record: Record) {
+        let name = template.name.clone();
+        self.never_asked.remove(&name);
+        let stale = record.staleness(template);
+        self.templates
+            .insert(name, TemplateRecord { record, stale });
     }
 
     /// The record of a template, current or not.

@@ -150,6 +150,11 @@ impl Update<'_> {
         }
     }
 
+    /// The new record.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
     /// Writes the record if it has changed. Returns whether it has.
     pub fn write(&self) -> Result<bool, Problem> {
         let text = self.record.text();

@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rolecall_model::{
-    CaseId, Conversation, Dialect, Engine, Observer, Outcome, Program, Refusal, Template,
+    Case, CaseId, Conversation, Dialect, Engine, Observer, Outcome, Program, Refusal, Template,
     TemplateName,
 };
 
-use crate::saved_run::SavedRun;
-use crate::suite::Suite;
-use rolecall_base::problem::Problem;
+use crate::pair_mark::PairMarks;
+use crate::saved_run::{SavedOutcome, SavedRun};
+use crate::suite::{Pair, Suite};
+use rolecall_base::problem::{Position, Problem};
 
 /// An engine that returns results from saved runs.
 #[derive(Debug)]
 pub struct Replay {
     name: String,
+    version: String,
     dialect: Dialect,
     results: Arc<OutcomesByPair>,
 }
@@ -33,20 +35,66 @@ struct Replayed {
     results: Arc<OutcomesByPair>,
 }
 
+/// The results of an engine while files are read.
+struct Replayable {
+    /// Its name and its version.
+    engine: (String, String),
+    dialect: Dialect,
+    results: OutcomesByPair,
+}
+
+/// Checks that an outcome is of a pair as it is now.
+fn hold_current(
+    file: &Path,
+    line: &SavedOutcome,
+    pair: &Pair<'_>,
+    marks: &mut PairMarks,
+) -> Result<(), Problem> {
+    let at = Position {
+        line: line.line,
+        column: 1,
+    };
+    let refuse = |why: &str| {
+        let message = format!("`{}` with `{}`: {why}", line.template, line.case);
+        let help = "save the run again: what is judged has to be of the files as they are now";
+        Err(Problem::new(file, message).at(at).help(help))
+    };
+    let Some(mark) = &line.mark else {
+        return refuse("nothing says of which version of the template and of the case it is");
+    };
+    if let Some(changed) = marks.of(pair).changed_since(mark) {
+        return refuse(&format!("{changed} since the run was saved"));
+    }
+    let front = pair.front().name();
+    if *line.front != *front {
+        return refuse(&format!(
+            "it was rendered behind `{}`, and the template has `{front}`",
+            line.front
+        ));
+    }
+    Ok(())
+}
+
 impl Replay {
     /// The engines whose results are in files, at most one for each dialect. Each pair may be
     /// in one file only.
     ///
     /// # Errors
     ///
-    /// A file is not a saved run, a pair is in two files, or results of one dialect come from two
-    /// engines.
+    /// A file is not a saved run, a pair is in two files, results of one dialect come from two
+    /// engines, or a result is of another template or case than the suite has now.
     pub fn read(files: &[PathBuf], suite: &Suite) -> Result<Vec<Replay>, Problem> {
-        let mut found: Vec<(String, Dialect, OutcomesByPair)> = Vec::new();
+        let mut found: Vec<Replayable> = Vec::new();
+        let mut marks = PairMarks::default();
+        let cases: HashMap<String, &Case> = suite
+            .cases
+            .iter()
+            .map(|case| (case.id.to_string(), case))
+            .collect();
         let mut seen: HashMap<(Arc<str>, String), &Path> = HashMap::new();
         for file in files {
             for line in SavedRun::read(file)?.lines {
-                let pair = (line.template, line.case);
+                let pair = (Arc::clone(&line.template), line.case.clone());
                 if let Some(other) = seen.insert(pair.clone(), file) {
                     let (template, case) = &pair;
                     let message =
@@ -59,29 +107,38 @@ impl Replay {
                 let Some(template) = suite.template(&name) else {
                     continue;
                 };
+                if let Some(case) = cases.get(&line.case) {
+                    let pair = Pair { template, case };
+                    hold_current(file, &line, &pair, &mut marks)?;
+                }
                 let dialect = template.dialect;
-                let engine = line.engine.to_string();
-                let known = found.iter_mut().find(|(_, of, _)| *of == dialect);
+                let engine = (line.engine.to_string(), line.version.to_string());
+                let known = found.iter_mut().find(|known| known.dialect == dialect);
                 match known {
-                    Some((name, ..)) if *name != engine => {
-                        let message = format!("results of `{engine}`, and others are of `{name}`");
+                    Some(known) if known.engine != engine => {
+                        let [one, other] = [&engine, &known.engine].map(|(name, version)| {
+                            format!("{name} {version}").trim_end().to_owned()
+                        });
+                        let message = format!("results of `{one}`, and others are of `{other}`");
                         return Err(Problem::new(file, message)
                             .help("one run has one engine for each dialect"));
                     }
-                    Some((.., results)) => {
-                        results.0.insert(pair, line.outcome);
+                    Some(known) => {
+                        known.results.0.insert(pair, line.outcome);
                     }
-                    None => {
-                        let results = OutcomesByPair(HashMap::from([(pair, line.outcome)]));
-                        found.push((engine, dialect, results));
-                    }
+                    None => found.push(Replayable {
+                        engine,
+                        dialect,
+                        results: OutcomesByPair(HashMap::from([(pair, line.outcome)])),
+                    }),
                 }
             }
         }
-        let engines = found.into_iter().map(|(name, dialect, results)| Replay {
-            name,
-            dialect,
-            results: Arc::new(results),
+        let engines = found.into_iter().map(|known| Replay {
+            name: known.engine.0,
+            version: known.engine.1,
+            dialect: known.dialect,
+            results: Arc::new(known.results),
         });
         Ok(engines.collect())
     }
@@ -99,13 +156,13 @@ impl Engine for Replay {
         &self.name
     }
 
-    /// Unknown: saved results do not contain it.
-    fn version(&self) -> &'static str {
-        ""
+    fn version(&self) -> &str {
+        &self.version
     }
 
     fn description(&self) -> String {
-        format!("results of {}", self.name)
+        let name = format!("results of {} {}", self.name, self.version);
+        name.trim_end().to_owned()
     }
 
     fn dialect(&self) -> Dialect {

@@ -237,6 +237,11 @@ impl<'r> Runner<'r> {
             .or_else(|| self.engines.for_dialect(dialect))
     }
 
+    /// Does work of one's own on the threads that render.
+    pub fn on_its_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
     /// The report cards of templates, in their order. Templates whose dialect has no engine
     /// are skipped.
     pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> TimedResults<Card> {

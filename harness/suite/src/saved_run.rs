@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rolecall_model::{InvalidOutcome, Outcome, OutcomeJson};
 use serde::Deserialize;
 
+use crate::pair_mark::PairMark;
 use rolecall_base::file::open_file;
 use rolecall_base::problem::{Location, Position, Problem};
 
@@ -38,6 +39,15 @@ pub struct SavedOutcome {
     pub case: String,
     /// The engine's name; empty if the file does not have it.
     pub engine: Arc<str>,
+    /// The engine's version; empty if the file does not have it.
+    pub version: Arc<str>,
+    /// The front's name; empty if the file does not have it.
+    pub front: Arc<str>,
+    /// The template and the case that were rendered, if the file has them. Files of early versions
+    /// have not.
+    pub mark: Option<PairMark>,
+    /// Its line in the file.
+    pub line: usize,
     /// The outcome.
     pub outcome: Outcome,
 }
@@ -49,6 +59,11 @@ struct SavedLine {
     case: String,
     #[serde(default)]
     engine: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    front: String,
+    sha256: Option<PairMark>,
     /// The name of its outcome.
     outcome: String,
 }
@@ -161,6 +176,10 @@ impl SavedRun {
                 template: names.shared(written.template),
                 case: written.case,
                 engine: names.shared(written.engine),
+                version: names.shared(written.version),
+                front: names.shared(written.front),
+                mark: written.sha256,
+                line: number,
                 outcome,
             });
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::suite::{Pair, Suite};
+use rolecall_base::invocation;
 use rolecall_base::problem::{closest, did_you_mean, meant};
 use rolecall_base::wildcard::{InvalidWildcard, Wildcard};
 
@@ -131,7 +132,7 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
     let ids: Vec<String> = suite.cases.iter().map(|case| case.id.to_string()).collect();
     let (what, help) = if template_matches {
         let help = closest(case, ids.iter().map(String::as_str)).map_or_else(
-            || "`rolecall list cases` lists all cases".to_owned(),
+            || format!("`{}` lists all cases", invocation::command("list cases")),
             |id| meant(format_args!("{template}:{id}")),
         );
         ("case", help)
@@ -139,8 +140,14 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
         let is_case = ids.iter().any(|id| filter.template.is_match(id));
         let help = match did_you_mean(template, names) {
             Some(question) => question,
-            None if is_case => format!("for cases, write `*:{template}`"),
-            None => "`rolecall list templates` lists all templates".to_owned(),
+            None if is_case => {
+                let filter = invocation::word(&format!("*:{template}"));
+                format!("for cases, write `{filter}`")
+            }
+            None => format!(
+                "`{}` lists all templates",
+                invocation::command("list templates")
+            ),
         };
         ("template", help)
     };
@@ -204,7 +211,7 @@ mod tests {
         );
         assert_eq!(
             error("tools/one"),
-            "filter `tools/one` matches no template\n  for cases, write `*:tools/one`"
+            "filter `tools/one` matches no template\n  for cases, write `'*:tools/one'`"
         );
         assert_eq!(
             error("chatml:tools/ones"),

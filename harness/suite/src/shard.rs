@@ -18,6 +18,11 @@ pub struct Shard {
 pub struct InvalidShard(String);
 
 impl Shard {
+    /// Whether it is the only part.
+    pub fn is_whole(self) -> bool {
+        self.of == 1
+    }
+
     /// The pairs of this part. All parts have the same size, give or take one, and together
     /// they hold each pair once. The pairs of a part are consecutive, so that few templates are
     /// loaded by several machines.

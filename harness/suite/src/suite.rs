@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart};
 
-use crate::case_file::{read_family, read_family_in};
+use crate::case_file::{self, read_family, read_family_in};
 use crate::configuration::Configuration;
 use crate::layout::Layout;
 use rolecall_base::file::is_there;
@@ -91,6 +91,7 @@ impl Suite {
         for path in cases {
             suite.load_cases(path, tools, None);
         }
+        suite.find_unread(cases);
         suite.settle_names();
         suite.add_held_cases();
         suite
@@ -116,6 +117,7 @@ impl Suite {
         for path in cases {
             suite.load_cases(path, &[layout.tools()], None);
         }
+        suite.find_unread(cases);
         if cases.is_empty() {
             suite.load_cases_of(layout);
         }
@@ -136,7 +138,16 @@ impl Suite {
         match (templates, layout.configuration()) {
             ([], Some(configuration)) => self.load_configured(configuration),
             ([], None) => self.load_templates(&layout.templates()),
-            (paths, _) => paths.iter().for_each(|path| self.load_templates(path)),
+            (paths, _) => {
+                // One file or folder may be spelt in several ways.
+                let mut known: Vec<&PathBuf> = Vec::new();
+                for path in paths {
+                    if !known.iter().any(|other| is_spelt_otherwise(other, path)) {
+                        self.load_templates(path);
+                        known.push(path);
+                    }
+                }
+            }
         }
     }
 
@@ -172,6 +183,7 @@ impl Suite {
             ];
             self.load_cases(path, &tools, bound.as_ref());
         }
+        self.find_unread(&configuration.own);
         // A family has one file of snapshots, so its name has to be unique.
         let mut told = HashSet::new();
         for case in self.cases.split_off(count) {
@@ -206,12 +218,15 @@ impl Suite {
             };
             let mut found = source::read(local);
             let is_alone = found.templates.len() == 1;
+            let mut dressed = Vec::new();
             for mut template in found.templates {
                 match configured.dress(&mut template, is_alone, &configuration.path) {
-                    Ok(()) => self.templates.push(template),
+                    Ok(()) => dressed.push(template),
                     Err(problem) => found.problems.push(problem),
                 }
             }
+            source::renew_notes(&mut found.notes, &dressed);
+            self.templates.append(&mut dressed);
             for problem in &mut found.problems {
                 if problem.path == *local && problem.position.is_none() {
                     *problem = here(problem.clone());
@@ -333,8 +348,14 @@ impl Suite {
         is_other
     }
 
-    /// Adds the templates of another suite, with the problems and notes about them.
+    /// Adds the templates of another suite, with the problems and notes about them. Those that are
+    /// there already get longer names, where they share one.
     pub fn add_templates(&mut self, other: Suite) {
+        for template in &mut self.templates {
+            if other.template(&template.name).is_some() {
+                template.name = name_with_folders(&template.name, template, 1);
+            }
+        }
         self.templates.extend(other.templates);
         self.templates.sort_by(|a, b| a.name.cmp(&b.name));
         self.problems.extend(other.problems);
@@ -352,8 +373,8 @@ impl Suite {
         // under different names.
         for template in found.templates {
             let is_known = self.templates.iter().any(|known| {
-                (&known.name, &known.path, &known.part)
-                    == (&template.name, &template.path, &template.part)
+                (&known.name, &known.part) == (&template.name, &template.part)
+                    && is_same(&known.path, &template.path)
             });
             if !is_known {
                 self.templates.push(template);
@@ -403,6 +424,14 @@ impl Suite {
             self.used_tools
                 .extend(family.tool_files.iter().map(canonical));
         }
+    }
+
+    /// Reports what was probably meant to be a case file in the folders of cases, and that nobody
+    /// reads. `cases` are all files and folders with cases.
+    fn find_unread(&mut self, cases: &[PathBuf]) {
+        let folders = cases.iter().filter(|path| path.is_dir());
+        let unread = folders.flat_map(|folder| case_file::unread(folder, cases));
+        self.problems.extend(unread);
     }
 
     /// The files of a folder by extension, and the folder, which bounds what is read. Or the one
@@ -506,6 +535,16 @@ impl Suite {
             }
         }
     }
+}
+
+/// Whether two paths lead to the same file or folder.
+fn is_same(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Whether two paths are the same, and no link has another name for it: `a/x` and `./a/x`.
+fn is_spelt_otherwise(a: &Path, b: &Path) -> bool {
+    is_there(a) && !a.is_symlink() && !b.is_symlink() && is_same(a, b)
 }
 
 /// Folders that every model or store has, so they do not distinguish any.
@@ -699,6 +738,18 @@ mod tests {
         std::fs::write(&path, "A").unwrap();
         let suite = Suite::load(&[path.clone(), folder.path().into(), path], &[], &[]);
         assert_eq!(suite.problems, []);
+        assert_eq!(suite.templates.len(), 1);
+        // Also if they are spelt in different ways: as two folders of this name they would clash.
+        let model = folder.path().join("model");
+        std::fs::create_dir(&model).unwrap();
+        std::fs::write(model.join("chat_template.jinja"), "A").unwrap();
+        std::fs::write(model.join("broken.jinja"), b"\xFF").unwrap();
+        let spelt = ["chat_template.jinja", "broken.jinja"].map(|file| {
+            let other = model.join("..").join("model").join(file);
+            [model.join(file), other, model.join(".").join(file)]
+        });
+        let suite = Suite::templates_around(&Layout::new(folder.path()), &spelt.concat());
+        assert_eq!(suite.problems.len(), 1, "{:#?}", suite.problems);
         assert_eq!(suite.templates.len(), 1);
     }
 

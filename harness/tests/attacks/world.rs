@@ -19,7 +19,8 @@ use walkdir::WalkDir;
 use crate::folder::CACHE;
 use crate::scratch;
 
-/// The longest that a command may take, in a program that is not optimised.
+/// The longest that a command may take, in a program that is not optimised. Time in which it would
+/// compute, but the machine does other work, does not count.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10);
 
 /// The most memory that any process of a command may have held, in bytes.
@@ -137,7 +138,6 @@ impl World {
         let streams = scratch::folder();
         let stream = |name: &str| streams.path().join(name);
         fs::write(stream("in"), input).unwrap();
-        let start = Instant::now();
         let mut child = self
             .command(folder, arguments)
             .stdin(File::open(stream("in")).unwrap())
@@ -145,8 +145,7 @@ impl World {
             .stderr(File::create(stream("err")).unwrap())
             .spawn()
             .unwrap();
-        let (status, largest) = self.wait(&mut child, start);
-        let elapsed = start.elapsed();
+        let (status, largest, elapsed) = self.wait(&mut child);
         let read = |name: &str| String::from_utf8_lossy(&fs::read(stream(name)).unwrap()).into();
         Seen {
             stdout: read("out"),
@@ -179,17 +178,19 @@ impl World {
     }
 
     /// Waits for the end of a command. One that takes much too long is ended.
-    fn wait(&self, child: &mut Child, start: Instant) -> (Option<ExitStatus>, u64) {
+    fn wait(&self, child: &mut Child) -> (Option<ExitStatus>, u64, Duration) {
         let mut largest = 0;
+        let mut stopwatch = Stopwatch::start();
         loop {
             if let Some(status) = child.try_wait().unwrap() {
-                return (Some(status), largest);
+                return (Some(status), largest, stopwatch.elapsed());
             }
             largest = largest.max(largest_of(child.id()));
-            if start.elapsed() > self.longest * 2 || largest > LARGEST * 4 {
+            stopwatch.look(child.id());
+            if stopwatch.elapsed() > self.longest * 2 || largest > LARGEST * 4 {
                 child.kill().unwrap();
                 child.wait().unwrap();
-                return (None, largest);
+                return (None, largest, stopwatch.elapsed());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -366,6 +367,67 @@ fn excerpt(text: &str) -> String {
     out
 }
 
+/// Measures how long a process takes: its computing time, and the time in which it waits. On a busy
+/// machine it is often ready to compute and has to wait for a processor, which is not its fault.
+struct Stopwatch {
+    start: Instant,
+    last: Instant,
+    /// The computing time of all its threads.
+    computed: Duration,
+    /// The time in which none of its threads wanted to compute.
+    waited: Duration,
+}
+
+impl Stopwatch {
+    fn start() -> Stopwatch {
+        let start = Instant::now();
+        Stopwatch {
+            start,
+            last: start,
+            computed: Duration::ZERO,
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// Looks at what the process does now.
+    fn look(&mut self, pid: u32) {
+        let now = Instant::now();
+        let folder = PathBuf::from(format!("/proc/{pid}"));
+        let tasks = fs::read_dir(folder.join("task"));
+        let mut tasks = tasks.into_iter().flatten().flatten();
+        let is_busy = tasks.any(|task| {
+            let fields = stat_of(&task.path());
+            fields.is_some_and(|fields| matches!(fields[0].as_str(), "R" | "D"))
+        });
+        if !is_busy {
+            self.waited += now - self.last;
+        }
+        self.last = now;
+        if let Some(fields) = stat_of(&folder) {
+            // Its own time and that of its children, in hundredths of a second.
+            let ticks = fields[11..15]
+                .iter()
+                .filter_map(|one| one.parse::<u64>().ok());
+            self.computed = Duration::from_millis(ticks.sum::<u64>() * 10);
+        }
+    }
+
+    /// How long it took, without the time in which it only wanted to compute. Threads compute side
+    /// by side, so this is never more than what a clock on the wall says.
+    fn elapsed(&self) -> Duration {
+        (self.computed + self.waited).min(self.start.elapsed())
+    }
+}
+
+/// What Linux says of a process or a thread, from its state on.
+fn stat_of(folder: &Path) -> Option<Vec<String>> {
+    let text = fs::read_to_string(folder.join("stat")).ok()?;
+    // Its name, in brackets, may have spaces and brackets.
+    let (_, fields) = text.rsplit_once(')')?;
+    let fields: Vec<String> = fields.split_whitespace().map(str::to_owned).collect();
+    (fields.len() > 15).then_some(fields)
+}
+
 /// The most memory that a process and the processes below it hold, in bytes: the largest of them.
 fn largest_of(pid: u32) -> u64 {
     let folder = PathBuf::from(format!("/proc/{pid}"));
@@ -413,4 +475,35 @@ fn names(folder: &Path) -> Vec<String> {
     entries
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect()
+}
+
+/// A command that computes or waits for long is noticed. One that stands still because the machine
+/// does other work is not.
+#[test]
+fn time_counts_while_a_command_computes_or_waits() {
+    let took = |script: &str| {
+        let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let mut stopwatch = Stopwatch::start();
+        while child.try_wait().unwrap().is_none() {
+            stopwatch.look(child.id());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        (stopwatch.elapsed(), stopwatch.start.elapsed())
+    };
+    let (waits, _) = took("sleep 1.2");
+    assert!(waits > Duration::from_secs(1), "{waits:?}");
+    // As many at a time as need four times the processors.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let all: Vec<(Duration, Duration)> = std::thread::scope(|scope| {
+        let count = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
+        let threads: Vec<_> = (0..4 * cores)
+            .map(|_| scope.spawn(|| took(count)))
+            .collect();
+        let threads = threads.into_iter();
+        threads.map(|thread| thread.join().unwrap()).collect()
+    });
+    let took: Duration = all.iter().map(|(took, _)| *took).sum();
+    let by_the_wall: Duration = all.iter().map(|(_, wall)| *wall).sum();
+    assert!(took > by_the_wall / 20, "{took:?} of {by_the_wall:?}");
+    assert!(took < by_the_wall * 2 / 3, "{took:?} of {by_the_wall:?}");
 }

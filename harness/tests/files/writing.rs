@@ -200,10 +200,10 @@ fn what_is_no_file_is_not_written_over() {
     fs::set_permissions(&page, fs::Permissions::from_mode(0o444)).unwrap();
     is_left("the file is read-only: nothing is written\n  make it writable");
     assert_eq!(fs::read(&target).unwrap(), b"old");
-    // Missing folders are made.
+    // No folder is made: its name may be a mistake.
     let ran = folder.rolecall(&["run", "--html", "new/folders/page.html"]);
-    assert_eq!(ended(&ran), 0, "{}", ran.stderr());
-    assert!(folder.path("new/folders/page.html").is_file());
+    assert_eq!(ended(&ran), 2, "{}", ran.stderr());
+    assert!(!folder.path("new").exists());
 }
 
 /// A folder that its mode closes. Root can write into it nevertheless; then the page is written.

@@ -17,7 +17,7 @@ const LARGEST: usize = 256 << 20;
 /// How much memory may remain in tables that are filled once and in the threads' own buffers.
 const KEPT: usize = 1 << 20;
 
-/// How often to measure a pair that looks wrong. A busy machine is sometimes slower, and a table is
+/// How often to measure what looks wrong. A busy machine is sometimes slower, and a table is
 /// filled only once, but a pair's own cost comes every time.
 const TRIES: usize = 4;
 
@@ -34,6 +34,21 @@ pub(crate) fn measured<T: Send>(work: impl FnOnce() -> T + Send) -> (T, Taken) {
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+/// Measures something until it costs little enough, and returns the least that it cost. A table is
+/// filled only once, and a busy machine is sometimes slower, but its own cost comes every time. The
+/// caller must hold [`alone`](crate::meter::alone).
+pub(crate) fn least(work: impl Fn() + Sync, is_little: impl Fn(Taken) -> bool) -> Taken {
+    let ((), mut least) = measured(&work);
+    for _ in 1..TRIES {
+        if is_little(least) {
+            break;
+        }
+        let ((), taken) = measured(&work);
+        least.at_most(taken);
+    }
+    least
 }
 
 /// The result of a pair in a word: the exceeded limit, or the kind of the outcome.
@@ -70,9 +85,7 @@ pub(crate) fn pair(
                 Some(format!("gives {outcome} and then {again}")),
             );
         }
-        taken.time = taken.time.min(other.time);
-        taken.kept = taken.kept.min(other.kept);
-        taken.peak = taken.peak.max(other.peak);
+        taken.at_most(other);
     }
     (outcome, taken, complaint(taken))
 }

@@ -3,7 +3,7 @@
 // Not everybody uses everything.
 #![allow(dead_code, unreachable_pub)]
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
@@ -24,13 +24,38 @@ pub struct Taken {
     pub kept: usize,
 }
 
-/// While a caller holds this, the program measures nothing else.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+impl Taken {
+    /// Takes each figure of another measurement of the same work that is smaller.
+    pub fn at_most(&mut self, other: Taken) {
+        self.time = self.time.min(other.time);
+        self.peak = self.peak.min(other.peak);
+        self.kept = self.kept.min(other.kept);
+    }
 }
 
-/// Runs something on this thread, and measures it. The caller must hold [`alone`].
+/// Tests that allocate hold it for reading, and tests that measure hold it for writing: allocations
+/// of any thread count.
+static PROGRAM: RwLock<()> = RwLock::new(());
+
+/// While a caller holds this, the program does nothing else.
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    PROGRAM.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// While a caller holds this, nothing is measured that must be [`alone`]. Every test of this program
+/// that does not measure itself has to hold it.
+pub fn beside() -> RwLockReadGuard<'static, ()> {
+    PROGRAM.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// While a caller holds this, no other caller does.
+pub fn in_turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs something on this thread, and measures it. What other threads allocate counts, too, unless
+/// the caller holds [`alone`].
 pub fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
     let begin = computed();
     let before = HEAP.current_usage();

@@ -17,7 +17,6 @@ fn a_folder_of_templates_is_one_also_when_a_sidecar_has_the_name_of_a_models_fil
     folder.write("t/chat_template.jinja", "B");
     folder.write("t/chat_template.json", r#"{"about": "A sidecar."}"#);
     folder.write("t/port.gotmpl", "C");
-    folder.write("t/below/unread.jinja", "D");
     let found = folder.read("t");
     assert_eq!(
         templates(&found),
@@ -44,7 +43,6 @@ fn the_models_of_a_folder_are_found() {
     folder.write("models/c/n/Modelfile", "FROM x\nTEMPLATE N\n");
     folder.write("models/.hidden/h.jinja", "H");
     folder.write("models/embedder/config.json", "{}");
-    folder.write("models/too/deep/down/here/h.jinja", "H");
     let found = folder.read("models");
     assert_eq!(templates(&found), ["m: A", "m: B", "n: N", "x-Q4: X"]);
     assert!(notes(&found)[0].ends_with("embedder: the model has no chat template"));
@@ -53,6 +51,76 @@ fn the_models_of_a_folder_are_found() {
     let names: Vec<_> = suite.templates.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["a/m", "b/m", "n", "x-Q4"]);
     assert_eq!(suite.problems, []);
+}
+
+#[test]
+fn a_folder_is_read_whole() {
+    let folder = Folder::new();
+    folder.write("t/loose.jinja", "A");
+    folder.write("t/other.jinja2", "B");
+    folder.write("t/short.j2", "C");
+    folder.write("t/LOUD.JINJA", "D");
+    folder.write("t/model/tokenizer_config.json", r#"{"chat_template": "E"}"#);
+    folder.write("t/a/b/c/d/e/deep.jinja", "F");
+    folder.write("t/gguf/x.GGUF", Gguf::model("G").bytes());
+    folder.write("t/node_modules/x/y.jinja", "H");
+    let found = folder.read("t");
+    assert_eq!(
+        templates(&found),
+        [
+            "LOUD: D", "deep: F", "loose: A", "model: E", "other: B", "short: C", "x: G"
+        ]
+    );
+    assert_eq!(found.problems, []);
+    let notes = notes(&found);
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(
+        notes[0].contains("node_modules: not read, because"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn what_is_too_deep_or_too_much_is_told() {
+    let folder = Folder::new();
+    folder.write("t/good.jinja", "A");
+    folder.write("t/1/2/3/4/5/6/7/8/9/deep.jinja", "B");
+    let found = folder.read("t");
+    assert_eq!(templates(&found), ["good: A"]);
+    let problem = problem_in(folder.0.path(), &found);
+    assert!(
+        problem.starts_with("t/1/2/3/4/5/6/7/8/9: not read: more than 8 levels below"),
+        "{problem}"
+    );
+    for number in 0..=source::MOST_FOLDERS {
+        std::fs::create_dir_all(folder.path(&format!("many/{number}"))).unwrap();
+    }
+    let problem = problem_in(folder.0.path(), &folder.read("many"));
+    assert!(problem.contains("at most 10000 folders"), "{problem}");
+}
+
+#[test]
+fn what_a_model_does_not_use_is_told() {
+    let folder = Folder::new();
+    folder.write("m/chat_template.jinja", "A");
+    folder.write("m/tokenizer_config.json", "{}");
+    folder.write("m/old.jinja2", "B");
+    folder.write("m/additional_chat_templates/rag.jinja", "C");
+    folder.write("m/additional_chat_templates/tool_use.j2", "D");
+    folder.write("m/checkpoint-500/chat_template.jinja", "E");
+    folder.write("m/runs/1/log.txt", "");
+    let found = folder.read("m");
+    assert_eq!(templates(&found), ["m: A", "m@rag: C"]);
+    let notes = notes(&found);
+    for told in [
+        "old.jinja2: ",
+        "tool_use.j2: ",
+        "checkpoint-500; to read them",
+    ] {
+        let times = notes.iter().filter(|note| note.contains(told)).count();
+        assert_eq!(times, 1, "{told} {notes:?}");
+    }
+    assert_eq!(notes.len(), 3, "{notes:?}");
 }
 
 #[test]
@@ -207,6 +275,20 @@ mod links {
         }
         // A link that the user names is followed.
         assert_eq!(source::read(&folder.path("t/a.jinja")).templates.len(), 1);
+    }
+
+    #[test]
+    fn a_folder_with_two_names_is_read_once_and_no_circle_is_followed() {
+        let folder = Folder::new();
+        folder.write("t/z/a.jinja", "A");
+        symlink("z", folder.path("t/latest")).unwrap();
+        symlink("..", folder.path("t/z/up")).unwrap();
+        folder.write("t/.store/b.jinja", "B");
+        symlink(".store", folder.path("t/kept")).unwrap();
+        let found = folder.read("t");
+        assert_eq!(templates(&found), ["a: A", "b: B"]);
+        assert!(found.templates[0].path.ends_with("t/z/a.jinja"));
+        assert_eq!(found.problems, []);
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
     }
     if !is_accepted {
         wrong.push(format!(
-            "the card is not as accepted:\n\n{text}\nTo accept or reject: cargo insta review"
+            "the card is not as accepted:\n\n{text}\nTo accept or reject: {}",
+            review::COMMANDS
         ));
     }
     if wrong.is_empty() {

@@ -19,17 +19,13 @@ use rolecall::run::{Acceptance, Compared, Expected, Programs, Runner};
 use rolecall::snapshot::{self, SnapshotStatus, Snapshots};
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
-use rolecall_model::{Case, guard};
+use rolecall_model::Case;
 
 use crate::report::Report;
 use crate::review;
 
 static LAYOUT: LazyLock<Layout> = LazyLock::new(|| Layout::new(env!("CARGO_MANIFEST_DIR")));
-static SUITE: LazyLock<Suite> = LazyLock::new(|| {
-    // insta panics if a snapshot differs.
-    guard::keep_quiet();
-    Suite::load_layout(&LAYOUT)
-});
+static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::load_layout(&LAYOUT));
 static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
 static PROGRAMS: LazyLock<Programs<'static>> = LazyLock::new(|| {
     Runner::new(&ENGINES, &[], None)
@@ -104,9 +100,10 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
     let count = conclusion.total.faults;
     Err(Box::new(Report(format!(
         "{count} of {} pairs are not as expected\n\n{}\
-         To accept or reject snapshots: cargo insta review",
+         To accept or reject snapshots: {}",
         results.len(),
         anstream::adapter::strip_str(&String::from_utf8(report)?),
+        review::COMMANDS,
     ))))
 }
 

@@ -2,8 +2,8 @@
 //! accepted snapshots.
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
-//! recompilation. Everything that differs becomes a pending snapshot for `cargo insta review`,
-//! except in CI, even if other tests fail.
+//! line here. Everything that differs becomes a pending snapshot for `cargo insta review`, except
+//! in CI, even if other tests fail. `rolecall review` needs no pending snapshots.
 
 #![allow(clippy::disallowed_methods)] // Tests read what they wrote.
 

@@ -1,9 +1,19 @@
-//! Pending snapshots, as `cargo insta review` shows them.
+//! Pending snapshots, as `rolecall review` and `cargo insta review` show them.
 
 use std::path::Path;
+use std::sync::Once;
 
 use rolecall::file::is_there;
 use rolecall_model::guard;
+
+/// The commands that review what a test has left.
+pub(crate) const COMMANDS: &str = "`cargo run -- review`, or `cargo insta review`";
+
+/// Keeps the panics of insta off the screen: the tests report what differs themselves.
+fn keep_quiet() {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(guard::keep_quiet);
+}
 
 /// Compares a text with a folder's snapshot of that name, as insta does: leaves a pending snapshot
 /// if they differ, and removes one if they do not.
@@ -21,7 +31,8 @@ pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.set_input_file(input);
-    // insta panics where they differ; the tests report that themselves.
+    // insta panics where they differ.
+    keep_quiet();
     let _ = guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text)));
 }
 

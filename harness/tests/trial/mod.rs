@@ -2,12 +2,15 @@
 //!
 //! Each session starts in an empty folder. Its lines write files or run commands; a command has an
 //! exit code, words that its output has, and words that it must not have.
+//!
+//! The sessions name built-in cases one by one, since families grow.
 
 mod greens;
+mod proposed;
 mod sessions;
 
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
 use rolecall::report::clean;
 
@@ -119,9 +122,8 @@ fn new_users_see_what_they_need() {
     all_are_well(sessions::SESSIONS);
 }
 
-/// A review: what is typed, and the last line that it prints.
-#[track_caller]
-fn reviews(folder: &Folder, keys: &str, code: i32, last: &str) {
+/// A review in which these keys are typed.
+fn review(folder: &Folder, keys: &str) -> Output {
     let mut child = folder
         .command(&["review"])
         .stdin(Stdio::piped())
@@ -131,9 +133,16 @@ fn reviews(folder: &Folder, keys: &str, code: i32, last: &str) {
         .unwrap();
     let typed: String = keys.chars().flat_map(|key| [key, '\n']).collect();
     let mut input = child.stdin.take().unwrap();
-    input.write_all(typed.as_bytes()).unwrap();
+    // A review that is over reads no more.
+    let _ = input.write_all(typed.as_bytes());
     drop(input);
-    let output = child.wait_with_output().unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// A review: what is typed, and the last line that it prints.
+#[track_caller]
+fn reviews(folder: &Folder, keys: &str, code: i32, last: &str) {
+    let output = review(folder, keys);
     let said = clean::plain(&output.stdout);
     let complained = clean::plain(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{said}\n{complained}");
@@ -147,20 +156,32 @@ fn a_review_asks_once_for_each_cause() {
     folder.write("b.jinja", GOOD);
     folder.write(
         "rolecall.toml",
-        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\nb = \"b.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\nb = \"b.jinja\"\n[cases]\nbuiltin = [\"plain/single-turn\", \"plain/multi-turn\"]\n",
     );
-    // What is new is one cause.
+    // What is new is one decision for each template.
     reviews(
         &folder,
-        "a",
+        "ya",
         0,
-        "accepted 20 snapshots and 0 report cards in 1 decision; nothing is left",
+        "accepted 4 snapshots and 0 report cards in 2 decisions; nothing is left",
     );
     reviews(
         &folder,
         "",
         0,
         "accepted 0 snapshots and 0 report cards in 0 decisions; nothing is left",
+    );
+    // A new case is one decision for all templates.
+    folder.write(
+        "cases/more.json",
+        r#"{"about": "More.", "cases": {
+            "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]}}}"#,
+    );
+    reviews(
+        &folder,
+        "a",
+        0,
+        "accepted 2 snapshots and 0 report cards in 1 decision; nothing is left",
     );
     folder.write("a.jinja", &GOOD.replace("<|im_end|>", "<|im_stop|>"));
     folder.write(
@@ -178,7 +199,7 @@ fn a_review_asks_once_for_each_cause() {
         &folder,
         "rs",
         1,
-        "accepted 0 snapshots and 0 report cards in 2 decisions; 20 results are left",
+        "accepted 0 snapshots and 0 report cards in 2 decisions; 6 results are left",
     );
     assert_eq!(
         pending.each_ref().map(|file| file.exists()),
@@ -190,30 +211,416 @@ fn a_review_asks_once_for_each_cause() {
         &folder,
         "xwr",
         1,
-        "accepted 0 snapshots and 0 report cards in 1 decision; 20 results are left",
+        "accepted 0 snapshots and 0 report cards in 1 decision; 6 results are left",
     );
     reviews(
         &folder,
         "sa",
         1,
-        "accepted 10 snapshots and 0 report cards in 2 decisions; 10 results are left",
+        "accepted 3 snapshots and 0 report cards in 2 decisions; 3 results are left",
     );
     reviews(
         &folder,
         "q",
         1,
-        "accepted 0 snapshots and 0 report cards in 0 decisions; 10 results are left",
+        "accepted 0 snapshots and 0 report cards in 0 decisions; 3 results are left",
     );
     reviews(
         &folder,
         "A",
         0,
-        "accepted 10 snapshots and 0 report cards in 1 decision; nothing is left",
+        "accepted 3 snapshots and 0 report cards in 1 decision; nothing is left",
     );
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
+}
+
+/// Somebody who accepts a new template learns which of its results are failures.
+#[test]
+fn a_review_of_a_new_template_asks_about_its_failures_apart() {
+    let folder = Folder::empty();
+    folder.write(
+        "a.jinja",
+        &GOOD.replace("{{ m.content }}", "{{ m.content + '' }}"),
+    );
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain/*\", \"content-types/missing-user\", \"text-parts/empty-list\"]\n",
+    );
+    let review = review(&folder, "n");
+    let said = clean::plain(&review.stdout);
+    let asked = clean::plain(&review.stderr);
+    assert!(said.contains("1 of 3: "), "{said}");
+    assert!(asked.contains("new pairs? a accept (or y)"), "{asked}");
+    assert!(asked.contains("A accept all "), "{asked}");
+    // The end of the input stops, and the result is on a line of its own.
+    assert!(asked.ends_with("q quit: \n"), "{asked:?}");
+}
+
+/// Four edits of one template are four decisions, in however many prompts they meet.
+#[test]
+fn a_review_decides_on_each_edit_once() {
+    let folder = Folder::empty();
+    let template = "{% if tools %}# Tools\n{{ tools | tojson }}\n{% endif %}\
+        {% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n\
+        {% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>\n{% endfor %}\
+        {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    folder.write("a.jinja", template);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\", \"tool-use\", \"tool-lists\"]\n",
+    );
+    assert_eq!(folder.rolecall(&["accept"]).code(), 0);
+    let mut edited = template.to_owned();
+    for (before, after) in [
+        ("# Tools", "# Functions"),
+        ("</call>", "</function>"),
+        ("}}<|im_end|>\n", "}}<|im_end|>"),
+        ("assistant\n{%", "model\n{%"),
+    ] {
+        assert!(edited.contains(before));
+        edited = edited.replace(before, after);
+    }
+    folder.write("a.jinja", &edited);
+    let review = review(&folder, &"a".repeat(8));
+    let said = clean::plain(&review.stdout);
+    assert_eq!(review.status.code(), Some(0), "{said}");
+    let last = said.lines().last().unwrap();
+    let decisions = last
+        .split(" in ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
+    assert!(decisions.parse::<usize>().unwrap() <= 5, "{said}");
+    assert!(
+        said.contains("with no other differences than those that you accepted"),
+        "{said}"
+    );
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+
+    // What has an edit that was rejected is not accepted either, and nobody asks about it again.
+    let less = edited
+        .replace("# Functions", "# Tools")
+        .replace("<|im_start|>m", "<|begin|>m");
+    assert_ne!(less, edited);
+    folder.write("a.jinja", &less);
+    let review = self::review(&folder, &format!("r{}", "a".repeat(8)));
+    let said = clean::plain(&review.stdout);
+    assert_eq!(review.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("with a difference that you rejected"),
+        "{said}"
+    );
+}
+
+/// What `lint` says to do works: `review` and `accept` put files in order whose transcripts are as
+/// accepted.
+#[test]
+fn what_lint_proposes_leaves_nothing_to_lint() {
+    type Damage = (&'static str, fn(&Folder));
+    const FILE: &str = "snapshots/a/plain.snap";
+    let edit = |folder: &Folder, name: &str, with: &dyn Fn(&str) -> String| {
+        let text = std::fs::read_to_string(folder.path(name)).unwrap();
+        folder.write(name, &with(&text));
+    };
+    let damages: &[Damage] = &[
+        ("a pending file as accepted", |folder| {
+            let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
+            folder.write(&format!("{FILE}.new"), &text);
+        }),
+        ("a pending card as accepted", |folder| {
+            folder.write("snapshots/a/_card.snap.new", "pending");
+        }),
+        ("a section without a case", |folder| {
+            let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
+            folder.write(FILE, &format!("{text}\n=== nonsense: rendered\nabc␃\n"));
+        }),
+        ("a section twice", |folder| {
+            let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
+            let (_, section) = text.split_once("\n=== ").unwrap();
+            let section = section.split("\n=== ").next().unwrap().trim_end();
+            folder.write(FILE, &format!("{text}\n=== {section}\n"));
+        }),
+    ];
+    let headers = ["snapshots/a/plain.snap", "snapshots/a/_card.snap"];
+    for remedy in ["review", "accept"] {
+        let folder = Folder::empty();
+        folder.write("a.jinja", GOOD);
+        folder.write(
+            "rolecall.toml",
+            "[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+        );
+        assert_eq!(folder.rolecall(&["accept"]).code(), 0);
+        let mended = |what: &str| {
+            let lint = folder.rolecall(&["lint"]);
+            assert_eq!(lint.code(), 1, "{what}: {}", lint.stdout());
+            assert!(
+                lint.stdout().contains("rolecall review"),
+                "{what}: {}",
+                lint.stdout()
+            );
+            let (code, said) = if remedy == "review" {
+                let ran = review(&folder, "aa");
+                (ran.status.code(), clean::plain(&ran.stdout))
+            } else {
+                let ran = folder.rolecall(&["accept"]);
+                (Some(ran.code()), ran.stdout())
+            };
+            assert_eq!(code, Some(0), "{what}: {said}");
+            let lint = folder.rolecall(&["lint"]);
+            assert_eq!(lint.code(), 0, "{what}: {said}\n{}", lint.stdout());
+            let run = folder.rolecall(&["run"]);
+            assert_eq!(run.code(), 0, "{what}: {}", run.stdout());
+        };
+        for (what, damage) in damages {
+            damage(&folder);
+            mended(what);
+        }
+        for file in headers {
+            edit(&folder, file, &|text| {
+                text.replacen("source: rolecall", "source: me", 1)
+            });
+            mended(file);
+        }
+    }
+    // Of a file that belongs to nothing, `lint` says so.
+    let folder = Folder::empty();
+    folder.write("a.jinja", GOOD);
+    folder.write(
+        "rolecall.toml",
+        "[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    assert_eq!(folder.rolecall(&["accept"]).code(), 0);
+    folder.write("snapshots/gone/plain.snap.new", "pending");
+    let said = folder.rolecall(&["lint"]).stdout();
+    assert!(
+        said.contains("nothing in the suite has it\n  delete it"),
+        "{said}"
+    );
+}
+
+/// A full disk is an error, and what is not written is left. No message names a draft.
+#[cfg(unix)]
+#[test]
+fn a_review_on_a_full_disk_leaves_everything() {
+    use std::process::Command;
+
+    let folder = Folder::empty();
+    folder.write("a.jinja", GOOD);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"off\"\n[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    // The built-in suite is unpacked, and the lock is there.
+    folder.rolecall(&["run"]);
+    std::fs::create_dir_all(folder.path("snapshots/a")).unwrap();
+    for (command, last) in [("review", "results are left"), ("accept", "pairs left")] {
+        let program = folder.command(&[command]);
+        let mut limited = Command::new("sh");
+        limited
+            .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""])
+            .arg(program.get_program())
+            .args(program.get_args())
+            .envs(
+                program
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(folder.path("."))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = limited.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"a\na\na\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = clean::plain(&output.stdout);
+        let complained = clean::plain(&output.stderr);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{command}: {said}{complained}"
+        );
+        assert!(
+            said.contains(last) && !said.contains("nothing is left"),
+            "{said}"
+        );
+        assert!(
+            complained.contains("plain.snap: cannot be written"),
+            "{complained}"
+        );
+        assert!(!complained.contains(".draft"), "{complained}");
+    }
+}
+
+/// In a checkout of Rolecall a review is about report cards, too, and takes away what insta has left
+/// for its own.
+#[test]
+fn a_review_in_a_checkout_is_about_cards_too() {
+    let folder = Folder::empty();
+    folder.write("cases/templates/good.jinja", GOOD);
+    folder.write(
+        "cases/conversations/few.json",
+        r#"{"about": "Few.", "cases": {
+            "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]}}}"#,
+    );
+    let pending = ["few.snap.new", "_card.snap.new"]
+        .map(|name| folder.write(&format!("snapshots/good/{name}"), "pending"));
+    let lint = || folder.rolecall(&["lint"]).stdout();
+    assert!(lint().contains("_card.snap: missing"), "{}", lint());
+    assert!(
+        lint().contains("_card.snap.new: waits for review"),
+        "{}",
+        lint()
+    );
+    reviews(
+        &folder,
+        "sr",
+        1,
+        "accepted 0 snapshots and 0 report cards in 2 decisions; 2 results are left",
+    );
+    let are_there = pending.each_ref().map(|file| file.exists());
+    assert_eq!(are_there, [true, false], "only what was rejected goes");
+    std::fs::write(&pending[1], "pending").unwrap();
+    reviews(
+        &folder,
+        "aa",
+        0,
+        "accepted 1 snapshot and 1 report card in 2 decisions; nothing is left",
+    );
+    assert!(!lint().contains(".snap"), "{}", lint());
+    // The card changes although no prompt does.
+    folder.write(
+        "cases/templates/good.jinja",
+        &GOOD.replace("{{ m.content }}", "{{ m.content }}{{ m.tool_calls }}"),
+    );
+    let accept = folder.rolecall(&["accept"]);
+    assert_eq!(accept.code(), 0, "{}", accept.stderr());
+    let said = accept.stdout();
+    assert!(said.contains("accepted 1 report card\n"), "{said}");
+    assert!(
+        said.contains("give the reason in cases/templates/good.json: \"broken\": {"),
+        "{said}"
+    );
+    assert!(!lint().contains(".snap"), "{}", lint());
 }
 
 #[test]
 fn nothing_is_green_by_accident() {
     all_are_well(greens::GREENS);
+}
+
+/// A template that loses every message but the last.
+const BAD: &str = "{{ messages[-1].content }}";
+
+#[test]
+fn a_reader_that_stops_changes_no_exit_code() {
+    let folder = Folder::empty();
+    folder.write("good.jinja", GOOD);
+    folder.write("bad.jinja", BAD);
+    folder.write(
+        "rolecall.toml",
+        "contracts = \"errors\"\n[templates]\nbad = \"bad.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    );
+    let commands: &[(&[&str], i32)] = &[
+        (&["run"], 1),
+        (&["run", "-q"], 1),
+        (&["run", "--format", "junit"], 1),
+        (&["run", "--format", "jsonl"], 1),
+        (&["check", "bad.jinja"], 1),
+        (&["check", "bad.jinja", "--format", "github"], 1),
+        (&["check", "nowhere", "bad.jinja"], 2),
+        (&["diff", "good.jinja", "bad.jinja"], 1),
+        (&["lint"], 1),
+        (&["list", "cases"], 0),
+    ];
+    for (arguments, code) in commands {
+        // A reader stops before the first byte, and one of both streams does.
+        for both in [false, true] {
+            let mut command = folder.command(arguments);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            drop(child.stdout.take());
+            if both {
+                drop(child.stderr.take());
+            }
+            let ended = child.wait_with_output().unwrap().status;
+            assert_eq!(ended.code(), Some(*code), "{arguments:?}, both: {both}");
+        }
+    }
+}
+
+#[test]
+fn a_home_is_not_nobodys_folder() {
+    let folder = Folder::empty();
+    let home = |folder: &Folder| {
+        let mut command = folder.command(&["run", "chatml"]);
+        command.env("HOME", folder.path(""));
+        command.output().unwrap()
+    };
+    assert_eq!(home(&folder).status.code(), Some(0));
+    folder.write("model/chat_template.jinja", GOOD);
+    assert_eq!(home(&folder).status.code(), Some(2));
+}
+
+#[test]
+fn the_more_records_are_missing_the_less_green() {
+    let folder = Folder::new();
+    // A built-in family has its name.
+    let ours = folder.path("cases/conversations/ours.json");
+    std::fs::rename(folder.path("cases/conversations/plain.json"), ours).unwrap();
+    folder.accept_all();
+    let toml = "contracts = \"off\"\n[templates]\nchat = \"cases/templates/chat.jinja\"\n\
+                strict = { source = \"cases/templates/strict.jinja\" }\n[cases]\nbuiltin = []\n\
+                own = [\"cases/conversations\"]\n";
+    folder.write("rolecall.toml", toml);
+    for name in ["chat", "strict"] {
+        std::fs::remove_file(folder.path(&format!("snapshots/{name}/ours.snap"))).unwrap();
+    }
+    folder.rolecall(&["accept"]);
+    let run = folder.rolecall(&["run", "-q"]);
+    assert_eq!(run.code(), 0, "{}", folder.rolecall(&["run"]).stdout());
+    let record = |name: &str| folder.path(&format!("snapshots/{name}/reference.json"));
+    std::fs::remove_file(record("chat")).unwrap();
+    let told = "missing: the template has no reference records, and other templates have";
+    for (arguments, words) in [
+        (
+            &["run", "-q"][..],
+            "rolecall.toml: Failed: 2 pairs unverified",
+        ),
+        (&["run"], "; 2 unverified"),
+        (&["run", "chat"], "none of 2 pairs are verified"),
+        (&["lint"], told),
+    ] {
+        let ran = folder.rolecall(arguments);
+        assert_eq!(ran.code(), 1, "{arguments:?}");
+        assert!(
+            ran.stdout().contains(words),
+            "{arguments:?}: {}",
+            ran.stdout()
+        );
+    }
+    // Without any record, a suite is checked by its snapshots.
+    std::fs::remove_file(record("strict")).unwrap();
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+    assert_eq!(folder.rolecall(&["lint"]).code(), 0);
+}
+
+#[test]
+fn a_damaged_builtin_suite_is_made_again() {
+    let folder = Folder::empty();
+    let cache = tempfile::tempdir().unwrap();
+    let run = || {
+        folder
+            .rolecall_with_cache(cache.path(), &["run", "-q"])
+            .stdout()
+    };
+    let whole = run();
+    assert!(whole.contains("agree (100 %)"), "{whole}");
+    let mut suites = std::fs::read_dir(cache.path()).unwrap();
+    let suite = suites.next().unwrap().unwrap().path();
+    std::fs::remove_dir_all(suite.join("snapshots/qwen2.5")).unwrap();
+    std::fs::remove_file(suite.join("cases/templates/qwen2.5.jinja")).unwrap();
+    std::fs::remove_file(suite.join("cases/templates/qwen2.5.json")).unwrap();
+    assert_eq!(run(), whole);
 }

@@ -6,7 +6,7 @@ use super::{GOOD, Seen, says};
 
 const SUITE: Line = File(
     "rolecall.toml",
-    "contracts = \"errors\"\n[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
+    "contracts = \"errors\"\n[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = [\"plain/single-turn\", \"plain/multi-turn\"]\n",
 );
 
 const TEMPLATE: Line = File("mine.jinja", GOOD);
@@ -62,11 +62,175 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
         ],
     ),
     (
-        "a mistyped pattern is an error with a suggestion",
+        "a mistyped folder, case file or conversation has a suggestion",
+        &[
+            File("model/chat_template.jinja", GOOD),
+            File("model/tokenizer_config.json", "{}"),
+            File("talk.json", r#"[{"role": "user", "content": "one"}]"#),
+            Run(
+                &["check", "mdoel/chat_template.jinja"],
+                says(2, &["did you mean `model/chat_template.jinja`?"]),
+            ),
+            Run(
+                &["run", "--templates", "model", "--cases", "tlak.json"],
+                says(2, &["did you mean `talk.json`?"]),
+            ),
+            Run(
+                &["render", "model", "tlak.json"],
+                says(
+                    2,
+                    &[
+                        "tlak.json: no such file or folder",
+                        "did you mean `talk.json`?",
+                    ],
+                ),
+            ),
+            Run(
+                &["diff", "model", "modl"],
+                says(2, &["did you mean `model`?"]),
+            ),
+            Run(
+                &["check", "model", "--special-token", "bos_token"],
+                says(2, &["write it as 'bos_token=<s>'"]),
+            ),
+        ],
+    ),
+    (
+        "one file spelt in two ways is one template",
+        &[
+            File("a/chat_template.jinja", GOOD),
+            Run(
+                &[
+                    "check",
+                    "a/chat_template.jinja",
+                    "./a/chat_template.jinja",
+                    "a/../a",
+                ],
+                Seen {
+                    has_not: &["is already there"],
+                    ..says(0, &["1 template in "])
+                },
+            ),
+            File("a/chat_template.jinja", "{% if %}"),
+            Run(
+                &["check", "a/chat_template.jinja", "./a/chat_template.jinja"],
+                says(1, &["1 template in "]),
+            ),
+        ],
+    ),
+    (
+        "a token that rolecall.toml sets is set",
+        &[
+            File("m/chat_template.jinja", "{{ bos_token }}{{ messages }}"),
+            File("m/tokenizer_config.json", "{}"),
+            File(
+                "rolecall.toml",
+                "[templates]\nm = \"m\"\n[cases]\nbuiltin = [\"plain\"]\n",
+            ),
+            Run(&["lint"], says(1, &["nothing here sets a value"])),
+            Edit(
+                "rolecall.toml",
+                "\"m\"",
+                "{ source = \"m\", special_tokens = { bos_token = \"<s>\" } }",
+            ),
+            Run(
+                &["lint"],
+                Seen {
+                    has_not: &["nothing here sets a value"],
+                    ..says(1, &[])
+                },
+            ),
+            Run(
+                &["check", "./m", "--special-token", "bos_token=<s>"],
+                Seen {
+                    has_not: &["nothing here sets a value"],
+                    ..says(1, &[])
+                },
+            ),
+        ],
+    ),
+    (
+        "a failure has its line once",
+        &[
+            File(
+                "mine.jinja",
+                "{% for m in messages %}{{ m.role }}: {{ m.content }}\n\n\
+                 {% if m.tool_calls %}{{ m.tool_calls[0].function.nothing.at.all }}{% endif %}{% endfor %}",
+            ),
+            Run(
+                &["check", "mine.jinja", "--all"],
+                Seen {
+                    has_not: &["(line 3)"],
+                    ..says(0, &["fails: line 3: "])
+                },
+            ),
+        ],
+    ),
+    (
+        "a run of one template has its verdict on the screen",
+        &[
+            TEMPLATE,
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nmine = \"mine.jinja\"\n",
+            ),
+            Run(&["accept", "-q"], says(0, &["accepted "])),
+            Run(
+                &["run", "mine"],
+                Seen {
+                    has_not: &["single-turn"],
+                    ..says(0, &["rolecall.toml: "])
+                },
+            ),
+            Run(&["run", "mine:plain/*"], says(0, &["single-turn"])),
+            Run(&["run", "mine", "--pairs"], says(0, &["single-turn"])),
+        ],
+    ),
+    (
+        "an added conversation is searched, and the report says for what",
         &[
             TEMPLATE,
             SUITE,
-            Edit("rolecall.toml", "\"plain\"", "\"plane\""),
+            File(
+                "log.json",
+                r#"[{"role": "user", "content": "call +49 170 1234567 or 0170/1234567; SSN 123-45-6789"}]"#,
+            ),
+            Run(
+                &["add", "log.json"],
+                says(
+                    1,
+                    &[
+                        "3 texts may be private",
+                        "a telephone number: +49 170 1234567",
+                        "a social security number",
+                        "not looked for: names",
+                    ],
+                ),
+            ),
+            File("talk.json", r#"[{"role": "user", "content": "Hello."}]"#),
+            Run(
+                &["add", "talk.json", "--dry-run"],
+                Seen {
+                    has_not: &["nothing in it looks private"],
+                    ..says(
+                        0,
+                        &[
+                            "found none of these: keys and tokens",
+                            "Not\n  looked for: names",
+                        ],
+                    )
+                },
+            ),
+        ],
+    ),
+    (
+        "a mistyped pattern is an error with a suggestion",
+        &[
+            TEMPLATE,
+            File(
+                "rolecall.toml",
+                "[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = [\"plane\"]\n",
+            ),
             Run(
                 &["run"],
                 says(
@@ -102,10 +266,10 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 &["accept"],
                 says(
                     0,
-                    &["accepted 1 report card", "accepted 10 snapshots in 1 file"],
+                    &["accepted 1 report card", "accepted 2 snapshots in 1 file"],
                 ),
             ),
-            Run(&["run"], says(0, &["rolecall.toml: 10 pairs in "])),
+            Run(&["run"], says(0, &["rolecall.toml: 2 pairs in "])),
             Run(&["-q", "accept"], says(0, &["nothing to accept"])),
         ],
     ),
@@ -135,7 +299,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 "mine = { source = \"mine.jinja\", broken = { tool-calls-kept = \"No calls.\" } }",
             ),
             Run(&["accept"], says(0, &["known: No calls."])),
-            Run(&["run"], says(0, &["10 same"])),
+            Run(&["run"], says(0, &["2 same"])),
             // What the card says can change although no prompt of the suite does.
             Edit("mine.jinja", "{{ tools | tojson }}", "{{ tools }}"),
             Run(
@@ -224,7 +388,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                     1,
                     &[
                         "::error file=mine.jinja,title=changed::",
-                        "::error title=rolecall run::Failed: 10 pairs changed",
+                        "::error title=rolecall run::Failed: 2 pairs changed",
                     ],
                 ),
             ),
@@ -244,7 +408,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 says(
                     1,
                     &[
-                        "**Failed: 10 pairs changed, 1 report card not as accepted.**",
+                        "**Failed: 2 pairs changed, 1 report card not as accepted.**",
                         "```diff",
                     ],
                 ),
@@ -399,7 +563,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                     1,
                     &[
                         "a safe fix for no-tools-alike",
-                        "+ {% if tools %}Tools: {{ tools | tojson }}",
+                        "+{% if tools %}Tools: {{ tools | tojson }}",
                         "prompts stay byte for byte",
                         "`rolecall check mine.jinja --fix` applies ",
                     ],

@@ -17,7 +17,7 @@ pub struct ToolCalls {
     pub single: Support,
     /// Arguments as an object.
     pub object_arguments: Support,
-    /// Arguments as a JSON text, as `OpenAI`'s interface has them.
+    /// Arguments as a JSON text, as OpenAI's interface has them.
     pub string_arguments: Support,
     /// Two calls at once.
     pub parallel: Support,
@@ -33,7 +33,7 @@ pub struct ToolResults {
     pub without_id: Support,
     /// Without the tool's name at the result.
     pub without_name: Support,
-    /// With an ID as `OpenAI` makes them, which is longer than nine characters.
+    /// With an ID as OpenAI makes them, which is longer than nine characters.
     pub long_id: Support,
 }
 

@@ -21,7 +21,7 @@ use crate::probe::{Content, Manner, Probe, ProbeOutcome, Prober, words};
 pub(super) static EMPTY_CONTENT_ALIKE: Contract = Contract {
     id: "empty-content-alike",
     meaning: "beside tool calls, content that is null, missing or empty gives the same prompt",
-    guards_against: "an error for clients that send null content with a call, as `OpenAI`'s do",
+    guards_against: "an error for clients that send null content with a call, as OpenAI's do",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("pages/empty-content-alike.md"),

@@ -337,7 +337,7 @@ probes! {
         remove(&mut result, "name");
         with_tools(open(vec![m.user(), m.call(), result]))
     };
-    /// a result after a call with a long ID, as `OpenAI` makes them
+    /// a result after a call with a long ID, as OpenAI makes them
     LONG_IDS = "long-ids", |m| {
         let (mut call, mut result) = (m.call(), m.result());
         call["tool_calls"][0]["id"] = json!("call_5f0c1a7e9b3d4e2f");

@@ -23,7 +23,7 @@ pub enum Content {
 pub enum Arguments {
     /// As an object.
     Object,
-    /// As the JSON text of one, as `OpenAI`'s interface has it.
+    /// As the JSON text of one, as OpenAI's interface has it.
     String,
 }
 

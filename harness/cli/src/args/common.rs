@@ -6,6 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall::front::{Front, UnknownFront};
 use rolecall::problem::with_did_you_mean;
+use rolecall::report::counted;
 use rolecall::selection::Filter;
 use rolecall::shard::Shard;
 use rolecall::suite::Pair;
@@ -53,7 +54,7 @@ pub(crate) struct SourceArguments {
 /// Settings of the templates that the arguments name.
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct SetArguments {
-    /// Set a special token of the templates that you name, such as `bos_token=<s>`; overrides their
+    /// Set a special token of the templates that you name, such as `'bos_token=<s>'`; overrides their
     /// sources (repeatable)
     #[arg(long = "special-token", value_name = "NAME=VALUE", value_parser = special_token)]
     pub(crate) special_tokens: Vec<(String, String)>,
@@ -64,6 +65,11 @@ pub(crate) struct SetArguments {
 }
 
 impl SetArguments {
+    /// Whether nothing is set.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.special_tokens.is_empty() && self.variables.is_empty()
+    }
+
     /// Refuses a name that is given twice, and refuses all settings if no template is named.
     pub(crate) fn check(&self, is_own_suite: bool) -> Result<(), Failure> {
         let tokens = self.special_tokens.iter().map(|(name, _)| name).collect();
@@ -88,7 +94,7 @@ impl SetArguments {
 }
 
 fn special_token(text: &str) -> Result<(String, String), String> {
-    named(text, "bos_token=<s>").map(|(name, value)| (name, value.to_owned()))
+    named(text, "'bos_token=<s>'").map(|(name, value)| (name, value.to_owned()))
 }
 
 fn variable(text: &str) -> Result<(String, Value), String> {
@@ -164,12 +170,26 @@ pub(crate) struct ShardArguments {
 }
 
 impl ShardArguments {
-    /// The pairs of the chosen part, or all of them if none is chosen.
-    pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
-        match self.shard {
-            Some(shard) => shard.of(pairs),
-            None => pairs,
+    /// The pairs of the chosen part, or all of them if none is chosen. A part without a pair is an
+    /// error: it would pass whatever the templates do.
+    pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Result<Vec<Pair<'s>>, Failure> {
+        let Some(shard) = self.shard else {
+            return Ok(pairs);
+        };
+        let all = pairs.len();
+        let pairs = shard.of(pairs);
+        if pairs.is_empty() {
+            let all = counted(all, "pair", "pairs");
+            return Err(Failure::Request(format!(
+                "part {shard} is empty: there is only {all}\n  cut the run into fewer parts"
+            )));
         }
+        Ok(pairs)
+    }
+
+    /// The chosen part, unless it is everything.
+    pub(crate) fn part(&self) -> Option<Shard> {
+        self.shard.filter(|shard| !shard.is_whole())
     }
 }
 

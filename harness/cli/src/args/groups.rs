@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use clap::builder::Styles;
 use clap::{Command as Parser, Subcommand};
+use rolecall::report::wrapped;
+
+use crate::terminal;
 
 /// The groups, and their commands.
 pub(super) const GROUPS: [(&str, &[&str]); 4] = [
@@ -25,8 +28,17 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
 /// What the parser itself adds.
 pub(super) const HELP: (&str, &str) = ("help", "Print the help of a command");
 
-/// The help of the whole program, with the commands in groups.
-pub(super) fn template<C: Subcommand>() -> String {
+/// The widest help: longer lines are hard to read.
+pub(super) const WIDEST: usize = 100;
+
+/// The width of the help.
+pub(super) fn columns() -> usize {
+    let terminal = terminal::of_results();
+    terminal.map_or(WIDEST, |columns| columns.min(WIDEST))
+}
+
+/// The help of the whole program in lines of at most so many columns, with the commands in groups.
+pub(super) fn template<C: Subcommand>(columns: usize) -> String {
     let commands = C::augment_subcommands(Parser::new(""));
     let about = |name: &str| {
         let mut all = commands.get_subcommands();
@@ -43,7 +55,8 @@ pub(super) fn template<C: Subcommand>() -> String {
         let _ = write!(text, "\n{header}{title}:{header:#}\n");
         for name in names {
             let padding = " ".repeat(width - name.len() + 2);
-            let _ = writeln!(text, "  {literal}{name}{literal:#}{padding}{}", about(name));
+            let line = format!("  {literal}{name}{literal:#}{padding}{}", about(name));
+            let _ = writeln!(text, "{}", wrapped(&line, columns, width + 4));
         }
     }
     let _ = write!(

@@ -1,30 +1,30 @@
 //! The command `accept`: makes current results the expected ones.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use rolecall::accepting::{AcceptedFile, Accepting, is_open};
+use rolecall::accepting::{AcceptedFile, Accepting, UntidyFile, is_open, remove_pending, untidy};
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
-use rolecall::file::write_below;
+use rolecall::file::{is_there, read_text, write_below};
 use rolecall::held_card::{CardStatus, HeldCard};
 use rolecall::problem::Problem;
+use rolecall::protocol::ProtocolEngine;
 use rolecall::reference::Reference;
 use rolecall::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
 use rolecall::report::difference::{self, Extent, FaultGroups};
 use rolecall::report::held_cards;
-use rolecall::report::progress::Progress;
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
-use rolecall::suite::{Pair, Suite, templates_of};
-use rolecall::verdict::{Truth, Verdict};
+use rolecall::suite::{Pair, Suite, by_file, templates_of};
+use rolecall::verdict::Verdict;
 use rolecall_model::{Engine, OutcomeKind, TemplateName};
 
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::{cards, engines, home, inputs};
+use crate::{cards, engines, home, inputs, references};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -43,24 +43,38 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         ));
     }
     let pairs = select(&suite, &arguments.filters)?;
-    let expectations =
+    let mut expectations =
         Expectations::read(&layout, templates_of(&pairs)).map_err(Failure::Problems)?;
     report_problems(&expectations.records.problems)?;
 
     let engines = arguments.limits.chosen().engines();
     let chosen = engines::configured(&engines, &arguments.limits.chosen())?;
-    let asker = PairJudge {
+    let judge = PairJudge {
         chosen: &chosen,
         suite: &suite,
-        expectations: &expectations,
         engines: &engines,
         arguments,
     };
     let mut choice = Choice::default();
-    let (mut open, unknown) = asker.by_record(&pairs, &mut choice.counts)?;
-    if !unknown.is_empty() {
-        open.extend(asker.by_reference(&unknown)?);
+    let Judged {
+        mut open,
+        unknown,
+        unrecorded,
+    } = judge.by_record(&pairs, &expectations, &mut choice.counts)?;
+    let to_ask = if layout.is_checkout() {
+        &unrecorded
+    } else {
+        &unknown
+    };
+    let programs = references_of(to_ask, arguments);
+    let known = (&layout, &suite, &expectations.divergences);
+    let jobs = arguments.jobs.map(usize::from);
+    let asked = references::ask(&programs, (&engines, jobs), known, to_ask)?;
+    for update in &asked.updates {
+        let records = &mut expectations.records;
+        records.learn(update.template, update.record().clone());
     }
+    open.extend(judge.all(&unknown, &expectations)?);
     for compared in &open {
         choice.add(compared, arguments, &expectations);
     }
@@ -71,35 +85,38 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     };
     let groups = std::mem::take(&mut choice.groups).sorted();
     difference::write(out, &groups, extent)?;
-    let jobs = arguments.jobs.map(usize::from);
-    let mut held = cards::held(&layout, &suite, &pairs, &engines, jobs)?;
+    let rule = cards::rule_of_accepting(&layout);
+    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?;
+    let mut held = held.sound()?;
     // The card of a template whose prompts nobody confirms is not confirmed either.
     held.retain(|card| !choice.left.contains(&card.template));
-    for card in &held {
-        held_cards::write_change(out, card, arguments.all)?;
-        held_cards::write_forbidden(out, card)?;
-    }
+    held_cards::write(out, &held, arguments.all)?;
     let (files, mut problems) = choice.accepting.files(&suite, &expectations.snapshots);
+    let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     let written = if arguments.dry_run {
         files.len()
     } else {
         choice.write(&files, &expectations, &mut problems)
     };
-    for card in &held {
-        if matches!(card.change, CardStatus::Same) {
-            continue;
-        }
-        let result = if arguments.dry_run {
-            Ok(())
-        } else {
-            write_card(&suite, &expectations, card)
-        };
-        match result {
-            Ok(()) => choice.counts.cards += 1,
-            Err(problem) => problems.push(problem),
-        }
+    report::write_untidy(out, &untidy)?;
+    if !arguments.dry_run {
+        let order = (untidy.as_slice(), held.as_slice());
+        choice.put_in_order(&pairs, order, (&suite, &expectations), &mut problems);
+    }
+    held.retain(|card| !matches!(card.change, CardStatus::Same));
+    choice.counts.cards = if arguments.dry_run {
+        held.len()
+    } else {
+        write_cards(&held, &suite, &expectations, &mut problems)
+    };
+    // In this repository every pair needs a record. A suite of the user's own may lack them.
+    let is_recorded = layout.is_checkout();
+    if is_recorded && !arguments.dry_run {
+        let recorded = asked.write(&layout, &suite, &expectations.divergences);
+        problems.extend(recorded.problems);
     }
     report_problems(&problems)?;
+    report::write_asked(out, asked.count(), is_recorded, arguments.dry_run)?;
     let references = Reference::of_pairs(&pairs);
     let files = AcceptedFiles {
         files: &files,
@@ -156,6 +173,40 @@ impl<'s> Choice<'s> {
         self.left.insert(pair.template.name.to_string());
     }
 
+    /// Removes pending files in which nothing is left to accept, and writes files as they should be
+    /// that have something wrong beside what was accepted.
+    fn put_in_order(
+        &mut self,
+        pairs: &[Pair<'_>],
+        (untidy, held): (&[UntidyFile], &[HeldCard]),
+        (suite, expectations): (&Suite, &Expectations),
+        problems: &mut Vec<Problem>,
+    ) {
+        for one in untidy {
+            self.counts.tidied += usize::from(write_tidy(one, expectations, problems));
+        }
+        let mut settled = self.settled(pairs, suite, expectations);
+        settled.extend(same_cards(held));
+        self.counts.removed = remove_settled(&settled, problems);
+        self.counts.tidied += tidy_cards(held, suite, expectations, problems);
+    }
+
+    /// The files of snapshots in which nothing is left to accept.
+    pub(super) fn settled(
+        &self,
+        pairs: &[Pair<'_>],
+        suite: &Suite,
+        expectations: &Expectations,
+    ) -> BTreeSet<PathBuf> {
+        let files = by_file(pairs).filter(|(template, family, pairs)| {
+            let is_whole = suite.pairs_of(template, family).count() == pairs.len();
+            is_whole && !self.left.contains(template.name.as_str())
+        });
+        let files =
+            files.map(|(template, family, _)| expectations.snapshots.file(&template.name, family));
+        files.collect()
+    }
+
     /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
     /// written.
     pub(super) fn write(
@@ -179,6 +230,93 @@ impl<'s> Choice<'s> {
     }
 }
 
+/// The files that are not written anyway, and have something wrong besides their transcripts.
+pub(super) fn other_untidy(
+    files: &[AcceptedFile],
+    suite: &Suite,
+    expectations: &Expectations,
+    pairs: &[Pair<'_>],
+) -> Vec<UntidyFile> {
+    let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
+    let mut untidy = untidy(suite, &expectations.snapshots, pairs);
+    untidy.retain(|one| !is_written(one));
+    untidy
+}
+
+/// Writes a file with its transcripts as it should be. Returns whether it could.
+pub(super) fn write_tidy(
+    one: &UntidyFile,
+    expectations: &Expectations,
+    problems: &mut Vec<Problem>,
+) -> bool {
+    let written = one.file.write(&expectations.snapshots);
+    let is_written = written.is_ok();
+    problems.extend(written.err());
+    is_written
+}
+
+/// Writes the accepted cards as they should be whose files somebody has edited beside the card
+/// itself. Returns how many.
+pub(super) fn tidy_cards(
+    cards: &[HeldCard],
+    suite: &Suite,
+    expectations: &Expectations,
+    problems: &mut Vec<Problem>,
+) -> usize {
+    let same = cards.iter().filter(|card| {
+        let template = suite.template(&TemplateName::new(&card.template));
+        let written = |template| expectations.snapshots.written_card(template, &card.text);
+        matches!(card.change, CardStatus::Same)
+            && is_there(&card.path)
+            && read_text(&card.path).ok() != template.map(written)
+    });
+    let mut count = 0;
+    for card in same {
+        match write_card(suite, expectations, card) {
+            Ok(()) => count += 1,
+            Err(problem) => problems.push(problem),
+        }
+    }
+    count
+}
+
+/// The files of cards that are as accepted.
+pub(super) fn same_cards(cards: &[HeldCard]) -> impl Iterator<Item = PathBuf> {
+    let same = cards
+        .iter()
+        .filter(|card| matches!(card.change, CardStatus::Same));
+    same.map(|card| card.path.clone())
+}
+
+/// Removes the files that insta has left for review beside these. Returns how many there were.
+pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Problem>) -> usize {
+    let removed = settled.iter().map(|file| remove_pending(file));
+    let mut count = 0;
+    for removed in removed {
+        match removed {
+            Ok(was_there) => count += usize::from(was_there),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    count
+}
+
+/// Writes report cards as the accepted ones. Returns how many could be written.
+fn write_cards(
+    cards: &[HeldCard],
+    suite: &Suite,
+    expectations: &Expectations,
+    problems: &mut Vec<Problem>,
+) -> usize {
+    let written = cards
+        .iter()
+        .map(|card| write_card(suite, expectations, card));
+    let failed: Vec<Problem> = written.filter_map(Result::err).collect();
+    let count = cards.len() - failed.len();
+    problems.extend(failed);
+    count
+}
+
 /// Writes a report card as the accepted one.
 pub(super) fn write_card(
     suite: &Suite,
@@ -191,14 +329,26 @@ pub(super) fn write_card(
     };
     let snapshots = &expectations.snapshots;
     let text = snapshots.written_card(template, &card.text);
-    write_below(snapshots.root(), &card.path, &text)
+    write_below(snapshots.root(), &card.path, &text)?;
+    remove_pending(&card.path).map(drop)
+}
+
+/// Pairs by what is known of them.
+#[derive(Default)]
+pub(super) struct Judged<'s> {
+    /// The outcomes of pairs that differ from their snapshots.
+    pub(super) open: Vec<Compared<'s>>,
+    /// If the user wants verified results: pairs that differ from their snapshots, and have no
+    /// record of the reference.
+    unknown: Vec<Pair<'s>>,
+    /// If the user wants verified results: all pairs without a record.
+    unrecorded: Vec<Pair<'s>>,
 }
 
 /// Renders pairs and gets their verdicts.
 pub(super) struct PairJudge<'s> {
     pub(super) chosen: &'s [ChosenEngine<'s>],
     pub(super) suite: &'s Suite,
-    pub(super) expectations: &'s Expectations,
     pub(super) engines: &'s Engines,
     pub(super) arguments: &'s AcceptArguments,
 }
@@ -210,62 +360,70 @@ impl<'s> PairJudge<'s> {
         Ok(Runner::new(self.engines, &chosen, jobs)?)
     }
 
-    fn expected<'x>(&'x self, truth: Truth<'x>) -> Expected<'x> {
+    fn expected<'x>(&'x self, expectations: &'x Expectations) -> Expected<'x> {
         Expected {
             accepted: Some(Acceptance {
                 suite: self.suite,
-                snapshots: &self.expectations.snapshots,
+                snapshots: &expectations.snapshots,
             }),
-            truth,
+            truth: expectations.truth(),
             needs_differences_only: true,
         }
     }
 
-    /// The outcomes of the pairs that differ from their snapshots, with verdicts from the records.
-    /// If the user wants verified results and the records have none, only the pairs.
+    /// Renders pairs and judges them by the records.
     pub(super) fn by_record(
         &self,
         pairs: &[Pair<'s>],
+        expectations: &Expectations,
         counts: &mut AcceptedCounts,
-    ) -> Result<(Vec<Compared<'s>>, Vec<Pair<'s>>), Failure> {
-        let mut open = Vec::new();
-        let mut unknown = Vec::new();
-        let expected = self.expected(self.expectations.truth());
+    ) -> Result<Judged<'s>, Failure> {
+        let mut judged = Judged::default();
+        let expected = self.expected(expectations);
         self.runner()?.compare_each(pairs, &expected, |compared| {
             let is_unknown = matches!(compared.verdict, Verdict::Unverified(_));
+            let is_unknown = self.arguments.verified && is_unknown;
+            let pair = compared.rendered.pair;
+            if is_unknown {
+                judged.unrecorded.push(pair);
+            }
             if !is_open(&compared) {
                 counts.same += 1;
-            } else if self.arguments.verified && is_unknown {
-                unknown.push(compared.rendered.pair);
+            } else if is_unknown {
+                judged.unknown.push(pair);
             } else {
-                open.push(compared);
+                judged.open.push(compared);
             }
         });
-        Ok((open, unknown))
+        Ok(judged)
     }
 
-    /// The outcomes of pairs, with verdicts from the installed references.
-    fn by_reference(&self, pairs: &[Pair<'s>]) -> Result<Vec<Compared<'s>>, Failure> {
-        let limits = self.arguments.limits.chosen();
-        let mut programs = Vec::new();
-        for reference in Reference::of_pairs(pairs) {
-            match engines::reference_program(&reference, &limits.program) {
-                Ok(program) => programs.push(program),
-                Err(failure) => tell(&failure.to_string()),
-            }
-        }
-        let references: Vec<&dyn Engine> = programs.iter().map(|one| one as &dyn Engine).collect();
-        let progress = Progress::new(pairs.len(), "asking the references", "pairs");
-        let runner = self.runner()?.with_progress(progress.step());
-        let expected = self.expected(Truth::Engines {
-            engines: &references,
-            divergences: &self.expectations.divergences,
-        });
-        let mut open = Vec::new();
-        runner.compare_each(pairs, &expected, |compared| open.push(compared));
-        progress.clear();
-        Ok(open)
+    /// The outcomes of pairs, with verdicts from the records.
+    fn all(
+        &self,
+        pairs: &[Pair<'s>],
+        expectations: &Expectations,
+    ) -> Result<Vec<Compared<'s>>, Failure> {
+        let mut all = Vec::new();
+        let expected = self.expected(expectations);
+        let take = |compared| all.push(compared);
+        self.runner()?.compare_each(pairs, &expected, take);
+        Ok(all)
     }
+}
+
+/// Starts the references for some pairs. A reference that cannot be used is reported, and its pairs
+/// stay unknown.
+fn references_of(pairs: &[Pair<'_>], arguments: &AcceptArguments) -> Vec<ProtocolEngine> {
+    let limits = arguments.limits.chosen();
+    let mut programs = Vec::new();
+    for reference in Reference::of_pairs(pairs) {
+        match engines::reference_program(&reference, &limits.program) {
+            Ok(program) => programs.push(program),
+            Err(failure) => tell(&failure.to_string()),
+        }
+    }
+    programs
 }
 
 /// Whether an outcome says what the template does, or the user accepts it all the same.

@@ -1,6 +1,5 @@
 //! The command `check`: prints report cards.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -8,34 +7,49 @@ use std::time::Instant;
 use rolecall::card::Card;
 use rolecall::comparison::Comparison;
 use rolecall::configuration;
-use rolecall::contract::{Contract, Severity};
-use rolecall::engines::Engines;
+use rolecall::contract::{self, Contract, Judgement, Severity};
 use rolecall::file::write_whole;
+use rolecall::held_base::HeldBase;
+use rolecall::invocation;
 use rolecall::known_defects::{self, KnownDefects};
-use rolecall::problem::Problem;
+use rolecall::problem::{Note, Problem};
 use rolecall::report::card::CardDetail;
-use rolecall::report::fixes::{self, FixUse};
+use rolecall::report::fixes::{self, ByHand, Fate, TemplateFixes};
 use rolecall::report::format::Format;
+use rolecall::report::other_fault::OtherFault;
 use rolecall::report::progress::Progress;
 use rolecall::report::{
-    cards, checked, clean, comparison, counted, github, html, junit, problems, sarif,
+    cards, checked, clean, comparison, counted, github, html, junit, problems, sarif, screen,
 };
-use rolecall::run::{Expected, Runner, TimedResults};
+use rolecall::run::{Expected, Runner};
 use rolecall::suite::{Pair, Suite};
 use rolecall::tokenizer::Tokenizers;
+use rolecall_model::Template;
 
 use crate::args::CheckArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::likeness::{self, Likeness};
 use crate::setup::OneDialect;
 use crate::surroundings::Surroundings;
-use crate::{engines, fixing, home, inputs, page, setup};
+use crate::{cards as suite_cards, engines, fixing, home, inputs, likeness, page, setup};
+
+/// What the user typed, and the paths that it means.
+type Asked<'a> = (&'a CheckArguments, &'a [PathBuf]);
+
+/// What fixes are looked for with: the engines, the tokenizers, and the findings that are known.
+type Searched<'s> = (&'s Runner<'s>, &'s Tokenizers, Option<&'s KnownDefects>);
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
 
 pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let start = Instant::now();
+    let is_written = arguments.fix && !arguments.dry_run;
+    if is_written {
+        fixing::hold_files(&arguments.paths)?;
+    }
+    hold_contracts(arguments)?;
+    let known = arguments.baseline.as_deref();
+    let known = known.map(KnownDefects::read).transpose()?;
     let paths = paths(arguments)?;
     let is_held_to_base = likeness::is_asked_for(arguments)?;
     // The page shows cases, and bases are compared in them.
@@ -49,86 +63,156 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;
     let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-    let strange = known_defects::unknown_contracts(&suite.templates);
-    report_problems(&strange)?;
-    let is_sound = setup::report_input(&runner, &suite)? && strange.is_empty();
+    let mut input = setup::problems(&runner, &suite);
+    input.extend(known_defects::unknown_contracts(&suite.templates));
+    report_problems(&input)?;
     if suite.templates.is_empty() {
         return Err(Failure::Request("there is no template to check".to_owned()));
     }
-    let (tokenizers, is_known) = setup::tokenizers(&suite.templates)?;
-    let is_sound = is_sound && is_known;
+    if is_written {
+        let owned = hold_owned((arguments, &paths), &suite)?;
+        report_problems(&owned)?;
+        input.extend(owned);
+    }
+    let (tokenizers, of_models) = setup::tokenizers(&suite.templates);
+    report_problems(&of_models)?;
+    input.extend(of_models);
     let mut run = runner
         .with_progress(progress.step())
         .examine(&suite.templates, &tokenizers);
     progress.clear();
-    // The time that the user waited: reading a tokenizer takes longer than examining a template.
-    run.elapsed = start.elapsed();
-    if arguments.fix {
-        fix(
-            arguments,
-            &mut suite,
-            &run.results,
-            (&engines, &tokenizers),
-            out,
-        )?;
-        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-        run = runner.examine(&suite.templates, &tokenizers);
-        run.elapsed = start.elapsed();
-    }
-    narrow(arguments, &mut run.results)?;
-    let examined = &run.results;
-    if let Some(path) = &arguments.html {
-        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-        write_page(path, examined, &suite, &runner, &tokenizers)?;
-    }
-    let likenesses = if is_held_to_base {
-        let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-        likeness::compare(arguments, &runner, &suite)?
+    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+    let searched = (&runner, &tokenizers, known.as_ref());
+    let asked = (arguments, paths.as_slice());
+    let fixes = if arguments.fix {
+        let (fixes, problems) = fix(asked, &mut suite, &mut run.results, searched, out)?;
+        input.extend(problems);
+        fixes
     } else {
         Vec::new()
     };
-    write(arguments, &run, (&suite, &likenesses), out)?;
-    let stale: Vec<Problem> = likenesses
-        .iter()
-        .flat_map(|one| one.stale.clone())
-        .collect();
+    let mut stale = idle_reasons(arguments, &suite, &run.results)?;
+    let whole = if shows_fixes(arguments, &run.results) {
+        run.results.clone()
+    } else {
+        Vec::new()
+    };
+    let notes = narrow(arguments, known.as_ref(), &mut run.results, &suite);
+    if !arguments.select.is_empty() {
+        tell_unjudged(&run.results);
+    }
+    problems::write_notes(&mut clean::messages(), &notes)?;
+    let examined = &run.results;
+    let likenesses = if is_held_to_base {
+        let (found, problems) = likeness::compare(arguments, &runner, &suite)?;
+        stale.extend(problems);
+        found
+    } else {
+        Vec::new()
+    };
+    let of_bases = likenesses.iter().flat_map(|one| one.stale.clone());
+    let stale: Vec<Problem> = stale.into_iter().chain(of_bases).collect();
     report_problems(&stale)?;
-    let is_sound = is_sound && stale.is_empty();
-    if let ([card], Format::Human, false) = (examined.as_slice(), arguments.format, arguments.fix) {
-        show_fixes(arguments, &suite, card, (&engines, &tokenizers), out)?;
-        cards::write_close(out, &run)?;
+    input.extend(stale);
+    let status = status(arguments, examined, &likenesses, &input);
+    let others = others(&input, &likenesses);
+    if let Some(path) = &arguments.html {
+        let passes = status == Status::Fine;
+        let cards = (examined.as_slice(), others.as_slice(), passes);
+        write_page(path, cards, &suite, &runner, &tokenizers)?;
+    }
+    let of_run = (
+        suite.templates.as_slice(),
+        likenesses.as_slice(),
+        others.as_slice(),
+    );
+    write(asked, examined, of_run, &fixes, out)?;
+    for found in find_fixes(asked, &suite, &whole, searched)? {
+        fixes::write(out, &found, arguments.all)?;
+    }
+    if arguments.format == Format::Human {
+        // The time that the user waited, with everything that is printed above.
+        run.elapsed = start.elapsed();
+        cards::write_close(out, &run, &others, origin(&paths)?.as_deref())?;
     }
     if let Some(path) = &arguments.write_baseline {
-        let known = KnownDefects::of(examined);
-        write_whole(path, known.text())?;
-        let count = counted(known.count(), "finding", "findings");
-        tell(&format!(
-            "wrote {}: {count}, known from now on",
-            path.display()
-        ));
-        return Ok(if is_sound {
+        write_baseline((arguments, path), &run.results, &suite, out)?;
+        return Ok(if input.is_empty() {
             Status::Fine
         } else {
             Status::BadInput
         });
     }
+    Ok(status)
+}
+
+/// Writes the current findings into a baseline.
+fn write_baseline(
+    (arguments, path): (&CheckArguments, &Path),
+    examined: &[Card],
+    suite: &Suite,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let known = KnownDefects::of(path, examined, &suite.templates);
+    write_whole(path, known.text())?;
+    let count = counted(known.count(), "finding", "findings");
+    let wrote = format!("wrote {}: {count}, known from now on", path.display());
+    if arguments.format == Format::Human && screen::is_quiet() {
+        writeln!(out, "{wrote}")?;
+    } else {
+        tell(&wrote);
+    }
+    Ok(())
+}
+
+/// How the command ends.
+fn status(
+    arguments: &CheckArguments,
+    examined: &[Card],
+    likenesses: &[HeldBase],
+    input: &[Problem],
+) -> Status {
     let fails = |card: &Card| {
         card.unexplained()
             .any(|finding| arguments.strict || finding.severity() == Severity::Error)
     };
-    Ok(if !is_sound {
+    if !input.is_empty() {
         Status::BadInput
     } else if examined.iter().any(fails) || likenesses.iter().any(|one| one.comparison.departs()) {
         Status::Nonconforming
     } else {
         Status::Fine
-    })
+    }
+}
+
+/// What fails the check, besides the cards.
+fn others(input: &[Problem], likenesses: &[HeldBase]) -> Vec<OtherFault> {
+    let mut others: Vec<OtherFault> = input.iter().map(OtherFault::of_problem).collect();
+    for held in likenesses {
+        others.extend(OtherFault::of_departures(held));
+    }
+    others
+}
+
+/// The reasons in the suite's own file for contracts that its templates keep. Other engines may
+/// break other contracts.
+fn idle_reasons(
+    arguments: &CheckArguments,
+    suite: &Suite,
+    cards: &[Card],
+) -> Result<Vec<Problem>, Failure> {
+    if !arguments.paths.is_empty() || arguments.rendering.engine.is_some() {
+        return Ok(Vec::new());
+    }
+    let layout = home::layout()?;
+    let own = layout.configuration();
+    Ok(own.map_or_else(Vec::new, |own| suite_cards::idle(own, suite, cards)))
 }
 
 /// Writes the page with the cards and all cases.
 fn write_page(
     path: &Path,
-    examined: &[Card],
+    (examined, others, passes): (&[Card], &[OtherFault], bool),
     suite: &Suite,
     runner: &Runner<'_>,
     tokenizers: &Tokenizers,
@@ -153,29 +237,31 @@ fn write_page(
         }
     });
     added?;
-    let verdict = html::verdict::of_cards(examined);
+    let verdict = html::verdict::of_cards(examined, others, passes);
     page::write(path, |out| page.write(out, &verdict))?;
     Ok(())
 }
 
-/// Writes the cards in the format that the user chose.
+/// Writes the cards in the format that the user chose, without the end of the text for people.
 fn write(
-    arguments: &CheckArguments,
-    run: &TimedResults<Card>,
-    (suite, likenesses): (&Suite, &[Likeness]),
+    asked: Asked<'_>,
+    examined: &[Card],
+    (templates, likenesses, others): (&[Template], &[HeldBase], &[OtherFault]),
+    fixes: &[TemplateFixes],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let examined = &run.results;
+    let (arguments, _) = asked;
     match arguments.format {
         Format::Json => {
             let bases: Vec<&Comparison> = likenesses.iter().map(|one| &one.comparison).collect();
-            checked::write(out, examined, &bases)?;
+            let fixes = arguments.fix.then_some(fixes);
+            checked::write(out, examined, &bases, fixes)?;
         }
-        Format::Junit => junit::write(out, examined)?,
-        Format::Github => github::write(out, examined, &suite.templates)?,
+        Format::Junit => junit::write(out, examined, others)?,
+        Format::Github => github::write(out, examined, templates, others)?,
         Format::Sarif => {
             let folder = std::env::current_dir()?;
-            sarif::write(out, examined, &suite.templates, &folder)?;
+            sarif::write(out, (examined, templates), fixes, others, &folder)?;
         }
         _ => {
             let detail = if arguments.all {
@@ -183,14 +269,15 @@ fn write(
             } else {
                 CardDetail::Marked
             };
+            let shown_as = |card: &Card| shown_as(asked, &card.template, examined.len());
             if arguments.all || examined.len() <= MOST_CARDS {
                 for card in examined {
-                    cards::write_card(out, card, detail, &shown_as(arguments, card, examined))?;
+                    cards::write_card(out, card, detail, &shown_as(card))?;
                     writeln!(out)?;
                 }
             }
-            if let ([card], false) = (examined.as_slice(), arguments.all) {
-                cards::write_advice(out, card, &shown_as(arguments, card, examined))?;
+            if let ([card], false) = (examined, arguments.all) {
+                cards::write_advice(out, card, &shown_as(card))?;
             }
             if examined.len() > 1 {
                 cards::write_table(out, examined)?;
@@ -199,76 +286,157 @@ fn write(
                 comparison::write_base(out, &likeness.comparison, arguments.all)?;
                 writeln!(out)?;
             }
-            // With one card, the fixes stand before the end.
-            if examined.len() > 1 || arguments.fix {
-                cards::write_close(out, run)?;
+        }
+    }
+    Ok(())
+}
+
+/// The templates that are not to be changed where they are, as problems. It is an error if there are
+/// no others.
+fn hold_owned(asked: Asked<'_>, suite: &Suite) -> Result<Vec<Problem>, Failure> {
+    let templates = &suite.templates;
+    let refused = templates.iter().filter_map(|template| {
+        let typed = shown_as(asked, template.name.as_str(), templates.len());
+        fixing::refusal(template, &typed)
+    });
+    let refused: Vec<Problem> = refused.collect();
+    if refused.len() == templates.len() {
+        return Err(Failure::Problems(refused));
+    }
+    Ok(refused)
+}
+
+/// Looks for fixes, applies them unless they are only to be shown, and says what was fixed. Also
+/// returns the problems that it reported.
+fn fix(
+    asked: Asked<'_>,
+    suite: &mut Suite,
+    cards: &mut [Card],
+    searched: Searched<'_>,
+    out: &mut dyn Write,
+) -> Result<(Vec<TemplateFixes>, Vec<Problem>), Failure> {
+    let (arguments, _) = asked;
+    let mut fixes = find_fixes(asked, suite, cards, searched)?;
+    let mut problems = Vec::new();
+    if !arguments.dry_run {
+        problems = mend(suite, cards, &mut fixes, searched);
+        report_problems(&problems)?;
+    }
+    write_fixes(arguments, &fixes, out)?;
+    Ok((fixes, problems))
+}
+
+/// Whether the fixes of the only template are shown, although nobody asked for them: if a person
+/// reads the card, and this program's own engine takes no time to prove them.
+fn shows_fixes(arguments: &CheckArguments, cards: &[Card]) -> bool {
+    let is_read = arguments.format == Format::Human && !screen::is_quiet();
+    cards.len() == 1 && is_read && !arguments.fix && arguments.rendering.engine.is_none()
+}
+
+/// Looks for the fixes of templates, on their whole cards: the options that choose contracts choose
+/// what is fixed, and whether a fix breaks something is judged by all contracts.
+fn find_fixes(
+    asked: Asked<'_>,
+    suite: &Suite,
+    cards: &[Card],
+    (runner, tokenizers, known): Searched<'_>,
+) -> Result<Vec<TemplateFixes>, Failure> {
+    let (arguments, _) = asked;
+    let mut narrowed = cards.to_vec();
+    narrow(arguments, known, &mut narrowed, suite);
+    let mut search = None;
+    let mut all = Vec::new();
+    for (card, narrowed) in cards.iter().zip(&narrowed) {
+        let mut templates = suite.templates.iter();
+        let template = templates.find(|one| one.name.as_str() == card.template);
+        // A baseline does not hold what is broken only without a front, and keeps it as it is.
+        let alone = narrowed.without_front.iter().filter(|_| known.is_none());
+        let chosen: Vec<&'static str> = narrowed
+            .unexplained()
+            .chain(alone)
+            .map(|finding| finding.contract.id)
+            .collect();
+        let Some(template) = template.filter(|_| !chosen.is_empty()) else {
+            continue;
+        };
+        if search.is_none() {
+            let unsafe_too = arguments.unsafe_fixes;
+            search = Some(fixing::Search::new(runner, tokenizers, unsafe_too)?);
+        }
+        let Some(search) = &search else {
+            continue;
+        };
+        let fixes = search.fixes(template, card, |contract| chosen.contains(&contract.id));
+        if !fixes.found.is_empty() {
+            all.push(TemplateFixes {
+                template: card.template.clone(),
+                file: template.path.display().to_string(),
+                typed: match cards {
+                    [_] => shown_as(asked, &card.template, 1),
+                    _ => invocation::word(&template.path.to_string_lossy()),
+                },
+                fixes,
+                fate: fixing::fate_of_shown(template, arguments.dry_run),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// Mends the templates' files, and makes new cards of the templates that were changed. Returns the
+/// files that cannot be written.
+fn mend(
+    suite: &mut Suite,
+    cards: &mut [Card],
+    fixes: &mut [TemplateFixes],
+    (runner, tokenizers, _): Searched<'_>,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut changed = Vec::new();
+    for fixes in fixes {
+        let mut templates = suite.templates.iter_mut();
+        let template = templates.find(|one| one.name.as_str() == fixes.template);
+        let Some(template) = template.filter(|_| !matches!(fixes.fate, Fate::ByHand(_))) else {
+            continue;
+        };
+        fixes.fate = Fate::Applied;
+        if !fixes.fixes.found.iter().any(|fix| fix.is_applied) {
+            continue;
+        }
+        match fixing::apply(template, fixes) {
+            Ok(()) => {
+                template.source.clone_from(&fixes.fixes.source);
+                changed.push(template.clone());
+            }
+            Err(problem) => {
+                fixes.fate = Fate::ByHand(ByHand::NotWritten);
+                problems.push(problem);
             }
         }
     }
-    Ok(())
-}
-
-/// Mends the templates' files, and says what was changed. The templates are as mended afterwards.
-fn fix(
-    arguments: &CheckArguments,
-    suite: &mut Suite,
-    cards: &[Card],
-    (engines, tokenizers): (&Engines, &Tokenizers),
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let conversations = fixing::conversations()?;
-    for template in &mut suite.templates {
-        let mut cards = cards.iter();
-        let Some(card) = cards.find(|card| card.template == template.name.as_str()) else {
-            continue;
-        };
-        let both = (&*template, card);
-        let found = fixing::find(
-            engines,
-            &conversations,
-            both,
-            tokenizers,
-            arguments.unsafe_fixes,
-        );
-        let Some(fixes) = found.filter(|fixes| !fixes.found.is_empty()) else {
-            continue;
-        };
-        if fixes.source != *template.source {
-            fixing::apply(template, &fixes)?;
-            template.source = fixes.source.as_str().into();
-        }
-        if arguments.format == Format::Human {
-            let what = if arguments.unsafe_fixes {
-                FixUse::All
-            } else {
-                FixUse::Safe
-            };
-            let name = template.path.display().to_string();
-            fixes::write(out, &name, &fixes.found, what)?;
+    for new in runner.examine(&changed, tokenizers).results {
+        let mut known = cards.iter_mut();
+        if let Some(card) = known.find(|card| card.template == new.template) {
+            *card = new;
         }
     }
-    Ok(())
+    problems
 }
 
-/// Shows the fixes of the only template.
-fn show_fixes(
+/// Writes what was fixed: for a person in whole, otherwise the names, on standard error.
+fn write_fixes(
     arguments: &CheckArguments,
-    suite: &Suite,
-    card: &Card,
-    (engines, tokenizers): (&Engines, &Tokenizers),
+    fixes: &[TemplateFixes],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let mut templates = suite.templates.iter();
-    let template = templates.find(|one| one.name.as_str() == card.template);
-    let is_broken = card.unexplained().next().is_some() || !card.without_front.is_empty();
-    let Some(template) = template.filter(|_| is_broken && card.syntax_error.is_none()) else {
-        return Ok(());
-    };
-    let conversations = fixing::conversations()?;
-    let both = (template, card);
-    if let Some(found) = fixing::find(engines, &conversations, both, tokenizers, false) {
-        let name = shown_as(arguments, card, std::slice::from_ref(card));
-        fixes::write(out, &name, &found.found, FixUse::Shown)?;
+    let is_read = arguments.format == Format::Human && !screen::is_quiet();
+    for found in fixes {
+        if is_read {
+            fixes::write(out, found, arguments.all)?;
+        } else if let Some(sentence) = found.sentence() {
+            // A file that was changed is more than a message that the user does without.
+            writeln!(clean::messages(), "{sentence}")?;
+        }
     }
     Ok(())
 }
@@ -296,56 +464,110 @@ fn paths(arguments: &CheckArguments) -> Result<Vec<PathBuf>, Failure> {
     Ok(Vec::new())
 }
 
-/// The words after `rolecall show` that name the template of a card.
-fn shown_as(arguments: &CheckArguments, card: &Card, examined: &[Card]) -> String {
-    let quoted = |text: &str| {
-        let quoted = shlex::try_quote(text);
-        quoted.map_or_else(|_| text.to_owned(), Cow::into_owned)
+/// The suite whose templates are checked, in words, if the user names none.
+fn origin(paths: &[PathBuf]) -> Result<Option<String>, Failure> {
+    Ok(if paths.is_empty() {
+        Some(home::layout()?.to_string())
+    } else {
+        None
+    })
+}
+
+/// The words after `rolecall show` that name a template, which is one of these paths or of the suite.
+fn shown_as((arguments, paths): Asked<'_>, template: &str, count: usize) -> String {
+    let word = invocation::word;
+    let layout = home::layout().ok();
+    let is_own = |path: &PathBuf| {
+        let own = layout.as_ref();
+        let own = own.and_then(|layout| inputs::own_template(layout, &path.to_string_lossy()));
+        own.is_some_and(|own| own.has_name(template))
     };
-    let paths = arguments.paths.iter();
-    let paths: Vec<String> = paths.map(|path| quoted(&path.to_string_lossy())).collect();
-    // A path with one template names that template. Other templates are named by their names.
-    let mut words = match paths.as_slice() {
-        [path] if examined.len() == 1 => vec![path.clone()],
-        paths => {
-            let named = paths.iter().map(|path| format!("--templates {path}"));
-            named.chain([quoted(&card.template)]).collect()
+    let named: Vec<String> = paths
+        .iter()
+        .map(|path| word(&path.to_string_lossy()))
+        .collect();
+    // A path with one template names that template. Other templates are named by their names, and
+    // those of the suite by nothing else.
+    let mut words = match named.as_slice() {
+        [path] if count == 1 => vec![path.clone()],
+        _ if paths.iter().any(is_own) => vec![word(template)],
+        named => {
+            let named = named.iter().map(|path| format!("--templates {path}"));
+            named.chain([word(template)]).collect()
         }
     };
     let set = &arguments.set;
     for (name, value) in &set.special_tokens {
         words.push(format!(
             "--special-token {}",
-            quoted(&format!("{name}={value}"))
+            word(&format!("{name}={value}"))
         ));
     }
     for (name, value) in &set.variables {
-        words.push(format!("--variable {}", quoted(&format!("{name}={value}"))));
+        words.push(format!("--variable {}", word(&format!("{name}={value}"))));
     }
     if let Some(engine) = &arguments.rendering.engine {
-        words.push(format!("--engine {}", quoted(engine)));
+        words.push(format!("--engine {}", word(engine)));
     }
     words.join(" ")
 }
 
-/// Keeps the contracts that the user chose, and marks the known findings.
-fn narrow(arguments: &CheckArguments, cards: &mut [Card]) -> Result<(), Failure> {
-    let is_asked_for = |contract: &'static Contract| {
-        (arguments.select.is_empty() || arguments.select.contains(&contract))
-            && !arguments.ignore.contains(&contract)
-    };
+/// Whether the user chose a contract.
+fn is_asked_for(arguments: &CheckArguments, contract: &'static Contract) -> bool {
+    (arguments.select.is_empty() || arguments.select.contains(&contract))
+        && !arguments.ignore.contains(&contract)
+}
+
+/// Refuses to judge by no contract at all.
+fn hold_contracts(arguments: &CheckArguments) -> Result<(), Failure> {
+    if contract::ALL.iter().any(|one| is_asked_for(arguments, one)) {
+        return Ok(());
+    }
+    Err(Failure::Request(
+        "--select and --ignore leave no contract to judge by".to_owned(),
+    ))
+}
+
+/// Keeps the contracts that the user chose, and marks the known findings. Returns what there is to
+/// say about those.
+fn narrow(
+    arguments: &CheckArguments,
+    known: Option<&KnownDefects>,
+    cards: &mut [Card],
+    suite: &Suite,
+) -> Vec<Note> {
     // No contract says more about a template that cannot be read, whichever contracts the user
     // chose.
     let read = cards.iter_mut();
     for card in read.filter(|card| card.syntax_error.is_none()) {
         card.findings
-            .retain(|finding| is_asked_for(finding.contract));
+            .retain(|finding| is_asked_for(arguments, finding.contract));
         card.without_front
-            .retain(|finding| is_asked_for(finding.contract));
+            .retain(|finding| is_asked_for(arguments, finding.contract));
     }
-    if let Some(path) = &arguments.baseline {
-        let notes = KnownDefects::read(path)?.apply(path, cards);
-        problems::write_notes(&mut clean::messages(), &notes)?;
+    match (&arguments.baseline, known) {
+        (Some(path), Some(known)) => known.apply(path, cards, &suite.templates),
+        _ => Vec::new(),
     }
-    Ok(())
+}
+
+/// Says which of the chosen contracts apply to no template, so that nothing was judged by them.
+fn tell_unjudged(cards: &[Card]) {
+    let mut unjudged: Vec<(&str, &str)> = Vec::new();
+    let findings = cards.iter().flat_map(|card| &card.findings);
+    for finding in findings.clone() {
+        let id = finding.contract.id;
+        if let Judgement::DoesNotApply(why) = &finding.judgement
+            && !unjudged.iter().any(|(known, _)| *known == id)
+        {
+            unjudged.push((id, why));
+        }
+    }
+    let is_judged = |id: &str| {
+        let mut of_contract = findings.clone().filter(|finding| finding.contract.id == id);
+        of_contract.any(|finding| !matches!(finding.judgement, Judgement::DoesNotApply(_)))
+    };
+    for (id, why) in unjudged.into_iter().filter(|(id, _)| !is_judged(id)) {
+        tell(&format!("`{id}` judges nothing here: {why}"));
+    }
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use rolecall::comparison::{CardChange, Comparison, MatchedTemplates, SideKind, Sides};
 use rolecall::engines::Engines;
 use rolecall::front::Front;
+use rolecall::invocation;
 use rolecall::problem::Problem;
 use rolecall::report::comparison as report;
 use rolecall::report::format::Format;
@@ -61,11 +62,12 @@ fn new(arguments: &DiffArguments, subject: SideKind, sides: [String; 2]) -> Comp
 /// Compares two templates, two models, or two saved runs.
 fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b, globs @ ..] = arguments.operands.as_slice() else {
-        return Err(Failure::Request(
-            "two sides are needed: `rolecall diff A B`, or --engines A,B or --fronts A,B\n  \
-             `rolecall diff --help` shows what A and B may be"
-                .to_owned(),
-        ));
+        return Err(Failure::Request(format!(
+            "two sides are needed: `{}`, or --engines A,B or --fronts A,B\n  `{}` shows what A and \
+             B may be",
+            invocation::command("diff A B"),
+            invocation::command("diff --help")
+        )));
     };
     if !arguments.sources.templates.is_empty() {
         return Err(Failure::Request(
@@ -91,9 +93,13 @@ fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComp
 }
 
 fn mixed(run: &str, template: &str) -> Failure {
+    let save = format!(
+        "render --templates {} --format jsonl",
+        invocation::word(template)
+    );
     Failure::Request(format!(
-        "`{run}` is a run that was saved, and `{template}` is none\n  to save one: rolecall \
-         render --templates {template} --format jsonl"
+        "`{run}` is a run that was saved, and `{template}` is none\n  to save one: {}",
+        invocation::command(&save)
     ))
 }
 
@@ -179,8 +185,9 @@ fn two_templates(
         };
         comparison.render([&runner, &runner], pairs);
         let templates = [one.clone(), other.clone()];
-        let (tokenizers, is_known) = setup::tokenizers(&templates)?;
-        is_sound &= is_known;
+        let (tokenizers, problems) = setup::tokenizers(&templates);
+        report_problems(&problems)?;
+        is_sound &= problems.is_empty();
         let cards = runner.examine(&templates, &tokenizers).results;
         if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
             pairing.card = Some(CardChange::between(one, other));
@@ -267,12 +274,13 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCo
 fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b] = arguments.fronts.as_slice() else {
         return Err(Failure::Request(format!(
-            "--fronts takes two fronts, separated by a comma, but there {}\n  `rolecall list \
-             fronts` says what each is for",
+            "--fronts takes two fronts, separated by a comma, but there {}\n  `{}` says what \
+             each is for",
             match arguments.fronts.len() {
                 1 => "is one".to_owned(),
                 count => format!("are {count}"),
-            }
+            },
+            invocation::command("list fronts")
         )));
     };
     let Inputs { suite, .. } = inputs::load(&arguments.sources)?;

@@ -7,9 +7,12 @@ use rolecall::report;
 
 use crate::args::InitArguments;
 use crate::failure::{Failure, Status};
+use crate::surroundings;
 
 pub(super) fn execute(arguments: &InitArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let initial = initial(&arguments.folder, env!("CARGO_PKG_VERSION"))?;
+    let repository = surroundings::repository_of(&arguments.folder);
+    let version = env!("CARGO_PKG_VERSION");
+    let initial = initial(&arguments.folder, repository.as_deref(), version)?;
     initial.write().map_err(Failure::Problems)?;
     report::initial::write(out, &initial)?;
     Ok(Status::Fine)

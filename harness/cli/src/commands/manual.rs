@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::CommandFactory;
+use clap_complete::Shell;
 use clap_complete::env::Shells;
 use clap_mangen::Man;
 
@@ -14,6 +15,10 @@ pub(super) fn completions(
     arguments: &CompletionsArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
+    if arguments.shell == Shell::Bash {
+        out.write_all(completion::BASH.as_bytes())?;
+        return Ok(Status::Fine);
+    }
     let shells = Shells::builtins();
     let name = arguments.shell.to_string();
     let shell = shells

@@ -112,6 +112,80 @@ impl JudgedSuite {
     }
 }
 
+/// What is measured: an engine that is asked, or one that was measured before and is not asked.
+struct Subject<'e> {
+    identity: Identity,
+    dialect: Dialect,
+    engine: Option<ChosenEngine<'e>>,
+    /// The measurement by whose name the user chose the engine.
+    row: Option<Measurement>,
+}
+
+impl<'e> Subject<'e> {
+    /// The engine with a name. If nobody can start one of that name, but the table has a row for it
+    /// and the user has its saved results, it is the engine of that row.
+    fn find(
+        judged: &JudgedSuite,
+        engines: &'e Engines,
+        name: &str,
+        arguments: &MeasuringArguments,
+    ) -> Result<Subject<'e>, Failure> {
+        let unknown = match engines::open(engines, name, &arguments.limits.chosen()) {
+            Ok(choice) => {
+                let engine = choice.engine();
+                return Ok(Subject {
+                    identity: Identity::of(engine),
+                    dialect: engine.dialect(),
+                    engine: Some(choice),
+                    row: None,
+                });
+            }
+            Err(unknown) => unknown,
+        };
+        let matrix = judged.matrix()?;
+        match find_all(&matrix, name).as_deref() {
+            Ok([]) | Err(_) => Err(unknown),
+            Ok([row]) => Subject::of_row(judged, name, row, arguments),
+            Ok(several) => {
+                let names: Vec<String> = several.iter().map(|row| row.name()).collect();
+                Err(Failure::Request(format!(
+                    "`{name}` was measured in several versions: name one of {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// The engine of a row, with saved results.
+    fn of_row(
+        judged: &JudgedSuite,
+        name: &str,
+        row: &Measurement,
+        arguments: &MeasuringArguments,
+    ) -> Result<Subject<'e>, Failure> {
+        if arguments.results.is_empty() {
+            return Err(Failure::Request(format!(
+                "`{name}` was measured, but its program is not known\n  name the engine by its \
+                 command line, such as 'node adapter.mjs', or its saved results with `--results`"
+            )));
+        }
+        let constructs = judged.constructs(row.dialect)?;
+        let now = judged.suite_version(constructs.as_ref(), row.dialect);
+        if now.constructs != row.suite.constructs {
+            return Err(Failure::Request(format!(
+                "the table of constructs has changed since `{name}` was measured\n  name the engine \
+                 by its command line, such as 'node adapter.mjs', so that it can be asked for them"
+            )));
+        }
+        Ok(Subject {
+            identity: row.engine.clone(),
+            dialect: row.dialect,
+            engine: None,
+            row: Some(row.clone()),
+        })
+    }
+}
+
 /// Asks an engine for all pairs of its dialect.
 fn measure(
     judged: &JudgedSuite,
@@ -119,9 +193,12 @@ fn measure(
     arguments: &MeasuringArguments,
 ) -> Result<Measurement, Failure> {
     let engines = arguments.limits.chosen().engines();
-    let choice = engines::open(&engines, name, &arguments.limits.chosen())?;
-    let engine = choice.engine();
-    let identity = Identity::of(engine);
+    let Subject {
+        identity,
+        dialect,
+        engine,
+        row,
+    } = Subject::find(judged, &engines, name, arguments)?;
     if measurement::file_name(&identity).is_none() {
         return Err(Failure::Request(format!(
             "the engine calls itself `{}` in version `{}`, which cannot be the name of a file\n  \
@@ -129,7 +206,6 @@ fn measure(
             identity.engine, identity.version
         )));
     }
-    let dialect = engine.dialect();
     let pairs = judged.suite.pairs();
     let pairs: Vec<Pair<'_>> = pairs
         .filter(|pair| pair.template.dialect == dialect)
@@ -145,14 +221,14 @@ fn measure(
         dialect,
         judged.suite_version(constructs.as_ref(), dialect),
     );
-    let rows = constructs.as_ref().map_or(0, |table| table.rows.len());
-    let replayed = replayed(judged, arguments, engine)?;
+    let asked = engine.as_ref().and(constructs.as_ref());
+    let rows = asked.map_or(0, |table| table.rows.len());
+    let replayed = replayed(judged, arguments, &identity, dialect)?;
     let progress = Progress::new(
         pairs.len() + rows,
         &format!("asking {}", identity.engine),
         "pairs",
     );
-    let runner = runner(&engines, &choice, arguments, &progress)?;
     // An explained difference still counts as a difference.
     let divergences = Divergences::default();
     let expected = Expected {
@@ -164,22 +240,28 @@ fn measure(
         },
         needs_differences_only: true,
     };
-    let of_pairs = match &replayed {
-        Some(choice) => Some(self::runner(&engines, choice, arguments, &progress)?),
-        None => None,
-    };
-    let of_pairs = of_pairs.as_ref().unwrap_or(&runner);
-    let ran = of_pairs.compare_each(&pairs, &expected, |compared| measuring.add(&compared));
-    let start = Instant::now();
-    if let Some(table) = &constructs {
+    let mut speed = None;
+    if let Some(choice) = replayed.as_ref().or(engine.as_ref()) {
+        let runner = runner(&engines, choice, arguments, &progress)?;
+        let ran = runner.compare_each(&pairs, &expected, |compared| measuring.add(&compared));
+        // The speed comes only from pairs that the engine renders now.
+        speed = replayed.is_none().then_some((pairs.len(), ran.elapsed));
+    }
+    if let (Some(choice), Some(table)) = (&engine, asked) {
+        let runner = runner(&engines, choice, arguments, &progress)?;
+        let start = Instant::now();
         measuring.add_constructs(table, &outcomes(&runner, table));
+        speed = speed.or(Some((rows, start.elapsed())));
     }
     progress.clear();
-    // The speed comes only from pairs that the engine renders now.
-    let (count, elapsed) = match &replayed {
-        Some(_) => (rows, start.elapsed()),
-        None => (pairs.len(), ran.elapsed),
-    };
+    if let Some(row) = row {
+        tell(&format!(
+            "{} is not asked: its version, its constructs and its speed are those of its row",
+            row.name()
+        ));
+        measuring.keep_rest(&row);
+    }
+    let (count, elapsed) = speed.unwrap_or_default();
     measuring
         .finish(count, elapsed)
         .map_err(|why| Failure::Request(why.to_string()))
@@ -189,7 +271,8 @@ fn measure(
 fn replayed(
     judged: &JudgedSuite,
     arguments: &MeasuringArguments,
-    engine: &dyn Engine,
+    identity: &Identity,
+    dialect: Dialect,
 ) -> Result<Option<ChosenEngine<'static>>, Failure> {
     if arguments.results.is_empty() {
         return Ok(None);
@@ -197,13 +280,13 @@ fn replayed(
     let replayed = engines::replayed(&arguments.results, &judged.suite)?;
     let mut of_engine = replayed.into_iter().filter(|choice| {
         let of = choice.engine();
-        of.name() == engine.name() && of.dialect() == engine.dialect()
+        of.name() == identity.engine && of.dialect() == dialect
     });
     let found = of_engine.next();
     found.map(Some).ok_or_else(|| {
         Failure::Request(format!(
             "the files have no results of `{}`\n  with --results one engine is measured at a time",
-            engine.name()
+            identity.engine
         ))
     })
 }
@@ -264,10 +347,11 @@ fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status,
                 now = again;
             }
         }
-        is_fine &= report::write_verified(out, &now, kept.copied(), &of_engine)?;
+        let table = matrix.constructs(now.dialect);
+        is_fine &= report::write_verified(out, &now, kept.copied(), &of_engine, table)?;
     }
     if !is_fine {
-        let names = arguments.engines.join(" ");
+        let names = invocation::words(arguments.engines.iter().map(String::as_str));
         writeln!(
             out,
             "to record their current results: {}",

@@ -1,7 +1,7 @@
 //! The command `show TEMPLATE probe/NAME`: shows a conversation of the report card.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 use rolecall::invocation;
 use rolecall::problem::{closest, meant};
@@ -12,7 +12,7 @@ use rolecall_model::Template;
 use super::tokens;
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
-use crate::{engines, inputs, setup};
+use crate::{engines, home, inputs, setup};
 
 /// The prefix of probes' names. Cases have their family there.
 pub(super) const FAMILY: &str = "probe/";
@@ -34,7 +34,7 @@ pub(super) fn show(
     let (mut suite, named) = suite(arguments)?;
     report_problems(&suite.problems)?;
     setup::put_behind(arguments.front.name, &mut suite);
-    let template = find(&suite, named.as_deref())?;
+    let template = find(&suite, named.as_deref(), arguments)?;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
@@ -68,18 +68,22 @@ fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> 
         let suite = inputs::load_templates(&sources.templates, &sources.set)?;
         return Ok((suite, name));
     }
-    let path = Path::new(text);
-    // The same order as for the sides of `diff`: a path, then a template of the suite, then a model
+    // The same order as for the sides of `diff`: a template of the suite, then a path, then a model
     // by name.
-    if inputs::is_place(text) {
-        let suite = inputs::load_templates(&[path.to_path_buf()], &sources.set)?;
+    let layout = home::layout()?;
+    if inputs::own_template(&layout, text).is_some() || inputs::is_place(text) {
+        let suite = inputs::load_templates(&[PathBuf::from(text)], &sources.set)?;
         return Ok((suite, None));
     }
     Ok((inputs::load_templates(&[], &sources.set)?, name))
 }
 
-/// The template with the name, or the only one.
-pub(super) fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Template, Failure> {
+/// The template with the name, or the only one of those that the arguments lead to.
+pub(super) fn find<'s>(
+    suite: &'s Suite,
+    name: Option<&str>,
+    arguments: &ShowArguments,
+) -> Result<&'s Template, Failure> {
     let names = suite.templates.iter().map(|known| known.name.as_str());
     let names: Vec<&str> = names.collect();
     if let Some(name) = name {
@@ -89,13 +93,28 @@ pub(super) fn find<'s>(suite: &'s Suite, name: Option<&str>) -> Result<&'s Templ
     }
     match suite.templates.as_slice() {
         [one] => Ok(one),
-        [] => Err(Failure::Request("there is no template to show".to_owned())),
-        many => Err(Failure::Request(format!(
-            "there are {} templates: {}\n  name one: {}",
-            many.len(),
-            names.join(", "),
-            invocation::command(&format!("show --templates PATH {} CASE", names[0]))
-        ))),
+        [] => Err(Failure::unknown(
+            "template",
+            &arguments.template,
+            &names,
+            &suite.problems,
+        )),
+        many => {
+            let own = inputs::own_template(&home::layout()?, &arguments.template);
+            let first = many[0].name.as_str();
+            let mut words = vec!["show"];
+            // The suite's own are known by their names alone.
+            if own.is_none() {
+                words.extend(["--templates", &arguments.template]);
+            }
+            words.extend([first, &arguments.case]);
+            Err(Failure::Request(format!(
+                "there are {} templates: {}\n  name one: {}",
+                many.len(),
+                names.join(", "),
+                invocation::command(&invocation::words(words))
+            )))
+        }
     }
 }
 

@@ -4,24 +4,23 @@ use std::io::Write;
 
 use rolecall::conclusion::Conclusion;
 use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
 use rolecall::layout::Layout;
-use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::record::Records;
-use rolecall::recording::{Updates, keep_transcripts, standing};
+use rolecall::recording::standing;
 use rolecall::reference::{Identity, Reference};
 use rolecall::report::progress::Progress;
-use rolecall::report::{counted, difference, problems, references, summary};
-use rolecall::run::{Acceptance, Runner};
+use rolecall::report::run_report::RunReport;
+use rolecall::report::{counted, difference, problems, references as report, summary};
+use rolecall::run::Acceptance;
 use rolecall::selection::select;
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
-use rolecall_model::{Dialect, Engine};
+use rolecall_model::Dialect;
 
 use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
-use crate::failure::{Failure, Status, report_problems, tell};
-use crate::{engines, home, inputs, trust};
+use crate::failure::{Failure, Status, report_problems};
+use crate::{engines, home, inputs, references, trust};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
     match command {
@@ -60,21 +59,6 @@ fn open(
             engines::reference_program(&Reference::of(dialect), &arguments.limits.chosen().program)
         })
         .collect()
-}
-
-/// A runner with the references.
-fn asking<'e>(
-    programs: &'e [ProtocolEngine],
-    engines: &'e Engines,
-    arguments: &ReferenceArguments,
-    progress: &Progress,
-) -> Result<Runner<'e>, Failure> {
-    let chosen: Vec<&dyn Engine> = programs
-        .iter()
-        .map(|program| program as &dyn Engine)
-        .collect();
-    let jobs = arguments.jobs.map(usize::from);
-    Ok(Runner::new(engines, &chosen, jobs)?.with_progress(progress.step()))
 }
 
 fn names(programs: &[ProtocolEngine]) -> String {
@@ -127,39 +111,19 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let divergences = read_divergences(&layout)?;
     let programs = open(&pairs, arguments)?;
     let engines = arguments.limits.chosen().engines();
-    let progress = Progress::new(pairs.len(), "asking the references", "pairs");
-    let mut updates = Updates::new(&layout, &suite);
-    let mut diverged = Vec::new();
-    let elapsed =
-        asking(&programs, &engines, arguments, &progress)?.render_each(&pairs, |rendered| {
-            updates.add(&rendered);
-            if divergences.has_seen_any(&rendered.pair) {
-                diverged.push(rendered);
-            }
-        });
-    progress.clear();
+    let jobs = arguments.jobs.map(usize::from);
+    let asked = references::ask(
+        &programs,
+        (&engines, jobs),
+        (&layout, &suite, &divergences),
+        &pairs,
+    )?;
     // Everything is known before the first file is written.
-    let updates = updates.into_vec();
-    let broken: Vec<Problem> = updates.iter().filter_map(|u| u.broken.clone()).collect();
-    report_problems(&broken)?;
-    if !broken.is_empty() {
-        tell("nothing is kept of records that cannot be read");
-    }
-    // An error with one file does not stop the others.
-    let mut written = 0;
-    let mut in_the_way = Vec::new();
-    for update in &updates {
-        match update.write() {
-            Ok(is_new) => written += usize::from(is_new),
-            Err(problem) => in_the_way.push(problem),
-        }
-    }
-    let snapshots = Snapshots::of(&layout);
-    let (kept, others) = keep_transcripts(&suite, &snapshots, &divergences, &pairs, &diverged);
-    in_the_way.extend(others);
-    report_problems(&in_the_way)?;
-    references::write_updates(out, &updates)?;
-    for path in &kept {
+    asked.report_broken()?;
+    let recorded = asked.write(&layout, &suite, &divergences);
+    report_problems(&recorded.problems)?;
+    report::write_updates(out, &asked.updates)?;
+    for path in &recorded.transcripts {
         writeln!(out, "{}", path.display())?;
     }
     writeln!(
@@ -167,11 +131,14 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         "{} asked of {} in {:.1} s; {} written",
         counted(pairs.len(), "pair", "pairs"),
         names(&programs),
-        elapsed.as_secs_f64(),
-        counted(written, "file", "files"),
+        asked.elapsed.as_secs_f64(),
+        counted(recorded.records, "file", "files"),
     )?;
-    let is_whole = updates.iter().all(|update| update.unanswered.is_empty());
-    Ok(if !in_the_way.is_empty() {
+    let is_whole = asked
+        .updates
+        .iter()
+        .all(|update| update.unanswered.is_empty());
+    Ok(if !recorded.problems.is_empty() {
         Status::BadInput
     } else if !is_whole {
         Status::Nonconforming
@@ -192,7 +159,7 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let engines = arguments.limits.chosen().engines();
     let snapshots = Snapshots::of(&layout);
     let progress = Progress::new(pairs.len(), "asking the references", "pairs");
-    let mut standings = references::RecordStandings::default();
+    let mut standings = report::RecordStandings::default();
     let mut conclusion = Conclusion::default();
     let mut groups = difference::FaultGroups::default();
     let mut shown = Ok(());
@@ -201,7 +168,8 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         suite: &suite,
         snapshots: &snapshots,
     };
-    let ran = asking(&programs, &engines, arguments, &progress)?.verify_each(
+    let jobs = arguments.jobs.map(usize::from);
+    let ran = references::runner(&programs, &engines, jobs, &progress)?.verify_each(
         &pairs,
         accepted,
         &divergences,
@@ -217,18 +185,27 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     progress.clear();
     shown?;
     conclusion.finish(ran);
-    difference::write(out, &groups.sorted(), difference::Extent::SHORT)?;
+    let groups = groups.sorted();
+    difference::write(out, &groups, difference::Extent::SHORT)?;
     difference::write_gone(out, &conclusion.gone)?;
     problems::write_shared(out, &conclusion.problems)?;
-    summary::write_close(
-        out,
-        &conclusion,
-        &layout.to_string(),
-        Some(&names(&programs)),
-    )?;
-    standings.write(out)?;
-    let is_fine = conclusion.passes() && standings.wrong == 0 && records.problems.is_empty();
-    Ok(if is_fine {
+    let (origin, law) = (layout.to_string(), names(&programs));
+    summary::write_close(out, &conclusion, &origin, Some(&law))?;
+    standings.write(out, &origin)?;
+    let whole = RunReport {
+        conclusion: &conclusion,
+        groups: &groups,
+        input: &records.problems,
+        unread: &[],
+        origin: &origin,
+        law: Some(&law),
+        is_recorded: false,
+        engine: None,
+    };
+    if !whole.passes() {
+        summary::write_failure(out, &origin, &whole.headline())?;
+    }
+    Ok(if whole.passes() && standings.wrong == 0 {
         Status::Fine
     } else {
         Status::Nonconforming

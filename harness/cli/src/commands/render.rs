@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rolecall::conversation;
+use rolecall::file::is_there;
+use rolecall::problem::Problem;
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
 use rolecall::report::{jsonl, transcripts};
@@ -17,6 +19,7 @@ use crate::inputs::{self, Inputs};
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::setup::OneDialect;
+use crate::sources::{self, NOT_THERE};
 use crate::{conversations, engines, setup, stdin};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -31,7 +34,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let pairs = setup::behind(front, one.pairs(select(&suite, &filters)?)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
-    let pairs = arguments.shard.of(pairs);
+    let pairs = arguments.shard.of(pairs)?;
     if arguments.raw && pairs.len() != 1 {
         return Err(Failure::Request(format!(
             "--raw is for one prompt, and there are {}\n  name one template and one conversation",
@@ -41,6 +44,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow);
     let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
     let runner = runner.with_progress(progress.step());
+    let mut lines = jsonl::LineWriter::new(&runner);
     let mut written = Ok(());
     let mut is_complete = true;
     runner.render_each(&pairs, |rendered| {
@@ -50,7 +54,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
             written = if arguments.raw {
                 transcripts::write_raw(out, &rendered.outcome)
             } else if arguments.format == Format::Jsonl {
-                jsonl::write_rendered(out, &rendered)
+                lines.write_rendered(out, &rendered)
             } else {
                 transcripts::write_named(out, &rendered)
             };
@@ -87,10 +91,26 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>), Failure> {
         suite.cases = conversation::cases(file, &conversations);
         return Ok((suite, Vec::new()));
     }
+    if let Some(file) = missing_file(&arguments.operands) {
+        let mut problem = Problem::new(file, NOT_THERE);
+        problem.help = sources::near(file);
+        return Err(problem.into());
+    }
     let filters = arguments.operands.iter().map(|text| text.parse());
     let filters: Result<Vec<Filter>, InvalidFilter> = filters.collect();
     let filters = filters.map_err(|error| Failure::Request(error.to_string()))?;
     let Inputs { suite, origin, .. } = inputs::load(sources)?;
     tell(&format!("suite: {origin}"));
     Ok((suite, filters))
+}
+
+/// The file with conversations that the user means and that is not there: no filter looks so.
+fn missing_file(operands: &[String]) -> Option<&Path> {
+    let [_, file] = operands else {
+        return None;
+    };
+    let file = Path::new(file);
+    let extension = file.extension().unwrap_or_default();
+    let is_file = ["json", "jsonl"].iter().any(|known| extension == *known);
+    (is_file && !is_there(file)).then_some(file)
 }

@@ -1,23 +1,25 @@
 //! The command `review`: asks a person about every result that is not as accepted, one question
 //! for each cause.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use rolecall::accepting::remove_pending;
+use rolecall::conclusion::Fault;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::held_card::CardStatus;
 use rolecall::problem::Problem;
 use rolecall::report::difference::{self, Extent, FaultGroup, FaultGroups};
-use rolecall::report::{held_cards, reviewing as report};
+use rolecall::report::{accepting as accepting_report, held_cards, reviewing as report, thousands};
 use rolecall::run::Compared;
 use rolecall::selection::select;
 use rolecall::suite::{Pair, templates_of};
-use rolecall_model::CaseId;
+use rolecall_model::{CaseId, TemplateName};
 
-use super::accept::{Choice, PairJudge, write_card};
+use super::accept::{
+    Choice, PairJudge, other_untidy, remove_settled, same_cards, tidy_cards, write_card, write_tidy,
+};
 use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
 use crate::failure::{Failure, Status, report_problems};
@@ -52,20 +54,44 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let judge = PairJudge {
         chosen: &chosen,
         suite: &suite,
-        expectations: &expectations,
         engines: &engines,
         arguments: &accepting,
     };
     let mut choice = Choice::default();
-    let (open, _) = judge.by_record(&pairs, &mut choice.counts)?;
+    let judged = judge.by_record(&pairs, &expectations, &mut choice.counts)?;
+    let open = judged.open;
     let mut review = Review::default();
     review.pairs(&open, (&mut choice, &accepting, &expectations), out)?;
     let mut problems = Vec::new();
     let (files, unreadable) = choice.accepting.files(&suite, &expectations.snapshots);
     problems.extend(unreadable);
+    let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     choice.write(&files, &expectations, &mut problems);
+    for one in &untidy {
+        if review.is_over {
+            review.left += 1;
+            continue;
+        }
+        accepting_report::write_untidy(out, std::slice::from_ref(one))?;
+        let show =
+            |out: &mut dyn Write| accepting_report::write_untidy(out, std::slice::from_ref(one));
+        let question = "write this file again, with what was accepted?";
+        if review.decide(out, question, 1, &show)? != Decision::Accepted {
+            review.left += 1;
+        } else if write_tidy(one, &expectations, &mut problems) {
+            choice.counts.tidied += 1;
+        }
+    }
     let jobs = arguments.jobs.map(usize::from);
-    for card in cards::held(&layout, &suite, &pairs, &engines, jobs)? {
+    let rule = cards::rule_of_accepting(&layout);
+    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?.sound()?;
+    choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
+    let same: Vec<PathBuf> = same_cards(&held).collect();
+    let mut cards_left = held
+        .iter()
+        .filter(|card| !matches!(card.change, CardStatus::Same))
+        .count();
+    for card in held {
         if matches!(card.change, CardStatus::Same) || review.is_over {
             review.left += usize::from(!matches!(card.change, CardStatus::Same));
             continue;
@@ -74,16 +100,29 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         held_cards::write_forbidden(out, &card)?;
         let show = |out: &mut dyn Write| held_cards::write_change(out, &card, true);
         let question = format!("report card of {}?", card.template);
-        if review.decide(out, &question, &show)? == Decision::Accepted {
-            match write_card(&suite, &expectations, &card) {
+        match review.decide(out, &question, cards_left, &show)? {
+            Decision::Accepted => match write_card(&suite, &expectations, &card) {
                 Ok(()) => choice.counts.cards += 1,
-                Err(problem) => problems.push(problem),
+                Err(problem) => {
+                    problems.push(problem);
+                    review.left += 1;
+                }
+            },
+            Decision::Rejected => {
+                review.left += 1;
+                review.rejected.insert(card.path);
             }
-        } else {
-            review.left += 1;
+            Decision::Open => review.left += 1,
         }
+        cards_left -= 1;
     }
-    problems.extend(review.remove_rejected());
+    // What insta has left for review goes with what was rejected, and where nothing is left to
+    // decide.
+    let mut settled = choice.settled(&pairs, &suite, &expectations);
+    settled.extend(same);
+    settled.extend(std::mem::take(&mut review.rejected));
+    settled.retain(|file| !review.kept.contains(file));
+    choice.counts.removed = remove_settled(&settled, &mut problems);
     finish(&review, &choice, &problems, out)
 }
 
@@ -94,7 +133,8 @@ fn finish(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     report_problems(problems)?;
-    let left = review.left + choice.counts.broken;
+    accepting_report::write_order(out, &choice.counts)?;
+    let left = review.left + choice.counts.broken + choice.counts.failed;
     let accepted = choice.counts.accepted;
     report::write(
         out,
@@ -123,7 +163,7 @@ struct Review {
     accepts_all: bool,
     /// The person has had enough.
     is_over: bool,
-    /// Snapshot files with a result that was rejected.
+    /// The files of snapshots and report cards with something that was rejected.
     rejected: BTreeSet<PathBuf>,
     /// Snapshot files with a result that is still to be decided.
     kept: BTreeSet<PathBuf>,
@@ -145,7 +185,7 @@ impl Review {
         (choice, arguments, expectations): (&mut Choice<'s>, &AcceptArguments, &Expectations),
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let mut groups = FaultGroups::default();
+        let mut groups = FaultGroups::for_decisions(new_templates(open, expectations));
         let mut by_name: HashMap<(&str, &CaseId), &Compared<'s>> = HashMap::new();
         for compared in open {
             let pair = &compared.rendered.pair;
@@ -153,21 +193,33 @@ impl Review {
             by_name.insert((pair.template.name.as_str(), &pair.case.id), compared);
         }
         let groups = groups.sorted();
+        // Edits that were decided on, each with whether it is as it should be.
+        let mut decided: HashMap<&str, bool> = HashMap::new();
+        let mut left: usize = groups.iter().map(|group| group.pairs.len()).sum();
         for (at, group) in groups.iter().enumerate() {
-            if self.is_over {
-                self.left += group.pairs.len();
-                let members = group.pairs.iter();
-                let files = members.map(|member| file(expectations, &member.pair));
-                self.kept.extend(files);
-                continue;
-            }
-            let one = std::slice::from_ref(group);
-            if !self.accepts_all {
+            let decision = if self.is_over {
+                Decision::Open
+            } else if self.accepts_all {
+                Decision::Accepted
+            } else if let Some(decision) = implied(group, &decided) {
+                let is_accepted = decision == Decision::Accepted;
+                report::write_implied(out, group.pairs.len(), is_accepted)?;
+                decision
+            } else {
+                let one = std::slice::from_ref(group);
                 report::write_place(out, at + 1, groups.len(), group.pairs.len())?;
                 difference::write(out, one, Extent::SHORT)?;
+                let show = |out: &mut dyn Write| difference::write(out, one, Extent::WHOLE);
+                self.decide(out, &question(group), left, &show)?
+            };
+            let edits = group.edits().iter().map(String::as_str);
+            let open: Vec<&str> = edits.filter(|edit| !decided.contains_key(edit)).collect();
+            match (decision, open.as_slice()) {
+                (Decision::Accepted, open) => decided.extend(open.iter().map(|edit| (*edit, true))),
+                // Of several, nobody knows which is wrong.
+                (Decision::Rejected, [one]) => drop(decided.insert(*one, false)),
+                _ => {}
             }
-            let show = |out: &mut dyn Write| difference::write(out, one, Extent::WHOLE);
-            let decision = self.decide(out, &question(group), &show)?;
             for member in &group.pairs {
                 let pair = &member.pair;
                 let name = (pair.template.name.as_str(), &pair.case.id);
@@ -180,6 +232,7 @@ impl Review {
                     _ => drop(self.kept.insert(file)),
                 }
             }
+            left -= group.pairs.len();
             if decision != Decision::Accepted {
                 self.left += group.pairs.len();
             }
@@ -187,19 +240,12 @@ impl Review {
         Ok(())
     }
 
-    /// Removes what insta has left for review of what was rejected. A file with a result that is
-    /// still to be decided stays.
-    fn remove_rejected(&self) -> Vec<Problem> {
-        let rejected = self.rejected.difference(&self.kept);
-        let removed = rejected.map(|file| remove_pending(file));
-        removed.filter_map(Result::err).collect()
-    }
-
-    /// Asks one question.
+    /// Asks one question. `left` is the count of what is left to decide, this included.
     fn decide(
         &mut self,
         out: &mut dyn Write,
         question: &str,
+        left: usize,
         show: &dyn Fn(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<Decision, Failure> {
         if self.accepts_all {
@@ -207,7 +253,7 @@ impl Review {
         }
         loop {
             out.flush()?;
-            match ask(question)? {
+            match ask(question, left)? {
                 Answer::Whole => show(out)?,
                 Answer::Accept => {
                     self.questions += 1;
@@ -235,6 +281,23 @@ impl Review {
     }
 }
 
+/// The templates of which nothing was accepted yet.
+fn new_templates<'s>(
+    open: &[Compared<'s>],
+    expectations: &Expectations,
+) -> HashSet<&'s TemplateName> {
+    let pairs = open.iter().map(|compared| compared.rendered.pair);
+    let mut names: HashSet<_> = pairs.map(|pair| &pair.template.name).collect();
+    names.retain(|name| {
+        let folder = expectations.snapshots.folder_of(name);
+        let card = expectations.snapshots.card(name);
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files = files.map(|entry| entry.path());
+        !files.any(|file| file != card && file.extension().is_some_and(|end| end == "snap"))
+    });
+    names
+}
+
 /// The snapshot file with a pair.
 fn file(expectations: &Expectations, pair: &Pair<'_>) -> PathBuf {
     let snapshots = &expectations.snapshots;
@@ -242,9 +305,27 @@ fn file(expectations: &Expectations, pair: &Pair<'_>) -> PathBuf {
     accepted.path().to_path_buf()
 }
 
+/// The decision about a group whose edits were all decided on before, each in a group of its own or
+/// with others. One edit that is wrong makes a prompt wrong.
+fn implied(group: &FaultGroup<'_>, decided: &HashMap<&str, bool>) -> Option<Decision> {
+    let known = group.edits().iter();
+    let known: Vec<Option<bool>> = known
+        .map(|edit| decided.get(edit.as_str()).copied())
+        .collect();
+    if known.contains(&Some(false)) {
+        return Some(Decision::Rejected);
+    }
+    let are_accepted = !known.is_empty() && known.iter().all(Option::is_some);
+    are_accepted.then_some(Decision::Accepted)
+}
+
 fn question(group: &FaultGroup<'_>) -> String {
-    match group.pairs.len() {
-        1 => "this pair?".to_owned(),
-        count => format!("these {count} pairs?"),
+    let what = match group.fault() {
+        Fault::New => "new ",
+        _ => "",
+    };
+    match group.pairs.as_slice() {
+        [_] => format!("this {what}pair?"),
+        many => format!("these {} {what}pairs?", thousands(many.len())),
     }
 }

@@ -7,22 +7,27 @@ use std::io::Write;
 use rolecall::conclusion::Conclusion;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::held_base::HeldBase;
 use rolecall::held_card::HeldCard;
+use rolecall::known_defects;
+use rolecall::layout::Layout;
 use rolecall::lint;
 use rolecall::problem::Problem;
 use rolecall::reference::Reference;
 use rolecall::repetition::Repetition;
 use rolecall::report::clean;
 use rolecall::report::format::Format;
+use rolecall::report::other_fault::OtherFault;
 use rolecall::report::progress::Progress;
 use rolecall::report::run_report::RunReport;
 use rolecall::report::{
-    self, counted, difference, failures, github, grid, held_cards, html, jsonl, junit, markdown,
-    repetition, sarif, summary,
+    self, comparison, counted, difference, failures, github, grid, held_cards, html, jsonl, junit,
+    markdown, repetition, sarif, summary,
 };
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite};
+use rolecall::syntax_error::SyntaxError;
 use rolecall::verdict::Truth;
 use rolecall_model::{Dialect, Engine, Template};
 
@@ -31,7 +36,7 @@ use crate::failure::{Failure, Status, report_problems, tell};
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::setup::OneDialect;
-use crate::{cards, engines, home, inputs, page, setup};
+use crate::{cards, engines, home, inputs, likeness, page, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
@@ -46,8 +51,9 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let others: Vec<&dyn Engine> = others.iter().map(engines::ChosenEngine::engine).collect();
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let mut input = setup::problems(&runner, suite);
+    input.extend(known_defects::unknown_contracts(&suite.templates));
     report_problems(&input)?;
-    let is_sound = input.is_empty();
+    let mut is_sound = input.is_empty();
     let pairs = pairs(arguments, suite, &chosen, &others)?;
     let expectations = inputs.expectations(&pairs)?;
 
@@ -83,15 +89,16 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         truth,
         needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
     };
-    let mut page = page_of(suite, &pairs, &engines, &chosen, arguments)?;
+    let (mut page, mut of_models) = page_of(suite, &pairs, &engines, &chosen, arguments)?;
     let mut results = RunResults::new(arguments, &pairs);
+    let mut lines = jsonl::LineWriter::new(&runner);
     let mut written = Ok(());
     let ran = runner.compare_each(&pairs, &expected, |mut compared| {
         if written.is_err() {
             return;
         }
         if arguments.format == Format::Jsonl {
-            written = jsonl::write_compared(out, &compared);
+            written = lines.write_compared(out, &compared);
         }
         compared.shorten(page::MOST_SHOWN);
         results.add(&compared, divergences);
@@ -105,22 +112,23 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     if let Some(layout) = inputs.layout.as_ref().filter(|_| !is_elsewhere) {
         let jobs = arguments.rendering.jobs.map(usize::from);
         if !is_others {
-            results.hold_cards(cards::held(layout, suite, &pairs, &engines, jobs)?);
+            of_models.extend(results.hold(layout, suite, (&pairs, &engines, jobs))?);
         }
-        // A part of the suite leaves the rest alone.
-        if is_sound && arguments.results.is_empty() && pairs.len() == suite.pairs().count() {
-            let orphans = lint::orphans(layout, suite, divergences);
-            results.conclusion.problems.extend(orphans);
+        if is_sound {
+            results.find_orphans(layout, suite, &pairs, divergences);
         }
     }
+    is_sound &= of_models.is_empty();
+    add_new(&mut input, of_models)?;
     let status = results.status(is_sound);
+    let origin = origin(arguments, &inputs);
     let ran = FinishedRun {
         runner: &runner,
         engines: &engines,
         chosen: &chosen,
         pairs: &pairs,
         input: &input,
-        origin: &inputs.origin,
+        origin: &origin,
         law: law(&expected.truth, &pairs),
         is_recorded: matches!(
             expected.truth, Truth::Records { records, .. } if !records.are_never_asked()
@@ -129,6 +137,30 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     };
     ran.report(arguments, results, page, out)?;
     Ok(status)
+}
+
+/// Reports problems, and adds them to others, each once.
+fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure> {
+    for problem in found {
+        if !input.contains(&problem) {
+            report_problems(std::slice::from_ref(&problem))?;
+            input.push(problem);
+        }
+    }
+    Ok(())
+}
+
+/// Where templates and cases come from, and which part of them is run, in words. Says what a part
+/// leaves out.
+fn origin(arguments: &RunArguments, inputs: &inputs::Inputs) -> String {
+    let Some(part) = arguments.shard.part() else {
+        return inputs.origin.clone();
+    };
+    tell(
+        "what is gone from the suite, report cards and bases are looked at when `run --results` puts \
+         all parts together",
+    );
+    format!("{}, part {part}", inputs.origin)
 }
 
 /// A run whose results are known.
@@ -160,10 +192,12 @@ impl<'s> FinishedRun<'_, 's> {
     ) -> Result<(), Failure> {
         let differing = std::mem::take(&mut results.differing);
         let groups = std::mem::take(&mut results.groups).sorted();
+        let unread = self.unread(&results.conclusion);
         let report = RunReport {
             conclusion: &results.conclusion,
             groups: &groups,
             input: self.input,
+            unread: &unread,
             origin: self.origin,
             law: self.law.as_deref(),
             is_recorded: self.is_recorded,
@@ -191,6 +225,17 @@ impl<'s> FinishedRun<'_, 's> {
         } else {
             write_for_programs(arguments.format, &report, self.pairs, out)
         }
+    }
+
+    /// The templates that no engine can read.
+    fn unread(&self, conclusion: &Conclusion<'_>) -> Vec<OtherFault> {
+        let mut unread = Vec::new();
+        for template in conclusion.failures.unread() {
+            let engine = self.runner.engine(template.dialect);
+            let error = engine.and_then(|engine| SyntaxError::find(engine, template));
+            unread.push(OtherFault::of_unread(template, error.as_ref()));
+        }
+        unread
     }
 }
 
@@ -273,7 +318,7 @@ fn pairs<'s>(
     let pairs = served::pairs(pairs, &arguments.rendering, chosen, arguments.front.name)?;
     let pairs = with_dialects(pairs, others)?;
     if arguments.results.is_empty() {
-        return Ok(arguments.shard.of(pairs));
+        return arguments.shard.of(pairs);
     }
     let replays: Vec<&dyn Engine> = chosen.iter().map(engines::ChosenEngine::engine).collect();
     with_dialects(pairs, &replays)
@@ -310,8 +355,9 @@ impl<'s> RunResults<'s> {
     fn new(arguments: &RunArguments, pairs: &[Pair<'s>]) -> RunResults<'s> {
         let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
         templates.dedup();
-        let are_few =
-            !arguments.selection.filters.is_empty() && templates.len() <= grid::MOST_TEMPLATES;
+        let are_few = !arguments.selection.filters.is_empty()
+            && templates.len() <= grid::MOST_TEMPLATES
+            && pairs.len() <= grid::MOST_CASES * templates.len();
         RunResults {
             grid: (arguments.pairs || are_few).then(grid::Grid::default),
             ..RunResults::default()
@@ -327,10 +373,39 @@ impl<'s> RunResults<'s> {
         }
     }
 
-    /// Adds the report cards that are not as the suite demands.
-    fn hold_cards(&mut self, cards: Vec<HeldCard>) {
-        let cards = cards.into_iter().filter(|held| !held.is_as_expected());
-        self.conclusion.cards = cards.collect();
+    /// Adds what is not as the suite demands of its templates: report cards, bases, reasons. Returns
+    /// the problems of files that this needs.
+    fn hold(
+        &mut self,
+        layout: &Layout,
+        suite: &Suite,
+        (pairs, engines, jobs): (&[Pair<'_>], &Engines, Option<usize>),
+    ) -> Result<Vec<Problem>, Failure> {
+        let rule = cards::rule_of_run(layout);
+        let cards = cards::held(rule, layout, suite, pairs, engines, jobs)?;
+        let held = cards.held.into_iter();
+        let conclusion = &mut self.conclusion;
+        conclusion.cards = held
+            .filter(|held: &HeldCard| !held.is_as_expected())
+            .collect();
+        conclusion.problems.extend(cards.idle);
+        let (bases, problems) = likeness::held(layout, suite, pairs, engines, jobs)?;
+        conclusion.bases = bases;
+        Ok(cards.problems.into_iter().chain(problems).collect())
+    }
+
+    /// Adds what was accepted and is gone. A part of the suite leaves the rest alone.
+    fn find_orphans(
+        &mut self,
+        layout: &Layout,
+        suite: &Suite,
+        pairs: &[Pair<'_>],
+        divergences: &Divergences,
+    ) {
+        if pairs.len() == suite.pairs().count() {
+            let orphans = lint::orphans(layout, suite, divergences);
+            self.conclusion.problems.extend(orphans);
+        }
     }
 
     fn status(&self, is_sound: bool) -> Status {
@@ -376,6 +451,7 @@ impl<'s> RunResults<'s> {
         difference::write(out, report.groups, extent)?;
         let conclusion = &self.conclusion;
         held_cards::write(out, &conclusion.cards, arguments.all)?;
+        write_bases(out, &conclusion.bases, arguments.all)?;
         difference::write_gone(out, &conclusion.gone)?;
         if !conclusion.problems.is_empty() {
             report::problems::write_shared(out, &conclusion.problems)?;
@@ -387,26 +463,42 @@ impl<'s> RunResults<'s> {
             summary::write_parts(out, conclusion)?;
         }
         summary::write_close(out, conclusion, report.origin, report.law)?;
+        if !report.passes() {
+            summary::write_failure(out, report.origin, &report.headline())?;
+        }
         Ok(())
     }
 }
 
-/// A page of the run's results, with the cards of its templates, if the user asks for one.
+/// Writes the templates that are not as their bases.
+fn write_bases(out: &mut dyn Write, bases: &[HeldBase], is_whole: bool) -> Result<(), Failure> {
+    for held in bases {
+        if held.comparison.departs() {
+            comparison::write_base(out, &held.comparison, is_whole)?;
+        }
+        report::problems::write_shared(out, &held.stale)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A page of the run's results, with the cards of its templates, and the problems of files that the
+/// cards need.
 fn page_of<'s>(
     suite: &'s Suite,
     pairs: &[Pair<'s>],
     engines: &Engines,
     chosen: &[engines::ChosenEngine<'_>],
     arguments: &RunArguments,
-) -> Result<Option<html::Page<'s>>, Failure> {
+) -> Result<(Option<html::Page<'s>>, Vec<Problem>), Failure> {
     if arguments.html.is_none() {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     }
     let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
     let is_shown = |template: &&Template| shown.contains(&template.name);
     let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
     let runner = setup::runner(engines, chosen, &arguments.rendering)?;
-    let (tokenizers, _) = setup::tokenizers(&templates)?;
+    let (tokenizers, problems) = setup::tokenizers(&templates);
     let cards = runner.examine(&templates, &tokenizers).results;
     let cards = cards
         .iter()
@@ -417,7 +509,8 @@ fn page_of<'s>(
             (card.template.clone(), html::card(card, template))
         })
         .collect();
-    Ok(Some(html::Page::new("Rolecall", suite, pairs, cards)))
+    let page = html::Page::new("Rolecall", suite, pairs, cards);
+    Ok((Some(page), problems))
 }
 
 /// The pairs in the dialects of the engines that give verdicts. Reports the pairs that are left

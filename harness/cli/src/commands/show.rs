@@ -20,34 +20,37 @@ use super::{probe, tokens};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::{self, Inputs};
-use crate::{engines, setup};
+use crate::{engines, home, setup};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if let Some(name) = arguments.case.strip_prefix(probe::FAMILY) {
         return probe::show(arguments, name, out);
     }
-    // The same order as for the sides of `diff`: a path, then a template of the suite, then a model
+    // The same order as for the sides of `diff`: a template of the suite, then a path, then a model
     // by name.
-    let text = &arguments.template;
-    let is_place = arguments.sources.templates.is_empty() && inputs::is_place(text);
-    let mut inputs = if is_place {
-        let place = [PathBuf::from(text)];
-        let sources = &arguments.sources;
-        let inputs = inputs::find(&place, &sources.cases, &sources.set)?;
-        problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
-        inputs
+    let (text, sources) = (&arguments.template, &arguments.sources);
+    let is_alone = sources.templates.is_empty();
+    let layout = home::layout()?;
+    let own = is_alone.then(|| inputs::named_template(&layout, text));
+    let own = own.flatten();
+    let is_place = own.is_none() && is_alone && inputs::is_place(text);
+    let mut inputs = if let Some(own) = &own {
+        inputs::find_own(&layout, own, &sources.cases, &sources.set)?
+    } else if is_place {
+        inputs::find(&[PathBuf::from(text)], &sources.cases, &sources.set)?
     } else {
-        inputs::load(&arguments.sources)?
+        inputs::find(&sources.templates, &sources.cases, &sources.set)?
     };
+    problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
     let is_compared = arguments.diff || arguments.reference;
     // Only the pairs with a template's own front have snapshots and records.
     if !is_compared || inputs.layout.is_none() {
         setup::put_behind(arguments.front.name, &mut inputs.suite);
     }
-    let name = (!is_place).then_some(text.as_str());
+    let name = (own.is_none() && !is_place).then_some(text.as_str());
     let pair = asked_pair(&inputs.suite, name, arguments)?;
     let reference = if arguments.reference {
-        Some(recorded(&inputs, &pair)?)
+        Some(recorded(&inputs, &pair, arguments)?)
     } else {
         None
     };
@@ -90,10 +93,10 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
         return Ok(Status::Nonconforming);
     }
     let Some(expectations) = inputs.expectations(&[pair])? else {
-        return Err(Failure::Request(
-            "templates and cases from outside the suite have no snapshots to differ from"
-                .to_owned(),
-        ));
+        return Err(Failure::Request(format!(
+            "{} no snapshots to differ from",
+            outside(arguments)
+        )));
     };
     let accepted = expectations
         .snapshots
@@ -155,15 +158,27 @@ fn show_outcome(
     Ok(status)
 }
 
+/// What has neither snapshots nor records, as the beginning of a sentence.
+fn outside(arguments: &ShowArguments) -> &'static str {
+    if arguments.sources.set.is_empty() {
+        "templates and cases from outside the suite have"
+    } else {
+        "a template with --variable or --special-token has"
+    }
+}
+
 /// The reference's result for a pair, whole.
-fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
+fn recorded(
+    inputs: &Inputs,
+    pair: &Pair<'_>,
+    arguments: &ShowArguments,
+) -> Result<Outcome, Failure> {
     let name = pair_name(pair);
     let Some(expectations) = inputs.expectations(std::slice::from_ref(pair))? else {
-        return Err(Failure::Request(
-            "templates and cases from outside the suite have no records; `run --against` asks \
-             the reference"
-                .to_owned(),
-        ));
+        return Err(Failure::Request(format!(
+            "{} no records; `run --against` asks the reference",
+            outside(arguments)
+        )));
     };
     report_problems(&expectations.records.problems)?;
     let answer = expectations
@@ -172,7 +187,7 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
         .map_err(|why| {
             Failure::Request(format!(
                 "{name} is unverified: {why}\n  run `{}`",
-                invocation::command(&format!("reference update {name}"))
+                invocation::command(&format!("reference update {}", invocation::word(&name)))
             ))
         })?;
     expectations
@@ -185,7 +200,7 @@ fn recorded(inputs: &Inputs, pair: &Pair<'_>) -> Result<Outcome, Failure> {
                  the text is not available\n  to see it: {}",
                 invocation::command(&format!(
                     "show {} {} --engine {}",
-                    pair.template.name,
+                    invocation::word(pair.template.name.as_str()),
                     pair.case.id,
                     Reference::of(pair.template.dialect).name
                 ))
@@ -203,7 +218,7 @@ fn asked_pair<'s>(
     if name.is_none() {
         report_problems(&suite.problems)?;
     }
-    let template = probe::find(suite, name)?;
+    let template = probe::find(suite, name, arguments)?;
     let pair = find_pair(suite, template, &arguments.case)?;
     let Some(front) = arguments.front.name else {
         return Ok(pair);

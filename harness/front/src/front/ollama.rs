@@ -22,7 +22,7 @@ pub(super) static NATIVE: FrontDefinition = FrontDefinition {
     preparation: PreparationRules::Endpoint(Endpoint::Native),
 };
 
-/// The front of its endpoint for clients of `OpenAI`.
+/// The front of its endpoint for clients of OpenAI.
 pub(super) static OPENAI: FrontDefinition = FrontDefinition {
     name: "ollama-openai",
     description: "/v1/chat/completions of Ollama 0.33",

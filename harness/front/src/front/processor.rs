@@ -2,7 +2,7 @@
 //! `ProcessorMixin.apply_chat_template(…, tokenize=False)` (`processing_utils.py`).
 //!
 //! It differs from a tokenizer in two points: it translates images with a URL from the form of
-//! `OpenAI`'s clients, and it takes arguments for the processor. Everything else reaches a template
+//! OpenAI's clients, and it takes arguments for the processor. Everything else reaches a template
 //! as with a tokenizer. Arguments that the template does not read also go to the processor.
 //!
 //! A few models, such as `SmolVLM` and `Voxtral`, have processors with their own method. Those are

@@ -159,7 +159,14 @@ impl Measurer {
         });
     }
 
-    /// The finished measurement. `pairs` and `elapsed` give the speed.
+    /// Takes the results for the constructs and the speed from an earlier measurement of the same
+    /// engine, which is not asked now.
+    pub fn keep_rest(&mut self, earlier: &Measurement) {
+        self.measurement.constructs.clone_from(&earlier.constructs);
+        self.measurement.pairs_per_second = earlier.pairs_per_second;
+    }
+
+    /// The finished measurement. `pairs` and `elapsed` give the speed, unless there are none.
     ///
     /// # Errors
     ///
@@ -195,7 +202,9 @@ impl Measurer {
             .sorted()
             .map(|(group, pairs)| DifferenceGroup { pairs, ..group })
             .collect();
-        self.measurement.pairs_per_second = two_digits(per_second(pairs, elapsed));
+        if pairs > 0 {
+            self.measurement.pairs_per_second = two_digits(per_second(pairs, elapsed));
+        }
         self.measurement.settle();
         Ok(self.measurement)
     }

@@ -20,6 +20,7 @@ use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::invocation;
 use rolecall_base::json::syntax_problem;
 use rolecall_base::naming::is_portable;
+use rolecall_base::owner::is_ours;
 use rolecall_base::problem::{Position, Problem};
 use rolecall_base::rows::{self, Row};
 use rolecall_suite::conclusion::Share;
@@ -44,15 +45,31 @@ pub fn file_name(engine: &Identity) -> Option<String> {
     is_name.then(|| format!("{name}.json"))
 }
 
-/// The folder, below the current one, of measurements over the built-in suite, which itself is not
-/// written to.
-pub(super) const OWN_FOLDER: &str = "rolecall-engines";
+/// The folder of measurements over the built-in suite, which itself is not written to.
+const OWN_FOLDER: &str = "rolecall-engines";
+
+/// The folder that holds the user's measurements over the built-in suite: the current one, or the
+/// nearest one above it that has such measurements, as a `rolecall.toml` is found from below. A
+/// folder of another user above is not the user's.
+fn above_own() -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut up = PathBuf::new();
+    for (at, folder) in here.ancestors().enumerate() {
+        let own = folder.join(OWN_FOLDER);
+        if own.is_dir() && (at == 0 || is_ours(folder) && is_ours(&own)) {
+            return up;
+        }
+        up.push("..");
+    }
+    PathBuf::new()
+}
 
 /// Where a measurement over a suite is written: the folder of the files, and the folder that it must
 /// not leave.
 fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
     if layout.is_read_only() {
-        (PathBuf::from(OWN_FOLDER), PathBuf::new())
+        let above = above_own();
+        (above.join(OWN_FOLDER), above)
     } else {
         (folder(layout), layout.snapshots())
     }
@@ -63,7 +80,7 @@ fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
 pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
     let (mut measurements, mut problems) = read_folder(&folder(layout));
     if layout.is_read_only() {
-        let (own, of_own) = read_folder(Path::new(OWN_FOLDER));
+        let (own, of_own) = read_folder(&own_folder(layout).0);
         measurements.retain(|one| own.iter().all(|other| other.name() != one.name()));
         measurements.extend(own);
         problems.extend(of_own);
@@ -496,8 +513,7 @@ impl Measurement {
     }
 
     /// Writes the measurement's file into a suite, or over the built-in suite into
-    /// `rolecall-engines` of the current folder.
-    /// Returns its path, and whether it changed. Another speed alone is no change.
+    /// `rolecall-engines` of the user's folder. Returns its path, and whether it changed. Another speed alone is no change.
     pub fn write(&self, layout: &Layout) -> Result<(PathBuf, bool), Problem> {
         let (folder, within) = own_folder(layout);
         let name = file_name(&self.engine).ok_or_else(|| {

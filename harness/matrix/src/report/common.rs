@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::parts::{write_groups, write_names};
+use super::parts::{source, write_groups, write_names};
 use crate::matrix::{CommonMistakes, Matrix};
 use crate::measurement::DifferenceGroup;
-use rolecall_base::transcript;
 use rolecall_report::numbers::{counted, thousands};
 use rolecall_report::style::{HEADING, QUIET, Styled};
 use rolecall_report::wrapping::paragraph;
@@ -88,14 +87,8 @@ fn write_constructs(
     )?;
     let most = if all { usize::MAX } else { MOST };
     for (count, row) in rows.iter().take(most) {
-        let mut shown = String::new();
-        transcript::encode_text(&row.template.source, &mut shown);
-        let shown = shown.replace('\n', "");
-        paragraph(
-            out,
-            &format!("  {count} of {}: {shown}", common.engines.len()),
-            4,
-        )?;
+        let text = format!("  {count} of {}: {}", common.engines.len(), source(row));
+        paragraph(out, &text, 4)?;
     }
     Ok(())
 }

@@ -8,12 +8,14 @@ use rolecall_model::{CaseId, TemplateName};
 
 use crate::measurement::{DifferenceGroup, Example, Measurement, Share};
 use rolecall_base::diff::Diff;
+use rolecall_base::transcript;
 use rolecall_report::columns::Cell;
 use rolecall_report::difference;
 use rolecall_report::numbers::{counted, percent, thousands};
 use rolecall_report::screen;
 use rolecall_report::style::{BAD, GOOD, HEADING, PLAIN, QUIET, Styled};
 use rolecall_report::wrapping::paragraph;
+use rolecall_suite::construct::Construct;
 
 /// How many groups to show unless the user wants all.
 pub(super) const MOST_GROUPS: usize = 5;
@@ -73,6 +75,13 @@ pub(super) fn write_example(out: &mut dyn Write, example: &Example) -> io::Resul
     paragraph(out, &Styled(QUIET, name).to_string(), 6)?;
     let diff = Diff::new(&example.expected, &example.found);
     difference::write_hunks(out, &diff, "      ", screen::width())
+}
+
+/// The source of a construct, on one line with every byte visible.
+pub(super) fn source(construct: &Construct) -> String {
+    let mut shown = String::new();
+    transcript::encode_text(&construct.template.source, &mut shown);
+    shown.replace('\n', "")
 }
 
 /// Writes the names of pairs, by template; only the first few unless `all` is set.

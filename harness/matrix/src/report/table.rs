@@ -105,7 +105,7 @@ pub(super) fn write_staleness(
     // The name that the engine was set up under may differ from its own.
     let update = invocation::command("matrix update ENGINE");
     let text = format!(
-        "{} {} {}: measured before {staleness} changed; `{update}` measures it again",
+        "{} {} {}: measured before the suite changed ({staleness}); `{update}` measures it again",
         Styled(NOTE, "*"),
         engine.engine.engine,
         engine.engine.version,

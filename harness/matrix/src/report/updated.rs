@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::parts::{words, write_names};
+use super::parts::{source, words, write_names};
 use crate::measurement::{Changes, Measurement};
-use rolecall_report::numbers::counted;
+use rolecall_report::numbers::{counted, thousands};
 use rolecall_report::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use rolecall_report::wrapping::paragraph;
+use rolecall_suite::construct::ConstructTable;
 
 /// How many constructs to name.
 const MOST: usize = 6;
@@ -35,12 +36,13 @@ pub fn write_updated(
 }
 
 /// Compares a new measurement with the engine's file and writes the changes. `versions` are all
-/// measurements of the engine. Returns whether nothing changed.
+/// measurements of the engine, `table` has the constructs. Returns whether nothing changed.
 pub fn write_verified(
     out: &mut dyn Write,
     now: &Measurement,
     kept: Option<&Measurement>,
     versions: &[&Measurement],
+    table: Option<&ConstructTable>,
 ) -> io::Result<bool> {
     let name = Styled(HEADING, now.name());
     let Some(kept) = kept else {
@@ -104,28 +106,41 @@ pub fn write_verified(
             paragraph(out, &format!("  {name} {what}"), 4)?;
         }
     }
-    let [better, worse] = changes.constructs.each_ref().map(Vec::len);
-    let otherwise = changes.constructs_otherwise.len();
-    if better + worse + otherwise > 0 {
-        let text = format!(
-            "  constructs: {worse} differ that agreed, {better} agree that differed, {otherwise} \
-             differ otherwise"
-        );
-        paragraph(out, &text, 4)?;
-        let names = changes.constructs.iter().flatten();
-        let names: Vec<&str> = names
-            .chain(&changes.constructs_otherwise)
-            .map(String::as_str)
-            .collect();
-        let mut shown = names[..names.len().min(MOST)].join(", ");
-        if names.len() > MOST {
-            shown += ", …";
-        }
-        paragraph(out, &format!("    {shown}"), 6)?;
-    }
+    write_constructs(out, &changes, table)?;
     if changes.is_none() && staleness.is_none() && now.engine == kept.engine {
         let text = "  every pair is unchanged: only the messages of errors or their groups differ";
         paragraph(out, &Styled(QUIET, text).to_string(), 4)?;
     }
     Ok(false)
+}
+
+/// Writes how many constructs have another result, and the sources of the first ones.
+fn write_constructs(
+    out: &mut dyn Write,
+    changes: &Changes<'_>,
+    table: Option<&ConstructTable>,
+) -> io::Result<()> {
+    let [better, worse] = &changes.constructs;
+    let lists = [
+        (worse, BAD, "agreed before, and differ now"),
+        (better, GOOD, "differed before, and agree now"),
+        (&changes.constructs_otherwise, NOTE, "differ otherwise"),
+    ];
+    for (names, style, what) in lists {
+        if names.is_empty() {
+            continue;
+        }
+        let count = Styled(style, counted(names.len(), "construct", "constructs"));
+        paragraph(out, &format!("  {count}: {what}"), 4)?;
+        for name in names.iter().take(MOST) {
+            let mut rows = table.iter().flat_map(|table| &table.rows);
+            let row = rows.find(|row| row.id() == name);
+            let shown = row.map_or_else(|| name.clone(), source);
+            paragraph(out, &format!("    {shown}"), 6)?;
+        }
+        if names.len() > MOST {
+            writeln!(out, "    … and {} more", thousands(names.len() - MOST))?;
+        }
+    }
+    Ok(())
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::page_file::diff;
 use crate::difference::{FaultGroup, GroupedPair};
 use crate::numbers::counted;
+use crate::other_fault::OtherFault;
 use crate::run_report::RunReport;
 use rolecall_base::diff::{Diff, Side};
 use rolecall_card::card::Card;
@@ -31,12 +32,8 @@ const TELLING: usize = 3;
 pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
     let groups = report.groups.iter().take(MOST_CAUSES);
     let causes = groups.filter_map(|group| cause(report, group));
-    let files = report.input.iter().chain(&report.conclusion.problems);
-    let gone = report.conclusion.gone.iter();
-    let others: Vec<String> = files
-        .map(ToString::to_string)
-        .chain(gone.map(|name| format!("{name}: the reference agrees now, so it is no divergence")))
-        .collect();
+    let others = report.others();
+    let others: Vec<String> = others.iter().map(OtherFault::sentence).collect();
     json!({
         "passes": report.passes(),
         "headline": report.headline(),
@@ -48,8 +45,8 @@ pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
     })
 }
 
-/// The verdict of report cards.
-pub fn of_cards(cards: &[Card]) -> Value {
+/// The verdict of report cards, with what else fails the check. `passes` says how the command ends.
+pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
     let count = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let with_errors = cards.iter().filter(|card| card.count(Severity::Error) > 0);
@@ -68,17 +65,24 @@ pub fn of_cards(cards: &[Card]) -> Value {
             counted(cards.len(), "template", "templates")
         ),
     };
+    let headline = match others.len() {
+        0 => headline,
+        count => format!(
+            "{headline}; {}",
+            counted(count, "other problem", "other problems")
+        ),
+    };
     let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
     engines.sort_unstable();
     engines.dedup();
     json!({
-        "passes": errors == 0,
+        "passes": passes,
         "headline": headline,
         "facts": facts(&[&format!("Engine: {}.", engines.join(", "))]),
         "causes": [],
         "more": 0,
         "cards": [],
-        "others": [],
+        "others": others.iter().map(OtherFault::sentence).collect::<Vec<_>>(),
     })
 }
 

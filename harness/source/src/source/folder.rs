@@ -1,5 +1,6 @@
 //! Folders: which kind one is, and what it holds.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use rolecall_model::{Dialect, TemplatePart};
@@ -14,8 +15,23 @@ use rolecall_base::naming;
 use rolecall_base::problem::{Note, Problem};
 use rolecall_base::root::Root;
 
-/// How many levels of folders are searched for models, as in `models/<publisher>/<model>`.
-const DEPTH: usize = 3;
+/// How many levels of folders below a folder are read.
+pub const MOST_LEVELS: usize = 8;
+
+/// The most folders below a folder that are read.
+pub const MOST_FOLDERS: usize = 10_000;
+
+/// The most templates of a folder.
+pub const MOST_TEMPLATES: usize = 10_000;
+
+/// Folders that tools fill with the work of others: thousands of files, and none of the user's.
+const OF_TOOLS: [&str; 5] = [
+    "__pycache__",
+    "node_modules",
+    "site-packages",
+    "target",
+    "venv",
+];
 
 /// The message for a model without a template.
 const NO_TEMPLATE: &str = "the model has no chat template";
@@ -27,10 +43,9 @@ pub(super) fn read(path: &Path) -> SourceContent {
     }
     let in_cache = cached(path);
     let is_model = in_cache.is_some() || huggingface::is_model(path);
-    let mut found = in_cache.unwrap_or_else(|| {
-        Root::new(path).map_or_else(SourceContent::problem, |root| {
-            gather(&root, path, &name_of(path), DEPTH)
-        })
+    let mut found = in_cache.unwrap_or_else(|| match Root::new(path) {
+        Ok(root) => Walk::new(&root).read(path),
+        Err(problem) => SourceContent::problem(problem),
     });
     if found.is_empty() {
         found.problems.push(if is_model {
@@ -38,7 +53,7 @@ pub(super) fn read(path: &Path) -> SourceContent {
                 "transformers looks for chat_template.jinja, additional_chat_templates/ and `chat_template` in tokenizer_config.json, processors for chat_template.json too",
             )
         } else {
-            Problem::new(path, "the folder holds no template (.jinja or .gotmpl)")
+            Problem::new(path, "the folder holds no template (.jinja, .jinja2, .j2 or .gotmpl)")
                 .help("nor a model: a Modelfile, a GGUF file, a model folder or an Ollama store")
         });
     }
@@ -49,24 +64,156 @@ pub(super) fn read(path: &Path) -> SourceContent {
 fn cached(path: &Path) -> Option<SourceContent> {
     let snapshot = huggingface::cache::find(path)?;
     Some(snapshot.map_or_else(SourceContent::problem, |snapshot| {
-        gather(&snapshot.root, &snapshot.folder, &snapshot.model, 0)
+        let mut found = SourceContent::default();
+        match snapshot.root.entries(&snapshot.folder) {
+            Ok(entries) => {
+                let folder = (&*snapshot.folder, snapshot.model.as_str());
+                files(&mut found, &snapshot.root, folder, &entries);
+            }
+            Err(problem) => found.problems.push(problem),
+        }
+        found
     }))
 }
 
-/// The templates of a folder. The name is for a model folder. If there are no templates, those of
-/// the folders in it.
-fn gather(root: &Root, folder: &Path, name: &str, depth: usize) -> SourceContent {
-    let mut found = SourceContent::default();
-    let entries = match root.entries(folder) {
-        Ok(entries) => entries,
-        Err(problem) => return SourceContent::problem(problem),
+/// A folder that is read whole: its files, and the folders below it.
+struct Walk<'r> {
+    root: &'r Root,
+    found: SourceContent,
+    /// The folders that were read, without links in their paths.
+    seen: HashSet<PathBuf>,
+    /// Links to folders. They are read at the end, unless the folder was read under its own name.
+    links: Vec<(PathBuf, usize)>,
+    is_full: bool,
+}
+
+impl<'r> Walk<'r> {
+    fn new(root: &'r Root) -> Walk<'r> {
+        Walk {
+            root,
+            found: SourceContent::default(),
+            seen: HashSet::new(),
+            links: Vec::new(),
+            is_full: false,
+        }
+    }
+
+    fn read(mut self, path: &Path) -> SourceContent {
+        self.seen.extend(path.canonicalize());
+        self.folder(path, MOST_LEVELS);
+        while let Some((link, levels)) = self.links.pop() {
+            self.below(&link, levels);
+        }
+        self.found
+    }
+
+    /// Reads a folder, and so many levels below it. A model has its templates in its own folder.
+    fn folder(&mut self, folder: &Path, levels: usize) {
+        let entries = match self.root.entries(folder) {
+            Ok(entries) => entries,
+            Err(problem) => return self.found.problems.push(problem),
+        };
+        files(
+            &mut self.found,
+            self.root,
+            (folder, &name_of(folder)),
+            &entries,
+        );
+        let folders = entries.iter().filter(|path| path.is_dir());
+        let folders = folders.filter(|path| !name_of(path).starts_with('.'));
+        if huggingface::is_model(folder) {
+            self.found.notes.extend(unread_models(folder, folders));
+            return;
+        }
+        for path in folders {
+            if OF_TOOLS.contains(&name_of(path).as_str()) {
+                let message = "not read, because tools fill such a folder: to read it, name it";
+                self.found.notes.push(Note::new(path, message));
+            } else if levels == 0 {
+                let message = format!("not read: more than {MOST_LEVELS} levels below");
+                let problem = Problem::new(path, message).help("name the folder itself");
+                self.found.problems.push(problem);
+                return;
+            } else if path.is_symlink() {
+                self.links.push((path.clone(), levels - 1));
+            } else {
+                self.below(path, levels - 1);
+            }
+        }
+    }
+
+    /// Reads a folder below the one that was named, if nothing read it before.
+    fn below(&mut self, path: &Path, levels: usize) {
+        if self.is_full {
+            return;
+        }
+        if let Err(problem) = self.root.has(path) {
+            return self.found.problems.push(problem);
+        }
+        if !path.canonicalize().is_ok_and(|real| self.seen.insert(real)) {
+            return;
+        }
+        let (folders, templates) = (self.seen.len() - 1, self.found.templates.len());
+        if folders > MOST_FOLDERS || templates > MOST_TEMPLATES {
+            self.is_full = true;
+            let message = format!(
+                "not read: at most {MOST_FOLDERS} folders and {MOST_TEMPLATES} templates are \
+                 expected"
+            );
+            let problem = Problem::new(path, message).help("name the folders of your templates");
+            return self.found.problems.push(problem);
+        }
+        if let Some(found) = ollama::read_folder(path) {
+            return self.found.add(found);
+        }
+        let before = (self.found.templates.len(), self.found.problems.len());
+        let in_cache = cached(path);
+        let is_model = in_cache.is_some() || huggingface::is_model(path);
+        match in_cache {
+            Some(found) => self.found.add(found),
+            None => self.folder(path, levels),
+        }
+        let is_empty = before == (self.found.templates.len(), self.found.problems.len());
+        if is_model && is_empty {
+            self.found.notes.push(Note::new(path, NO_TEMPLATE));
+        }
+    }
+}
+
+/// A note on folders in a model's folder that have templates of their own. What a model is trained
+/// on is in its own folder, and not in that of one of its checkpoints.
+fn unread_models<'p>(model: &Path, folders: impl Iterator<Item = &'p PathBuf>) -> Option<Note> {
+    let has_templates = |folder: &&PathBuf| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths = entries.map(|entry| entry.path());
+        !huggingface::is_of_model(folder) && paths.any(|path| is_source(&path))
     };
+    let names: Vec<String> = folders
+        .filter(has_templates)
+        .map(|path| name_of(path))
+        .collect();
+    let message = format!(
+        "templates in folders of a model are not read: {}; to read them, name the folders",
+        names.join(", ")
+    );
+    (!names.is_empty()).then(|| Note::new(model, message))
+}
+
+/// Whether a file is one of those in which templates are, by its name.
+pub(super) fn is_source(path: &Path) -> bool {
+    file::kind(path).is_some() && !path.is_dir()
+}
+
+/// Adds the templates of the files in a folder, but not of the folders in it. The name is for a
+/// model folder.
+fn files(all: &mut SourceContent, root: &Root, (folder, name): (&Path, &str), entries: &[PathBuf]) {
+    let mut found = SourceContent::default();
     let is_model = huggingface::is_model(folder);
     if is_model {
         found.add(huggingface::read(root, folder, name));
     }
     let mut ignored = Vec::new();
-    for path in &entries {
+    for path in entries {
         if path.is_dir() {
             let kind = file::kind(path);
             if matches!(kind, Some(FileKind::Template | FileKind::Modelfile)) && !is_model {
@@ -79,13 +226,14 @@ fn gather(root: &Root, folder: &Path, name: &str, depth: usize) -> SourceContent
             continue;
         };
         if is_model && kind == FileKind::Template && dialect_of(path) == Some(Dialect::Jinja) {
-            ignored.push(path);
+            ignored.push(path.clone());
         } else {
             found.add(read_inside(root, path, kind));
         }
     }
     if is_model {
         ignored.retain(|path| name_of(path) != huggingface::TEMPLATE_FILE);
+        ignored.extend(huggingface::unread_beside(root, folder));
         for path in ignored {
             found.notes.push(Note::new(
                 path,
@@ -94,12 +242,7 @@ fn gather(root: &Root, folder: &Path, name: &str, depth: usize) -> SourceContent
         }
         compare_copies(&mut found, name);
     }
-    if found.is_empty() && !is_model && depth > 0 {
-        for path in entries.iter().filter(|path| path.is_dir()) {
-            found.add(read_below(root, path, depth - 1));
-        }
-    }
-    found
+    all.add(found);
 }
 
 fn read_inside(root: &Root, path: &Path, kind: FileKind) -> SourceContent {
@@ -124,22 +267,6 @@ fn read_inside(root: &Root, path: &Path, kind: FileKind) -> SourceContent {
             .into_iter()
             .map(|problem| Note::new(problem.path, problem.message));
         found.notes.extend(notes);
-    }
-    found
-}
-
-fn read_below(root: &Root, path: &Path, depth: usize) -> SourceContent {
-    if name_of(path).starts_with('.') {
-        return SourceContent::default();
-    }
-    if let Err(problem) = root.has(path) {
-        return SourceContent::problem(problem);
-    }
-    let in_cache = cached(path);
-    let is_model = in_cache.is_some() || huggingface::is_model(path);
-    let mut found = in_cache.unwrap_or_else(|| gather(root, path, &name_of(path), depth));
-    if is_model && found.is_empty() {
-        found.notes.push(Note::new(path, NO_TEMPLATE));
     }
     found
 }

@@ -4,13 +4,17 @@
 //!
 //! | path | what is read |
 //! |---|---|
-//! | a `.jinja` or `.gotmpl` file | the template, with its sidecar |
+//! | a `.jinja`, `.jinja2`, `.j2` or `.gotmpl` file | the template, with its sidecar |
 //! | a `Modelfile`, `Modelfile.*` or `*.modelfile` | its `TEMPLATE` |
 //! | a GGUF file, by its extension or its first bytes | the chat templates in its metadata |
 //! | a model folder, or its `tokenizer_config.json`, `chat_template.json` or `processor_config.json` | what transformers would use |
 //! | `models--org--name`, as in the Hugging Face cache, or one of its snapshots | the same; the snapshot is that of `refs/main` |
 //! | an Ollama store, something below its `manifests`, or `STORE/model:tag` | the models' templates |
-//! | any other folder | its templates, Modelfiles and GGUF files; where there are none, those of the folders in it |
+//! | any other folder | its templates, Modelfiles and GGUF files, and all that is in the folders in it |
+//!
+//! A folder is read whole, up to [`MOST_LEVELS`] levels, [`MOST_FOLDERS`] folders and
+//! [`MOST_TEMPLATES`] templates; more is a problem. Hidden folders do not count. Folders that tools
+//! fill, such as `node_modules`, and folders in that of a model are left out with a note.
 //!
 //! A folder is a *model folder* when it holds `additional_chat_templates/`, or one of the
 //! files that come with a model: `config.json`, `tokenizer.json`, `tokenizer_config.json`,
@@ -45,16 +49,22 @@ use rolecall_base::problem::Problem;
 use rolecall_model::Template;
 
 pub use content::SourceContent;
+pub use folder::{MOST_FOLDERS, MOST_LEVELS, MOST_TEMPLATES};
 pub use gguf::without_tensors;
 pub use gguf::{base_of_gguf, is_gguf, read_vocabulary};
 pub use ollama::ModelName;
-pub use remarks::unset_tokens;
+pub use remarks::{renew_notes, unset_tokens};
 
 use file::FileKind;
 
 /// Whether a folder is a model folder, as on the Hugging Face hub.
 pub fn is_model(folder: &Path) -> bool {
     huggingface::is_model(folder)
+}
+
+/// Whether a file is one in which templates are, by its name.
+pub fn is_source(file: &Path) -> bool {
+    folder::is_source(file)
 }
 
 /// Reads the templates of a file or folder. Templates and special tokens that are larger than those of
@@ -135,7 +145,7 @@ fn read_all(path: &Path) -> SourceContent {
     match file::kind(path).or_else(|| gguf::is_gguf(path).then_some(FileKind::Gguf)) {
         Some(kind) => file::read(None, path, kind),
         None => SourceContent::problem(Problem::new(path, "not a template").help(
-            "a template is a .jinja or .gotmpl file, a Modelfile or a GGUF file; of a model, name the folder",
+            "a template is a .jinja, .jinja2, .j2 or .gotmpl file, a Modelfile or a GGUF file; of a model, name the folder",
         )),
     }
 }

@@ -33,15 +33,29 @@ pub fn unset_tokens(template: &Template) -> Vec<&'static str> {
         .collect()
 }
 
+/// The end of a note on special tokens that nothing sets.
+const UNSET: &str = ", but nothing here sets a value";
+
+/// Brings notes on special tokens up to date, where somebody has set the tokens since the templates
+/// were read.
+pub fn renew_notes(notes: &mut Vec<Note>, templates: &[Template]) {
+    let notes_before = std::mem::take(notes);
+    notes.extend(notes_before.into_iter().filter_map(|note| {
+        let mut templates = templates.iter();
+        let is_it = |template: &&Template| template.path == note.path;
+        let template = templates
+            .find(is_it)
+            .filter(|_| note.message.ends_with(UNSET));
+        template.map_or(Some(note.clone()), missing_tokens)
+    }));
+}
+
 /// A note on the special tokens that the template names and nothing sets.
 pub(super) fn missing_tokens(template: &Template) -> Option<Note> {
     let missing = unset_tokens(template).into_iter();
     let missing: Vec<_> = missing.map(|name| format!("`{name}`")).collect();
     (!missing.is_empty()).then(|| {
-        let message = format!(
-            "the template names {}, but nothing here sets a value",
-            missing.join(" and ")
-        );
+        let message = format!("the template names {}{UNSET}", missing.join(" and "));
         Note::new(&template.path, message)
     })
 }

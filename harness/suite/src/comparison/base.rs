@@ -85,9 +85,16 @@ impl Comparison {
     /// Whether the template departs from its base in a way that is not known: it breaks something,
     /// or differs where no contract says which is right.
     pub fn departs(&self) -> bool {
-        let mut groups = self.differences().iter();
-        groups
-            .any(|group| group.known.is_none() && !matches!(group.meaning, Some(Meaning::Mends(_))))
+        self.departures().next().is_some()
+    }
+
+    /// The differences by which the template departs from its base, those that break something
+    /// first.
+    pub fn departures(&self) -> impl Iterator<Item = &CaseGroup> {
+        let groups = self.differences().iter();
+        groups.filter(|group| {
+            group.known.is_none() && !matches!(group.meaning, Some(Meaning::Mends(_)))
+        })
     }
 }
 

@@ -131,7 +131,7 @@ impl<'s> Failures<'s> {
 
     /// Whether there is no total failure: not every pair failed, and every template could
     /// be read.
-    pub(crate) fn are_none(&self) -> bool {
+    pub fn are_none(&self) -> bool {
         self.failed < self.pairs.max(1) && self.unread().next().is_none()
     }
 

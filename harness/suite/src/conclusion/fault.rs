@@ -49,7 +49,9 @@ impl Fault {
             Fault::Unreadable => "the accepted result cannot be read",
             Fault::Differs => "the reference gives another result",
             Fault::OtherDivergence => "the result is not the one that was listed as a divergence",
-            Fault::Unverified => "the reference's record is older than the template or the case",
+            Fault::Unverified => {
+                "the reference has no record of this template and this case as they are now"
+            }
             Fault::Crashed => "the engine crashed",
             Fault::NotAsked => "the engine was not asked",
         }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use rolecall_model::TemplateName;
 
 use crate::divergence::{Divergences, pair_name};
+use crate::held_base::HeldBase;
 use crate::held_card::HeldCard;
 use crate::run::{Compared, RunInfo};
 use crate::verdict::Verdict;
@@ -40,6 +41,8 @@ pub struct Conclusion<'s> {
     pub problems: Vec<Problem>,
     /// Report cards that are not as the suite demands.
     pub cards: Vec<HeldCard>,
+    /// Templates that depart from their bases.
+    pub bases: Vec<HeldBase>,
     /// How long the run took.
     pub elapsed: Duration,
 }
@@ -69,13 +72,14 @@ impl<'s> Conclusion<'s> {
 
     /// Whether the run passes: each pair agrees with its snapshot and the reference, or differs
     /// for a listed reason; every divergence still exists; every file of snapshots can be read;
-    /// every template could be read; every report card is as the suite demands; and not every pair
-    /// failed.
+    /// every template could be read; every report card is as the suite demands; every template is as
+    /// its base; and not every pair failed.
     pub fn passes(&self) -> bool {
         self.total.faults == 0
             && self.gone.is_empty()
             && self.problems.is_empty()
             && self.cards.is_empty()
+            && self.bases.is_empty()
             && self.failures.are_none()
     }
 }

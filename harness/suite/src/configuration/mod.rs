@@ -22,8 +22,11 @@ use rolecall_base::file::{MOST_CONFIGURATION, is_there, read_text_of};
 use rolecall_base::json;
 use rolecall_base::naming;
 use rolecall_base::problem::{Position, Problem, did_you_mean};
+use rolecall_base::reason::is_reason;
 use rolecall_base::root::Root;
 use rolecall_base::wildcard::Wildcard;
+use rolecall_card::contract::Contract;
+use rolecall_card::known_defects;
 use rolecall_front::front::Front;
 
 use crate::card_rule::CardRule;
@@ -172,15 +175,24 @@ pub struct ConfiguredTemplate {
     variables: Vec<(String, Variable)>,
     front: Option<(Front, Position)>,
     family: Option<String>,
-    broken: Vec<(String, String)>,
+    broken: Vec<Reason>,
     /// The template that it is held to.
     pub base: Option<ConfiguredBase>,
+}
+
+/// Why a template breaks a contract.
+#[derive(Debug, Clone)]
+struct Reason {
+    contract: &'static Contract,
+    why: String,
+    position: Position,
 }
 
 /// The base of a template, and how the template may differ from it.
 #[derive(Debug, Clone)]
 pub struct ConfiguredBase {
-    /// Where it is: a path on this machine, or the name of a model.
+    /// Where it is: a path on this machine, or the name of a model or of another template of the
+    /// suite.
     pub source: PathBuf,
     /// Where in the file it stands.
     pub position: Position,
@@ -250,6 +262,7 @@ impl Configuration {
         let mut reader = ConfigurationReader {
             root,
             bound: Root::of_folder_of(path),
+            templates: Vec::new(),
             document,
         };
         let configuration = reader.configuration(path, &table);
@@ -268,6 +281,19 @@ impl Configuration {
 }
 
 impl ConfiguredTemplate {
+    /// Whether a template comes from this source: it has the source's name, or, if the source has
+    /// several templates, its own behind it.
+    pub fn is_of(&self, name: &TemplateName) -> bool {
+        let behind = name.as_str().strip_prefix(self.name.as_str());
+        behind.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+
+    /// The contracts for which `broken` has a reason, each with the place of the reason.
+    pub fn reasons(&self) -> impl Iterator<Item = (&'static str, Position)> {
+        let reasons = self.broken.iter();
+        reasons.map(|reason| (reason.contract.id, reason.position))
+    }
+
     /// Applies the configuration to a template from its source: name, tokens, variables and the
     /// rest. If the source has several templates, their own names are part of the new ones.
     ///
@@ -301,7 +327,8 @@ impl ConfiguredTemplate {
                 _ => '-',
             };
             let own: String = own.chars().map(tidy).collect();
-            TemplateName::new(&format!("{}.{own}", self.name))
+            let room = naming::MOST_CHARACTERS.saturating_sub(self.name.as_str().len() + 1);
+            TemplateName::new(&format!("{}.{}", self.name, naming::shortened(&own, room)))
         };
         template.special_tokens.extend(self.special_tokens.clone());
         for (name, value) in &self.variables {
@@ -314,9 +341,10 @@ impl ConfiguredTemplate {
         if self.family.is_some() {
             template.family.clone_from(&self.family);
         }
-        for (contract, why) in &self.broken {
-            template.broken.retain(|(known, _)| known != contract);
-            template.broken.push((contract.clone(), why.clone()));
+        for reason in &self.broken {
+            let id = reason.contract.id;
+            template.broken.retain(|(known, _)| known != id);
+            template.broken.push((id.to_owned(), reason.why.clone()));
         }
         // The same goes for the model's other templates.
         for (_, other) in &mut template.named {
@@ -331,6 +359,17 @@ impl ConfiguredTemplate {
 fn has_key(table: &DeTable<'_>, name: &str, key: &str) -> bool {
     let inner = table.get(name).and_then(|item| item.get_ref().as_table());
     inner.is_some_and(|inner| inner.get(key).is_some())
+}
+
+/// Whether a base, as it is written, is the template that it is the base of.
+fn is_itself(base: &Path, text: &str, of: &ConfiguredTemplate) -> bool {
+    let is_one_file = || {
+        let own = of.local.as_ref().ok().map(|local| local.canonicalize());
+        own.is_some_and(|own| {
+            own.is_ok_and(|own| base.canonicalize().is_ok_and(|base| base == own))
+        })
+    };
+    text == of.source || !base.exists() && text == of.name.as_str() || is_one_file()
 }
 
 /// The pattern that a file without one has.
@@ -350,6 +389,8 @@ struct ConfigurationReader<'t> {
     root: &'t Path,
     /// The same folder, which bounds what the file may name.
     bound: Result<Root, Problem>,
+    /// The names of the suite's templates.
+    templates: Vec<String>,
     document: TomlDocument<'t>,
 }
 
@@ -433,6 +474,8 @@ impl<'t> ConfigurationReader<'t> {
             self.document.problem(&(0..0), message, None);
             return configured;
         }
+        let names = templates.keys().map(|key| key.get_ref().to_string());
+        self.templates = names.collect();
         for (key, item) in templates {
             let name = TemplateName::new(key.get_ref());
             if !naming::is_plain(&name) {
@@ -481,14 +524,21 @@ impl<'t> ConfigurationReader<'t> {
             }
         }
         for (name, item) in self.entries(table, "broken") {
-            if let Some(why) = self
-                .document
-                .string(item, &format!("the reason for `{name}`"))
-            {
-                configured.broken.push((name, why));
+            if let Some(why) = self.reason(item, &name) {
+                match known_defects::find(&name) {
+                    Ok(contract) => configured.broken.push(Reason {
+                        contract,
+                        why,
+                        position: self.document.position(&item.span()),
+                    }),
+                    Err(message) => {
+                        let message = format!("`broken`: {message}");
+                        self.document.problem(&item.span(), message, None);
+                    }
+                }
             }
         }
-        configured.base = self.base(table);
+        configured.base = self.base(table, &configured);
         if let Some(item) = table.get("family") {
             configured.family = self.document.string(item, "`family`");
         }
@@ -521,7 +571,11 @@ impl<'t> ConfigurationReader<'t> {
     }
 
     /// The base of a template, and what belongs to it.
-    fn base(&mut self, table: &DeTable<'t>) -> Option<ConfiguredBase> {
+    fn base(
+        &mut self,
+        table: &DeTable<'t>,
+        configured: &ConfiguredTemplate,
+    ) -> Option<ConfiguredBase> {
         let Some(item) = table.get("base") else {
             for key in ["base_tokens", "differs"] {
                 if let Some(item) = table.get(key) {
@@ -533,13 +587,24 @@ impl<'t> ConfigurationReader<'t> {
             return None;
         };
         let text = self.document.string(item, "`base`")?;
+        let local = self.root.join(&text);
         let source = if text.contains(':') {
             PathBuf::from(&text)
-        } else {
-            let local = self.root.join(&text);
+        } else if is_there(&local) || !self.templates.contains(&text) {
             self.hold_below(&local, &text, &item.span());
+            if !is_there(&local) {
+                let message = format!("`base`: no such file or folder: {text}");
+                self.document.problem(&item.span(), message, None);
+            }
             local
+        } else {
+            PathBuf::from(&text)
         };
+        if is_itself(&source, &text, configured) {
+            let message = format!("`base` is the template itself: {text}");
+            let help = "name the template that it was made from".to_owned();
+            self.document.problem(&item.span(), message, Some(help));
+        }
         let mut base = ConfiguredBase {
             source,
             position: self.document.position(&item.span()),
@@ -553,10 +618,7 @@ impl<'t> ConfigurationReader<'t> {
             }
         }
         for (what, item) in self.entries(table, "differs") {
-            let Some(why) = self
-                .document
-                .string(item, &format!("the reason for `{what}`"))
-            else {
+            let Some(why) = self.reason(item, &what) else {
                 continue;
             };
             match KnownDifference::new(&what, why) {
@@ -565,6 +627,20 @@ impl<'t> ConfigurationReader<'t> {
             }
         }
         Some(base)
+    }
+
+    /// The reason for something. Without words it is none.
+    fn reason(&mut self, item: &Item<'t>, of: &str) -> Option<String> {
+        let why = self
+            .document
+            .string(item, &format!("the reason for `{of}`"))?;
+        if !is_reason(&why) {
+            let message = format!("the reason for `{of}` is not filled in");
+            let help = "say why in a sentence".to_owned();
+            self.document.problem(&item.span(), message, Some(help));
+            return None;
+        }
+        Some(why)
     }
 
     /// The entries of a table in a table, if it is there.

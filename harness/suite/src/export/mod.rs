@@ -1,8 +1,8 @@
 //! The suite as plain data, for those who do not run Rust: conversations, templates, what the
 //! references do with them, and the constructs of the languages.
 //!
-//! An export contains the inputs and the records, and nothing from our own engines. The same
-//! suite gives the same bytes. `form.rs` defines the files; their JSON Schemas describe them
+//! An export contains the inputs and the records, and nothing from our own engines. It brings the
+//! runners along, which use it in other languages. The same suite gives the same bytes. `form.rs` defines the files; their JSON Schemas describe them
 //! for programs, and the `README.md` beside them for people.
 
 mod flags;
@@ -18,6 +18,7 @@ use std::path::Path;
 use rolecall_model::{Case, Dialect, Template};
 use serde::Serialize;
 use serde_json::Value;
+use walkdir::WalkDir;
 
 pub use self::flags::Flag;
 use self::form::{
@@ -30,6 +31,7 @@ use crate::layout::Layout;
 use crate::reference::{Identity, Reference};
 use crate::schema;
 use crate::suite::{Pair, Suite};
+use rolecall_base::file::read_text;
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::problem::Problem;
 use rolecall_front::front::Front;
@@ -42,6 +44,9 @@ const MANIFEST: &str = "manifest.json";
 
 /// The kind of folder, as its list of files has it.
 const KIND: &str = "rolecall export";
+
+/// The folder of the runners, in an export and among the scripts.
+const RUNNERS: &str = "runners";
 
 /// The README of an export.
 const README: &str = include_str!("README.md");
@@ -87,6 +92,9 @@ impl Export {
             .map_err(|problem| vec![problem])?;
         export.add_constructs(constructs);
         export.add_words(&listed);
+        export
+            .add_runners(layout)
+            .map_err(|problem| vec![problem])?;
         export.add_manifest(listed);
         Ok(export)
     }
@@ -248,6 +256,24 @@ impl Export {
             .insert("LICENSE.md".to_owned(), licence(templates));
     }
 
+    /// Adds the runners of other languages: each is a folder of a few files. What somebody has
+    /// installed below it does not belong to it.
+    fn add_runners(&mut self, layout: &Layout) -> Result<(), Problem> {
+        let folder = layout.scripts().join(RUNNERS);
+        let files = WalkDir::new(&folder).min_depth(2).max_depth(2);
+        for entry in files.into_iter().filter_map(Result::ok) {
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if !entry.file_type().is_file() || is_hidden {
+                continue;
+            }
+            let below = entry.path().strip_prefix(&folder).unwrap_or(entry.path());
+            let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
+            let path = format!("{RUNNERS}/{}", parts.join("/"));
+            self.files.insert(path, read_text(entry.path())?);
+        }
+        Ok(())
+    }
+
     fn add_manifest(&mut self, templates: BTreeMap<String, ExportedTemplate>) {
         let dialects: BTreeSet<&str> = templates.values().map(|entry| entry.dialect).collect();
         let references = Reference::ALL.into_iter();
@@ -341,8 +367,8 @@ fn lines(value: &Value, lists: &[&str]) -> String {
 fn licence(templates: &BTreeMap<String, ExportedTemplate>) -> String {
     let mut text = String::from(
         "# Licence\n\n\
-         The conversations, the constructs, what is expected of them and the schemas are \
-         Rolecall's, under the MIT licence or the Apache License 2.0, as you choose. Templates \
+         The conversations, the constructs, what is expected of them, the schemas and the runners \
+         are Rolecall's, under the MIT licence or the Apache License 2.0, as you choose. Templates \
          keep the licence of where they came from:\n\n",
     );
     for (name, template) in templates {

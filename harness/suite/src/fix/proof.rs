@@ -1,145 +1,177 @@
 //! The proof of a fix: which prompts stay as they are, and which change.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
-use rolecall_card::card::Card;
-use rolecall_card::contract::Contract;
-use rolecall_front::front::Front;
+use rayon::prelude::*;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
-use rolecall_model::{Case, Engine, Outcome, Template};
-use serde_json::Value;
+use rolecall_model::{Engine, Outcome, Template};
+
+use super::asked::Asked;
+use super::meaning::meant;
+use super::wording::{Writer, is_reworded, wordings};
 
 /// Which prompts a fix changes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// How many prompts and refusals stay byte for byte.
+    /// How many prompts stay byte for byte.
     pub same: usize,
-    /// The conversations that showed the defect, and have another prompt now, each with its switches.
+    /// How many refusals in the template's own words stay byte for byte.
+    pub refused: usize,
+    /// How many conversations end without a prompt or a refusal, before and after: the engine fails.
+    pub failing: usize,
+    /// The conversations that showed the defect, and now have the prompt that the template already
+    /// gave for the same conversation without the defect. Each with its switches.
     pub shown: Vec<String>,
     /// Other conversations that have another prompt now.
     pub others: Vec<String>,
 }
 
-/// Whether a fix mends a contract and breaks no other one.
-pub(super) fn mends(old: &Card, new: &Card, contract: &Contract) -> bool {
-    let broken = |card: &Card| -> BTreeSet<&'static str> {
-        let alone = card.without_front.iter();
-        let findings = card.broken().chain(alone);
-        findings.map(|finding| finding.contract.id).collect()
-    };
-    let (before, after) = (broken(old), broken(new));
-    new.syntax_error.is_none() && !after.contains(contract.id) && after.is_subset(&before)
-}
+/// What a template makes of conversations, in their order.
+#[derive(Debug, Clone)]
+pub(super) struct Outcomes(Vec<Outcome>);
 
 impl Proof {
-    /// Renders every case with both templates, under every switch.
+    /// Whether some conversation that showed the defect has another prompt now, and no other one
+    /// has.
+    pub fn is_safe(&self) -> bool {
+        self.others.is_empty() && !self.shown.is_empty()
+    }
+
+    /// Compares what a template makes of conversations before and after a fix.
     pub(super) fn of(
-        engine: &dyn Engine,
-        templates: [&Template; 2],
-        cases: &[Case],
-        contract: &Contract,
+        before: &FrontProgram<'_>,
+        asked: &[Asked],
+        [old, new]: [&Outcomes; 2],
+        (contract, writer): (&str, &Writer),
     ) -> Proof {
-        let programs = templates.map(|template| FrontProgram::load(engine, template));
+        let pairs = asked.par_iter().zip(old.0.par_iter().zip(&new.0));
+        let compared: Vec<Change> = pairs
+            .map(|(asked, (old, new))| Change::of(before, asked, [old, new], (contract, writer)))
+            .collect();
         let mut proof = Proof::default();
-        let [first, _] = templates;
-        // Users of the application, and those of servers that hand conversations on as they are.
-        let mut fronts = vec![Front::of(first), Front::Raw];
-        fronts.dedup();
-        let cases = cases
-            .iter()
-            .filter(|case| case.front.is_none() && case.is_for(first.dialect));
-        for case in cases {
-            for (name, case) in switched(case) {
-                for front in &fronts {
-                    let outcomes = programs.each_ref().map(|program| {
-                        let prepared = PreparedCase::new(&case, *front, &program.model);
-                        program.outcome(&prepared)
-                    });
-                    let [old, new] = &outcomes;
-                    let name = format!("{name} behind {front}");
-                    if old == new || both_fail(old, new) {
-                        proof.same += 1;
-                    } else if shows(contract.id, &case, old, new) {
-                        proof.shown.push(name);
-                    } else {
-                        proof.others.push(name);
-                    }
-                }
+        for (asked, change) in asked.iter().zip(compared) {
+            match change {
+                Change::Same => proof.same += 1,
+                Change::Refused => proof.refused += 1,
+                Change::Failing => proof.failing += 1,
+                Change::Shown => proof.shown.push(asked.name.clone()),
+                Change::Other => proof.others.push(asked.name.clone()),
             }
         }
         proof
     }
-}
 
-/// Whether both fail: the words of a failure belong to the engine.
-fn both_fail(old: &Outcome, new: &Outcome) -> bool {
-    matches!((old, new), (Outcome::Failed { .. }, Outcome::Failed { .. }))
-}
-
-/// A case under every switch that a user of a chat has: with and without a generation prompt, with
-/// and without thinking.
-fn switched(case: &Case) -> Vec<(String, Case)> {
-    let mut all = vec![(case.id.to_string(), case.clone())];
-    if case.continue_final_message.is_none() {
-        let mut other = case.clone();
-        other.add_generation_prompt = !case.add_generation_prompt;
-        let name = format!(
-            "{} with add_generation_prompt={}",
-            case.id, other.add_generation_prompt
-        );
-        all.push((name, other));
-    }
-    for thinks in [true, false] {
-        if case.variables.contains_key("enable_thinking") {
-            continue;
-        }
-        let mut other = case.clone();
-        let value = Value::from(thinks);
-        other.variables.insert("enable_thinking".to_owned(), value);
-        all.push((format!("{} with enable_thinking={thinks}", case.id), other));
-    }
-    all
-}
-
-/// Whether a conversation and its old outcome show the defect that a contract is about: another
-/// prompt is meant then.
-fn shows(contract: &str, case: &Case, old: &Outcome, new: &Outcome) -> bool {
-    let messages = || case.messages.iter();
-    let calls = |message: &Value| message.get("tool_calls").cloned();
-    let arguments = || {
-        messages()
-            .filter_map(|message| message.get("tool_calls")?.as_array())
-            .flatten()
-            .map(|call| call["function"]["arguments"].clone())
-    };
-    let fewer = |words: &[&str]| {
-        let (Outcome::Rendered { text: old }, Outcome::Rendered { text: new }) = (old, new) else {
-            return false;
-        };
-        let count =
-            |text: &str| -> usize { words.iter().map(|word| text.matches(word).count()).sum() };
-        count(new) < count(old)
-    };
-    match contract {
-        "no-tools-alike" => case.tools.as_ref().is_some_and(Vec::is_empty),
-        "no-calls-alike" => messages()
-            .filter_map(calls)
-            .any(|calls| calls.is_null() || calls.as_array().is_some_and(Vec::is_empty)),
-        "no-null-leak" => fewer(&["None", "none", "null", "Undefined", "undefined"]),
-        "no-repr-leak" => fewer(&["{'", "['", "': '", "': True", "': False", "': None"]),
-        "arguments-encoded-once" | "arguments-alike" => {
-            arguments().any(|arguments| arguments.is_string())
-        }
-        "text-part-is-text" | "capabilities-work" => {
-            let mut contents = messages().filter_map(|message| message.get("content"));
-            contents.any(|content| {
-                let parts = content.as_array();
-                parts.is_some_and(|parts| {
-                    !parts.is_empty() && parts.iter().all(|part| part["type"] == "text")
-                })
+    /// Both proofs as one: this one is about the usual conversations, the other one about those with
+    /// a switch. A conversation that shows the defect without a switch also shows it with a value
+    /// of the switch that is only guessed.
+    pub(super) fn and(mut self, mut other: Proof, asked: &[Asked]) -> Proof {
+        let shown: HashSet<&str> = self.shown.iter().map(String::as_str).collect();
+        let guessed: HashSet<&str> = asked
+            .iter()
+            .filter(|asked| {
+                let base = asked.guessed_from.as_deref();
+                base.is_some_and(|base| shown.contains(base))
             })
+            .map(|asked| asked.name.as_str())
+            .collect();
+        let (meant, others) =
+            (other.others.into_iter()).partition(|name| guessed.contains(name.as_str()));
+        other.others = others;
+        other.shown.extend::<Vec<String>>(meant);
+        self.same += other.same;
+        self.refused += other.refused;
+        self.failing += other.failing;
+        self.shown.extend(other.shown);
+        self.others.extend(other.others);
+        self
+    }
+}
+
+impl Outcomes {
+    /// Renders conversations.
+    pub(super) fn of(engine: &dyn Engine, template: &Template, asked: &[Asked]) -> Outcomes {
+        let program = FrontProgram::load(engine, template);
+        let outcomes = asked.par_iter().map(|one| program.outcome(&one.input));
+        Outcomes(outcomes.collect())
+    }
+
+    /// Whether a template makes the same of the conversations whose outcomes differ here.
+    pub(super) fn is_kept_by(
+        &self,
+        engine: &dyn Engine,
+        template: &Template,
+        asked: &[Asked],
+        old: &Outcomes,
+    ) -> bool {
+        let program = FrontProgram::load(engine, template);
+        let all = asked.par_iter().zip(self.0.par_iter().zip(&old.0));
+        all.filter(|(_, (new, old))| new != old)
+            .all(|(asked, (new, _))| program.outcome(&asked.input) == *new)
+    }
+}
+
+/// What becomes of a conversation.
+enum Change {
+    Same,
+    Refused,
+    Failing,
+    Shown,
+    Other,
+}
+
+impl Change {
+    /// Compares the outcomes of a conversation. `before` is the template before the fix.
+    fn of(
+        before: &FrontProgram<'_>,
+        asked: &Asked,
+        [old, new]: [&Outcome; 2],
+        defect: (&str, &Writer),
+    ) -> Change {
+        match (old, new) {
+            (Outcome::Rendered { .. }, new) if old == new => Change::Same,
+            (Outcome::Raised { .. }, new) if old == new => Change::Refused,
+            // The words of a failure belong to the engine.
+            (
+                Outcome::Failed { .. } | Outcome::Exceeded { .. },
+                Outcome::Failed { .. } | Outcome::Exceeded { .. },
+            ) => Change::Failing,
+            _ if old == new => Change::Failing,
+            _ if is_meant(before, asked, [old, new], defect) => Change::Shown,
+            _ => Change::Other,
+        }
+    }
+}
+
+/// Whether a conversation showed the defect, and its new prompt is the one that was meant: what the
+/// template gave before for the same conversation without the defect.
+fn is_meant(
+    before: &FrontProgram<'_>,
+    asked: &Asked,
+    [old, new]: [&Outcome; 2],
+    (contract, writer): (&str, &Writer),
+) -> bool {
+    // A prompt is not mended by a refusal, and nothing is mended by a failure.
+    let is_no_worse = match (old, new) {
+        (_, Outcome::Rendered { .. }) => true,
+        (old, Outcome::Raised { .. }) => !matches!(old, Outcome::Rendered { .. }),
+        _ => false,
+    };
+    if !is_no_worse {
+        return false;
+    }
+    let wordings = wordings(contract, &asked.case, writer);
+    let is_right = |old: &Outcome| match (old, new) {
+        (Outcome::Rendered { text: old }, Outcome::Rendered { text: new }) => {
+            is_reworded(old, new, &wordings)
         }
         _ => false,
-    }
+    };
+    let mut others = meant(contract, &asked.case, writer)
+        .into_iter()
+        .map(|case| {
+            let input = PreparedCase::new(&case, asked.input.front, &before.model);
+            before.outcome(&input)
+        });
+    is_right(old) || others.any(|old| old == *new || is_right(&old))
 }

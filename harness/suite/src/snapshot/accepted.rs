@@ -155,7 +155,7 @@ impl Accepted {
     /// `cases` are those of the family in their order, `header` is the expected header.
     pub fn problems(&self, cases: &[&CaseId], header: &str) -> Vec<Problem> {
         if let Some(problem) = &self.unreadable {
-            return vec![problem.clone().help(mend())];
+            return vec![problem.clone().help(invocation::review())];
         }
         if self.is_missing() {
             return Vec::new();
@@ -176,7 +176,7 @@ impl Accepted {
         }
         problems
             .into_iter()
-            .map(|problem| problem.help(mend()))
+            .map(|problem| problem.help(invocation::review()))
             .collect()
     }
 
@@ -236,7 +236,10 @@ impl Accepted {
     pub fn undecodable(&self) -> Vec<Problem> {
         let undecodable = |section: &Section| {
             let error = transcript::decode(self.text(section)?).err()?;
-            Some(self.no_transcript(section, &error).help(mend()))
+            Some(
+                self.no_transcript(section, &error)
+                    .help(invocation::review()),
+            )
         };
         self.sections.iter().filter_map(undecodable).collect()
     }
@@ -268,10 +271,4 @@ impl Accepted {
             column: 1,
         })
     }
-}
-
-/// The help for every problem with a file of snapshots.
-fn mend() -> String {
-    let review = invocation::review();
-    format!("{review}; if that shows nothing, delete the file first")
 }

@@ -17,7 +17,18 @@ pub struct Survey {
     pub strange: Vec<Problem>,
     /// `.snap.new` files that wait for `cargo insta review`.
     pub pending: Vec<PathBuf>,
+    /// Files that nothing reads: a list with a misspelt name, for example.
+    pub strays: Vec<PathBuf>,
 }
+
+/// The files in the folder itself that are read.
+const LISTS: [&str; 2] = ["divergences.json", "parity.json"];
+
+/// The folder of measured engines.
+const ENGINES: &str = "engines";
+
+/// The endings of files for people, who may write what they like.
+const FOR_PEOPLE: [&str; 2] = ["md", "txt"];
 
 impl Survey {
     /// Looks through a folder of snapshots, with the files that are expected there. The
@@ -51,13 +62,33 @@ impl Survey {
                 let problem = Problem::new(&path, message).help("delete it");
                 survey.strange.push(problem);
             } else if name.ends_with(".snap.new") {
-                survey.pending.push(path);
+                if expected.contains(&path.with_extension("")) {
+                    survey.pending.push(path);
+                } else {
+                    let message = "waits for review, but nothing in the suite has it";
+                    let problem = Problem::new(&path, message).help("delete it");
+                    survey.strange.push(problem);
+                }
             } else if (name.ends_with(".snap") || name == "reference.json")
                 && !expected.contains(&path)
             {
                 survey.orphans.push(path);
+            } else if !expected.contains(&path) && is_stray(root, &path, &name) {
+                survey.strays.push(path);
             }
         }
         survey
     }
+}
+
+/// Whether nobody reads a file that is not expected.
+fn is_stray(root: &Path, path: &Path, name: &str) -> bool {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let is_list = LISTS.iter().any(|list| below == Path::new(list));
+    let ending = below.extension().unwrap_or_default();
+    let is_for_people = FOR_PEOPLE.iter().any(|known| ending == *known);
+    let is_hidden = below
+        .iter()
+        .any(|part| part.as_encoded_bytes().starts_with(b"."));
+    !is_list && !is_for_people && !is_hidden && !below.starts_with(ENGINES) && !name.ends_with('~')
 }

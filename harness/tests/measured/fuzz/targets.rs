@@ -27,7 +27,7 @@ use rolecall_model::{Case, CaseId, Conversation, Dialect, Limits, Outcome, OwnTe
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::meter::{Taken, alone, taken};
+use crate::meter::{Taken, in_turn, taken};
 
 /// The most computing time for one input.
 const LONGEST: Duration = Duration::from_millis(500);
@@ -306,7 +306,7 @@ pub fn protocol(input: &[u8]) {
     let mut answers = Vec::new();
     // Each request may be a render of its own.
     if requests.split(|byte| *byte == b'\n').count() < 20 {
-        let _ = serve(engine, Cursor::new(requests), &mut answers);
+        serve(engine, Cursor::new(requests), &mut answers).unwrap();
     }
     for line in answers
         .split(|byte| *byte == b'\n')
@@ -314,7 +314,7 @@ pub fn protocol(input: &[u8]) {
     {
         let value: serde_json::Value = serde_json::from_slice(line).unwrap();
         if let Some(id) = value["id"].as_u64() {
-            read_answer(line, id).unwrap();
+            assert_eq!(read_answer(line, id).is_err(), value["error"].is_string());
         }
     }
 }
@@ -326,9 +326,9 @@ fn halves(input: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Runs something alone, and asserts that it took neither long nor much memory.
+/// Runs something in its turn, and asserts that it took neither long nor much memory.
 fn within_limits<T>(run: impl FnOnce() -> T) -> T {
-    let _alone = alone();
+    let _turn = in_turn();
     let (result, Taken { time, peak, .. }) = taken(run);
     assert!(time < LONGEST, "took {time:?}");
     assert!(peak < LARGEST, "took {} MiB", peak >> 20);

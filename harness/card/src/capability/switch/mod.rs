@@ -166,7 +166,19 @@ impl Switch {
     pub(crate) fn settings(&self) -> impl Iterator<Item = Setting> {
         let is_free =
             values::is_free(&self.name) || self.values.iter().any(|one| one.value == TEXT);
-        self.all_settings().filter(move |_| !is_free)
+        self.all_settings()
+            .filter(move |setting| !is_free && !self.takes_tools_away(&setting.value))
+    }
+
+    /// Whether a value says that there are no tools: of a variable that lists them, or that says
+    /// whether they are used.
+    fn takes_tools_away(&self, value: &Value) -> bool {
+        let is_nothing = match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        self.name.ends_with("tools") && is_nothing
     }
 
     /// The settings that give other prompts than a user gets who sets nothing.
@@ -220,6 +232,21 @@ mod tests {
                 }],
             }]
         );
+    }
+
+    #[test]
+    fn no_contract_is_judged_where_a_user_takes_the_tools_away() {
+        let source = format!(
+            "{{% if tools and (use_tools is not defined or use_tools) %}}{{{{ tools | tojson }}}}\
+             {{% endif %}}{CHAT}"
+        );
+        let found = switches(&source);
+        let [switch] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let is_nothing = |value: &Value| *value == json!(false);
+        assert!(switch.values.iter().any(|one| is_nothing(&one.value)));
+        assert!(!switch.settings().any(|setting| is_nothing(&setting.value)));
     }
 
     #[test]

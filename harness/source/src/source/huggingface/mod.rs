@@ -33,6 +33,7 @@ use super::content::SourceContent;
 use super::object;
 use super::paths::stem;
 use super::remarks::{byte_order_mark, is_same_template, missing_tokens};
+use crate::template_file::{EXTENSIONS, dialect_of};
 use named::{NamedTemplates, TemplateText};
 use rolecall_base::naming;
 use rolecall_base::problem::{Note, Problem};
@@ -81,7 +82,7 @@ const MARKS: [&str; 8] = [
 /// Whether a folder is one of a model.
 pub(super) fn is_model(folder: &Path) -> bool {
     let is_sidecar = |path: &Path| {
-        ["jinja", "gotmpl"]
+        EXTENSIONS
             .iter()
             .any(|extension| path.with_extension(extension).exists())
     };
@@ -90,6 +91,25 @@ pub(super) fn is_model(folder: &Path) -> bool {
             .iter()
             .map(|name| folder.join(name))
             .any(|path| path.is_file() && !is_sidecar(&path))
+}
+
+/// Whether a folder in a model's folder belongs to the model, which has templates in it.
+pub(super) fn is_of_model(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name == FOLDER)
+}
+
+/// Files beside a model's further templates that look like templates, and that transformers does not
+/// read: it reads those that end in `.jinja`.
+pub(super) fn unread_beside(root: &Root, folder: &Path) -> Vec<PathBuf> {
+    // What is wrong with the folder is a problem already.
+    let entries = root.entries(&folder.join(FOLDER)).unwrap_or_default();
+    let is_unread = |path: &PathBuf| dialect_of(path).is_some() && !is_further_template(path);
+    entries.into_iter().filter(is_unread).collect()
+}
+
+fn is_further_template(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "jinja")
 }
 
 /// Whether a file is one of those in which a model keeps its template.
@@ -219,8 +239,7 @@ impl ModelFolder<'_> {
             .into_iter()
             .rev()
         {
-            let is_template = path.extension().is_some_and(|e| e == "jinja");
-            if is_template && path.is_file() {
+            if is_further_template(&path) && path.is_file() {
                 // Kept beside `chat_template.jinja`, until the rule of the tokenizer or the
                 // processor is applied.
                 let name = format!("{FOLDER}/{}", stem(&path));

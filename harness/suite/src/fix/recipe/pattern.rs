@@ -1,0 +1,193 @@
+//! What recipes look for in tags: patterns of code, and where they match.
+
+use std::ops::Range;
+
+use regex::{Captures, Regex};
+
+use crate::fix::tag::{Edit, Tag, TagKind, tags};
+
+/// A name with its fields: `message`, `call.function`, `messages[0]['content']`.
+pub(super) const NAME: &str = r#"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\['\w+'\]|\["\w+"\]|\[-?\d+\]|\[loop\.index0(?: ?[-+] ?\d+)?\])*"#;
+
+/// A pattern for a field of something, by its names in a regular expression: `content|name`.
+pub(super) fn field(names: &str) -> String {
+    format!(r#"{NAME}(?:\.(?:{names})\b|\['(?:{names})'\]|\["(?:{names})"\])"#)
+}
+
+/// A source with its tags.
+pub(in crate::fix) struct Source<'s> {
+    pub(super) text: &'s str,
+    pub(super) tags: Vec<Tag<'s>>,
+}
+
+/// A match of a pattern in a tag.
+pub(super) struct Place<'p> {
+    pub(super) tag: &'p Tag<'p>,
+    /// Where the whole match stands in the inside of the tag.
+    pub(super) range: Range<usize>,
+    captures: &'p Captures<'p>,
+}
+
+impl<'s> Source<'s> {
+    /// Finds the tags of a source.
+    pub(in crate::fix) fn new(text: &'s str) -> Source<'s> {
+        Source {
+            text,
+            tags: tags(text),
+        }
+    }
+
+    /// The source.
+    pub(in crate::fix) fn text(&self) -> &'s str {
+        self.text
+    }
+
+    /// Whether a name stands anywhere in the code of the tags.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        self.tags.iter().any(|tag| {
+            tag.code.match_indices(name).any(|(at, _)| {
+                !tag.code[..at].ends_with(is_part)
+                    && !tag.code[at + name.len()..].starts_with(is_part)
+            })
+        })
+    }
+
+    /// The filter for JSON, spaced as the source has it.
+    pub(super) fn to_json(&self) -> &'static str {
+        let count = |filter| self.text.matches(filter).count();
+        if count("|tojson") > count("| tojson") {
+            "|tojson"
+        } else {
+            " | tojson"
+        }
+    }
+
+    /// The names that are given to a field or to the result of a method, by the end of the value.
+    pub(super) fn names_of(&self, end: &str) -> Vec<String> {
+        let Ok(set) = Regex::new(&format!(
+            r"^\s*set\s+([A-Za-z_]\w*)\s*=\s*{NAME}(?:\.(?:{end})|\[.(?:{end}).\])\s*$"
+        )) else {
+            return Vec::new();
+        };
+        let found = self.tags.iter().filter_map(|tag| set.captures(&tag.code));
+        let mut names: Vec<String> = found.map(|found| found[1].to_owned()).collect();
+        names.dedup();
+        names
+    }
+
+    /// The line ending of the source.
+    pub(super) fn newline(&self) -> &'static str {
+        let first = self.text.find('\n').map(|at| &self.text[..at]);
+        match first {
+            Some(line) if line.ends_with('\r') => "\r\n",
+            _ => "\n",
+        }
+    }
+
+    /// Changes every match of a pattern in the tags of some kinds. A match that is the end of a
+    /// longer name is none.
+    pub(super) fn changes(
+        &self,
+        kinds: &[TagKind],
+        pattern: &str,
+        change: impl Fn(&Place<'_>) -> Option<(Range<usize>, String)>,
+    ) -> Vec<Edit> {
+        // Patterns are written here, and a test reads them all.
+        let Ok(pattern) = Regex::new(pattern) else {
+            return Vec::new();
+        };
+        let mut edits = Vec::new();
+        for tag in self.tags.iter().filter(|tag| kinds.contains(&tag.kind)) {
+            for captures in pattern.captures_iter(&tag.code) {
+                let Some(whole) = captures.get(0) else {
+                    continue;
+                };
+                let begins_in_name = tag.code[..whole.start()]
+                    .ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ']' | ')'));
+                let is_name = whole
+                    .as_str()
+                    .starts_with(|c: char| c.is_alphabetic() || c == '_');
+                if begins_in_name && is_name {
+                    continue;
+                }
+                let place = Place {
+                    tag,
+                    range: whole.range(),
+                    captures: &captures,
+                };
+                if let Some((range, text)) = change(&place) {
+                    edits.push(Edit {
+                        range: tag.start + range.start..tag.start + range.end,
+                        text,
+                    });
+                }
+            }
+        }
+        edits
+    }
+}
+
+impl Place<'_> {
+    /// The source of a group of the pattern. Empty if the group is not in the match.
+    pub(super) fn group(&self, number: usize) -> &str {
+        let group = self.captures.get(number);
+        group.map_or("", |group| &self.tag.inside[group.range()])
+    }
+
+    /// Where a group of the pattern stands in the inside of the tag.
+    pub(super) fn range_of(&self, number: usize) -> Option<Range<usize>> {
+        Some(self.captures.get(number)?.range())
+    }
+
+    /// The code before a byte of the tag, without white space at its end.
+    pub(super) fn before(&self, at: usize) -> &str {
+        self.tag.code[..at].trim_end()
+    }
+
+    /// The code behind a byte of the tag, without white space at its beginning.
+    pub(super) fn behind(&self, at: usize) -> &str {
+        self.tag.code[at..].trim_start()
+    }
+
+    /// Whether a range is the whole expression of the tag.
+    pub(super) fn is_whole(&self, range: &Range<usize>) -> bool {
+        self.before(range.start).is_empty() && self.behind(range.end).is_empty()
+    }
+
+    /// Whether a range is the whole value of a `set` tag.
+    pub(super) fn is_value(&self, range: &Range<usize>) -> bool {
+        let before = self.before(range.start);
+        let name = before.trim_start().strip_prefix("set ");
+        let name = name.and_then(|rest| rest.strip_suffix('=')).map(str::trim);
+        let is_name = |name: &str| {
+            name.chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+        };
+        name.is_some_and(is_name) && self.behind(range.end).is_empty()
+    }
+
+    /// Whether an expression with `if` needs no parentheses in a range: it is everything, or it
+    /// stands in some already.
+    pub(super) fn stands_alone(&self, range: &Range<usize>) -> bool {
+        if self.is_whole(range) || self.is_value(range) {
+            return true;
+        }
+        // The parentheses of a call are none.
+        let before = self.before(range.start);
+        let opens = before.strip_suffix('(').is_some_and(|rest| {
+            !rest.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
+        });
+        opens && self.behind(range.end).starts_with(')')
+    }
+
+    /// Whether a range is an operand of texts that are joined, or is taken alone.
+    pub(super) fn is_joined(&self, range: &Range<usize>) -> bool {
+        let (before, behind) = (self.before(range.start), self.behind(range.end));
+        let is_start = self.tag.kind == TagKind::Print && before.is_empty()
+            || before.ends_with(['+', '~'])
+            || self.is_value(&(range.start..self.tag.code.len()));
+        let is_end = behind.is_empty() || behind.starts_with(['+', '~', '|']);
+        is_start && is_end
+    }
+}

@@ -1,0 +1,26 @@
+//! Templates beside the bases that they are held to.
+
+use std::path::PathBuf;
+
+use crate::comparison::Comparison;
+use rolecall_base::problem::Problem;
+
+/// A template beside the one that it was made from.
+#[derive(Debug)]
+pub struct HeldBase {
+    /// The template's name.
+    pub template: String,
+    /// The template's file.
+    pub path: PathBuf,
+    /// Both beside each other; A is the base.
+    pub comparison: Comparison,
+    /// What is said to differ, and does not.
+    pub stale: Vec<Problem>,
+}
+
+impl HeldBase {
+    /// Whether the template departs from its base only as it may.
+    pub fn is_as_expected(&self) -> bool {
+        self.stale.is_empty() && !self.comparison.departs()
+    }
+}

@@ -1,0 +1,69 @@
+//! Marks of pairs: which template and which case an outcome is of. A saved run has one for each
+//! outcome, so that nobody takes it for a run of today's files.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::suite::Pair;
+use rolecall_base::fingerprint::Fingerprint;
+
+/// The mark of a pair: everything that goes into a render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Mark")]
+pub struct PairMark {
+    /// The SHA-256 of the template's source.
+    #[schemars(with = "String")]
+    pub template: Fingerprint,
+    /// The SHA-256 of the template's special tokens and variables.
+    #[schemars(with = "String")]
+    pub settings: Fingerprint,
+    /// The SHA-256 of the case.
+    #[schemars(with = "String")]
+    pub case: Fingerprint,
+}
+
+/// Makes marks, each part once.
+#[derive(Debug, Default)]
+pub struct PairMarks {
+    templates: HashMap<usize, [Fingerprint; 2]>,
+    cases: HashMap<usize, Fingerprint>,
+}
+
+impl PairMarks {
+    /// The mark of a pair. If the front chooses another template of the model, it is that one's.
+    pub fn of(&mut self, pair: &Pair<'_>) -> PairMark {
+        let template = pair.chosen().unwrap_or(pair.template);
+        let [source, settings] = *self
+            .templates
+            .entry(std::ptr::from_ref(template).addr())
+            .or_insert_with(|| {
+                [
+                    Fingerprint::of_source(template),
+                    Fingerprint::of_settings(template),
+                ]
+            });
+        let case = self.cases.entry(std::ptr::from_ref(pair.case).addr());
+        PairMark {
+            template: source,
+            settings,
+            case: *case.or_insert_with(|| Fingerprint::of_case(pair.case)),
+        }
+    }
+}
+
+impl PairMark {
+    /// What has changed since a mark was made, in words. Nothing if it is the same.
+    pub fn changed_since(&self, before: &PairMark) -> Option<&'static str> {
+        if self.template != before.template {
+            Some("the template has changed")
+        } else if self.settings != before.settings {
+            Some("the template's special tokens or variables have changed")
+        } else if self.case != before.case {
+            Some("the case has changed")
+        } else {
+            None
+        }
+    }
+}
