@@ -201,3 +201,26 @@ fn the_card_of_a_model_is_fetched_where_its_base_is_asked_for() {
         "{tree:?}"
     );
 }
+
+#[test]
+fn a_model_on_the_hub_is_fixed_in_a_copy() {
+    let source = "{% if tools is not none %}Tools: {{ tools | tojson }}\n{% endif %}\
+        {% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+    let hub = Hub::new(files(&[
+        ("chat_template.jinja", source),
+        ("config.json", "{}"),
+    ]));
+    let world = hub.world();
+    let ran = world.run(&["check", "hf:org/name", "--fix"]);
+    ran.refused(&["it belongs to the cache of Hugging Face", "fix a copy: cp "]);
+    let kept = format!("hf/hub/models--org--name/snapshots/{COMMIT}/chat_template.jinja");
+    assert_eq!(std::fs::read_to_string(world.path(&kept)).unwrap(), source);
+    let ran = world.run(&["check", "hf:org/name"]);
+    assert!(
+        ran.out.contains("a safe fix for no-tools-alike"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("check hf:org/name --fix"), "{}", ran.out);
+    assert!(ran.out.contains("to fix a copy:"), "{}", ran.out);
+}
