@@ -83,7 +83,7 @@ fn unread_json(said: &str) -> Option<(usize, String)> {
     let mut json = starts.filter(|at| {
         let rest = &said[*at..];
         let inside = rest.trim_start_matches(|c: char| matches!(c, '[' | '{') || c.is_whitespace());
-        inside.starts_with('"') && rest.to_ascii_lowercase().contains(words::FIRST_VALUE)
+        inside.starts_with('"') && is_open_at_value(rest)
     });
     let at = json.next()?;
     match Deserializer::from_str(&said[at..])
@@ -97,6 +97,28 @@ fn unread_json(said: &str) -> Option<(usize, String)> {
             Some((at, why.to_owned()))
         }
     }
+}
+
+/// Whether the bracket with which a text begins is still open where the value of a call stands.
+fn is_open_at_value(text: &str) -> bool {
+    let Some(value) = text.to_ascii_lowercase().find(words::FIRST_VALUE) else {
+        return false;
+    };
+    let (mut depth, mut is_text, mut is_escaped) = (0, false, false);
+    for sign in text[..value].chars() {
+        match sign {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => is_text = !is_text,
+            '[' | '{' if !is_text => depth += 1,
+            ']' | '}' if !is_text => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return false;
+        }
+    }
+    true
 }
 
 pub(super) static CALLS_AS_SHOWN: Contract = Contract {
@@ -216,4 +238,26 @@ fn quotes(said: &str, shown: &str) -> Check {
     Some((&example[1] != quote).then(|| {
         "a text argument of a call has quotes, and that of the instructions has none".to_owned()
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_json_around_the_value_is_that_of_the_call() {
+        let example = r#"[{"tool_name": title of the tool}] "#;
+        let call = r#"[{"tool_name": "f", "parameters": {"a": "northquill"}}]"#;
+        assert_eq!(unread_json(&format!("{example}{call}")), None);
+        let (at, _) = unread_json(&call.replace(r#""f","#, r#""f""#)).unwrap();
+        assert_eq!(at, 0);
+        assert_eq!(unread_json(example), None);
+    }
+
+    #[test]
+    fn brackets_within_texts_and_tokens_need_no_partner() {
+        assert_eq!(odd_brackets(r#"f({"a": "(("}) [TOOL_CALLS]"#), None);
+        assert_eq!(odd_brackets("f({").as_deref(), Some("`(` is not closed"));
+        assert_eq!(odd_brackets("f)").as_deref(), Some("`)` closes nothing"));
+    }
 }

@@ -15,8 +15,9 @@ mod mentions;
 mod tally;
 
 mod finding;
-mod thoughts;
 mod tokens;
+
+mod thoughts;
 mod vocabulary;
 
 mod purpose;
@@ -36,7 +37,6 @@ mod mask;
 mod media;
 mod messages;
 mod names;
-mod pitfalls;
 mod prefix;
 mod rendering;
 mod rounds;
@@ -49,6 +49,9 @@ mod tools;
 mod triggers;
 mod turns;
 mod wording;
+
+// Names of switches are no mistakes.
+mod pitfalls;
 
 #[cfg(test)]
 mod tests;

@@ -55,7 +55,9 @@ pub(super) static SYSTEM_APART: Contract = Contract {
                 tally.skip("the system message does not stand before the first question");
                 continue;
             }
-            tally.demand(one == other, || {
+            // The simplest pair of conversations says it best.
+            let is_same = one == other;
+            tally.demand(is_same, || {
                 let what = format!(
                     "behind the question the prompt is another one than without the system \
                      message: {}",
@@ -63,6 +65,9 @@ pub(super) static SYSTEM_APART: Contract = Contract {
                 );
                 Evidence::differ(what, &without, &with)
             });
+            if !is_same {
+                break;
+            }
         }
         tally.judgement()
     },

@@ -143,7 +143,10 @@ fn plain_tags_are_paired(
         let tag = format!("<{}", name.as_str());
         let is_of_turns = of_turns.contains(&tag) || opening.contains(&tag);
         let is_of_turns = is_of_turns || name.as_str() == "s" || tag.contains("sep");
-        if mark_at(&format!("<{}>", name.as_str())).is_none() && !is_of_turns {
+        let tag = format!("<{}>", name.as_str());
+        // Tags with the words `start` and `end` are judged as tokens.
+        let is_other = has_word_for_an_end(&tag) || is_quote(seen, &tag);
+        if mark_at(&tag).is_none() && !is_of_turns && !is_other {
             counts.entry(name.as_str()).or_default()[usize::from(!slash.is_empty())] += 1;
         }
     }
@@ -169,6 +172,23 @@ fn plain_tags_are_paired(
             Evidence::one(what.unwrap_or_default(), seen).at(at.map(|at| at..at + name.len() + 1))
         });
     }
+}
+
+/// Whether a tag says in a word that it opens or closes something.
+fn has_word_for_an_end(tag: &str) -> bool {
+    ["start", "begin", "end"]
+        .iter()
+        .any(|word| tag.split(['<', '_', '>']).any(|part| part == *word))
+}
+
+/// Whether a tag stands before and behind the value of an argument, as quotation marks do.
+fn is_quote(seen: &ProbeOutcome, tag: &str) -> bool {
+    let (before, behind) = (
+        seen.before(words::FIRST_VALUE),
+        seen.behind(words::FIRST_VALUE),
+    );
+    before.is_some_and(|before| before.ends_with(tag))
+        && behind.is_some_and(|behind| behind.starts_with(tag))
 }
 
 /// Demands that a mark that ends answers has its partner before them, if the template writes it.
@@ -252,6 +272,12 @@ fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
             .rfind(token)
             .map_or(0, |at| before.len() - at - token.len());
         if gap > LONGEST || token.contains('/') || closes.contains(&Some(token)) {
+            continue;
+        }
+        // Behind a turn without an end stands what opens the next turn.
+        let opens = control_tokens_in(turns.before(words::USER).unwrap_or_default()).next_back();
+        let opens_next = opens == Some(token) && behind.matches(token).count() == 1;
+        if opens_next || is_quote(&prober.see(CALL), token) {
             continue;
         }
         // `<<SYS>>` has one more sign on each side.

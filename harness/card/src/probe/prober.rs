@@ -501,7 +501,9 @@ impl<'t> Prober<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::catalogue::{MISSING_ANSWER, NULL_ANSWER, SYSTEM_USER, TOOLS, TWO_USERS};
+    use crate::probe::catalogue::{
+        MISSING_ANSWER, NULL_ANSWER, SYSTEM_TURNS, SYSTEM_USER, TOOLS, TWO_USERS,
+    };
     use crate::probe::counting_engine::CountingEngine;
     use rolecall_front::engines::Engines;
 
@@ -522,9 +524,9 @@ mod tests {
         let output = Outcome::Exceeded {
             limit: Limit::Output,
         };
-        let probes = [TWO_USERS, SYSTEM_USER, TOOLS, CALL_RESULT];
+        let probes = [TWO_USERS, SYSTEM_USER, TOOLS, CALL_RESULT, SYSTEM_TURNS];
         let (count, outcomes) = limit("{{ 'x' * 300000 }}", &probes);
-        assert_eq!((count, outcomes), (MOST_EXCEEDED, vec![output.clone(); 4]));
+        assert_eq!((count, outcomes), (MOST_EXCEEDED, vec![output.clone(); 5]));
         // A template that exceeds the limits in some conversations only still renders the others.
         let source =
             "{{ messages[0].content }}{% if messages | length > 1 %}{{ 'x' * 300000 }}{% endif %}";
