@@ -423,7 +423,8 @@ fn a_card_with_defects_says_where_more_is_told() {
     folder.write("bad.jinja", "{{ messages[0].content }}");
     folder.write(
         "good.jinja",
-        "{% for message in messages %}<{{ message.role }}>{{ message.content }}</s>{% endfor %}",
+        "{% for message in messages %}<{{ message.role }}>{{ message.content }}</s>{% endfor %}\
+         {{ '<assistant>' if add_generation_prompt }}",
     );
     for (name, is_told) in [("bad.jinja", true), ("good.jinja", false)] {
         let said = folder.rolecall(&["check", name]).stdout();

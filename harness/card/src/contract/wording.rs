@@ -7,7 +7,7 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::tokens::control_tokens;
+use super::tokens::{control_tokens, control_tokens_in};
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_TURN_USER, IMAGE, PARALLEL, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS,
     TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER, USER_ASSISTANT_USER,
@@ -262,6 +262,7 @@ const INDENTATION: &str = "   ";
 /// Whether a text begins with a line break and an indentation, and behind it stands a token, or
 /// nothing. A message in JSON or YAML may be indented on purpose.
 fn is_indentation(text: &str) -> bool {
+    let text = behind_tokens(text);
     let rest = text.trim_start();
     let gap = &text[..text.len() - rest.len()];
     let line = gap.rsplit('\n').next().unwrap_or_default();
@@ -274,6 +275,17 @@ fn is_indentation(text: &str) -> bool {
             .split('\n')
             .skip(1)
             .any(|line| line.starts_with(INDENTATION) && gap.matches('\n').count() > 1)
+}
+
+/// A text without the tokens with which it begins: those that close the turn before it.
+fn behind_tokens(mut text: &str) -> &str {
+    while let Some(rest) = control_tokens_in(text)
+        .next()
+        .and_then(|token| text.strip_prefix(token))
+    {
+        text = rest;
+    }
+    text
 }
 
 /// Whether a text ends with tokens on an indented line.
