@@ -311,7 +311,7 @@ fn opening_before<'s>(seen: &'s ProbeOutcome, word: &str) -> Option<(&'s str, &'
 /// The same white space stands between an opening and a text in all conversations.
 fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let mut known: Vec<(String, String)> = Vec::new();
-    let probes = [
+    let conversations = [
         USER,
         USER_ASSISTANT_USER,
         SYSTEM_USER,
@@ -321,7 +321,7 @@ fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
         OTHER_QUESTION,
         CALL_TURN_USER,
     ];
-    for probe in probes {
+    for probe in conversations {
         let seen = prober.see(probe);
         for word in [words::SYSTEM, words::USER, words::SECOND_USER] {
             let Some((token, gap)) = opening_before(&seen, word) else {

@@ -246,6 +246,9 @@ fn marks_of_media(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
+/// The name of a role, and a line break, may stand between an opening and its text.
+const LONGEST: usize = 24;
+
 /// Demands that not the same tag stands before a text and behind it. A token that closes turns does,
 /// where turns begin with plain words.
 fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
@@ -262,8 +265,6 @@ fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
         let (Some(before), Some(behind)) = (seen.before(word), seen.behind(word)) else {
             continue;
         };
-        /// The name of a role, and a line break, may stand between an opening and its text.
-        const LONGEST: usize = 24;
         let behind = behind.trim_start();
         let Some(token) = control_tokens_in(before).next_back() else {
             continue;

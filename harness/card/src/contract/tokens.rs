@@ -181,7 +181,7 @@ fn by_kind(prober: &Prober<'_>, texts: &[&str]) -> String {
     of_kind.collect::<Vec<_>>().join("; ")
 }
 
-/// Tokens that no other form has: those of MiniMax.
+/// Tokens that no other form has: those of `MiniMax`.
 const UNUSUAL: [&str; 5] = ["]~b]", "[e~[", "]~!b[", "]!p~[", "]!d~["];
 
 /// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without

@@ -319,8 +319,8 @@ fn stops_of_the_modelfile(tally: &mut Tally, prober: &Prober<'_>) {
     if stops.is_empty() {
         return;
     }
-    let probes = [SYSTEM_TURNS, TWO_TURNS, CALL_RESULT];
-    let is_written = probes.iter().any(|probe| {
+    let conversations = [SYSTEM_TURNS, TWO_TURNS, CALL_RESULT];
+    let is_written = conversations.iter().any(|probe| {
         let seen = prober.see(*probe);
         let text = seen.text().unwrap_or_default();
         stops.iter().any(|stop| text.contains(stop.trim()))
