@@ -118,7 +118,7 @@ pub(super) fn departures(comparison: &Comparison) -> String {
     let [base, own] = [&comparison.sides[0], &comparison.sides[1]].map(|side| shown(side));
     let groups = comparison.differences();
     if groups.is_empty() {
-        return format!("{own} gives every prompt that {base} gives");
+        return format!("{own} gives every prompt of {base} that was asked for");
     }
     let count = |is_so: &dyn Fn(&CaseGroup) -> bool| groups.iter().filter(|one| is_so(one)).count();
     let of = |name: &str| {

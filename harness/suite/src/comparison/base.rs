@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rolecall_model::{Outcome, OutcomeKind};
+
 use super::cards::FindingChange;
 use super::gathered::{CaseGroup, Comparison, Member};
 use super::meaning::Meaning;
@@ -10,6 +12,12 @@ use crate::known_difference::KnownDifference;
 fn is_of_contract(known: &KnownDifference, group: &CaseGroup) -> bool {
     let meaning = group.meaning.as_ref();
     meaning.is_some_and(|meaning| meaning.contracts().contains(&known.text.as_str()))
+}
+
+/// Whether the base gives a prompt and the template does not. That mends nothing.
+fn is_lost(group: &CaseGroup) -> bool {
+    let [base, own] = group.outcomes.each_ref().map(Outcome::kind);
+    base == OutcomeKind::Rendered && own != OutcomeKind::Rendered
 }
 
 impl Comparison {
@@ -33,7 +41,10 @@ impl Comparison {
                     }
                 });
                 let found = found.into_iter().flatten();
-                let shows = |change: &&FindingChange| change.is_shown_by(&member.case);
+                let shows = |change: &&FindingChange| {
+                    let is_better = !mended || change.holds_elsewhere;
+                    is_better && change.is_shown_by(&member.case)
+                };
                 let ids = found.filter(shows).map(|change| change.contract.id);
                 ids.collect::<Vec<_>>()
             };
@@ -48,7 +59,7 @@ impl Comparison {
             );
             group.meaning = Some(if !broken.is_empty() {
                 Meaning::Breaks(broken)
-            } else if !mended.is_empty() {
+            } else if !mended.is_empty() && !is_lost(group) {
                 Meaning::Mends(mended)
             } else {
                 Meaning::Differs
@@ -152,6 +163,22 @@ mod tests {
             differs.iter().all(|meaning| *meaning == "differs"),
             "{differs:?}"
         );
+    }
+
+    /// What the base gets wrong is not better if the template gives no prompt at all any more.
+    #[test]
+    fn a_prompt_that_is_gone_mends_nothing() {
+        let bad = GOOD.replace("{{ m.content }}", "{{ m.content | trim }}");
+        let gone = format!("{{{{ raise_exception('Out of order.') }}}}{bad}");
+        let mut comparison = compared(&bad, &gone);
+        let _ = comparison.held_to_base(&[]);
+        let groups = comparison.differences();
+        let is_mend = |group: &CaseGroup| matches!(group.meaning, Some(Meaning::Mends(_)));
+        assert!(
+            !groups.is_empty() && !groups.iter().any(is_mend),
+            "{groups:?}"
+        );
+        assert!(comparison.departs());
     }
 
     #[test]

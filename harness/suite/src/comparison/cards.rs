@@ -3,7 +3,7 @@
 use rolecall_base::transcript::encode_char;
 use rolecall_card::capability::{Capabilities, GenerationPrompt};
 use rolecall_card::card::Card;
-use rolecall_card::contract::{Contract, Finding, Severity};
+use rolecall_card::contract::{Contract, Finding, Judgement, Severity};
 use rolecall_card::probe::{Content, Requirement};
 
 /// How the report card of B differs from that of A.
@@ -28,6 +28,9 @@ pub struct FindingChange {
     pub what: String,
     /// Whether it is broken only where no application stands before the template.
     pub is_raw_only: bool,
+    /// Whether the contract holds for the other side. It may also not apply there, because what it
+    /// is about is gone.
+    pub holds_elsewhere: bool,
     /// The probes that show it.
     probes: Vec<&'static str>,
 }
@@ -81,8 +84,8 @@ impl CardChange {
     pub fn between(a: &Card, b: &Card) -> CardChange {
         let [old, new] = [a, b].map(broken);
         CardChange {
-            broken: without(&new, &old),
-            mended: without(&old, &new),
+            broken: without(&new, &old, a),
+            mended: without(&old, &new, b),
             capabilities: capabilities(&a.capabilities, &b.capabilities),
         }
     }
@@ -103,6 +106,7 @@ fn broken(card: &Card) -> Vec<FindingChange> {
             .first()
             .map_or_else(String::new, |first| first.what.clone()),
         is_raw_only,
+        holds_elsewhere: false,
         probes: finding
             .evidence()
             .iter()
@@ -117,8 +121,14 @@ fn broken(card: &Card) -> Vec<FindingChange> {
     broken.chain(alone).collect()
 }
 
-/// The changes that are in one list and not in the other.
-fn without(list: &[FindingChange], other: &[FindingChange]) -> Vec<FindingChange> {
+/// The changes that are in one list and not in the other, whose card is given.
+fn without(list: &[FindingChange], other: &[FindingChange], card: &Card) -> Vec<FindingChange> {
+    let holds = |change: &FindingChange| {
+        let mut findings = card.findings.iter();
+        findings.any(|finding| {
+            finding.contract == change.contract && finding.judgement == Judgement::Holds
+        })
+    };
     let is_there = |change: &FindingChange| {
         let mut other = other.iter();
         other.any(|known| {
@@ -127,7 +137,11 @@ fn without(list: &[FindingChange], other: &[FindingChange]) -> Vec<FindingChange
         })
     };
     let left = list.iter().filter(|change| !is_there(change));
-    left.cloned().collect()
+    left.map(|change| FindingChange {
+        holds_elsewhere: holds(change),
+        ..change.clone()
+    })
+    .collect()
 }
 
 fn capabilities(a: &Capabilities, b: &Capabilities) -> Vec<CapabilityChange> {
