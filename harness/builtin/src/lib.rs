@@ -342,7 +342,7 @@ mod tests {
             assert_eq!(fs::read(&file).unwrap(), b"a");
             assert!(!folder.join("snapshots/b.snap").exists());
         }
-        // What runs the references makes files of its own.
+        // The programs that run the references write files of their own into the folder.
         fs::write(folder.join("scripts/made"), "").unwrap();
         let again = unpacked_by(|_| unreachable!("it is there"), cache.path());
         assert_eq!(again.unwrap(), folder);

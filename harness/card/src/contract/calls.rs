@@ -161,7 +161,7 @@ pub(super) static CALLS_AS_SHOWN: Contract = Contract {
 /// What a check of two texts says: nothing, that they agree, or what is wrong.
 type Check = Option<Option<String>>;
 
-/// The key of the arguments is the one that the instructions name.
+/// Compares the key under which a call has its arguments with the key in the instructions.
 fn key(said: &str, shown: &str) -> Check {
     const KEYS: [&str; 5] = ["arguments", "parameters", "args", "input", "kwargs"];
     static WRITTEN: LazyLock<Option<Regex>> =
@@ -182,7 +182,8 @@ fn key(said: &str, shown: &str) -> Check {
     }))
 }
 
-/// The white space within the tags of a call is that of the example in the instructions.
+/// Compares the white space around a call, between its tags, with that of the example in the
+/// instructions.
 fn gaps(said: &str, shown: &str) -> Check {
     static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"<(\w+)>").ok());
     for tag in TAG.as_ref()?.captures_iter(said) {
@@ -197,8 +198,8 @@ fn gaps(said: &str, shown: &str) -> Check {
         };
         return Some((written != expected).then(|| {
             format!(
-                "the white space between `<{tag}>`, a call and `</{tag}>` is not that of the \
-                 instructions"
+                "a call between `<{tag}>` and `</{tag}>` has other white space around it than the \
+                 example in the instructions"
             )
         }));
     }
@@ -225,7 +226,7 @@ fn gaps_around_object(text: &str) -> Option<([&str; 2], &str)> {
     is_object.then(|| ([&text[..start], &text[start + object.len()..]], object))
 }
 
-/// A text argument has quotes only if the example in the instructions has them.
+/// Compares the quotes around a text argument with those of the example in the instructions.
 fn quotes(said: &str, shown: &str) -> Check {
     static WRITTEN: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"<(\w+)[=\s][^<>]*zonequill"?>\s*("?)northquill"#).ok());
@@ -236,8 +237,21 @@ fn quotes(said: &str, shown: &str) -> Check {
         .captures(shown)
         .filter(|found| !found[0].contains("quill"))?;
     Some((&example[1] != quote).then(|| {
-        "a text argument of a call has quotes, and that of the instructions has none".to_owned()
+        format!(
+            "a text argument of a call {}, and the example in the instructions {}",
+            quoted(quote),
+            quoted(&example[1])
+        )
     }))
+}
+
+/// Whether there is a quote, in words.
+fn quoted(quote: &str) -> &'static str {
+    if quote.is_empty() {
+        "has no quotes"
+    } else {
+        "has quotes"
+    }
 }
 
 #[cfg(test)]

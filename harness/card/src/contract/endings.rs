@@ -50,16 +50,9 @@ fn begins_alike(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// The text between two words.
-fn between<'s>(seen: &'s ProbeOutcome, first: &str, second: &str) -> Option<&'s str> {
-    let from = seen.find(first)?.end;
-    let until = seen.find(second)?.start;
-    seen.text()?.get(from..until)
-}
-
 /// The control tokens between two words.
 fn tokens_between<'s>(seen: &'s ProbeOutcome, first: &str, second: &str) -> Option<Vec<&'s str>> {
-    Some(control_tokens_in(between(seen, first, second)?).collect())
+    Some(control_tokens_in(seen.between(first, second)?).collect())
 }
 
 /// The token that closes turns, and the one that opens them.
@@ -90,8 +83,8 @@ impl TurnTokens {
         (is_alike && closing != opening && plain.iter().all(holds)).then_some(tokens)
     }
 
-    /// Where turns do not alternate behind the first message or document: one is opened before the last one is
-    /// closed, or a text stands between two turns.
+    /// The first place, behind the first message or document, where the tokens do not alternate. Either
+    /// a turn is opened before the last one is closed, or a text stands between two turns.
     fn fault(&self, seen: &ProbeOutcome) -> Option<(String, Range<usize>)> {
         let text = seen.text()?;
         let said = [words::SYSTEM, words::DOCUMENT, words::USER];
@@ -130,8 +123,8 @@ impl TurnTokens {
     }
 }
 
-/// Whether a text ends with something that a turn holds: a word of a message, a tag or a bracket. A
-/// call may end with a token of its own.
+/// Whether a text ends with something that a turn holds: a word of a message, a tag or a bracket. It
+/// does not if the last call ends with a token of its own.
 fn is_content(text: &str) -> bool {
     let text = text.trim_end();
     let is_closing_tag = text.ends_with('>')
@@ -147,7 +140,7 @@ fn is_content(text: &str) -> bool {
 }
 
 /// The conversations in which turns have to alternate.
-const EVERYWHERE: [Probe; 26] = [
+const EVERYWHERE: [Probe; 30] = [
     USER_ASSISTANT_USER,
     SYSTEM_USER,
     SYSTEM_USER_ASSISTANT,
@@ -174,19 +167,17 @@ const EVERYWHERE: [Probe; 26] = [
     REASONED_LOOP,
     REASONED_TURN_USER,
     DOCUMENT,
+    DOCUMENT_TURN,
+    SYSTEM_DOCUMENT,
+    SYSTEM_DOCUMENT_TOOLS,
+    DOCUMENT_TOOLS_TURN,
 ];
 
 fn turns_alternate(tally: &mut Tally, prober: &Prober<'_>) {
     let Some(tokens) = TurnTokens::of(prober) else {
         return;
     };
-    let documents = [
-        DOCUMENT_TURN,
-        SYSTEM_DOCUMENT,
-        SYSTEM_DOCUMENT_TOOLS,
-        DOCUMENT_TOOLS_TURN,
-    ];
-    for probe in EVERYWHERE.into_iter().chain(documents) {
+    for probe in EVERYWHERE {
         let seen = prober.see(probe);
         // What is lost is reported elsewhere.
         let has_results = seen.asked.messages.iter().any(|one| one["role"] == "tool");
@@ -270,7 +261,8 @@ fn calls_end_as_answers(tally: &mut Tally, prober: &Prober<'_>) {
     });
 }
 
-/// What stands right behind a question stands there also with a system message, tools or documents.
+/// If a token stands right behind a plain question, it also stands there in conversations with a
+/// system message, with tools or with documents.
 fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let behind = |seen: &ProbeOutcome| -> Option<String> {
         Some(seen.behind(words::USER)?.trim_start().to_owned())

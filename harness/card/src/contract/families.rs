@@ -9,7 +9,7 @@ use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::probe::catalogue::TWO_TURNS_USER_CLOSED;
-use crate::probe::{ProbeOutcome, words};
+use crate::probe::words;
 
 pub(super) static FAMILY_JOINTS: Contract = Contract {
     id: "family-joints",
@@ -34,7 +34,7 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
             (words::ASSISTANT, words::SECOND_USER),
             (words::SECOND_ASSISTANT, words::THIRD_USER),
         ] {
-            let Some(between) = between(&seen, first, second) else {
+            let Some(between) = seen.between(first, second) else {
                 continue;
             };
             for joint in joints(between) {
@@ -63,7 +63,7 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
     },
 };
 
-/// Two tokens, or a token and a text, with what stands between them.
+/// The white space between two tokens, or between a token and the text behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Joint<'s> {
     before: &'s str,
@@ -89,11 +89,6 @@ const fn joint(before: &'static str, behind: &'static str, gap: &'static str) ->
         behind,
         gap,
     }
-}
-
-fn between<'s>(seen: &'s ProbeOutcome, first: &str, second: &str) -> Option<&'s str> {
-    seen.text()?
-        .get(seen.find(first)?.end..seen.find(second)?.start)
 }
 
 /// The joints in a text that ends where a message begins.

@@ -473,7 +473,7 @@ pub(super) static REASONING_KEPT: Contract = Contract {
                 Evidence::one(what, &seen)
             });
         }
-        // No model is trained to see old thoughts, and not those of its own turn.
+        // No model was trained with the thoughts of old turns and without those of its own turn.
         let calls = capabilities.tool_calls.single.is_kept();
         for (old, new) in [
             (REASONED_USER, REASONED_CALL),

@@ -207,13 +207,10 @@ fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
         ),
     ] {
         let seen = prober.see(probe);
-        let (Some(from), Some(until)) = (seen.find(first), seen.find(second)) else {
+        let (Some(from), Some(between)) = (seen.find(first), seen.between(first, second)) else {
             continue;
         };
-        let between = seen.text().and_then(|text| text.get(from.end..until.start));
-        let at = between
-            .and_then(|text| text.find("}{"))
-            .map(|at| from.end + at);
+        let at = between.find("}{").map(|at| from.end + at);
         tally.demand(at.is_none(), || {
             let what = format!("{what} touch, as in `}}{{`");
             Evidence::one(what, &seen).at(at.map(|at| at..at + 2))

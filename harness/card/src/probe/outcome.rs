@@ -110,6 +110,12 @@ impl ProbeOutcome {
         self.text().map(|text| &text[..start])
     }
 
+    /// The text between two words, each at its first place.
+    pub(crate) fn between(&self, first: &str, second: &str) -> Option<&str> {
+        let (from, until) = (self.find(first)?.end, self.find(second)?.start);
+        self.text()?.get(from..until)
+    }
+
     /// The refusal in a few words, with the message of the template or of the engine.
     pub fn refusal(&self) -> String {
         let words = self.outcome.text().trim();
