@@ -84,10 +84,6 @@ pub(crate) fn by_hand(template: &Template) -> Option<ByHand> {
 
 /// The command that copies a file into the current folder and fixes the copy.
 fn copy(path: &Path) -> String {
-    let quoted = |text: &str| {
-        let quoted = shlex::try_quote(text);
-        quoted.map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
-    };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A file of Ollama's has no ending.
     let name = if name.ends_with(".jinja") {
@@ -95,10 +91,10 @@ fn copy(path: &Path) -> String {
     } else {
         "chat_template.jinja".to_owned()
     };
-    let check = invocation::command(&format!("check {} --fix", quoted(&name)));
+    let check = invocation::command(&format!("check {} --fix", invocation::word(&name)));
     let program = if cfg!(windows) { "copy" } else { "cp" };
-    let path = quoted(&path.to_string_lossy());
-    format!("{program} {path} {} && {check}", quoted(&name))
+    let path = invocation::word(&path.to_string_lossy());
+    format!("{program} {path} {} && {check}", invocation::word(&name))
 }
 
 /// Whose a file is that other programs keep: they expect it as it was fetched.
