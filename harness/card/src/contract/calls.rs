@@ -78,7 +78,7 @@ fn odd_brackets(said: &str) -> Option<String> {
 }
 
 /// The place of the first JSON with a value of the call that is no JSON, and why.
-fn unread_json(said: &str) -> Option<(usize, String)> {
+pub(super) fn unread_json(said: &str) -> Option<(usize, String)> {
     let starts = said.match_indices(['[', '{']).map(|(at, _)| at);
     let mut json = starts.filter(|at| {
         let rest = &said[*at..];

@@ -3,6 +3,7 @@
 use rolecall_model::Dialect;
 
 use super::definition::Contract;
+use super::endings::{shown, spelt};
 use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
 use super::severity::Severity;
@@ -125,8 +126,17 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
     page: include_str!("pages/finished-turn-continues.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
+        let closing = end_of_answers(prober);
         for answered in ANSWERED {
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
+            let is_closed = closing.as_deref().is_some_and(|closing| {
+                let mut text = open.text().into_iter();
+                text.any(|text| text.trim_end().ends_with(closing))
+            });
+            if answered.open == CALL_WITH_TEXT && is_closed {
+                tally.skip("open-model-turn reports that no turn is open behind the result");
+                continue;
+            }
             let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
             if prober.dialect() == Dialect::Jinja && is_lost && finished.text().is_some() {
                 tally.skip("messages-kept reports that the system message is lost");
@@ -136,7 +146,15 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
                 Some(name) => {
                     format!("{name} is not in the prompt any more when the answer is there")
                 }
-                None => format!("the answer does not continue the prompt: {}", open.about),
+                None => match other_break(&open, &finished) {
+                    Some((prompt, answer)) => format!(
+                        "the prompt ends with {}, and answers stand behind {}: {}",
+                        shown(prompt),
+                        spelt(answer),
+                        open.about
+                    ),
+                    None => format!("the answer does not continue the prompt: {}", open.about),
+                },
             };
             let until = open.text().map_or(0, str::len);
             continues(
@@ -152,6 +170,20 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// The white space at the end of a prompt, and the white space there before the answer, if they
+/// differ and nothing before them does.
+fn other_break<'o>(
+    open: &'o ProbeOutcome,
+    finished: &'o ProbeOutcome,
+) -> Option<(&'o str, &'o str)> {
+    let text = open.text()?;
+    let stem = text.trim_end();
+    let behind = finished.text()?.strip_prefix(stem)?;
+    let gap = &behind[..behind.len() - behind.trim_start().len()];
+    let end = &text[stem.len()..];
+    (!end.is_empty() && !behind.starts_with(end)).then_some((end, gap))
+}
 
 /// What the first prompt has and the second has not, in words.
 fn gone(first: &ProbeOutcome, second: &ProbeOutcome) -> Option<&'static str> {
@@ -182,7 +214,10 @@ fn lacks_no_line_break(
     };
     if let Some(gap) = before.strip_prefix(one) {
         let is_break = gap.contains('\n') && gap.trim().is_empty();
-        let severity = if is_for_glm(one) {
+        let ends_with_mark = marks(one).next_back();
+        let ends_with_mark = ends_with_mark.is_some_and(|(at, mark)| at + mark.len == one.len());
+        // Behind a mark of thoughts, the model writes the line break itself.
+        let severity = if is_for_glm(one) || ends_with_mark {
             Severity::Note
         } else {
             Severity::Warning

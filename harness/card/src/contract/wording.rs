@@ -3,6 +3,7 @@
 
 use rolecall_model::Dialect;
 
+use super::calls::unread_json;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
@@ -211,6 +212,11 @@ fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
             continue;
         };
         let at = between.find("}{").map(|at| from.end + at);
+        let mut said = seen.behind(words::USER).into_iter();
+        if at.is_some() && probe == PARALLEL && said.any(|said| unread_json(said).is_some()) {
+            tally.skip("calls-whole reports that the calls cannot be read");
+            continue;
+        }
         tally.demand(at.is_none(), || {
             let what = format!("{what} touch, as in `}}{{`");
             Evidence::one(what, &seen).at(at.map(|at| at..at + 2))
@@ -256,8 +262,9 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
 /// How many blanks in a row make an indentation.
 const INDENTATION: &str = "   ";
 
-/// Whether a text begins with a line break and an indentation, and behind it stands a token, or
-/// nothing. A message in JSON or YAML may be indented on purpose.
+/// Whether a text begins with an indentation, and behind it stands a token, or nothing. There is no
+/// line break before the indentation if `trim_blocks` removed it. A message in JSON or YAML may be
+/// indented on purpose.
 fn is_indentation(text: &str) -> bool {
     let text = behind_tokens(text);
     let rest = text.trim_start();
@@ -267,7 +274,7 @@ fn is_indentation(text: &str) -> bool {
         .first()
         .is_some_and(|token| rest.starts_with(token.as_str()))
         || rest.starts_with("</");
-    gap.contains('\n') && line.starts_with(INDENTATION) && is_token
+    line.starts_with(INDENTATION) && is_token
         || gap
             .split('\n')
             .skip(1)
