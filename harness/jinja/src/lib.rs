@@ -467,8 +467,3 @@ mod tests {
         assert_eq!(shared.strong_count(), 0);
     }
 }
-
-/// The example of the page about engines.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/engines.md")]
-struct Readme;

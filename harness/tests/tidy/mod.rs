@@ -17,12 +17,14 @@ use self::order::{circle, upwards};
 use crate::scratch;
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 20] = [
+const CRATES: [&str; 23] = [
     "model",
     "jinja",
     "minijinja",
     "go",
     "front",
+    "embed",
+    "c",
     "base",
     "http",
     "source",
@@ -30,6 +32,7 @@ const CRATES: [&str; 20] = [
     "protocol",
     "servers",
     "card",
+    "node",
     "tokens",
     "suite",
     "report",

@@ -1,0 +1,30 @@
+//! Rolecall's engines for programs in other languages. Templates and conversations come as JSON
+//! texts, because JSON keeps what a template sees: the order of keys, nulls, and every digit of a
+//! number.
+//!
+//! A [`ChatTemplate`] is compiled once. Several threads may render with it at once. Every render
+//! ends in an [`Answer`]: a prompt, or the reason why there is none. No template and no
+//! conversation makes a call panic.
+//!
+//! The modules are listed in the order in which they build on each other; each one uses only those
+//! above it.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod answer;
+
+mod fields;
+
+mod conversation;
+
+mod options;
+
+pub mod chat_template;
+
+pub use answer::{Answer, AnswerKind};
+pub use chat_template::ChatTemplate;
+
+/// The examples of the page about other programs.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+struct Page;

@@ -1,0 +1,44 @@
+//! Report cards as `rolecall check --format json` prints them.
+
+use rolecall_card::card::{Card, Examiner};
+use rolecall_card::contract::{self, Contract};
+use rolecall_card::tokenizer::Tokenizer;
+use rolecall_embed::Answer;
+use rolecall_front::engines::Engines;
+use rolecall_model::Template;
+use rolecall_model::guard::{catch, on_large_stack};
+use serde_json::json;
+
+/// The version of this format, as in the results of the command.
+const VERSION: u32 = 1;
+
+/// The document with the card of a template. If contracts are named, it has only findings about
+/// these. An error if there is no such contract.
+pub(crate) fn document(template: &Template, select: &[String]) -> Result<String, Answer> {
+    let select = select.iter().map(|id| {
+        let unknown = || Answer::invalid(format!("no contract is named `{id}`"));
+        contract::by_id(id).ok_or_else(unknown)
+    });
+    let select: Vec<&'static Contract> = select.collect::<Result<_, _>>()?;
+    let mut card = on_large_stack(|| catch(|| examined(template)))
+        .map_err(Answer::crashed)?
+        .ok_or_else(|| Answer::invalid("no engine renders this dialect"))?;
+    // No contract says more about a template that cannot be read, whichever the user chose.
+    if !select.is_empty() && card.syntax_error.is_none() {
+        let is_asked = |contract: &'static Contract| select.contains(&contract);
+        card.findings.retain(|finding| is_asked(finding.contract));
+        card.without_front
+            .retain(|finding| is_asked(finding.contract));
+    }
+    Ok(json!({"rolecall": VERSION, "cards": [card]}).to_string())
+}
+
+/// The card of a template. None if no engine renders its dialect.
+fn examined(template: &Template) -> Option<Card> {
+    let engines = Engines::default();
+    let engine = engines.for_dialect(template.dialect)?;
+    // Of the files of a vocabulary, this crate reads only GGUF.
+    let gguf = template.vocabulary.first();
+    let tokenizer = gguf.and_then(|file| Tokenizer::of_gguf(file).ok()?);
+    Some(Examiner::default().examine(engine, template, tokenizer.as_ref()))
+}
