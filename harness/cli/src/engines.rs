@@ -20,6 +20,7 @@ use crate::args::RenderingArguments;
 use crate::failure::Failure;
 use crate::home;
 use crate::limits::ChosenLimits;
+use crate::program;
 use crate::trust::{self, is_own_checkout};
 
 /// The engines that have a new name: the old name, and the present one.
@@ -310,16 +311,8 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
 /// The command line that runs one of this program's engines in a process of its own. If the engine
 /// takes too much memory, only that process ends.
 fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))?;
-    let words = [
-        &program.to_string_lossy(),
-        "serve",
-        name,
-        "--limits",
-        &limits.of_render(),
-    ];
-    Ok(words.map(str::to_owned).to_vec())
+    program::again(&["serve", name, "--limits", &limits.of_render()])
+        .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))
 }
 
 /// Starts a reference if it is installed in the right versions.

@@ -1,7 +1,6 @@
 //! How a command ends, and its messages on standard error.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rolecall::invocation;
@@ -69,13 +68,14 @@ impl Failure {
     }
 }
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> ExitCode {
-        ExitCode::from(match status {
+impl Status {
+    /// The exit code of the command.
+    pub(crate) fn code(self) -> u8 {
+        match self {
             Status::Fine => 0,
             Status::Nonconforming => 1,
             Status::BadInput => 2,
-        })
+        }
     }
 }
 

@@ -168,8 +168,16 @@ fn of_source(layout: &Layout, path: &Path) -> Option<OwnTemplate> {
     of(&folder).map(|name| OwnTemplate { name, file })
 }
 
-/// Loads the named templates, or the suite's own if none is named, and no cases.
+/// Loads the named templates, or the suite's own if none is named, and no cases. Reports notes on
+/// the sources on standard error.
 pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
+    let suite = find_templates(named, set)?;
+    problems::write_notes(&mut clean::messages(), &suite.notes)?;
+    Ok(suite)
+}
+
+/// Loads as [`load_templates`] does, and reports nothing.
+pub(crate) fn find_templates(named: &[PathBuf], set: &SetArguments) -> Result<Suite, Failure> {
     let layout = home::layout()?;
     let (own, places) = own_and_places(&layout, named);
     let mut suite = if own.is_empty() || !places.is_empty() {
@@ -203,7 +211,6 @@ pub(crate) fn load_templates(named: &[PathBuf], set: &SetArguments) -> Result<Su
         }
     }
     suite.add_templates(of_suite);
-    problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
 }
 

@@ -8,6 +8,8 @@
 mod failure;
 mod limits;
 
+mod program;
+
 mod cache;
 
 mod surroundings;
@@ -50,6 +52,8 @@ mod cards;
 mod fixing;
 mod likeness;
 
+pub mod library;
+
 mod commands;
 
 mod watch;
@@ -66,6 +70,8 @@ use rolecall::problem::shown;
 use rolecall::protocol;
 use rolecall::report::clean;
 use rolecall_model::guard;
+
+pub use program::Started;
 
 use failure::{Failure, Status, complain};
 use output::Sink;
@@ -88,8 +94,8 @@ fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
 }
 
 /// Prints what the parser of the arguments says: help, the version, or what is wrong with them.
-fn answer(error: &clap::Error) -> ExitCode {
-    let mut arguments = std::env::args_os();
+fn answer(error: &clap::Error) -> u8 {
+    let mut arguments = program::arguments().into_iter();
     let meant = meant(error);
     let printed = if arguments.any(|one| one.to_string_lossy().contains(is_obeyed)) {
         // It may repeat an argument, and that may be the name of a file that somebody else chose.
@@ -104,9 +110,9 @@ fn answer(error: &clap::Error) -> ExitCode {
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             complain(&Failure::Output(error).to_string());
-            ExitCode::from(2)
+            2
         }
-        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        _ => u8::try_from(error.exit_code()).unwrap_or(2),
     }
 }
 
@@ -136,37 +142,44 @@ fn start_readers() {
 
 /// Runs the command that this process's arguments name.
 pub fn main() -> ExitCode {
+    ExitCode::from(run(Started::as_process()))
+}
+
+/// Runs a command, once in a process, and returns its exit code.
+pub fn run(started: Started) -> u8 {
     guard::keep_quiet();
     start_readers();
-    if let Ok(program) = std::env::current_exe() {
-        let program = program.to_string_lossy().into_owned();
-        protocol::watch_with(vec![program, "watch-groups".to_owned()]);
+    program::set(started);
+    if let Ok(words) = program::again(&["watch-groups"]) {
+        protocol::watch_with(words);
     }
-    CompleteEnv::with_factory(args::Arguments::command)
-        .var(completion::VARIABLE)
-        .complete();
-    let arguments = match args::Arguments::try_parse() {
+    let folder = std::env::current_dir().ok();
+    let complete = CompleteEnv::with_factory(args::Arguments::command).var(completion::VARIABLE);
+    match complete.try_complete(program::arguments(), folder.as_deref()) {
+        Ok(false) => {}
+        Ok(true) => return 0,
+        Err(error) => return answer(&error),
+    }
+    let arguments = match args::Arguments::try_parse_from(program::arguments()) {
         Ok(arguments) => arguments,
         Err(error) => return answer(&error),
     };
-    if let Ok(folder) = std::env::current_dir() {
+    if let Some(folder) = folder {
         invocation::set(Site::of(&folder));
         invocation::set_reference_check(home::has_references);
     }
     match execute(&arguments) {
         Ok(Status::BadInput) => {
             failure::complain_of_input();
-            Status::BadInput.into()
+            Status::BadInput.code()
         }
-        Ok(status) => status.into(),
+        Ok(status) => status.code(),
         // The program that asked is gone. A command with a result of its own does not end here: it
         // ends as it would with a reader.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::from(CLOSED_PIPE)
-        }
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED_PIPE,
         Err(failure) => {
             complain(&failure.to_string());
-            ExitCode::from(2)
+            2
         }
     }
 }

@@ -249,30 +249,8 @@ fn compare_one(
             .flat_map(|known| known.tokens.clone()),
     );
     let sides = [base.text.clone(), own.name.to_string()];
-    let mut comparison = Comparison::new(SideKind::Templates, sides).with_tokens(tokens);
-    comparison.render(
-        [runner, runner],
-        [pairs_of(&other, twin), pairs_of(suite, own)],
-    );
-    let both = [twin.clone(), own.clone()];
-    let (tokenizers, problems) = setup::tokenizers(&both);
-    if !problems.is_empty() {
-        return Err(Failure::Problems(problems));
-    }
-    let cards = runner.examine(&both, &tokenizers).results;
-    if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
-        pairing.card = Some(CardChange::between(one, other));
-    }
-    let engines = both
-        .each_ref()
-        .map(|template| runner.engine(template.dialect));
-    if let [Some(one), Some(other)] = engines {
-        let [a, b] = &both;
-        for probe in probes_beside([one, other], [a, b]) {
-            comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
-        }
-    }
-    let mut comparison = comparison.sorted();
+    let comparison = Comparison::new(SideKind::Templates, sides).with_tokens(tokens);
+    let mut comparison = beside(runner, comparison, [(&other, twin), (suite, own)])?;
     let known = base.configured.as_ref();
     let differs = known.map_or(&[][..], |known| known.differs.as_slice());
     let stale = comparison.held_to_base(differs);
@@ -295,6 +273,38 @@ fn compare_one(
         stale: stale.collect(),
         comparison,
     })
+}
+
+/// Compares a template with its base, which comes first: in the cases of their suites, by their
+/// report cards, and in probes.
+pub(crate) fn beside(
+    runner: &Runner<'_>,
+    mut comparison: Comparison,
+    sides: [(&Suite, &Template); 2],
+) -> Result<Comparison, Failure> {
+    comparison.render(
+        [runner, runner],
+        sides.map(|(suite, template)| pairs_of(suite, template)),
+    );
+    let both = sides.map(|(_, template)| template.clone());
+    let (tokenizers, problems) = setup::tokenizers(&both);
+    if !problems.is_empty() {
+        return Err(Failure::Problems(problems));
+    }
+    let cards = runner.examine(&both, &tokenizers).results;
+    if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
+        pairing.card = Some(CardChange::between(one, other));
+    }
+    let engines = both
+        .each_ref()
+        .map(|template| runner.engine(template.dialect));
+    if let [Some(one), Some(other)] = engines {
+        let [a, b] = &both;
+        for probe in probes_beside([one, other], [a, b]) {
+            comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
+        }
+    }
+    Ok(comparison.sorted())
 }
 
 /// Whether two templates are one: the same part of the same file.

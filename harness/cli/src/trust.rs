@@ -22,6 +22,7 @@ use rolecall::problem::Problem;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, tell};
+use crate::program;
 
 /// The file in the folder of the user's configuration.
 const FILE: &str = "trusted.json";
@@ -281,6 +282,6 @@ pub(crate) fn is_own_checkout(layout: &Layout) -> bool {
     let is_run_by_cargo = package.is_some_and(|package| {
         package == root || package.parent() == Some(root.join("harness").as_path())
     });
-    let program = std::env::current_exe().and_then(|program| program.canonicalize());
-    is_run_by_cargo || program.is_ok_and(|program| program.starts_with(root.join("target")))
+    let program = program::file().and_then(|program| program.canonicalize().ok());
+    is_run_by_cargo || program.is_some_and(|program| program.starts_with(root.join("target")))
 }

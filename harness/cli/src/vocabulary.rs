@@ -3,14 +3,14 @@
 use rolecall::{problem::Problem, tokenizer::Tokenizer};
 use rolecall_model::Template;
 
+#[cfg(feature = "tokens")]
+use crate::program;
+
 /// Reads the tokenizer of a template's model. A process of its own reads what is not a GGUF file.
 #[cfg(feature = "tokens")]
 pub(crate) fn read(template: &Template) -> Result<Option<Tokenizer>, Problem> {
-    match std::env::current_exe() {
-        Ok(program) => {
-            let program = program.to_string_lossy().into_owned();
-            rolecall_tokens::isolation::read(template, &[program, WORKER.to_owned()])
-        }
+    match program::again(&[WORKER]) {
+        Ok(words) => rolecall_tokens::isolation::read(template, &words),
         Err(_) => rolecall_tokens::read(template),
     }
 }

@@ -19,7 +19,7 @@ use notify::{RecursiveMode, Watcher as _};
 use rolecall::report::counted;
 
 use crate::failure::{Failure, Status, tell};
-use crate::home;
+use crate::{home, program};
 
 /// The option.
 const OPTION: &str = "--watch";
@@ -30,7 +30,7 @@ const QUIET: Duration = Duration::from_millis(100);
 /// Does the command of this process again and again, until the user ends it. Changes of `written`,
 /// which it writes itself, do not count.
 pub(crate) fn repeat(written: &[&Path]) -> Result<Status, Failure> {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let arguments: Vec<OsString> = program::arguments().into_iter().skip(1).collect();
     let arguments: Vec<OsString> = arguments.into_iter().filter(|one| one != OPTION).collect();
     if arguments.iter().any(|one| one == "-") {
         return Err(Failure::Request(format!(
@@ -38,7 +38,7 @@ pub(crate) fn repeat(written: &[&Path]) -> Result<Status, Failure> {
              file"
         )));
     }
-    let program = std::env::current_exe()?;
+    let words = program::again(&[])?;
     let watched = watched(&arguments)?;
     let written: Vec<PathBuf> = written.iter().map(|path| whole(path)).collect();
     let (sender, events) = mpsc::channel();
@@ -71,7 +71,12 @@ pub(crate) fn repeat(written: &[&Path]) -> Result<Status, Failure> {
         if std::io::stdout().is_terminal() {
             Term::stdout().clear_screen()?;
         }
-        Command::new(&program).args(&arguments).status()?;
+        if let Some((program, first)) = words.split_first() {
+            Command::new(program)
+                .args(first)
+                .args(&arguments)
+                .status()?;
+        }
         tell(&format!(
             "watching {}; Ctrl-C ends it",
             counted(watched.len(), "file or folder", "files and folders")

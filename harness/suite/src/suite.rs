@@ -126,6 +126,17 @@ impl Suite {
         suite
     }
 
+    /// Puts templates that are loaded already beside the cases of a layout.
+    pub fn with_cases_of(layout: &Layout, templates: Vec<Template>) -> Suite {
+        let mut suite = Suite {
+            templates,
+            ..Suite::default()
+        };
+        suite.load_cases_of(layout);
+        suite.add_held_cases();
+        suite
+    }
+
     /// Loads templates from sources, or those of a layout if none are named, and no cases.
     pub fn templates_around(layout: &Layout, templates: &[PathBuf]) -> Suite {
         let mut suite = Suite::default();

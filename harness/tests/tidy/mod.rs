@@ -17,7 +17,7 @@ use self::order::{circle, upwards};
 use crate::scratch;
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "model",
     "jinja",
     "minijinja",
@@ -41,6 +41,7 @@ const CRATES: [&str; 23] = [
     "conformance",
     "cli",
     "agree",
+    "python",
 ];
 
 fn harness() -> PathBuf {

@@ -41,7 +41,13 @@ fn number(digits: &str) -> Value {
     } else if let Ok(large) = digits.parse::<i128>() {
         Value::from(large)
     } else {
-        big_integer(digits)
+        // Python also writes and reads floats that JSON does not have.
+        match digits {
+            "NaN" => Value::from(f64::NAN),
+            "Infinity" => Value::from(f64::INFINITY),
+            "-Infinity" => Value::from(f64::NEG_INFINITY),
+            _ => big_integer(digits),
+        }
     }
 }
 

@@ -1,0 +1,166 @@
+//! The command as a library: it finds, judges and compares templates as the command does, and
+//! returns what the command would print.
+
+use std::path::PathBuf;
+
+use rolecall::card::Card;
+use rolecall::comparison::{CardChange, Comparison, SideKind};
+use rolecall::contract::{self, Contract};
+use rolecall::engines::Engines;
+use rolecall::problem::{Problem, did_you_mean};
+use rolecall::report::{checked, comparison as report};
+use rolecall::run::Runner;
+use rolecall::suite::{Pair, Suite};
+use rolecall_model::Template;
+
+use crate::args::SetArguments;
+use crate::failure::Failure;
+use crate::{home, inputs, likeness, program, setup};
+
+/// The templates of a place.
+#[derive(Debug)]
+pub struct FoundTemplates {
+    /// The templates.
+    pub templates: Vec<Template>,
+    /// What there is to say about the place and its files.
+    pub notes: Vec<String>,
+    /// Files that cannot be read.
+    pub problems: Vec<String>,
+}
+
+/// How a template is to be checked.
+#[derive(Debug, Default)]
+pub struct CheckOptions<'o> {
+    /// The names of the contracts to judge by; all if it is empty.
+    pub select: Vec<String>,
+    /// The names of contracts that do not count.
+    pub ignore: Vec<String>,
+    /// The template that it should be like.
+    pub like: Option<&'o Template>,
+}
+
+/// Why there is no result, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct LibraryError(String);
+
+impl From<Failure> for LibraryError {
+    fn from(failure: Failure) -> LibraryError {
+        LibraryError(failure.to_string())
+    }
+}
+
+/// Says how the command is started, for work that needs a process of its own. Without it, such work
+/// starts the program of this process.
+pub fn start_with(words: Vec<String>) {
+    program::set_again(words);
+}
+
+/// Finds templates by what one types after `rolecall check`: a file, a folder, a model by name, or a
+/// template of the suite. It fetches what the command would fetch.
+pub fn find(text: &str) -> Result<FoundTemplates, LibraryError> {
+    if text == crate::stdin::NAME {
+        let message = "standard input is not read: give the template itself";
+        return Err(LibraryError(message.to_owned()));
+    }
+    let suite = inputs::find_templates(&[PathBuf::from(text)], &SetArguments::default())?;
+    let texts = |problems: &[Problem]| problems.iter().map(ToString::to_string).collect();
+    Ok(FoundTemplates {
+        notes: suite.notes.iter().map(ToString::to_string).collect(),
+        problems: texts(&suite.problems),
+        templates: suite.templates,
+    })
+}
+
+/// Makes the report card of a template, and compares the template with another one if it should be
+/// like that. Returns the text of `check --format json`.
+pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, LibraryError> {
+    let select = contracts(&options.select)?;
+    let ignore = contracts(&options.ignore)?;
+    let is_asked_for = |contract: &Contract| {
+        (select.is_empty() || select.iter().any(|one| one.id == contract.id))
+            && !ignore.iter().any(|one| one.id == contract.id)
+    };
+    if !contract::ALL.iter().any(|one| is_asked_for(one)) {
+        let message = "`select` and `ignore` leave no contract to judge by";
+        return Err(LibraryError(message.to_owned()));
+    }
+    let engines = Engines::default();
+    let runner = runner(&engines)?;
+    let templates = std::slice::from_ref(template);
+    let mut cards = examine(&runner, templates)?;
+    // No contract says more about a template that cannot be read.
+    for card in cards.iter_mut().filter(|card| card.syntax_error.is_none()) {
+        card.findings.retain(|one| is_asked_for(one.contract));
+        card.without_front.retain(|one| is_asked_for(one.contract));
+    }
+    let mut bases = Vec::new();
+    if let Some(base) = options.like {
+        let layout = home::layout()?;
+        let [one, other] =
+            [base, template].map(|template| Suite::with_cases_of(&layout, vec![template.clone()]));
+        let sides = [base, template].map(|template| template.name.to_string());
+        let comparison = Comparison::new(SideKind::Templates, sides);
+        let both = [&one, &other].map(|suite| (suite, &suite.templates[0]));
+        let mut comparison = likeness::beside(&runner, comparison, both)?;
+        let _ = comparison.held_to_base(&[]);
+        bases.push(comparison);
+    }
+    let bases: Vec<&Comparison> = bases.iter().collect();
+    text(|out| checked::write(out, &cards, &bases, None))
+}
+
+/// Compares two templates in the cases of the suite, and by their report cards. Returns the text of
+/// `diff --format json`.
+pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<String, LibraryError> {
+    let engines = Engines::default();
+    let runner = runner(&engines)?;
+    let layout = home::layout()?;
+    let [one, other] = [a, b].map(|template| Suite::with_cases_of(&layout, vec![template.clone()]));
+    let mut comparison = Comparison::new(SideKind::Templates, names);
+    let sides = [&one, &other].map(|suite| suite.pairs().collect::<Vec<Pair<'_>>>());
+    comparison.render([&runner, &runner], sides);
+    let cards = examine(&runner, &[a.clone(), b.clone()])?;
+    if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
+        pairing.card = Some(CardChange::between(one, other));
+    }
+    if comparison.tally().count() == 0 {
+        let message = "there is no case that both sides have";
+        return Err(LibraryError(message.to_owned()));
+    }
+    let comparison = comparison.sorted();
+    text(|out| report::write_json(out, &comparison))
+}
+
+fn runner(engines: &Engines) -> Result<Runner<'_>, Failure> {
+    Ok(Runner::new(engines, &[], None)?)
+}
+
+fn examine(runner: &Runner<'_>, templates: &[Template]) -> Result<Vec<Card>, Failure> {
+    let (tokenizers, problems) = setup::tokenizers(templates);
+    if !problems.is_empty() {
+        return Err(Failure::Problems(problems));
+    }
+    Ok(runner.examine(templates, &tokenizers).results)
+}
+
+fn contracts(names: &[String]) -> Result<Vec<&'static Contract>, LibraryError> {
+    let find = |name: &String| {
+        contract::by_id(name).ok_or_else(|| {
+            let known: Vec<&str> = contract::ALL.iter().map(|one| one.id).collect();
+            let help = did_you_mean(name, &known);
+            let help = help.map_or_else(String::new, |help| format!("\n  {help}"));
+            LibraryError(format!("no contract is named `{name}`{help}"))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// What is written, as text.
+fn text(
+    write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> Result<String, LibraryError> {
+    let mut out = Vec::new();
+    write(&mut out).map_err(Failure::Output)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}

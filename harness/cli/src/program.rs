@@ -1,0 +1,67 @@
+//! This program as it was started, and how it starts itself again: for a worker, for an engine in a
+//! process of its own, or for the next time of `--watch`.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// How the command was started.
+#[derive(Debug, Clone)]
+pub struct Started {
+    /// The arguments; the first one is the name of the command.
+    pub arguments: Vec<OsString>,
+    /// The words that start the command again. More arguments follow them. The last word is the
+    /// file of the program.
+    pub again: Vec<String>,
+}
+
+static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+static AGAIN: OnceLock<Vec<String>> = OnceLock::new();
+
+impl Started {
+    /// A process that runs nothing but the command.
+    pub fn as_process() -> Started {
+        let program = std::env::current_exe();
+        let program = program.map(|program| program.to_string_lossy().into_owned());
+        Started {
+            arguments: std::env::args_os().collect(),
+            again: program.into_iter().collect(),
+        }
+    }
+}
+
+/// Keeps how the command was started.
+pub(crate) fn set(started: Started) {
+    // A process runs one command.
+    let _ = ARGUMENTS.set(started.arguments);
+    set_again(started.again);
+}
+
+/// Keeps how the command is started, in a program that does not run it itself.
+pub(crate) fn set_again(words: Vec<String>) {
+    let _ = AGAIN.set(words);
+}
+
+/// The arguments of the command; the first one is its name.
+pub(crate) fn arguments() -> Vec<OsString> {
+    let arguments = ARGUMENTS.get_or_init(|| Started::as_process().arguments);
+    arguments.clone()
+}
+
+/// The words that start the command again, with these arguments.
+pub(crate) fn again(arguments: &[&str]) -> io::Result<Vec<String>> {
+    let mut words = AGAIN.get_or_init(|| Started::as_process().again).clone();
+    if words.is_empty() {
+        let message = "its own file has no known place";
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    }
+    words.extend(arguments.iter().map(|&argument| argument.to_owned()));
+    Ok(words)
+}
+
+/// The file of the program, if it is known.
+pub(crate) fn file() -> Option<PathBuf> {
+    again(&[]).ok()?.pop().map(PathBuf::from)
+}

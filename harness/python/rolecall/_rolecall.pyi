@@ -1,0 +1,120 @@
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, Literal, TypeAlias, final, overload
+
+from rolecall.card import Card
+from rolecall.errors import RolecallError
+
+_Message: TypeAlias = Mapping[str, Any] | Any
+_Tools: TypeAlias = Iterable[Mapping[str, Any] | Callable[..., Any]] | None
+_Documents: TypeAlias = Iterable[Mapping[str, Any]] | None
+_Front: TypeAlias = Literal[
+    "raw", "transformers", "transformers-processor", "ollama", "ollama-openai"
+]
+_Now: TypeAlias = str | date | None
+
+@final
+class Template:
+    def __new__(
+        cls,
+        source: str | Mapping[str, str],
+        *,
+        special_tokens: Mapping[str, Any] | None = None,
+        name: str = "template",
+        dialect: Literal["jinja", "go"] = "jinja",
+        front: _Front | None = None,
+    ) -> Template: ...
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        now: _Now = None,
+        tokenize: Literal[False] = False,
+        **variables: Any,
+    ) -> str: ...
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Sequence[Mapping[str, Any]]],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        now: _Now = None,
+        tokenize: Literal[False] = False,
+        **variables: Any,
+    ) -> list[str]: ...
+    def render(
+        self,
+        messages: Iterable[_Message],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        front: _Front | None = None,
+        now: _Now = None,
+        **variables: Any,
+    ) -> str: ...
+    @overload
+    def render_many(
+        self,
+        conversations: Iterable[Iterable[_Message]],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        front: _Front | None = None,
+        now: _Now = None,
+        errors: Literal["raise"] = "raise",
+        **variables: Any,
+    ) -> list[str]: ...
+    @overload
+    def render_many(
+        self,
+        conversations: Iterable[Iterable[_Message]],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        front: _Front | None = None,
+        now: _Now = None,
+        errors: Literal["return"],
+        **variables: Any,
+    ) -> list[str | RolecallError]: ...
+    def check(
+        self,
+        *,
+        select: str | Iterable[str] | None = None,
+        ignore: str | Iterable[str] | None = None,
+        like: Template | str | None = None,
+    ) -> Card: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def dialect(self) -> Literal["jinja", "go"]: ...
+    @property
+    def front(self) -> _Front: ...
+    @property
+    def special_tokens(self) -> dict[str, str]: ...
+    @property
+    def templates(self) -> dict[str, str]: ...
+
+def run(arguments: list[str], again: list[str]) -> int: ...
+def load(place: str) -> tuple[list[Template], list[str]]: ...
+def check(
+    template: Template, select: list[str], ignore: list[str], like: Template | None
+) -> str: ...
+def diff(a: Template, b: Template, names: tuple[str, str]) -> str: ...

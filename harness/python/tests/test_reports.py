@@ -1,0 +1,103 @@
+"""Report cards, comparisons and places, beside the command."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import rolecall
+
+GOOD = (
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+LAST = "{{ messages[-1].content }}"
+
+
+def command(*arguments: str, folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "rolecall", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, cwd=folder)
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    (tmp_path / "good.jinja").write_text(GOOD)
+    (tmp_path / "last.jinja").write_text(LAST)
+    (tmp_path / "broken.jinja").write_text("a\n{% if %}")
+    model = tmp_path / "model"
+    model.mkdir()
+    settings = {"chat_template": "{{ eos_token }}" + GOOD, "eos_token": "<|end|>"}
+    (model / "tokenizer_config.json").write_text(json.dumps(settings))
+    return tmp_path
+
+
+def test_a_card_is_that_of_the_command(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    for name in ("good", "last", "broken"):
+        card = rolecall.load(f"{name}.jinja").check()
+        printed = command("check", f"{name}.jinja", "--format", "json", folder=folder)
+        assert card.to_dict() == json.loads(printed.stdout)
+    card = rolecall.load("last.jinja").check(select="messages-kept")
+    assert [finding.contract for finding in card.findings] == ["messages-kept"]
+    assert card.errors[0].message and card.errors[0].evidence
+    with pytest.raises(rolecall.ContractsBroken) as broken:
+        card.raise_for_errors()
+    assert [finding.contract for finding in broken.value.findings] == ["messages-kept"]
+    with pytest.raises(rolecall.TemplateSyntaxError) as syntax:
+        rolecall.load("broken.jinja").check().raise_for_errors()
+    assert syntax.value.line == 2
+    with pytest.raises(rolecall.InputRefused, match="no contract is named"):
+        rolecall.Template(GOOD).check(select=["nothing"])
+
+
+def test_a_template_is_held_to_another(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    good = rolecall.load("good.jinja")
+    same = rolecall.Template(GOOD).check(like=good)
+    assert same.departures == []
+    like = rolecall.load("last.jinja").check(like="good.jinja")
+    printed = command(
+        "check", "last.jinja", "--like", "good.jinja", "--format", "json", folder=folder
+    )
+    theirs = json.loads(printed.stdout)
+    ours = like.to_dict()
+    # The side is named as it was typed.
+    ours["bases"][0]["a"] = theirs["bases"][0]["a"]
+    assert ours == theirs
+    assert like.departures
+    with pytest.raises(rolecall.ContractsBroken, match="not like its base"):
+        like.raise_for_errors()
+
+
+def test_a_comparison_is_that_of_the_command(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    diff = rolecall.diff("good.jinja", "last.jinja")
+    printed = command("diff", "good.jinja", "last.jinja", "--format", "json", folder=folder)
+    assert diff.to_dict() == json.loads(printed.stdout)
+    assert diff.differs and diff.cases
+    assert diff.cases[0].a["outcome"] == "rendered"
+
+
+def test_places(folder: pathlib.Path) -> None:
+    template = rolecall.load(folder / "model")
+    assert template.name == "model"
+    assert template.special_tokens == {"eos_token": "<|end|>"}
+    with pytest.raises(rolecall.LoadError, match="no such file"):
+        rolecall.load(folder / "nothing")
+    with pytest.raises(rolecall.LoadError, match="3 templates|4 templates"):
+        rolecall.load(folder)
+    assert rolecall.load(folder, name="good").source == GOOD
+    # A mistake is found where it matters.
+    broken = rolecall.load(folder / "broken.jinja")
+    with pytest.raises(rolecall.TemplateSyntaxError):
+        broken.render([{"role": "user"}])
