@@ -7,6 +7,7 @@ use rolecall::card::Card;
 use rolecall::comparison::{CardChange, Comparison, SideKind};
 use rolecall::contract::{self, Contract};
 use rolecall::engines::Engines;
+use rolecall::layout::Layout;
 use rolecall::problem::{Problem, did_you_mean};
 use rolecall::report::{checked, comparison as report};
 use rolecall::run::Runner;
@@ -130,6 +131,11 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<String, Li
     }
     let comparison = comparison.sorted();
     text(|out| report::write_json(out, &comparison))
+}
+
+/// The suite that is built into the command, as files in the user's cache.
+pub fn builtin_suite() -> Result<Layout, LibraryError> {
+    Ok(home::builtin()?)
 }
 
 fn runner(engines: &Engines) -> Result<Runner<'_>, Failure> {

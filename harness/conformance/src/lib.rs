@@ -50,6 +50,7 @@ pub struct Conformance<'e> {
     engine: &'e dyn Engine,
     filters: Vec<String>,
     expected: Option<PathBuf>,
+    layout: Option<Layout>,
 }
 
 impl<'e> Conformance<'e> {
@@ -59,7 +60,15 @@ impl<'e> Conformance<'e> {
             engine,
             filters: Vec::new(),
             expected: None,
+            layout: None,
         }
+    }
+
+    /// Uses this suite. Without it, the suite is unpacked beside the running program.
+    #[must_use]
+    pub fn with_suite(mut self, layout: Layout) -> Conformance<'e> {
+        self.layout = Some(layout);
+        self
     }
 
     /// Keeps only the pairs that a filter matches, such as `qwen*` or `llama3-*:tool-calls/*`. If
@@ -110,7 +119,7 @@ impl<'e> Conformance<'e> {
     ///
     /// A filter is invalid or matches nothing, or the suite cannot be read.
     pub fn names(&self) -> Result<Vec<String>, ConformanceError> {
-        let suite = Suite::load_layout(&suite()?);
+        let suite = Suite::load_layout(&self.layout()?);
         Ok(self.pairs(&suite)?.iter().map(name).collect())
     }
 
@@ -126,7 +135,7 @@ impl<'e> Conformance<'e> {
         threads: Option<usize>,
         is_chosen: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<Test>, ConformanceError> {
-        let layout = suite()?;
+        let layout = self.layout()?;
         let suite = Suite::load_layout(&layout);
         let pairs = self.pairs(&suite)?;
         let mut chosen = pairs.clone();
@@ -146,6 +155,10 @@ impl<'e> Conformance<'e> {
             tests.push(expected.own_test(path));
         }
         Ok(tests)
+    }
+
+    fn layout(&self) -> Result<Layout, ConformanceError> {
+        self.layout.clone().map_or_else(beside_program, Ok)
     }
 
     fn pairs<'s>(&self, suite: &'s Suite) -> Result<Vec<Pair<'s>>, ConformanceError> {
@@ -173,7 +186,7 @@ impl<'e> Conformance<'e> {
 }
 
 /// The suite from this crate, as files beside the running program.
-fn suite() -> Result<Layout, ConformanceError> {
+fn beside_program() -> Result<Layout, ConformanceError> {
     let program = std::env::current_exe().ok();
     let beside = program.as_deref().and_then(Path::parent);
     let folder = beside

@@ -4,8 +4,8 @@
 use rolecall_go::{GoEngine, GoProgram, TemplateData};
 use rolecall_jinja::tools_json;
 use rolecall_model::guard::catch;
-use rolecall_model::{Conversation, Refusal, Template, Variable};
-use serde_json::Map;
+use rolecall_model::{Case, Conversation, Refusal, Template, Variable};
+use serde_json::{Map, Value};
 
 use super::message::{GoInput, RenderInput};
 
@@ -25,21 +25,8 @@ pub(super) fn of<'c>(
     go: Option<&GoProgram>,
 ) -> RenderInput<'c> {
     let case = conversation.case();
-    let mut variables = if is_for_application {
-        Map::new()
-    } else {
-        template.special_tokens.clone()
-    };
+    let variables = variables(case, template, !is_for_application);
     let continued = case.continue_final_message.as_deref();
-    for (name, variable) in &template.variables {
-        let value = match (variable, &case.tools) {
-            (Variable::Value(value), _) => value.clone(),
-            (Variable::ToolsJson { indent }, Some(tools)) => tools_json(tools, *indent).into(),
-            (Variable::ToolsJson { .. }, None) => continue,
-        };
-        variables.insert(name.clone(), value);
-    }
-    variables.extend(case.variables.clone());
     RenderInput {
         now: case.now.to_string(),
         messages: &case.messages,
@@ -50,6 +37,26 @@ pub(super) fn of<'c>(
         variables,
         go: go.and_then(|program| go_input(program, conversation)),
     }
+}
+
+/// The variables of the template and of the case; the case's win. With the special tokens, if an
+/// engine needs them.
+pub fn variables(case: &Case, template: &Template, with_tokens: bool) -> Map<String, Value> {
+    let mut variables = if with_tokens {
+        template.special_tokens.clone()
+    } else {
+        Map::new()
+    };
+    for (name, variable) in &template.variables {
+        let value = match (variable, &case.tools) {
+            (Variable::Value(value), _) => value.clone(),
+            (Variable::ToolsJson { indent }, Some(tools)) => tools_json(tools, *indent).into(),
+            (Variable::ToolsJson { .. }, None) => continue,
+        };
+        variables.insert(name.clone(), value);
+    }
+    variables.extend(case.variables.clone());
+    variables
 }
 
 /// The data with which Ollama executes a Go template; none if it is too large.

@@ -16,9 +16,11 @@ from rolecall import _rolecall
 from rolecall._rolecall import Template
 from rolecall.card import Card, Finding
 from rolecall.difference import CaseDifference, Diff, diff
+from rolecall.engine import EngineRun, EngineSuite, EngineTest, hold_to_suite, run
 from rolecall.errors import (
     ContractsBroken,
     EngineCrashed,
+    EngineDiffers,
     InputRefused,
     LimitExceeded,
     LoadError,
@@ -40,6 +42,10 @@ __all__ = [
     "ContractsBroken",
     "Diff",
     "EngineCrashed",
+    "EngineDiffers",
+    "EngineRun",
+    "EngineSuite",
+    "EngineTest",
     "Finding",
     "InputRefused",
     "LimitExceeded",
@@ -52,7 +58,9 @@ __all__ = [
     "diff",
     "from_tokenizer",
     "get_json_schema",
+    "hold_to_suite",
     "load",
+    "run",
 ]
 
 

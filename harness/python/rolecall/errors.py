@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ContractsBroken",
     "EngineCrashed",
+    "EngineDiffers",
     "InputRefused",
     "LimitExceeded",
     "LoadError",
@@ -151,3 +152,22 @@ class ContractsBroken(RolecallError):
     def __init__(self, message: str, findings: list[Any]) -> None:
         super().__init__(message, findings)
         self.findings = findings
+
+
+class EngineDiffers(RolecallError):
+    """An engine gives other results than transformers: see :meth:`rolecall.EngineRun.raise_for_failures`."""
+
+    __module__ = "rolecall"
+
+    #: The results that are wrong, each a :class:`rolecall.EngineTest`.
+    failures: list[Any]
+    #: How many results there are.
+    total: int
+
+    def __init__(self, failures: list[Any], total: int) -> None:
+        shown = [f"{test.name}: {test.failure}" for test in failures[:3]]
+        more = [f"... and {len(failures) - 3} more"] if len(failures) > 3 else []
+        first = f"{len(failures)} of {total} results are wrong"
+        super().__init__("\n".join([first, *shown, *more]), failures, total)
+        self.failures = failures
+        self.total = total

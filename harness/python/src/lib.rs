@@ -19,11 +19,15 @@ mod template;
 
 mod report;
 
+mod engine;
+
 /// Renders and checks chat templates. Import `rolecall`, not this.
 #[pyo3::pymodule(gil_used = false)]
 mod _rolecall {
     #[pymodule_export]
     use crate::command::run;
+    #[pymodule_export]
+    use crate::engine::{engine_names, engine_tests};
     #[pymodule_export]
     use crate::report::{check, diff, load};
     #[pymodule_export]

@@ -1,0 +1,376 @@
+"""The plugin for pytest: the suite of a ``rolecall.toml`` as tests, and engines held to the suite.
+
+It does nothing without ``--rolecall``, the setting ``rolecall = true`` or the mark ``rolecall``.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import pytest
+
+from rolecall import __main__ as command
+from rolecall.engine import ACCEPT, EngineSuite, EngineTest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import rolecall
+
+#: The file that describes a suite.
+FILE = "rolecall.toml"
+
+#: How many pairs one command accepts. Systems limit the length of a command.
+PAIRS_AT_ONCE = 500
+
+#: How many failures show a difference of their own. A run shows one for all pairs that differ in the
+#: same way, and it takes a further run to see another.
+OWN_DIFFERENCES = 20
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and the setting."""
+    group = parser.getgroup("rolecall", "chat templates")
+    group.addoption(
+        "--rolecall",
+        action="store_true",
+        dest="rolecall",
+        help=f"test the chat templates of {FILE}: every pair of a template and a conversation",
+    )
+    group.addoption(
+        "--rolecall-accept",
+        action="store_true",
+        dest="rolecall_accept",
+        help=f"accept the results of the chosen pairs of {FILE}, and write lists of expected failures",
+    )
+    parser.addini("rolecall", f"test the chat templates of {FILE} always", type="bool", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Find the suite."""
+    config.addinivalue_line(
+        "markers",
+        "rolecall(place): the template of the fixtures `rolecall_template` and `rolecall_card`, "
+        "as one types it after `rolecall check`",
+    )
+    if config.getoption("rolecall_accept") and getattr(config.option, "numprocesses", None):
+        raise pytest.UsageError("--rolecall-accept writes files: use it without -n")
+    if not is_awake(config):
+        return
+    if any(Path(without_names(argument)).name == FILE for argument in config.args):
+        return
+    here = [config.invocation_params.dir, config.rootpath]
+    suite = next((folder / FILE for folder in here if (folder / FILE).is_file()), None)
+    if suite is not None:
+        folders = [config.invocation_params.dir / without_names(one) for one in config.args]
+        if not any(suite.parent.samefile(one) for one in folders if one.is_dir()):
+            config.args.append(str(suite))
+    elif config.getoption("rolecall"):
+        raise pytest.UsageError(
+            f"there is no {FILE} in {here[0]}: name its path, or make one with `rolecall init`"
+        )
+
+
+def without_names(argument: str) -> str:
+    """Return the path of an argument such as ``tests/test_a.py::test_b``."""
+    return argument.split("::")[0]
+
+
+def is_awake(config: pytest.Config) -> bool:
+    """Whether suites are to be tested."""
+    names = ("rolecall", "rolecall_accept")
+    return bool(any(config.getoption(name) for name in names) or config.getini("rolecall"))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
+    """Collect a suite."""
+    if file_path.name == FILE and is_awake(parent.config):
+        return SuiteFile.from_parent(parent, path=file_path)
+    return None
+
+
+def run_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command ``rolecall`` in a folder."""
+    return subprocess.run(
+        [*command.again(), *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+
+
+class SuiteError(Exception):
+    """A suite cannot be tested."""
+
+
+class PairFailure(Exception):
+    """A pair is not as expected."""
+
+
+class PairResult:
+    """The result of a pair, or of something else that a run looks at."""
+
+    def __init__(self, template: str, name: str, element: ElementTree.Element | None) -> None:
+        self.template = template
+        self.name = name
+        self.failure: str | None = None
+        self.skipped: str | None = None
+        for child in element if element is not None else ():
+            words = [child.get("message") or "", (child.text or "").rstrip()]
+            text = "\n".join(word for word in words if word)
+            if child.tag in ("failure", "error"):
+                self.failure = text or child.get("type") or "it fails"
+            elif child.tag == "skipped":
+                self.skipped = text or "it is skipped"
+
+
+def run_suite(path: Path, *filters: str) -> list[PairResult]:
+    """Render the pairs of a suite, and compare them with what was accepted."""
+    ran = run_command(path.parent, "run", "--format", "junit", *filters)
+    said = ran.stderr.strip()
+    try:
+        root = ElementTree.fromstring(ran.stdout)
+    except ElementTree.ParseError:
+        raise SuiteError(said or f"`rolecall run` ended with {ran.returncode}") from None
+    results = [
+        PairResult(suite.get("name") or "suite", case.get("name") or "", case)
+        for suite in root.iter("testsuite")
+        for case in suite.iter("testcase")
+    ]
+    if not results:
+        raise SuiteError(said or "the suite has no pairs")
+    if ran.returncode != 0 and not any(result.failure for result in results):
+        # Something else is wrong, such as a file that cannot be read.
+        whole = PairResult("suite", "run", None)
+        whole.failure = said or f"`rolecall run` ended with {ran.returncode}"
+        results.append(whole)
+    return results
+
+
+class SuiteFile(pytest.File):
+    """A ``rolecall.toml``."""
+
+    #: How many differences are still to be shown for one pair alone.
+    left = OWN_DIFFERENCES
+
+    def collect(self) -> Iterator[TemplateCollector]:
+        """Collect the suite's templates."""
+        try:
+            results = run_suite(self.path)
+        except SuiteError as error:
+            raise self.CollectError(str(error)) from None
+        of_templates: dict[str, list[PairResult]] = {}
+        for result in results:
+            of_templates.setdefault(result.template, []).append(result)
+        for name, of_template in of_templates.items():
+            yield TemplateCollector.from_parent(self, name=name, results=of_template)
+
+
+class TemplateCollector(pytest.Collector):
+    """A template of a suite."""
+
+    def __init__(self, *, results: list[PairResult], **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.results = results
+
+    def collect(self) -> Iterator[PairItem]:
+        """Collect the pairs of the template."""
+        for result in self.results:
+            yield PairItem.from_parent(self, name=result.name, result=result)
+
+
+class PairItem(pytest.Item):
+    """A pair of a template and a conversation."""
+
+    def __init__(self, *, result: PairResult, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.result = result
+
+    def runtest(self) -> None:
+        """Fail if the pair is not as expected."""
+        if self.result.skipped is not None:
+            pytest.skip(self.result.skipped)
+        if self.result.failure is not None:
+            raise PairFailure(self.own_failure())
+
+    def own_failure(self) -> str | None:
+        """Return the failure of this pair, as a run of this pair alone shows it."""
+        file = self.getparent(SuiteFile)
+        if file is None or file.left == 0:
+            return self.result.failure
+        file.left -= 1
+        try:
+            alone = run_suite(self.path, pair_filter(self.result))
+        except SuiteError:
+            return self.result.failure
+        names = (self.result.template, self.result.name)
+        failures = [one.failure for one in alone if (one.template, one.name) == names]
+        return next(filter(None, failures), self.result.failure)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the difference alone."""
+        if isinstance(excinfo.value, PairFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Name the pair."""
+        return self.path, None, f"{self.result.template} {self.result.name}"
+
+
+def pair_filter(result: PairResult) -> str:
+    """Return the filter that matches this pair alone."""
+    return f"{result.template}:{result.name}"
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Accept what was chosen."""
+    if not session.config.getoption("rolecall_accept") or session.config.option.collectonly:
+        return
+    files: dict[Path, list[PairItem]] = {}
+    for item in session.items:
+        if isinstance(item, PairItem):
+            files.setdefault(item.path, []).append(item)
+    for path, items in files.items():
+        said = accept(path, items)
+        session.config.stash.setdefault(SAID, []).extend(said)
+        try:
+            results = {(one.template, one.name): one for one in run_suite(path)}
+        except SuiteError as error:
+            raise pytest.UsageError(str(error)) from None
+        for item in items:
+            item.result = results.get((item.result.template, item.result.name), item.result)
+
+
+#: What commands said about accepting.
+SAID = pytest.StashKey["list[str]"]()
+
+
+def accept(path: Path, items: list[PairItem]) -> list[str]:
+    """Accept the results of these pairs, and return what the command says."""
+    filters = [pair_filter(one.result) for one in items if one.result.failure]
+    said = []
+    for start in range(0, len(filters), PAIRS_AT_ONCE):
+        ran = run_command(path.parent, "accept", *filters[start : start + PAIRS_AT_ONCE])
+        said.append(f"{path.name}: " + (ran.stdout + ran.stderr).strip())
+    return said
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what was accepted."""
+    said = config.stash.get(SAID, [])
+    if said:
+        terminalreporter.section("rolecall accept")
+        for text in said:
+            terminalreporter.write_line(text)
+
+
+def template_place(request: pytest.FixtureRequest) -> str:
+    """Return the place that the mark ``rolecall`` of a test names."""
+    mark = request.node.get_closest_marker("rolecall")
+    if mark is None or len(mark.args) != 1 or mark.kwargs:
+        raise pytest.UsageError(
+            f"{request.node.nodeid} does not say which template it needs: "
+            '@pytest.mark.rolecall("my_model")'
+        )
+    place = os.fspath(mark.args[0])
+    for folder in (request.path.parent, request.config.rootpath):
+        if (folder / place).exists():
+            return str(folder / place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def _rolecall_templates() -> dict[str, rolecall.Template]:
+    """Templates by their places: a session loads each of them once."""
+    return {}
+
+
+@pytest.fixture
+def rolecall_template(
+    request: pytest.FixtureRequest, _rolecall_templates: dict[str, rolecall.Template]
+) -> rolecall.Template:
+    """The template that the mark ``rolecall`` names: a path beside the test, or a model by name."""
+    import rolecall
+
+    place = template_place(request)
+    if place not in _rolecall_templates:
+        _rolecall_templates[place] = rolecall.load(place)
+    return _rolecall_templates[place]
+
+
+@pytest.fixture
+def rolecall_card(rolecall_template: rolecall.Template) -> rolecall.Card:
+    """The report card of ``rolecall_template``."""
+    return rolecall_template.check()
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> Any:
+    """Collect an engine that :func:`rolecall.hold_to_suite` holds to the suite."""
+    if isinstance(obj, EngineSuite):
+        return EngineCollector.from_parent(collector, name=name, suite=obj)
+    return None
+
+
+class EngineCollector(pytest.Collector):
+    """An engine that is held to the suite."""
+
+    def __init__(self, *, suite: EngineSuite, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.suite = suite
+        self.tests: dict[str, EngineTest] | None = None
+
+    def collect(self) -> Iterator[EngineItem]:
+        """Collect a test for each pair, and one for the list of expected failures."""
+        for name in self.suite.names():
+            yield EngineItem.from_parent(self, name=name)
+
+    def test(self, name: str, chosen: Iterable[str]) -> EngineTest:
+        """Return a test. The first one lets the engine render all pairs that were chosen."""
+        if self.tests is None:
+            # One process renders all of them, so the list of a part is never written.
+            if self.config.getoption("rolecall_accept"):
+                os.environ[ACCEPT] = "1"
+            try:
+                self.tests = {test.name: test for test in self.suite.tests(set(chosen))}
+            finally:
+                if self.config.getoption("rolecall_accept"):
+                    del os.environ[ACCEPT]
+        return self.tests[name]
+
+
+class EngineItem(pytest.Item):
+    """A pair that an engine renders."""
+
+    parent: EngineCollector
+
+    def runtest(self) -> None:
+        """Fail if the engine is wrong, or if it is right and was expected to be wrong."""
+        items = self.session.items
+        chosen = [item.name for item in items if item.parent is self.parent]
+        test = self.parent.test(self.name, chosen)
+        if test.failure is not None:
+            raise PairFailure(test.failure)
+        if test.is_expected_to_fail:
+            pytest.xfail("it is in the list of expected failures")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the difference alone."""
+        if isinstance(excinfo.value, PairFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Name the pair."""
+        return self.path, None, f"{self.parent.name} {self.name}"
+
+

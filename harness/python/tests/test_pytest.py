@@ -1,0 +1,198 @@
+"""The plugin for pytest, tried as its users have it."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+import rolecall
+
+OLD = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}"
+NEW = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+OPENING = "{% if add_generation_prompt %}<assistant>{% endif %}"
+
+
+def run_pytest(folder: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, cwd=folder)
+
+
+def command(folder: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "rolecall", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, cwd=folder)
+
+
+@pytest.fixture
+def suite(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A suite as `init` makes it, with everything accepted."""
+    (tmp_path / "mine.jinja").write_text(OLD + OPENING)
+    assert command(tmp_path, "init").returncode == 0
+    settings = (tmp_path / "rolecall.toml").read_text()
+    settings = settings.replace('contracts = "errors"', 'contracts = "accepted"')
+    (tmp_path / "rolecall.toml").write_text(settings)
+    assert command(tmp_path, "accept", "*").returncode == 0
+    return tmp_path
+
+
+def test_a_suite_is_green_with_an_item_for_each_pair(suite: pathlib.Path) -> None:
+    ran = run_pytest(suite, "--rolecall", "-q")
+    assert ran.returncode == 0, ran.stdout
+    count = int(ran.stdout.strip().splitlines()[-1].split()[0])
+    listed = command(suite, "run", "--format", "junit").stdout
+    assert count == int(ElementTree.fromstring(listed).get("tests", "")) > 600
+    collected = run_pytest(suite, "--rolecall", "--collect-only", "-q", "-k", "single-turn")
+    assert "rolecall.toml::mine::plain/single-turn" in collected.stdout.splitlines()
+
+
+def test_the_plugin_sleeps_without_its_option(suite: pathlib.Path) -> None:
+    (suite / "test_own.py").write_text("def test_own():\n    pass\n")
+    assert "1 passed" in run_pytest(suite).stdout
+    (suite / "pytest.ini").write_text("[pytest]\nrolecall = true\n")
+    assert "1 passed" not in run_pytest(suite).stdout
+
+
+def test_a_lost_newline_is_shown_as_a_difference(suite: pathlib.Path) -> None:
+    (suite / "mine.jinja").write_text(NEW + OPENING)
+    report = suite / "report.xml"
+    ran = run_pytest(suite, "--rolecall", "-x", f"--junit-xml={report}", "-k", "plain/single-turn")
+    assert ran.returncode == 1
+    assert "expected U+000A LINE FEED" in ran.stdout
+    assert "- <user>How tall is the Eiffel Tower?␊" in ran.stdout
+    assert "Traceback" not in ran.stdout
+    failed = ElementTree.parse(report).getroot().iter("failure")
+    assert any("LINE FEED" in (one.text or "") for one in failed)
+    # The chosen pairs are accepted, the others are not.
+    ran = run_pytest(suite, "--rolecall", "--rolecall-accept", "-k", "plain/single-turn")
+    assert ran.returncode == 0, ran.stdout
+    assert "accepted 1 snapshot" in ran.stdout
+    ran = run_pytest(suite, "--rolecall", "-q")
+    assert ran.returncode == 1
+    assert "::mine::plain/single-turn " not in ran.stdout
+    assert run_pytest(suite, "--rolecall-accept", "-q").returncode == 0
+    assert run_pytest(suite, "--rolecall", "-q").returncode == 0
+
+
+def test_a_folder_named_beside_the_suite_does_not_hide_it(suite: pathlib.Path) -> None:
+    tests = suite / "tests"
+    tests.mkdir()
+    (tests / "test_own.py").write_text("def test_own():\n    pass\n")
+    both = run_pytest(suite, "--rolecall", "tests", "-q").stdout
+    assert int(both.strip().splitlines()[-1].split()[0]) > 600
+    one = run_pytest(suite, "--rolecall", "rolecall.toml::mine::plain/single-turn").stdout
+    assert "1 passed" in one
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[templates]\nmine = 'gone.jinja'\n", "gone.jinja"),
+        ("[template]\nmine = 'mine.jinja'\n", "template"),
+        ("[templates", "rolecall.toml:1"),
+    ],
+)
+def test_a_suite_that_cannot_be_read_is_not_green(
+    suite: pathlib.Path, text: str, said: str
+) -> None:
+    (suite / "rolecall.toml").write_text(text)
+    ran = run_pytest(suite, "--rolecall")
+    assert ran.returncode in (1, 2), ran.stdout
+    assert said in ran.stdout
+
+
+def test_without_a_suite_the_option_is_a_mistake(tmp_path: pathlib.Path) -> None:
+    ran = run_pytest(tmp_path, "--rolecall")
+    assert ran.returncode == 4
+    assert "there is no rolecall.toml" in ran.stderr
+
+
+def test_workers_of_xdist_share_the_suite(suite: pathlib.Path) -> None:
+    pytest.importorskip("xdist")
+    ran = run_pytest(suite, "--rolecall", "-q", "-n", "2")
+    assert ran.returncode == 0, ran.stdout
+    assert run_pytest(suite, "--rolecall-accept", "-n", "2").returncode == 4
+
+
+def test_fixtures_have_the_template_that_the_mark_names(suite: pathlib.Path) -> None:
+    (suite / "test_card.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.rolecall('mine.jinja')\n"
+        "def test_card(rolecall_template, rolecall_card):\n"
+        "    assert rolecall_template.render([{'role': 'user', 'content': 'Hi'}])[:8] == '<user>Hi'\n"
+        "    assert not [one for one in rolecall_card.errors if one.contract == 'messages-kept']\n"
+        "def test_without(rolecall_template):\n"
+        "    pass\n"
+    )
+    ran = run_pytest(suite, "test_card.py", "--strict-markers")
+    assert "1 passed, 1 error" in ran.stdout
+    assert "does not say which template it needs" in ran.stdout
+
+
+ENGINE = """
+import rolecall
+@rolecall.hold_to_suite(only=["qwen2.5:plain/*"], expected_failures="known.txt")
+def test_engine(source, variables, now):
+    assert now.year == 2026
+    template = rolecall.Template(source)
+    prompt = template.render(front="raw", **variables)
+    return prompt.replace("Eiffel", "Eifel")
+"""
+
+
+def test_an_engine_is_held_to_the_suite(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "test_engine.py").write_text(ENGINE)
+    ran = run_pytest(tmp_path, "-q")
+    assert ran.returncode == 1
+    assert "qwen2.5:plain/single-turn" in ran.stdout
+    assert "+ How tall is the Eifel Tower?<|im_end|>␊" in ran.stdout
+    run_pytest(tmp_path, "-q", "--rolecall-accept")
+    assert "qwen2.5:plain/single-turn\n" in (tmp_path / "known.txt").read_text()
+    assert run_pytest(tmp_path, "-q").returncode == 0
+
+
+def test_a_list_of_expected_failures_goes_stale_loudly(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "test_engine.py").write_text(ENGINE)
+    known = tmp_path / "known.txt"
+    known.write_text("qwen2.5:plain/single-turn\nqwen2.5:plain/with-system\nqwen9:*\n")
+    ran = run_pytest(tmp_path, "-q")
+    assert ran.returncode == 1, ran.stdout
+    assert "agrees, but is expected to fail: remove it from the list" in ran.stdout
+    assert "known.txt:3: no pair is `qwen9:*`" in ran.stdout
+    assert "xfailed" in ran.stdout
+
+
+def test_run_compares_an_engine_without_a_protocol() -> None:
+    def engine(source: str, variables: dict[str, object]) -> str:
+        return rolecall.Template(source).render(front="raw", **variables)  # type: ignore[arg-type]
+
+    run = rolecall.run(engine=engine, only="qwen2.5")
+    assert len(run.tests) > 500
+    assert not run.failures, run.failures[0]
+    run.raise_for_failures()
+
+
+def test_exceptions_of_an_engine_are_outcomes() -> None:
+    class TemplateError(Exception):
+        __module__ = "jinja2.exceptions"
+
+    def raising(error: BaseException) -> rolecall.EngineRun:
+        def engine(source: str, variables: dict[str, object]) -> str:
+            raise error
+
+        return rolecall.run(engine=engine, only="qwen2.5:plain/*")
+
+    wrong = raising(TemplateError("No, thanks.")).failures
+    assert "expected rendered, found raised" in (wrong[0].failure or "")
+    wrong = raising(ZeroDivisionError("by zero")).failures
+    assert "found failed" in (wrong[0].failure or "")
+    with pytest.raises(rolecall.EngineDiffers, match="results are wrong"):
+        raising(ValueError("x")).raise_for_failures()
+    with pytest.raises(KeyboardInterrupt):
+        raising(KeyboardInterrupt())
+    with pytest.raises(rolecall.InputRefused, match="no pair"):
+        rolecall.run(engine=lambda source, variables: "", only="qwen9*")
+    assert os.environ.get("ROLECALL_ACCEPT") is None
