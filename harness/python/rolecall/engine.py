@@ -135,7 +135,7 @@ def run(
     >>> def engine(source, variables):
     ...     return "the same for all"
     >>> rolecall.run(engine=engine, only="qwen2.5:plain/*")
-    <0 of 9 pairs agree>
+    <0 of 10 pairs agree>
     """
     return EngineRun(EngineSuite(engine, only, expected_failures).tests())
 

@@ -282,7 +282,7 @@ def template_place(request: pytest.FixtureRequest) -> str:
             f"{request.node.nodeid} does not say which template it needs: "
             '@pytest.mark.rolecall("my_model")'
         )
-    place = os.fspath(mark.args[0])
+    place: str = os.fspath(mark.args[0])
     for folder in (request.path.parent, request.config.rootpath):
         if (folder / place).exists():
             return str(folder / place)
