@@ -11,11 +11,11 @@ use rolecall_model::{Template, TemplatePart};
 use serde::{Deserialize, Serialize};
 
 use crate::card::Card;
-use crate::contract::{self, Contract, Judgement, Severity};
+use crate::contract::{self, Judgement, Severity};
 use rolecall_base::file::read_text;
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::json;
-use rolecall_base::problem::{Note, Position, Problem, with_did_you_mean};
+use rolecall_base::problem::{Note, Position, Problem};
 use rolecall_source::template_file::sidecar;
 
 /// The version of the file format.
@@ -163,7 +163,7 @@ impl KnownDefects {
                 .help(help)
         })?;
         for id in known.known.iter().flat_map(|one| one.contracts.keys()) {
-            find(id).map_err(|message| Problem::new(path, message))?;
+            contract::find(id).map_err(|message| Problem::new(path, message))?;
         }
         Ok(known)
     }
@@ -218,18 +218,6 @@ impl KnownDefects {
     }
 }
 
-/// A contract by its name.
-///
-/// # Errors
-///
-/// No contract has this name. The sentence suggests the one that was probably meant.
-pub fn find(id: &str) -> Result<&'static Contract, String> {
-    contract::by_id(id).ok_or_else(|| {
-        let names = contract::ALL.iter().map(|contract| contract.id);
-        with_did_you_mean(format!("there is no contract `{id}`"), id, names)
-    })
-}
-
 /// The contracts of a card that the template keeps, and of which `broken` gives a reason why it does
 /// not. One that does not apply may be broken elsewhere, for example with a tokenizer.
 pub fn idle_reasons(card: &Card) -> Vec<&'static str> {
@@ -249,7 +237,7 @@ pub fn unknown_contracts(templates: &[Template]) -> Vec<Problem> {
             template.path.clone()
         };
         for (id, _) in &template.broken {
-            if let Err(message) = find(id) {
+            if let Err(message) = contract::find(id) {
                 problems.push(Problem::new(&path, format!("`broken`: {message}")));
             }
         }

@@ -12,6 +12,8 @@ pub mod contract;
 
 pub mod card;
 
+pub mod choice;
+
 pub mod beside;
 
 pub mod known_defects;

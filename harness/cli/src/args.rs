@@ -11,9 +11,8 @@ use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
-use rolecall::contract::Contract;
+use rolecall::contract::{self, Contract};
 use rolecall::front::Front;
-use rolecall::known_defects;
 use rolecall::reference::Reference;
 use rolecall::report::format::Format;
 use rolecall::selection::Filter;
@@ -375,10 +374,10 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Judge by these contracts only, separated by commas: `rolecall list contracts` names them
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find, add = ArgValueCompleter::new(completion::contracts))]
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) select: Vec<&'static Contract>,
     /// Judge by all contracts but these
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = known_defects::find, add = ArgValueCompleter::new(completion::contracts))]
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) ignore: Vec<&'static Contract>,
     /// Also compare with the template that this one was made from: any template or model, or `base`
     /// for the one that rolecall.toml, the model card or the GGUF file names
@@ -630,7 +629,7 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// The contracts: `rolecall list contracts` names them
-    #[arg(value_name = "CONTRACT", required = true, value_parser = known_defects::find, add = ArgValueCompleter::new(completion::contracts))]
+    #[arg(value_name = "CONTRACT", required = true, value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) contracts: Vec<&'static Contract>,
 }
 

@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 
 use rolecall::card::Card;
+use rolecall::choice::ContractChoice;
 use rolecall::comparison::{CardChange, Comparison, SideKind};
-use rolecall::contract::{self, Contract};
 use rolecall::engines::Engines;
 use rolecall::layout::Layout;
-use rolecall::problem::{Problem, did_you_mean};
+use rolecall::problem::Problem;
 use rolecall::report::{checked, comparison as report};
 use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
@@ -51,8 +51,8 @@ impl From<Failure> for LibraryError {
     }
 }
 
-/// Says how the command is started, for work that needs a process of its own. Without it, such work
-/// starts the program of this process.
+/// Sets the words that start the command. Some work needs a new process, and runs the command there.
+/// Without these words, it starts the program of this process.
 pub fn start_with(words: Vec<String>) {
     program::set_again(words);
 }
@@ -76,13 +76,8 @@ pub fn find(text: &str) -> Result<FoundTemplates, LibraryError> {
 /// Makes the report card of a template, and compares the template with another one if it should be
 /// like that. Returns the text of `check --format json`.
 pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, LibraryError> {
-    let select = contracts(&options.select)?;
-    let ignore = contracts(&options.ignore)?;
-    let is_asked_for = |contract: &Contract| {
-        (select.is_empty() || select.iter().any(|one| one.id == contract.id))
-            && !ignore.iter().any(|one| one.id == contract.id)
-    };
-    if !contract::ALL.iter().any(|one| is_asked_for(one)) {
+    let choice = ContractChoice::named(&options.select, &options.ignore).map_err(LibraryError)?;
+    if choice.is_empty() {
         let message = "`select` and `ignore` leave no contract to judge by";
         return Err(LibraryError(message.to_owned()));
     }
@@ -90,10 +85,8 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, 
     let runner = runner(&engines)?;
     let templates = std::slice::from_ref(template);
     let mut cards = examine(&runner, templates)?;
-    // No contract says more about a template that cannot be read.
-    for card in cards.iter_mut().filter(|card| card.syntax_error.is_none()) {
-        card.findings.retain(|one| is_asked_for(one.contract));
-        card.without_front.retain(|one| is_asked_for(one.contract));
+    for card in &mut cards {
+        choice.narrow(card);
     }
     let mut bases = Vec::new();
     if let Some(base) = options.like {
@@ -148,18 +141,6 @@ fn examine(runner: &Runner<'_>, templates: &[Template]) -> Result<Vec<Card>, Fai
         return Err(Failure::Problems(problems));
     }
     Ok(runner.examine(templates, &tokenizers).results)
-}
-
-fn contracts(names: &[String]) -> Result<Vec<&'static Contract>, LibraryError> {
-    let find = |name: &String| {
-        contract::by_id(name).ok_or_else(|| {
-            let known: Vec<&str> = contract::ALL.iter().map(|one| one.id).collect();
-            let help = did_you_mean(name, &known);
-            let help = help.map_or_else(String::new, |help| format!("\n  {help}"));
-            LibraryError(format!("no contract is named `{name}`{help}"))
-        })
-    };
-    names.iter().map(find).collect()
 }
 
 /// What is written, as text.

@@ -1,35 +1,16 @@
-//! A compiled template that owns everything it needs.
+//! A compiled template that takes conversations as JSON.
 
 use rolecall_front::front::Front;
-use rolecall_front::prepared_case::PreparedCase;
-use rolecall_front::program::FrontProgram;
-use rolecall_go::GoEngine;
-use rolecall_jinja::JinjaEngine;
-use rolecall_model::guard::{catch, column_of_refusal, on_large_stack};
-use rolecall_model::{Dialect, Engine, Limits, Template};
-use self_cell::self_cell;
+use rolecall_model::guard::{catch, on_large_stack};
+use rolecall_model::{Limits, Template};
 
 use crate::answer::{Answer, AnswerKind};
+use crate::compiled_template::CompiledTemplate;
 use crate::{conversation, options};
-
-/// A template and its engine.
-struct Source {
-    engine: Box<dyn Engine>,
-    template: Template,
-}
-
-self_cell!(
-    struct Compiled {
-        owner: Source,
-
-        #[not_covariant]
-        dependent: FrontProgram,
-    }
-);
 
 /// A compiled template. Several threads may render with it at once; dropping it frees everything.
 pub struct ChatTemplate {
-    compiled: Compiled,
+    compiled: CompiledTemplate,
 }
 
 impl ChatTemplate {
@@ -61,24 +42,15 @@ impl ChatTemplate {
     /// Compiles a template that was read already.
     pub fn of(template: Template, limits: &Limits) -> Result<ChatTemplate, Answer> {
         safely(|| {
-            let limits = limits.clone();
-            let engine: Box<dyn Engine> = match template.dialect {
-                Dialect::Jinja => Box::new(JinjaEngine::with_limits(limits)),
-                Dialect::Go => Box::new(GoEngine::with_limits(limits)),
+            let compiled = CompiledTemplate::new(template, limits);
+            let Some(refusal) = compiled.refusal() else {
+                return Ok(ChatTemplate { compiled });
             };
-            let compiled = Compiled::try_new(Source { engine, template }, |source| {
-                let engine = source.engine.as_ref();
-                let program = FrontProgram::load(engine, &source.template);
-                let Some(refusal) = program.without_front().refusal() else {
-                    return Ok(program);
-                };
-                let mut answer = Answer::from(refusal.clone());
-                if answer.kind == AnswerKind::Syntax {
-                    answer.column = column_of_refusal(engine, &source.template);
-                }
-                Err(answer)
-            });
-            compiled.map(|compiled| ChatTemplate { compiled })
+            let mut answer = Answer::from(refusal);
+            if answer.kind == AnswerKind::Syntax {
+                answer.column = compiled.column_of_refusal();
+            }
+            Err(answer)
         })
         .unwrap_or_else(|message| Err(Answer::crashed(message)))
     }
@@ -99,7 +71,7 @@ impl ChatTemplate {
 
     /// The template itself.
     pub fn template(&self) -> &Template {
-        &self.compiled.borrow_owner().template
+        self.compiled.template()
     }
 
     fn answer(&self, conversation: &str) -> Answer {
@@ -109,10 +81,7 @@ impl ChatTemplate {
             Err(reason) => return Answer::invalid(reason),
         };
         let front = front.unwrap_or_else(|| Front::of(template));
-        self.compiled.with_dependent(|_, program| {
-            let prepared = PreparedCase::new(&case, front, &program.model);
-            program.outcome(&prepared).into()
-        })
+        self.compiled.outcome(&case, front).into()
     }
 }
 

@@ -19,10 +19,13 @@ mod conversation;
 
 mod options;
 
+pub mod compiled_template;
+
 pub mod chat_template;
 
 pub use answer::{Answer, AnswerKind};
 pub use chat_template::ChatTemplate;
+pub use compiled_template::CompiledTemplate;
 
 /// The examples of the page about other programs.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! Report cards as `rolecall check --format json` prints them.
 
 use rolecall_card::card::{Card, Examiner};
-use rolecall_card::contract::{self, Contract};
+use rolecall_card::choice::ContractChoice;
 use rolecall_card::tokenizer::Tokenizer;
 use rolecall_embed::Answer;
 use rolecall_front::engines::Engines;
@@ -15,21 +15,11 @@ const VERSION: u32 = 1;
 /// The document with the card of a template. If contracts are named, it has only findings about
 /// these. An error if there is no such contract.
 pub(crate) fn document(template: &Template, select: &[String]) -> Result<String, Answer> {
-    let select = select.iter().map(|id| {
-        let unknown = || Answer::invalid(format!("no contract is named `{id}`"));
-        contract::by_id(id).ok_or_else(unknown)
-    });
-    let select: Vec<&'static Contract> = select.collect::<Result<_, _>>()?;
+    let choice = ContractChoice::named(select, &[]).map_err(Answer::invalid)?;
     let mut card = on_large_stack(|| catch(|| examined(template)))
         .map_err(Answer::crashed)?
         .ok_or_else(|| Answer::invalid("no engine renders this dialect"))?;
-    // No contract says more about a template that cannot be read, whichever the user chose.
-    if !select.is_empty() && card.syntax_error.is_none() {
-        let is_asked = |contract: &'static Contract| select.contains(&contract);
-        card.findings.retain(|finding| is_asked(finding.contract));
-        card.without_front
-            .retain(|finding| is_asked(finding.contract));
-    }
+    choice.narrow(&mut card);
     Ok(json!({"rolecall": VERSION, "cards": [card]}).to_string())
 }
 

@@ -90,7 +90,7 @@ test("a file, and a report card", () => {
   assert.deepStrictEqual([loaded.name, loaded.source, others], ["tags", source, []]);
   assert.strictEqual(loaded.render(hi), "<user>Hi");
   holdsError(() => Template.load(join(folder, "absent.jinja")), "invalid", { text: "absent.jinja" });
-  holdsError(() => loaded.check({ select: "luck" }), "invalid", { text: "no contract is named `luck`" });
+  holdsError(() => loaded.check({ select: "luck" }), "invalid", { text: "there is no contract `luck`" });
 
   // `check` ends with 1 where a contract is broken.
   const command = (...words) => {

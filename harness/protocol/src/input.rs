@@ -39,9 +39,25 @@ pub(super) fn of<'c>(
     }
 }
 
+/// All variables that a Jinja template sees: the conversation, the special tokens, and the variables
+/// of the template and of the case.
+pub fn all_variables(case: &Case, template: &Template) -> Map<String, Value> {
+    let list = |items: &Option<Vec<Value>>| items.clone().map_or(Value::Null, Value::Array);
+    let mut all = Map::new();
+    all.insert("messages".into(), Value::Array(case.messages.clone()));
+    all.insert("tools".into(), list(&case.tools));
+    all.insert("documents".into(), list(&case.documents));
+    all.insert(
+        "add_generation_prompt".into(),
+        case.add_generation_prompt.into(),
+    );
+    all.extend(variables(case, template, true));
+    all
+}
+
 /// The variables of the template and of the case; the case's win. With the special tokens, if an
 /// engine needs them.
-pub fn variables(case: &Case, template: &Template, with_tokens: bool) -> Map<String, Value> {
+fn variables(case: &Case, template: &Template, with_tokens: bool) -> Map<String, Value> {
     let mut variables = if with_tokens {
         template.special_tokens.clone()
     } else {

@@ -46,7 +46,7 @@ use serde_json::{Map, Value, json};
 
 pub use error::ProtocolError;
 pub use group::{ProcessGroup, watch_groups, watch_with};
-pub use input::variables;
+pub use input::all_variables;
 pub use limits::ProtocolLimits;
 pub use process::Process;
 pub use secrets::GIVEN;

@@ -188,7 +188,17 @@ class TemplateCollector(pytest.Collector):
             yield PairItem.from_parent(self, name=result.name, result=result)
 
 
-class PairItem(pytest.Item):
+class DifferenceItem(pytest.Item):
+    """A test that shows a difference, and not where Python found it."""
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the difference alone."""
+        if isinstance(excinfo.value, PairFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+class PairItem(DifferenceItem):
     """A pair of a template and a conversation."""
 
     def __init__(self, *, result: PairResult, **keywords: Any) -> None:
@@ -215,12 +225,6 @@ class PairItem(pytest.Item):
         names = (self.result.template, self.result.name)
         failures = [one.failure for one in alone if (one.template, one.name) == names]
         return next(filter(None, failures), self.result.failure)
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show the difference alone."""
-        if isinstance(excinfo.value, PairFailure):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the pair."""
@@ -337,7 +341,7 @@ class EngineCollector(pytest.Collector):
     def test(self, name: str, chosen: Iterable[str]) -> EngineTest:
         """Return a test. The first one lets the engine render all pairs that were chosen."""
         if self.tests is None:
-            # One process renders all of them, so the list of a part is never written.
+            # A run of all pairs writes the list, and a run of some of them does not.
             if self.config.getoption("rolecall_accept"):
                 os.environ[ACCEPT] = "1"
             try:
@@ -348,7 +352,7 @@ class EngineCollector(pytest.Collector):
         return self.tests[name]
 
 
-class EngineItem(pytest.Item):
+class EngineItem(DifferenceItem):
     """A pair that an engine renders."""
 
     parent: EngineCollector
@@ -362,12 +366,6 @@ class EngineItem(pytest.Item):
             raise PairFailure(test.failure)
         if test.is_expected_to_fail:
             pytest.xfail("it is in the list of expected failures")
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show the difference alone."""
-        if isinstance(excinfo.value, PairFailure):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the pair."""

@@ -14,7 +14,7 @@ pub(crate) fn run(py: Python<'_>, arguments: Vec<OsString>, again: Vec<String>) 
     py.detach(|| rolecall_cli::run(Started { arguments, again }))
 }
 
-/// Says how the command is started, for what needs a process of its own.
+/// Sets the words that start the command: some work needs a new process.
 pub(crate) fn start_with(py: Python<'_>) -> PyResult<()> {
     let words: Vec<String> = py
         .import("rolecall.__main__")?

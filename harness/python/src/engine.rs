@@ -13,13 +13,12 @@ use anstream::adapter::strip_str;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use rolecall::protocol::variables;
+use rolecall::protocol::all_variables;
 use rolecall_cli::library;
 use rolecall_conformance::{Conformance, ConformanceError, Test};
 use rolecall_model::{
     Case, Conversation, Dialect, Engine, Observer, Outcome, Program, Refusal, Stage, Template,
 };
-use serde_json::{Map, Value};
 
 use crate::command::start_with;
 use crate::errors::refused;
@@ -199,21 +198,6 @@ impl FunctionProgram {
         };
         crate::conversion::text(prompt)
     }
-}
-
-/// Everything that a template sees: the conversation, the special tokens, and the variables.
-fn all_variables(case: &Case, template: &Template) -> Map<String, Value> {
-    let list = |items: &Option<Vec<Value>>| items.clone().map_or(Value::Null, Value::Array);
-    let mut all = Map::new();
-    all.insert("messages".into(), Value::Array(case.messages.clone()));
-    all.insert("tools".into(), list(&case.tools));
-    all.insert("documents".into(), list(&case.documents));
-    all.insert(
-        "add_generation_prompt".into(),
-        case.add_generation_prompt.into(),
-    );
-    all.extend(variables(case, template, true));
-    all
 }
 
 impl Calls {

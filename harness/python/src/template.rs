@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::conversion::{Converter, text};
 use crate::errors::{self, refused};
-use crate::program::CompiledTemplate;
+use crate::program::Program;
 use crate::request::{self, Options, Request};
 use crate::threads::pool;
 
@@ -42,9 +42,9 @@ pub(crate) struct Template {
     front: Front,
     /// Whether it may ask for the time.
     reads_clock: bool,
-    usual: CompiledTemplate,
+    usual: Program,
     /// Other templates of its model, and other fronts.
-    kept: Mutex<Vec<(Other, Arc<CompiledTemplate>)>>,
+    kept: Mutex<Vec<(Other, Arc<Program>)>>,
 }
 
 /// A template of a caller's choice, behind a front.
@@ -66,7 +66,7 @@ impl Template {
         Template {
             front,
             reads_clock,
-            usual: CompiledTemplate::new(template.clone(), front),
+            usual: Program::new(template.clone(), front),
             model: template,
             kept: Mutex::default(),
         }
@@ -74,7 +74,7 @@ impl Template {
 
     /// The compiled form behind a front. `chosen` is the name of one of the model's templates, or a
     /// whole template, as transformers takes it.
-    fn compiled(&self, front: Front, chosen: Option<&str>) -> Arc<CompiledTemplate> {
+    fn compiled(&self, front: Front, chosen: Option<&str>) -> Arc<Program> {
         let other = Other {
             front,
             chosen: chosen.map(str::to_owned),
@@ -93,7 +93,7 @@ impl Template {
             template.source = named.map_or(chosen.to_owned(), |(_, named)| named.source.clone());
             template.named.clear();
         }
-        let compiled = Arc::new(CompiledTemplate::new(template, front));
+        let compiled = Arc::new(Program::new(template, front));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == MOST_KEPT {
             kept.remove(0);
@@ -108,7 +108,7 @@ impl Template {
         py: Python<'_>,
         front: Front,
         chosen: Option<&str>,
-        call: impl FnOnce(&CompiledTemplate) -> PyResult<T>,
+        call: impl FnOnce(&Program) -> PyResult<T>,
     ) -> PyResult<T> {
         if front == self.front && chosen.is_none() {
             return call(&self.usual);
@@ -481,7 +481,7 @@ impl Template {
         self.model.name.as_str()
     }
 
-    /// The source; that of the default template if there are several.
+    /// The source. If there are several templates, it is the source of the default one.
     #[getter]
     fn source(&self) -> &str {
         &self.model.source

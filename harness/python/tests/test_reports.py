@@ -52,7 +52,7 @@ def test_a_card_is_that_of_the_command(
     with pytest.raises(rolecall.TemplateSyntaxError) as syntax:
         rolecall.load("broken.jinja").check().raise_for_errors()
     assert syntax.value.line == 2
-    with pytest.raises(rolecall.InputRefused, match="no contract is named"):
+    with pytest.raises(rolecall.InputRefused, match="there is no contract"):
         rolecall.Template(GOOD).check(select=["nothing"])
 
 

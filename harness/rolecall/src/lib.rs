@@ -27,7 +27,9 @@ pub use rolecall_source::{base, source, syntax_error, template_file};
 pub use rolecall_protocol as protocol;
 
 // What a template can do, and which contracts it breaks.
-pub use rolecall_card::{beside, capability, card, contract, known_defects, probe, tokenizer};
+pub use rolecall_card::{
+    beside, capability, card, choice, contract, known_defects, probe, tokenizer,
+};
 
 // Cases, templates, and the expected result of each pair.
 pub use rolecall_suite::{

@@ -16,9 +16,10 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Rest};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
 use rolecall::layout::Layout;
+use rolecall::protocol::all_variables;
 use rolecall::suite::Suite;
 use rolecall_jinja::{JinjaEngine, JinjaProgram};
-use rolecall_model::{Case, Conversation, Dialect, Outcome, Program, Template, Variable, guard};
+use rolecall_model::{Case, Conversation, Dialect, Outcome, Program, Template, guard};
 use serde_json::{Map, Value as Json};
 
 /// The rounds of each measurement.
@@ -102,28 +103,6 @@ fn value(json: &Json) -> Value {
     }
 }
 
-/// The variables of a pair, as an application has them.
-fn variables(template: &Template, case: &Case) -> Map<String, Json> {
-    let list = |items: &Option<Vec<Json>>| items.clone().map_or(Json::Null, Json::Array);
-    let mut variables = Map::new();
-    variables.insert("messages".into(), Json::Array(case.messages.clone()));
-    variables.insert("tools".into(), list(&case.tools));
-    variables.insert("documents".into(), list(&case.documents));
-    variables.insert(
-        "add_generation_prompt".into(),
-        case.add_generation_prompt.into(),
-    );
-    let tokens = template.special_tokens.iter();
-    variables.extend(tokens.map(|(name, token)| (name.clone(), token.clone())));
-    for (name, variable) in &template.variables {
-        if let Variable::Value(value) = variable {
-            variables.insert(name.clone(), value.clone());
-        }
-    }
-    variables.extend(case.variables.clone());
-    variables
-}
-
 struct Pair<'t> {
     compiled: &'t Compiled<'t>,
     case: &'t Case,
@@ -177,7 +156,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         suite.cases.iter().map(move |case| Pair {
             compiled,
             case,
-            variables: variables(compiled.template, case),
+            variables: all_variables(case, compiled.template),
         })
     });
     let pairs: Vec<Pair<'_>> = all.filter(Pair::is_alike).collect();

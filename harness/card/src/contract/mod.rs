@@ -58,6 +58,7 @@ mod tests;
 
 use crate::capability::Capabilities;
 use crate::probe::Prober;
+use rolecall_base::problem::with_did_you_mean;
 
 pub use definition::Contract;
 pub use evidence::{Evidence, Relation, Render};
@@ -145,6 +146,18 @@ pub const ALL: &[&Contract] = &[
 /// A contract by its name.
 pub fn by_id(id: &str) -> Option<&'static Contract> {
     ALL.iter().copied().find(|contract| contract.id == id)
+}
+
+/// A contract by its name.
+///
+/// # Errors
+///
+/// No contract has this name. The sentence suggests the one that was probably meant.
+pub fn find(id: &str) -> Result<&'static Contract, String> {
+    by_id(id).ok_or_else(|| {
+        let names = ALL.iter().map(|contract| contract.id);
+        with_did_you_mean(format!("there is no contract `{id}`"), id, names)
+    })
 }
 
 /// Judges a template by every contract.

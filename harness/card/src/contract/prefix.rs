@@ -126,17 +126,8 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
     page: include_str!("pages/finished-turn-continues.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        let closing = end_of_answers(prober);
         for answered in ANSWERED {
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
-            let is_closed = closing.as_deref().is_some_and(|closing| {
-                let mut text = open.text().into_iter();
-                text.any(|text| text.trim_end().ends_with(closing))
-            });
-            if answered.open == CALL_WITH_TEXT && is_closed {
-                tally.skip("open-model-turn reports that no turn is open behind the result");
-                continue;
-            }
             let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
             if prober.dialect() == Dialect::Jinja && is_lost && finished.text().is_some() {
                 tally.skip("messages-kept reports that the system message is lost");
@@ -214,9 +205,9 @@ fn lacks_no_line_break(
     };
     if let Some(gap) = before.strip_prefix(one) {
         let is_break = gap.contains('\n') && gap.trim().is_empty();
-        let ends_with_mark = marks(one).next_back();
-        let ends_with_mark = ends_with_mark.is_some_and(|(at, mark)| at + mark.len == one.len());
         // Behind a mark of thoughts, the model writes the line break itself.
+        let last_mark = marks(one).next_back();
+        let ends_with_mark = last_mark.is_some_and(|(at, mark)| at + mark.len == one.len());
         let severity = if is_for_glm(one) || ends_with_mark {
             Severity::Note
         } else {

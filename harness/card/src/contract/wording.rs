@@ -212,8 +212,9 @@ fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
             continue;
         };
         let at = between.find("}{").map(|at| from.end + at);
-        let mut said = seen.behind(words::USER).into_iter();
-        if at.is_some() && probe == PARALLEL && said.any(|said| unread_json(said).is_some()) {
+        let said = seen.behind(words::USER);
+        let is_unread = said.is_some_and(|said| unread_json(said).is_some());
+        if at.is_some() && probe == PARALLEL && is_unread {
             tally.skip("calls-whole reports that the calls cannot be read");
             continue;
         }

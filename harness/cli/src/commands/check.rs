@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rolecall::card::Card;
+use rolecall::choice::ContractChoice;
 use rolecall::comparison::Comparison;
 use rolecall::configuration;
-use rolecall::contract::{self, Contract, Judgement, Severity};
+use rolecall::contract::{Judgement, Severity};
 use rolecall::file::write_whole;
 use rolecall::held_base::HeldBase;
 use rolecall::invocation;
@@ -512,15 +513,17 @@ fn shown_as((arguments, paths): Asked<'_>, template: &str, count: usize) -> Stri
     words.join(" ")
 }
 
-/// Whether the user chose a contract.
-fn is_asked_for(arguments: &CheckArguments, contract: &'static Contract) -> bool {
-    (arguments.select.is_empty() || arguments.select.contains(&contract))
-        && !arguments.ignore.contains(&contract)
+/// The contracts that the user chose.
+fn choice(arguments: &CheckArguments) -> ContractChoice {
+    ContractChoice {
+        select: arguments.select.clone(),
+        ignore: arguments.ignore.clone(),
+    }
 }
 
 /// Refuses to judge by no contract at all.
 fn hold_contracts(arguments: &CheckArguments) -> Result<(), Failure> {
-    if contract::ALL.iter().any(|one| is_asked_for(arguments, one)) {
+    if !choice(arguments).is_empty() {
         return Ok(());
     }
     Err(Failure::Request(
@@ -536,14 +539,9 @@ fn narrow(
     cards: &mut [Card],
     suite: &Suite,
 ) -> Vec<Note> {
-    // No contract says more about a template that cannot be read, whichever contracts the user
-    // chose.
-    let read = cards.iter_mut();
-    for card in read.filter(|card| card.syntax_error.is_none()) {
-        card.findings
-            .retain(|finding| is_asked_for(arguments, finding.contract));
-        card.without_front
-            .retain(|finding| is_asked_for(arguments, finding.contract));
+    let choice = choice(arguments);
+    for card in &mut *cards {
+        choice.narrow(card);
     }
     match (&arguments.baseline, known) {
         (Some(path), Some(known)) => known.apply(path, cards, &suite.templates),

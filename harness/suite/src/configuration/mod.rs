@@ -25,8 +25,8 @@ use rolecall_base::problem::{Position, Problem, did_you_mean};
 use rolecall_base::reason::is_reason;
 use rolecall_base::root::Root;
 use rolecall_base::wildcard::Wildcard;
+use rolecall_card::contract;
 use rolecall_card::contract::Contract;
-use rolecall_card::known_defects;
 use rolecall_front::front::Front;
 
 use crate::card_rule::CardRule;
@@ -525,7 +525,7 @@ impl<'t> ConfigurationReader<'t> {
         }
         for (name, item) in self.entries(table, "broken") {
             if let Some(why) = self.reason(item, &name) {
-                match known_defects::find(&name) {
+                match contract::find(&name) {
                     Ok(contract) => configured.broken.push(Reason {
                         contract,
                         why,

@@ -1,0 +1,47 @@
+//! The contracts that somebody wants a card for.
+
+use crate::card::Card;
+use crate::contract::{self, Contract};
+
+/// A choice among the contracts.
+#[derive(Debug, Clone, Default)]
+pub struct ContractChoice {
+    /// The contracts to judge by; all if it is empty.
+    pub select: Vec<&'static Contract>,
+    /// Contracts that do not count.
+    pub ignore: Vec<&'static Contract>,
+}
+
+impl ContractChoice {
+    /// A choice by names. An error names the first one that is no contract's.
+    pub fn named(select: &[String], ignore: &[String]) -> Result<ContractChoice, String> {
+        Ok(ContractChoice {
+            select: contracts(select)?,
+            ignore: contracts(ignore)?,
+        })
+    }
+
+    /// Whether there is nothing left to judge by.
+    pub fn is_empty(&self) -> bool {
+        !contract::ALL.iter().any(|one| self.has(one))
+    }
+
+    /// Takes all other contracts from a card. A template that cannot be read keeps all of them,
+    /// because no contract says more about it.
+    pub fn narrow(&self, card: &mut Card) {
+        if card.syntax_error.is_none() {
+            card.findings.retain(|finding| self.has(finding.contract));
+            card.without_front
+                .retain(|finding| self.has(finding.contract));
+        }
+    }
+
+    fn has(&self, contract: &'static Contract) -> bool {
+        (self.select.is_empty() || self.select.contains(&contract))
+            && !self.ignore.contains(&contract)
+    }
+}
+
+fn contracts(names: &[String]) -> Result<Vec<&'static Contract>, String> {
+    names.iter().map(|name| contract::find(name)).collect()
+}
