@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: The file that describes a suite.
 FILE = "rolecall.toml"
 
+#: The name under which a run reports what is no pair, such as report cards.
+NO_TEMPLATE = "rolecall"
+
 #: How many pairs one command accepts. Systems limit the length of a command.
 PAIRS_AT_ONCE = 500
 
@@ -150,7 +153,7 @@ def run_suite(path: Path, *filters: str) -> list[PairResult]:
         raise SuiteError(said or "the suite has no pairs")
     if ran.returncode != 0 and not any(result.failure for result in results):
         # Something else is wrong, such as a file that cannot be read.
-        whole = PairResult("suite", "run", None)
+        whole = PairResult(NO_TEMPLATE, "run", None)
         whole.failure = said or f"`rolecall run` ended with {ran.returncode}"
         results.append(whole)
     return results
@@ -161,6 +164,8 @@ class SuiteFile(pytest.File):
 
     #: How many differences are still to be shown for one pair alone.
     left = OWN_DIFFERENCES
+    #: How many results there are.
+    count = 0
 
     def collect(self) -> Iterator[TemplateCollector]:
         """Collect the suite's templates."""
@@ -168,6 +173,7 @@ class SuiteFile(pytest.File):
             results = run_suite(self.path)
         except SuiteError as error:
             raise self.CollectError(str(error)) from None
+        self.count = len(results)
         of_templates: dict[str, list[PairResult]] = {}
         for result in results:
             of_templates.setdefault(result.template, []).append(result)
@@ -215,7 +221,7 @@ class PairItem(DifferenceItem):
     def own_failure(self) -> str | None:
         """Return the failure of this pair, as a run of this pair alone shows it."""
         file = self.getparent(SuiteFile)
-        if file is None or file.left == 0:
+        if file is None or file.left == 0 or self.result.template == NO_TEMPLATE:
             return self.result.failure
         file.left -= 1
         try:
@@ -260,8 +266,16 @@ SAID = pytest.StashKey["list[str]"]()
 
 
 def accept(path: Path, items: list[PairItem]) -> list[str]:
-    """Accept the results of these pairs, and return what the command says."""
-    filters = [pair_filter(one.result) for one in items if one.result.failure]
+    """Accept the results of these pairs, and return what the command says.
+
+    Report cards are accepted with all pairs, because no filter of the command chooses them.
+    """
+    file = items[0].getparent(SuiteFile)
+    if file is not None and len(items) == file.count:
+        filters = ["*"]
+    else:
+        pairs = [one.result for one in items if one.result.template != NO_TEMPLATE]
+        filters = [pair_filter(pair) for pair in pairs if pair.failure]
     said = []
     for start in range(0, len(filters), PAIRS_AT_ONCE):
         ran = run_command(path.parent, "accept", *filters[start : start + PAIRS_AT_ONCE])

@@ -77,6 +77,19 @@ def test_a_lost_newline_is_shown_as_a_difference(suite: pathlib.Path) -> None:
     assert run_pytest(suite, "--rolecall", "-q").returncode == 0
 
 
+def test_broken_contracts_fail_and_keep_no_pair_from_being_accepted(suite: pathlib.Path) -> None:
+    settings = (suite / "rolecall.toml").read_text()
+    settings = settings.replace('contracts = "accepted"', 'contracts = "errors"')
+    (suite / "rolecall.toml").write_text(settings)
+    (suite / "mine.jinja").write_text("{{ messages[-1].content }}")
+    assert "error messages-kept" in run_pytest(suite, "--rolecall").stdout
+    some = "mine and not tools"
+    ran = run_pytest(suite, "--rolecall-accept", "-k", some)
+    assert "accepted" in ran.stdout and "matches no" not in ran.stdout
+    ran = run_pytest(suite, "--rolecall-accept")
+    assert "1 failed" in ran.stdout and "error messages-kept" in ran.stdout
+
+
 def test_a_folder_named_beside_the_suite_does_not_hide_it(suite: pathlib.Path) -> None:
     tests = suite / "tests"
     tests.mkdir()
