@@ -438,7 +438,7 @@ done"#;
 
 fn told(script: &str, source: &str, case: &Case) -> String {
     let words = ["sh", "-c", script].map(str::to_owned);
-    let engine = ProtocolEngine::spawn(words.to_vec(), ProtocolLimits::default()).unwrap();
+    let engine = ProtocolEngine::spawn(&words, ProtocolLimits::default()).unwrap();
     let template = Template::from_source("t", Dialect::Go, source);
     match load(&engine, &template).render(&Conversation::new(case)) {
         Outcome::Rendered { text } => text,

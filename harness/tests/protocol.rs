@@ -9,7 +9,8 @@ use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
 use rolecall_model::guard::load;
 use rolecall_model::{
-    Case, CaseId, Conversation, Dialect, Engine, Limit, Outcome, OutcomeKind, Stage, Template,
+    Answer, AnswerReader as _, Case, CaseId, Conversation, Dialect, Engine, Limit, Outcome,
+    OutcomeKind, ReadOutcome, Stage, Template,
 };
 use serde_json::json;
 
@@ -58,7 +59,7 @@ fn limits() -> ProtocolLimits {
 
 fn start(script: &str) -> Result<ProtocolEngine, ProtocolError> {
     let words = ["sh", "-c", &format!("{PRELUDE}\n{script}")].map(str::to_owned);
-    ProtocolEngine::spawn(words.to_vec(), limits())
+    ProtocolEngine::spawn(&words, limits())
 }
 
 /// The command line of a script in a folder.
@@ -112,7 +113,7 @@ ask; echo "{\"id\": $id, \"outcome\": \"exceeded\", \"limit\": \"time\"}""#;
         ]
     );
     let engine = start(answers).unwrap();
-    assert_eq!(engine.name(), "fake");
+    assert_eq!(Engine::name(&engine), "fake");
     assert_eq!(engine.description(), "fake 1.2 (sh 0)");
 }
 
@@ -684,4 +685,71 @@ fn an_engine_that_is_not_ours_crashes_alone() {
     assert_eq!(outcomes[1].1, "1");
     assert!(outcomes[2].1.contains("memory"), "{}", outcomes[2].1);
     assert!(outcomes[3].1.contains("minijinja") || outcomes[3].1.contains("ops.rs"));
+}
+
+/// What a program says of these answers, one after the other.
+fn readings(script: &str, texts: &[&str]) -> Vec<ReadOutcome> {
+    let engine = start(script).unwrap();
+    let template = json!({"start_anchor": "A:", "fields": {"content": {}}});
+    let read = |text: &&str| {
+        let answer = Answer {
+            prompt: "A:",
+            text,
+            tools: None,
+        };
+        engine.read(&template, &answer)
+    };
+    texts.iter().map(read).collect()
+}
+
+/// A script that reads every text, and calls `misbehave` for the text `a`.
+fn reader(misbehave: &str) -> String {
+    format!(
+        r#"misbehave() {{ {misbehave}; }}
+start
+while read -r line; do
+  id=${{line%%,\"response_template*}}; id=${{id##*\"id\":}}
+  case $line in
+    *'"text":"a"'*) misbehave ;;
+    *) echo "{{\"id\": $id, \"outcome\": \"read\", \"message\": {{\"content\": \"x\"}}}}" ;;
+  esac
+done"#
+    )
+}
+
+#[test]
+fn a_program_that_breaks_on_one_answer_reads_the_others() {
+    let read = ReadOutcome::Read {
+        message: json!({"content": "x"}),
+    };
+    let misbehaviours = [
+        ("exit 3", "it ended instead of answering (exit status: 3)"),
+        ("sleep 60", "no answer within 1.5 s"),
+        ("yes", "not an answer"),
+        ("echo '{\"id\": 7}'", "it answered request 7 instead of"),
+        (
+            "echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"rendered\\\"}\"",
+            "an answer with the outcome `rendered`",
+        ),
+    ];
+    std::thread::scope(|scope| {
+        for (misbehave, words) in misbehaviours {
+            let read = &read;
+            scope.spawn(move || {
+                let outcomes = readings(&reader(misbehave), &["b", "a", "c"]);
+                assert_eq!([&outcomes[0], &outcomes[2]], [read, read], "{misbehave}");
+                let ReadOutcome::Crashed { message } = &outcomes[1] else {
+                    panic!("{misbehave}: {outcomes:?}");
+                };
+                assert!(message.starts_with(words), "{misbehave}: {message}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_program_that_reads_nothing_is_given_up() {
+    let outcomes = readings("start; ask; exit 1", &["a"; 5]);
+    let message = "it answers nothing: it ended instead of answering (exit status: 1)".to_owned();
+    assert_eq!(outcomes, vec![ReadOutcome::NotAsked { message }; 5]);
 }

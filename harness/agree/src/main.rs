@@ -156,7 +156,7 @@ fn start(dialect: Dialect, layout: &Layout) -> Result<ProtocolEngine, Failure> {
         time: Duration::from_secs(3),
         ..ProtocolLimits::default()
     };
-    let engine = ProtocolEngine::spawn(words, limits)?;
+    let engine = ProtocolEngine::spawn(&words, limits)?;
     reference.check(&engine)?;
     Ok(engine)
 }

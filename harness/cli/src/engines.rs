@@ -118,7 +118,7 @@ fn open_named_by<'e>(
              the repository, `cargo run --package rolecall-cli --` has it"
         )));
     }
-    let program = ProtocolEngine::spawn(words(name, limits)?, limits.program.clone())?;
+    let program = ProtocolEngine::spawn(&words(name, limits)?, limits.program.clone())?;
     Ok(ChosenEngine::Program(Box::new(program)))
 }
 
@@ -322,7 +322,7 @@ pub(crate) fn reference_program(
 ) -> Result<ProtocolEngine, Failure> {
     let program = reference.program(&home::references_folder(&home::layout()?)?)?;
     let words = vec![program.to_string_lossy().into_owned()];
-    let engine = ProtocolEngine::spawn(words, limits.clone())?;
+    let engine = ProtocolEngine::spawn(&words, limits.clone())?;
     reference.check(&engine)?;
     Ok(engine)
 }

@@ -14,6 +14,8 @@ pub mod outcome;
 
 pub mod outcome_json;
 
+pub mod answer;
+
 pub mod template;
 
 pub mod case;
@@ -25,6 +27,7 @@ pub mod engine;
 #[cfg(feature = "guard")]
 pub mod guard;
 
+pub use answer::{Answer, AnswerReader, ReadOutcome};
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;

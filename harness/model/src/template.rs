@@ -57,6 +57,9 @@ pub struct Template {
     pub broken: Vec<(String, String)>,
     /// What an Ollama server knows about its model.
     pub setup: OllamaSetup,
+    /// How to read the model's answers: the `response_template` of transformers 5.13 and later, as
+    /// it is written. Nothing has checked it.
+    pub response_template: Option<Value>,
 }
 
 /// What an Ollama server knows about a template's model. The server uses it before it executes the
@@ -169,6 +172,7 @@ impl Template {
             named: Vec::new(),
             broken: Vec::new(),
             setup: OllamaSetup::default(),
+            response_template: None,
         }
     }
 

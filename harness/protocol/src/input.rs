@@ -9,6 +9,15 @@ use serde_json::{Map, Value};
 
 use super::message::{GoInput, RenderInput};
 
+/// The conversation as an application gets it, with the keys of `render`: messages,
+/// tools, documents and variables as they are written, and the options.
+pub fn request(conversation: &Conversation<'_>, template: &Template) -> Map<String, Value> {
+    let input = of(conversation, template, true, None);
+    // Through its text, so that numbers stay as they are written.
+    let text = serde_json::to_string(&input).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
 /// The program that makes the data for a Go template; none if our engine cannot read the
 /// template. A failure here is not the fault of the program under test.
 pub(super) fn go_program(template: &Template) -> Option<GoProgram> {

@@ -34,6 +34,14 @@ pub(super) enum Request<'r> {
         #[serde(flatten)]
         input: &'r RenderInput<'r>,
     },
+    /// Read an answer with a response template.
+    Parse {
+        id: u64,
+        response_template: &'r Value,
+        prefix: &'r str,
+        text: &'r str,
+        tools: Option<&'r [Value]>,
+    },
     /// End.
     Stop,
 }
@@ -93,6 +101,9 @@ pub(super) struct Greeting {
     /// The fronts that the program applies itself.
     #[serde(default)]
     pub(super) fronts: Vec<String>,
+    /// The languages in which the program can be told how to read answers.
+    #[serde(default)]
+    pub(super) reads: Vec<String>,
 }
 
 /// An answer to `load` or `render`.
@@ -107,7 +118,7 @@ pub(super) struct AnswerLine<'o> {
 
 /// The fields of an answer besides its outcome.
 #[derive(Debug, Deserialize)]
-struct AnswerHead {
+pub(super) struct AnswerHead {
     id: Option<u64>,
     ok: Option<bool>,
     error: Option<String>,
@@ -273,19 +284,36 @@ pub(super) fn id_of(line: &[u8]) -> Option<u64> {
     value.get("id")?.as_u64()
 }
 
-impl Meaning {
-    /// Reads the answer to the request of an ID.
-    pub(super) fn read(line: &[u8], asked: u64) -> Result<Meaning, String> {
+/// Reads an answer to `load` or `render`: an outcome, or none if the template is loaded.
+/// The error says what is wrong with the line, as a crash does.
+pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
+    match Meaning::read(line, asked)? {
+        Meaning::Outcome(outcome) => Ok(Some(outcome)),
+        Meaning::Loaded => Ok(None),
+    }
+}
+
+impl AnswerHead {
+    /// Reads the head of the answer to the request of an ID.
+    pub(super) fn read(line: &[u8], asked: u64) -> Result<AnswerHead, String> {
         let answer: AnswerHead = parse(line, "an answer")?;
-        let outcome: OutcomeJson<'_> = parse(line, "an answer")?;
         match answer.id {
             Some(id) if id == asked => {}
             Some(id) => return Err(format!("it answered request {id} instead of {asked}")),
             None => return Err(format!("an answer without `id`: {}", shown(line))),
         }
-        if let Some(error) = answer.error {
-            return Err(format!("it did not understand the request: {error}"));
+        match answer.error {
+            Some(error) => Err(format!("it did not understand the request: {error}")),
+            None => Ok(answer),
         }
+    }
+}
+
+impl Meaning {
+    /// Reads the answer to the request of an ID.
+    pub(super) fn read(line: &[u8], asked: u64) -> Result<Meaning, String> {
+        let answer = AnswerHead::read(line, asked)?;
+        let outcome: OutcomeJson<'_> = parse(line, "an answer")?;
         if answer.ok == Some(true) {
             return Ok(Meaning::Loaded);
         }
@@ -320,7 +348,8 @@ impl Meaning {
     }
 }
 
-fn parse<'l, T: Deserialize<'l>>(line: &'l [u8], what: &str) -> Result<T, String> {
+/// Reads a line as an object of a type.
+pub(super) fn parse<'l, T: Deserialize<'l>>(line: &'l [u8], what: &str) -> Result<T, String> {
     // serde would read a list as an object without names.
     if line.trim_ascii_start().starts_with(b"[") {
         return Err(format!("not {what} (no object): {}", shown(line)));

@@ -43,6 +43,8 @@ pub struct Sidecar {
     broken: Option<std::collections::BTreeMap<String, String>>,
     /// What a server of Ollama knows of the model that a Go template belongs to.
     setup: Option<SetupObject>,
+    /// How to read the model's answers, as `response_template` of `tokenizer_config.json`.
+    response_template: Option<Map<String, Value>>,
 }
 
 /// What a server of Ollama goes by before it asks a template.
@@ -160,6 +162,7 @@ pub(crate) fn read_template_in(
             named: Vec::new(),
             broken: sidecar.broken,
             setup: sidecar.setup,
+            response_template: sidecar.response_template,
         }),
         _ => Err(problems),
     }
@@ -175,6 +178,7 @@ struct SidecarContent {
     front: Option<Front>,
     broken: Vec<(String, String)>,
     setup: OllamaSetup,
+    response_template: Option<Value>,
 }
 
 /// The file where the sidecar of a template stands, if it has one.
@@ -256,6 +260,11 @@ fn read_sidecar(
         }
         if let Some(value) = fields.get("setup") {
             content.setup = read_setup(document, value)?;
+        }
+        if let Some(value) = fields.get("response_template") {
+            // What is in it is checked where it is used: models have the same object.
+            let object = document.verbatim_object(value, "`response_template`")?;
+            content.response_template = Some(Value::Object(object));
         }
         Some(content)
     });
@@ -399,6 +408,11 @@ mod tests {
                 ("a".to_owned(), Variable::Value(1.into())),
             ]
         );
+
+        let response = r#"{"response_template": {"fields": {"b": 1.50, "a": null}}}"#;
+        std::fs::write(&sidecar, response).unwrap();
+        let read = read_template(&path).unwrap().response_template.unwrap();
+        assert_eq!(read.to_string(), r#"{"fields":{"b":1.50,"a":null}}"#);
 
         std::fs::write(&sidecar, r#"{"special_token": {}, "origin": 3}"#).unwrap();
         let problems: Vec<_> = read_template(&path)

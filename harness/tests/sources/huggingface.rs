@@ -151,6 +151,26 @@ fn templates_see_the_special_tokens_that_transformers_gives_them() {
     assert!(compared > 40, "{compared}");
 }
 
+/// transformers keeps it in `tokenizer_config.json`, beside the chat template.
+#[test]
+fn every_template_of_a_model_knows_how_its_answers_are_read() {
+    let read = |config: &str| {
+        let folder = Folder::new();
+        folder.write("m/tokenizer_config.json", config);
+        folder.write("m/chat_template.jinja", "x");
+        folder.write("m/additional_chat_templates/tool_use.jinja", "y");
+        let found = folder.read("m");
+        let templates = found.templates.iter();
+        let responses = templates.map(|template| template.response_template.clone());
+        responses.collect::<Vec<_>>()
+    };
+    let template = serde_json::json!({"start_anchor": "A", "fields": {"content": {}}});
+    let config = format!(r#"{{"response_template": {{}}, "response_template": {template}}}"#);
+    assert_eq!(read(&config), vec![Some(template); 2]);
+    assert_eq!(read(r#"{"response_template": null}"#), [None, None]);
+    assert_eq!(read("{}"), [None, None]);
+}
+
 /// Templates that only a processor has are behind a processor, and only in a model that has one.
 #[test]
 fn a_model_with_a_processor_is_used_by_it() {

@@ -6,10 +6,14 @@ tokenize=False)` of a tokenizer with the template and its special tokens, or of 
 such a tokenizer. Without a front, transformers itself compiles the template, and the template sees
 the variables of the request: messages, tools, documents, add_generation_prompt and the others. Only
 the clock is ours.
+
+It also reads answers, with `parse_response` or, if the answer comes in pieces or its events are
+wanted, with the parser that `get_response_parser` returns.
 """
 
 import datetime
 import json
+import math
 import re
 import sys
 
@@ -22,6 +26,7 @@ from transformers.utils import chat_template_utils
 
 NAMED_TOKENS = PreTrainedTokenizerBase.SPECIAL_TOKENS_ATTRIBUTES
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class FrozenClock(datetime.datetime):
@@ -142,6 +147,49 @@ def render(asked, request):
         return {"outcome": "failed", "stage": stage, "message": words(error), "line": line}
 
 
+def parse(request):
+    template, prefix = request["response_template"], request["prefix"]
+    tools, chunks = request["tools"], request.get("chunks")
+    owner = PreTrainedTokenizerBase()
+    try:
+        if chunks is None and not request.get("events"):
+            message = owner.parse_response(
+                request["text"], template, prefix=prefix, tools=tools
+            )
+            return {"outcome": "read", "message": message}
+        parser = owner.get_response_parser(template, prefix=prefix, tools=tools)
+        events = [parser.initial_events]
+        events += [parser.feed(chunk) for chunk in chunks or [request["text"]]]
+        message, last = parser.finalize()
+        return {"outcome": "read", "message": message, "events": [*events, last]}
+    except Exception as error:
+        kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        return {"outcome": "failed", "kind": kind, "message": words(error)}
+
+
+def carried(value):
+    """A value of Python in a form that every JSON parser reads: the documentation of the protocol
+    says how NaN, the infinities, lone surrogates and objects that look like these are written."""
+    if isinstance(value, dict):
+        keys_are_plain = all(is_text(key) for key in value)
+        if keys_are_plain and not (len(value) == 1 and next(iter(value)).startswith("$")):
+            return {key: carried(item) for key, item in value.items()}
+        return {"$object": [[carried(key), carried(item)] for key, item in value.items()]}
+    if isinstance(value, list):
+        return [carried(item) for item in value]
+    if isinstance(value, float) and (value != value or value in (math.inf, -math.inf)):
+        return {"$float": repr(value)}
+    if isinstance(value, str) and not is_text(value):
+        escaped = value.replace("\\", "\\\\")
+        return {"$text": SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)}
+    return value
+
+
+def is_text(text):
+    """Whether a string has no lone surrogates."""
+    return not SURROGATE.search(text)
+
+
 def words(error):
     """An error's kind and message; addresses in memory differ from run to run."""
     return ADDRESS.sub("0x…", f"{type(error).__name__}: {error}")
@@ -155,6 +203,19 @@ def template_line(error):
             line = frame.tb_lineno
         frame = frame.tb_next
     return line
+
+
+def written(answer):
+    """An answer as a line. Python limits the digits and the depth of what it writes. The limits
+    that hold while it reads must stay as they are."""
+    digits, depth = sys.get_int_max_str_digits(), sys.getrecursionlimit()
+    sys.set_int_max_str_digits(0)
+    sys.setrecursionlimit(20 * depth)
+    try:
+        return json.dumps(carried(answer))
+    finally:
+        sys.set_int_max_str_digits(digits)
+        sys.setrecursionlimit(depth)
 
 
 def main():
@@ -171,16 +232,19 @@ def main():
                 "dialect": "jinja",
                 "components": {"jinja2": jinja2.__version__},
                 "fronts": list(FRONTS),
+                "reads": ["response_template"],
             }
         elif kind == "load":
             answer = {"id": request["id"], **load(templates, request)}
         elif kind == "render":
             answer = {"id": request["id"], **render(templates[request["template"]], request)}
+        elif kind == "parse":
+            answer = {"id": request["id"], **parse(request)}
         elif kind == "stop":
             return
         else:
             sys.exit(f"unknown request {kind!r}")
-        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.write(written(answer) + "\n")
         sys.stdout.flush()
 
 

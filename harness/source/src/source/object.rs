@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jsonc_parser::ast::{self, Object};
 use jsonc_parser::common::Ranged;
+use serde_json::Value;
 
 use rolecall_base::json;
 use rolecall_base::problem::{Location, Position, Problem};
@@ -19,6 +20,11 @@ impl JsonFile<'_> {
     /// A problem at a value.
     pub(super) fn problem(&self, at: &impl Ranged, message: impl Into<String>) -> Problem {
         Problem::new(self.path, message).at(self.place(at.start()))
+    }
+
+    /// A value as it is written. None if it is no JSON in the strict sense.
+    pub(super) fn verbatim(&self, value: &impl Ranged) -> Option<Value> {
+        serde_json::from_str(self.text.get(value.start()..value.end())?).ok()
     }
 
     /// The place of an offset.

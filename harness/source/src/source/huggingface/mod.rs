@@ -64,6 +64,10 @@ const OF_TOKENIZERS: [&str; 4] = [
     "config.json",
 ];
 
+/// The key of `tokenizer_config.json` under which transformers keeps how answers are read, since
+/// 5.13.
+const RESPONSE_KEY: &str = "response_template";
+
 /// The files that only come with processors.
 const OF_PROCESSORS: [&str; 3] = [PROCESSOR_FILE, PREPROCESSOR_FILE, LEGACY_FILE];
 
@@ -158,7 +162,7 @@ struct ModelFolder<'m> {
 
 impl ModelFolder<'_> {
     fn read(&mut self) -> Result<(), Problem> {
-        let (in_config, tokens) = self.config()?;
+        let (in_config, tokens, response_template) = self.config()?;
         let files = self.files()?;
         let processor = match self.processor(&files) {
             Ok(processor) => processor,
@@ -187,20 +191,27 @@ impl ModelFolder<'_> {
             self.take(&tokenizer, &processor, &special_tokens);
             self.take_processors(&tokenizer, &processor, &special_tokens);
         }
+        for template in &mut self.found.templates {
+            template.response_template.clone_from(&response_template);
+        }
         Ok(())
     }
 
-    /// What `tokenizer_config.json` and `special_tokens_map.json` say.
-    fn config(&self) -> Result<(NamedTemplates, SpecialTokens), Problem> {
+    /// What `tokenizer_config.json` and `special_tokens_map.json` say: the templates, the special
+    /// tokens, and how answers are read.
+    fn config(&self) -> Result<(NamedTemplates, SpecialTokens, Option<Value>), Problem> {
         let path = self.folder.join(CONFIG_FILE);
-        let (named, mut tokens) = match self.root.text(&path)? {
+        let (named, mut tokens, response_template) = match self.root.text(&path)? {
             Some(text) => object::read_object(&path, &text, |document, object| {
                 Ok((
                     NamedTemplates::of_value(document, object)?,
                     SpecialTokens::of_config(document, object),
+                    object::value(object, RESPONSE_KEY)
+                        .and_then(|value| document.verbatim(value))
+                        .filter(|value| !value.is_null()),
                 ))
             })?,
-            None => (NamedTemplates::default(), SpecialTokens::default()),
+            None => (NamedTemplates::default(), SpecialTokens::default(), None),
         };
         let path = self.folder.join(MAP_FILE);
         let reads_map = tokens.reads_map();
@@ -215,7 +226,7 @@ impl ModelFolder<'_> {
         if reads_map {
             met?;
         }
-        Ok((named, tokens))
+        Ok((named, tokens, response_template))
     }
 
     /// The templates that are files of their own.

@@ -1,0 +1,22 @@
+//! The way back: whether what a model writes is read back as it was meant.
+//!
+//! A chat template writes the answers of earlier turns into the prompt, so it says how the model
+//! writes an answer. A response template says how such an answer is read. Here the two meet: the
+//! chat template writes an assistant's message, an [`AnswerReader`] reads it, and the message that
+//! comes back is compared with the one that was meant.
+//!
+//! The modules are listed in the order in which they build on each other.
+//!
+//! [`AnswerReader`]: rolecall_model::AnswerReader
+
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod meaning;
+
+pub mod ending;
+
+pub mod written;
+
+pub mod comparison;
+
+pub mod reading;
