@@ -20,3 +20,5 @@ pub mod written;
 pub mod comparison;
 
 pub mod reading;
+
+pub mod transcript;

@@ -1,6 +1,9 @@
 //! Readings: the answers of a case, written by a chat template and read with its response template.
 
-use rolecall_model::{Answer, AnswerReader, Case, Outcome, ReadOutcome};
+use std::fmt;
+
+use rolecall_front::program::FrontProgram;
+use rolecall_model::{Answer, AnswerReader, Case, CaseId, Engine, Outcome, ReadOutcome, Template};
 use serde_json::Value;
 
 use crate::comparison::{Difference, Verdict, compare};
@@ -8,11 +11,46 @@ use crate::ending::Form;
 use crate::meaning::Meaning;
 use crate::written::{Writer, Written};
 
+/// The name of an assistant's message: its case, and its index among the messages of the case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MessageId {
+    /// The case.
+    pub case: CaseId,
+    /// The index, from 0.
+    pub index: usize,
+}
+
+/// A text that is not the name of a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no message: a message is named family/name#index")]
+pub struct InvalidMessageId(String);
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.case, self.index)
+    }
+}
+
+impl std::str::FromStr for MessageId {
+    type Err = InvalidMessageId;
+
+    fn from_str(text: &str) -> Result<MessageId, InvalidMessageId> {
+        let parse = || {
+            let (case, index) = text.split_once('#')?;
+            Some(MessageId {
+                case: case.parse().ok()?,
+                index: index.parse().ok()?,
+            })
+        };
+        parse().ok_or_else(|| InvalidMessageId(text.to_owned()))
+    }
+}
+
 /// An assistant's message of a case, and what came back of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageReading {
-    /// The index of the message in its case.
-    pub index: usize,
+    /// The message's name.
+    pub id: MessageId,
     /// What was meant.
     pub meant: Meaning,
     /// What came back.
@@ -55,6 +93,28 @@ pub struct FormReading {
     pub differences: Vec<Difference>,
 }
 
+/// Reads the answers of cases that are for the template's dialect. None if the template has no
+/// response template.
+///
+/// A case that another front prepares differently is read once, behind the template's own front.
+pub fn read_all<'c>(
+    engine: &dyn Engine,
+    template: &Template,
+    reader: &dyn AnswerReader,
+    cases: impl IntoIterator<Item = &'c Case>,
+) -> Option<Vec<MessageReading>> {
+    let response_template = template.response_template.as_ref()?;
+    let program = FrontProgram::load(engine, template);
+    let writer = Writer::new(&program);
+    let cases = cases.into_iter();
+    let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
+    let read = |case: &'c Case| {
+        let read = read_case(&writer, reader, response_template, case);
+        read.collect::<Vec<_>>()
+    };
+    Some(cases.flat_map(read).collect())
+}
+
 /// Reads all answers of a case.
 pub fn read_case<'w>(
     writer: &'w Writer<'_, '_>,
@@ -94,7 +154,10 @@ pub fn read_case<'w>(
             Written::Refused(outcome) => Err(Unread::Refused(outcome)),
         };
         MessageReading {
-            index: answer.index,
+            id: MessageId {
+                case: case.id.clone(),
+                index: answer.index,
+            },
             meant: answer.meant,
             result,
         }
