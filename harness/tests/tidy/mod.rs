@@ -17,8 +17,9 @@ use self::order::{circle, upwards};
 use crate::scratch;
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 24] = [
+const CRATES: [&str; 25] = [
     "model",
+    "response",
     "jinja",
     "minijinja",
     "go",
