@@ -279,8 +279,9 @@ impl Stream<'_> {
                 }
             }
         }
-        // What has to wait may turn out to be a delimiter, and it starts earlier.
-        Ok((best.filter(|hit| at_end || hit.found.start < held), held))
+        // What has to wait may turn out to be a delimiter, and it starts earlier. And a delimiter
+        // without text at the very end of the answer does not count.
+        Ok((best.filter(|hit| hit.found.start < held), held))
     }
 
     /// Whether a delimiter wins over another: the earlier, then the longer, then the one that
