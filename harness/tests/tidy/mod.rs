@@ -19,6 +19,7 @@ use crate::scratch;
 /// The crates, from the ground up: the folders below `harness/`.
 const CRATES: [&str; 25] = [
     "model",
+    "response",
     "jinja",
     "minijinja",
     "go",

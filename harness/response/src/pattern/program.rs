@@ -1,0 +1,565 @@
+//! A pattern as a graph of steps, with what helps to search for it.
+
+use crate::failure::PatternError;
+use crate::pattern::tree::{Assertion, Manner, One, Reference, Tree};
+
+/// A pattern with more steps is not compiled: counts in counts would multiply without end.
+const MOST_STEPS: usize = 50_000;
+
+/// The place of a step.
+pub(crate) type At = usize;
+
+/// One step of matching.
+#[derive(Debug)]
+pub(crate) enum Step {
+    One {
+        one: One,
+        backwards: bool,
+        next: At,
+    },
+    Text {
+        text: Vec<u32>,
+        backwards: bool,
+        next: At,
+    },
+    Assertion {
+        assertion: Assertion,
+        next: At,
+    },
+    Branch {
+        first: At,
+        second: At,
+    },
+    GroupStart {
+        group: usize,
+        next: At,
+    },
+    GroupEnd {
+        group: usize,
+        next: At,
+    },
+    /// A repeat of a single character, from none to `most`.
+    Run {
+        lazy: bool,
+        one: One,
+        most: usize,
+        next: At,
+    },
+    /// Enters a repeat of anything, from none to `most`.
+    Repeat {
+        lazy: bool,
+        index: usize,
+        most: usize,
+        body: At,
+        tail: At,
+    },
+    /// One pass through the body is done.
+    RepeatEnd {
+        lazy: bool,
+        index: usize,
+        most: usize,
+        body: At,
+        tail: At,
+    },
+    Look {
+        positive: bool,
+        body: At,
+        next: At,
+    },
+    LookEnd {
+        positive: bool,
+        next: At,
+    },
+    Atomic {
+        body: At,
+    },
+    AtomicEnd {
+        next: At,
+    },
+    Reference {
+        group: usize,
+        next: At,
+    },
+    Success,
+}
+
+/// A text that every match has in it.
+#[derive(Debug)]
+pub(crate) struct Required {
+    pub(crate) text: Vec<u32>,
+    /// How far behind the start of a match it begins at most, if that is known.
+    pub(crate) offset: Option<usize>,
+}
+
+/// What a match must have at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StartTest {
+    /// One of the characters in [`Program::first`].
+    First,
+    /// What this step needs.
+    Step(At),
+}
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) steps: Vec<Step>,
+    /// Where matching starts.
+    pub(crate) start: At,
+    /// The step that can be tested before a step is entered: itself, or what groups begin with.
+    pub(crate) tests: Vec<At>,
+    pub(crate) groups: usize,
+    /// How many repeats have a counter.
+    pub(crate) counters: usize,
+    /// Whether a group's capture is looked at while matching.
+    pub(crate) referenced: Vec<bool>,
+    /// The text that `regex` looks for first. Where it looks can be seen in partial matches.
+    pub(crate) required: Option<Required>,
+    /// Texts one of which lies at or behind the start of every match. Empty if none is known.
+    pub(crate) needed: Vec<Vec<u32>>,
+    /// What each match begins with, if it begins with a character.
+    pub(crate) first: Option<Vec<One>>,
+    /// Whether a run at the start is left behind as a whole where it fails.
+    pub(crate) skips_run: bool,
+    /// What `regex` looks for before it tries to match, behind lookarounds at the start.
+    pub(crate) start_test: Option<StartTest>,
+}
+
+/// Compiles a simplified tree.
+pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternError> {
+    let mut builder = Builder {
+        steps: vec![Step::Success],
+        counters: 0,
+        referenced: vec![false; groups],
+    };
+    let start = builder.build(tree, 0, false)?;
+    let tests = (0..builder.steps.len())
+        .map(|at| test_of(&builder.steps, at))
+        .collect();
+    let (width, text) = required(tree);
+    let required = text.map(|text| Required {
+        text: text.to_vec(),
+        offset: (width < UNLIMITED)
+            .then(|| usize::try_from(width).ok())
+            .flatten(),
+    });
+    let checked = checked_first(tree);
+    let start_test = start_test(&builder.steps, start, checked.is_some());
+    Ok(Program {
+        start_test: start_test
+            .filter(|test| !is_required(&builder.steps, *test, required.as_ref())),
+        start,
+        skips_run: checked.is_none(),
+        tests,
+        groups,
+        counters: builder.counters,
+        referenced: builder.referenced,
+        required,
+        needed: needed(tree).unwrap_or_default(),
+        first: checked.or_else(|| first(tree)),
+        steps: builder.steps,
+    })
+}
+
+struct Builder {
+    steps: Vec<Step>,
+    counters: usize,
+    referenced: Vec<bool>,
+}
+
+impl Builder {
+    fn add(&mut self, step: Step) -> Result<At, PatternError> {
+        if self.steps.len() >= MOST_STEPS {
+            let message = "a pattern of this size is not supported".to_owned();
+            return Err(PatternError {
+                at: 0,
+                unsupported: true,
+                message,
+            });
+        }
+        self.steps.push(step);
+        Ok(self.steps.len() - 1)
+    }
+
+    /// Adds the steps of a tree before `next`, and returns the first.
+    fn build(&mut self, tree: &Tree, next: At, backwards: bool) -> Result<At, PatternError> {
+        match tree {
+            Tree::One(one) => self.add(Step::One {
+                one: one.clone(),
+                backwards,
+                next,
+            }),
+            Tree::Text(text) => self.add(Step::Text {
+                text: text.clone(),
+                backwards,
+                next,
+            }),
+            Tree::Assertion(assertion) => self.add(Step::Assertion {
+                assertion: *assertion,
+                next,
+            }),
+            Tree::Sequence(items) if backwards => items
+                .iter()
+                .try_fold(next, |next, item| self.build(item, next, true)),
+            Tree::Sequence(items) => items
+                .iter()
+                .rev()
+                .try_fold(next, |next, item| self.build(item, next, false)),
+            Tree::Branch(branches) => {
+                let mut second = None;
+                for branch in branches.iter().rev() {
+                    let first = self.build(branch, next, backwards)?;
+                    second = Some(match second {
+                        None => first,
+                        Some(second) => self.add(Step::Branch { first, second })?,
+                    });
+                }
+                Ok(second.unwrap_or(next))
+            }
+            Tree::Group(number, body) => {
+                let group = number - 1;
+                let end = self.add(Step::GroupEnd { group, next })?;
+                let body = self.build(body, end, backwards)?;
+                self.add(Step::GroupStart { group, next: body })
+            }
+            Tree::Atomic(body) => {
+                let end = self.add(Step::AtomicEnd { next })?;
+                let body = self.build(body, end, backwards)?;
+                self.add(Step::Atomic { body })
+            }
+            Tree::Look {
+                behind,
+                positive,
+                body,
+            } => {
+                let end = self.add(Step::LookEnd {
+                    positive: *positive,
+                    next,
+                })?;
+                let body = self.build(body, end, *behind)?;
+                self.add(Step::Look {
+                    positive: *positive,
+                    body,
+                    next,
+                })
+            }
+            Tree::Repeat {
+                manner: Manner::Possessive,
+                least,
+                most,
+                body,
+            } => {
+                let end = self.add(Step::AtomicEnd { next })?;
+                let body = self.repeat(false, *least, *most, body, end)?;
+                self.add(Step::Atomic { body })
+            }
+            Tree::Repeat {
+                manner,
+                least,
+                most,
+                body,
+            } => self.repeat(*manner == Manner::Lazy, *least, *most, body, next),
+            Tree::Reference(Reference::Number(number)) => {
+                self.referenced[number - 1] = true;
+                self.add(Step::Reference {
+                    group: number - 1,
+                    next,
+                })
+            }
+            Tree::Reference(Reference::Name(..)) => Ok(next),
+        }
+    }
+
+    /// A repeat is its body as often as it is demanded, and then a repeat from none.
+    fn repeat(
+        &mut self,
+        lazy: bool,
+        least: u32,
+        most: Option<u32>,
+        body: &Tree,
+        next: At,
+    ) -> Result<At, PatternError> {
+        let more = most.map_or(usize::MAX, |most| (most - least) as usize);
+        let mut start = if let Tree::One(one) = body {
+            self.add(Step::Run {
+                lazy,
+                one: one.clone(),
+                most: more,
+                next,
+            })?
+        } else {
+            let index = self.counters;
+            self.counters += 1;
+            let end = self.add(Step::Success)?;
+            let inner = self.build(body, end, false)?;
+            self.steps[end] = Step::RepeatEnd {
+                lazy,
+                index,
+                most: more,
+                body: inner,
+                tail: next,
+            };
+            self.add(Step::Repeat {
+                lazy,
+                index,
+                most: more,
+                body: inner,
+                tail: next,
+            })?
+        };
+        for _ in 0..least {
+            start = self.build(body, start, false)?;
+        }
+        Ok(start)
+    }
+}
+
+fn test_of(steps: &[Step], mut at: At) -> At {
+    while let Step::GroupStart { next, .. } | Step::GroupEnd { next, .. } = &steps[at] {
+        at = *next;
+    }
+    at
+}
+
+/// The test of the first step that is no group and no lookaround, if it has one.
+fn start_test(steps: &[Step], start: At, checked: bool) -> Option<StartTest> {
+    if checked {
+        return Some(match &steps[start] {
+            Step::Assertion {
+                assertion: Assertion::StartOfText | Assertion::EndOfText,
+                ..
+            } => StartTest::Step(start),
+            _ => StartTest::First,
+        });
+    }
+    let mut at = start;
+    loop {
+        match &steps[at] {
+            Step::GroupStart { next, .. }
+            | Step::GroupEnd { next, .. }
+            | Step::Look { next, .. } => {
+                at = *next;
+            }
+            Step::Assertion {
+                assertion: Assertion::WordBoundary | Assertion::NoWordBoundary,
+                next,
+            } if matches!(steps[*next], Step::Text { .. }) => {
+                return Some(StartTest::Step(*next));
+            }
+            Step::One { .. } | Step::Text { .. } | Step::Assertion { .. } => {
+                return Some(StartTest::Step(at));
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Whether a test asks for the required text. Then `regex` leaves it out.
+fn is_required(steps: &[Step], test: StartTest, required: Option<&Required>) -> bool {
+    let StartTest::Step(at) = test else {
+        return false;
+    };
+    required.is_some_and(|required| match &steps[at] {
+        Step::Text { text, .. } => *text == required.text,
+        Step::One {
+            one:
+                One::Character {
+                    code,
+                    positive: true,
+                },
+            ..
+        } => required.text == [*code],
+        _ => false,
+    })
+}
+
+/// `regex` counts widths up to here.
+const UNLIMITED: u64 = u32::MAX as u64;
+
+fn widest(tree: &Tree) -> u64 {
+    match tree {
+        Tree::One(_) => 1,
+        Tree::Text(text) => text.len() as u64,
+        Tree::Assertion(_) | Tree::Look { .. } => 0,
+        Tree::Sequence(items) => items.iter().map(widest).fold(0, u64::saturating_add),
+        Tree::Branch(branches) => branches.iter().map(widest).max().unwrap_or(0),
+        Tree::Group(_, body) | Tree::Atomic(body) => widest(body),
+        Tree::Repeat { most: None, .. } | Tree::Reference(_) => UNLIMITED,
+        Tree::Repeat {
+            most: Some(most),
+            body,
+            ..
+        } => widest(body).saturating_mul(u64::from(*most)),
+    }
+}
+
+/// The first text that is in every match, and the greatest width before it.
+fn required(tree: &Tree) -> (u64, Option<&[u32]>) {
+    match tree {
+        Tree::One(One::Character {
+            code,
+            positive: true,
+        }) => (0, Some(std::slice::from_ref(code))),
+        Tree::Text(text) => (0, Some(text)),
+        Tree::Sequence(items) => {
+            let mut offset: u64 = 0;
+            for item in items {
+                let (width, text) = required(item);
+                offset = offset.saturating_add(width);
+                if text.is_some() {
+                    return (offset, text);
+                }
+            }
+            (offset, None)
+        }
+        Tree::Group(_, body) | Tree::Atomic(body) => required(body),
+        Tree::Repeat {
+            least, most, body, ..
+        } => {
+            if *least > 0
+                && let (offset, Some(text)) = required(body)
+            {
+                return (offset, Some(text));
+            }
+            let times = most.map_or(UNLIMITED, u64::from);
+            (widest(body).saturating_mul(times).min(UNLIMITED), None)
+        }
+        other => (widest(other), None),
+    }
+}
+
+/// Texts one of which is at or behind the start of every match, also inside of a lookahead. The
+/// shortest of them is as long as can be.
+fn needed(tree: &Tree) -> Option<Vec<Vec<u32>>> {
+    /// More would take longer to look for than they save.
+    const MOST: usize = 8;
+    match tree {
+        Tree::One(One::Character {
+            code,
+            positive: true,
+        }) => Some(vec![vec![*code]]),
+        Tree::Text(text) => Some(vec![text.clone()]),
+        Tree::Sequence(items) => {
+            let shortest = |texts: &Vec<Vec<u32>>| texts.iter().map(Vec::len).min();
+            items.iter().filter_map(needed).max_by_key(shortest)
+        }
+        Tree::Branch(branches) => {
+            let all: Option<Vec<_>> = branches.iter().map(needed).collect();
+            all.map(|texts| texts.concat())
+                .filter(|texts| texts.len() <= MOST)
+        }
+        Tree::Group(_, body) | Tree::Atomic(body) => needed(body),
+        Tree::Look {
+            behind: false,
+            positive: true,
+            body,
+        } => needed(body),
+        Tree::Repeat { least, body, .. } if *least > 0 => needed(body),
+        _ => None,
+    }
+}
+
+/// The characters that `regex` looks for before it tries to match. It does so only where a pattern
+/// begins with a choice, and where it knows all of them. This can be seen in partial matches.
+fn checked_first(tree: &Tree) -> Option<Vec<One>> {
+    if begins_plainly(tree) {
+        return None;
+    }
+    let mut members = Vec::new();
+    if may_be_first(tree, &mut members)? || members.is_empty() {
+        return None;
+    }
+    if members.iter().any(|one| {
+        matches!(
+            one,
+            One::Character {
+                positive: false,
+                ..
+            }
+        )
+    }) {
+        return None;
+    }
+    let set = One::Set {
+        items: members.clone(),
+        positive: true,
+    };
+    (set.simplified() != One::Any).then_some(members)
+}
+
+fn begins_plainly(tree: &Tree) -> bool {
+    match tree {
+        Tree::One(One::Range { .. }) => false,
+        Tree::One(_) | Tree::Text(_) => true,
+        Tree::Sequence(items) => items.first().is_some_and(begins_plainly),
+        Tree::Group(_, body) | Tree::Atomic(body) => begins_plainly(body),
+        _ => false,
+    }
+}
+
+/// Collects what may be the first character, and returns whether something behind may be. `None`
+/// if `regex` does not know it.
+fn may_be_first(tree: &Tree, members: &mut Vec<One>) -> Option<bool> {
+    match tree {
+        Tree::One(One::Any | One::InLine | One::Range { .. }) | Tree::Reference(_) => None,
+        Tree::One(one) => {
+            members.push(one.clone());
+            Some(false)
+        }
+        Tree::Text(text) => {
+            members.extend(text.first().map(|code| One::Character {
+                code: *code,
+                positive: true,
+            }));
+            Some(false)
+        }
+        Tree::Assertion(_) => Some(true),
+        Tree::Sequence(items) => {
+            for item in items {
+                if !may_be_first(item, members)? {
+                    return Some(false);
+                }
+            }
+            Some(true)
+        }
+        Tree::Branch(branches) => {
+            let mut more = branches.is_empty();
+            for branch in branches {
+                more |= may_be_first(branch, members)?;
+            }
+            Some(more)
+        }
+        Tree::Group(_, body) | Tree::Atomic(body) => may_be_first(body, members),
+        Tree::Repeat { least, body, .. } => {
+            let more = may_be_first(body, members)?;
+            Some(more || *least == 0)
+        }
+        Tree::Look {
+            behind: false,
+            positive: true,
+            body,
+        } => may_be_first(body, members),
+        Tree::Look { .. } => Some(true),
+    }
+}
+
+/// What a match begins with, if it begins with a character and looks at nothing before it.
+fn first(tree: &Tree) -> Option<Vec<One>> {
+    match tree {
+        Tree::One(one) => Some(vec![one.clone()]),
+        Tree::Text(text) => text.first().map(|code| {
+            vec![One::Character {
+                code: *code,
+                positive: true,
+            }]
+        }),
+        Tree::Sequence(items) => items.first().and_then(first),
+        Tree::Branch(branches) => {
+            let all: Option<Vec<_>> = branches.iter().map(first).collect();
+            all.map(|ones| ones.concat())
+        }
+        Tree::Group(_, body) | Tree::Atomic(body) => first(body),
+        Tree::Repeat { least, body, .. } if *least > 0 => first(body),
+        _ => None,
+    }
+}
