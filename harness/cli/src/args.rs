@@ -95,6 +95,8 @@ pub(crate) enum Command {
     Render(RenderArguments),
     /// See what differs between two templates, engines, fronts or saved runs
     Diff(DiffArguments),
+    /// See which answers of a model come back as they were meant
+    ReadBack(ReadBackArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
@@ -151,6 +153,7 @@ impl Command {
             | Command::Completions(_)
             | Command::Man
             | Command::Add(_)
+            | Command::ReadBack(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -217,6 +220,7 @@ impl Command {
             | Command::Export(_)
             | Command::Explain(_)
             | Command::Lint(_)
+            | Command::ReadBack(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Reference(_) => false,
@@ -411,6 +415,26 @@ pub(crate) struct CheckArguments {
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
     pub(crate) watch: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadBackArguments {
+    /// Templates with a response template, as `check` takes them; default: the suite's own
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Read with the response template in this JSON file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) with: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Also print the messages that come back, and those that the template does not write
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// Two tokens.

@@ -4,7 +4,7 @@ use rolecall::card::Card;
 use rolecall::card_rule::CardRule;
 use rolecall::configuration::Configuration;
 use rolecall::engines::Engines;
-use rolecall::held_card::HeldCard;
+use rolecall::held_text::HeldText;
 use rolecall::known_defects::idle_reasons;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
@@ -36,7 +36,7 @@ pub(crate) fn rule_of_accepting(layout: &Layout) -> CardRule {
 #[derive(Default)]
 pub(crate) struct SuiteCards {
     /// The cards, beside the accepted ones.
-    pub(crate) held: Vec<HeldCard>,
+    pub(crate) held: Vec<HeldText>,
     /// Files of models that cannot be read. The cards say less than they should.
     pub(crate) problems: Vec<Problem>,
     /// Reasons for broken contracts that are not broken.
@@ -45,7 +45,7 @@ pub(crate) struct SuiteCards {
 
 impl SuiteCards {
     /// The cards, if they say all that they should. Others are not to be accepted.
-    pub(crate) fn sound(self) -> Result<Vec<HeldCard>, Failure> {
+    pub(crate) fn sound(self) -> Result<Vec<HeldText>, Failure> {
         if self.problems.is_empty() {
             Ok(self.held)
         } else {
@@ -73,7 +73,7 @@ pub(crate) fn held(
     let snapshots = Snapshots::of(layout);
     let held = cards.iter().map(|card| {
         let text = plain(card)?;
-        let mut held = HeldCard::of(rule, &snapshots, card, text);
+        let mut held = HeldText::of(rule, &snapshots, card, text);
         let template = suite.template(&TemplateName::new(&card.template));
         if let Some(template) = template.filter(|_| layout.is_checkout()) {
             held.sidecar = Some(sidecar(&template.path));

@@ -49,6 +49,9 @@ mod vocabulary;
 mod setup;
 
 mod cards;
+
+mod readings;
+
 mod fixing;
 mod likeness;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::outcome::Limit;
 
@@ -92,12 +92,71 @@ impl ReadOutcome {
     pub fn essence(&self) -> String {
         match self {
             // Its keys have an order, so equal texts are equal messages.
-            ReadOutcome::Read { message } => format!("read {message}"),
+            ReadOutcome::Read { message } => format!("read {}", canonical(message)),
             ReadOutcome::Failed { kind, .. } => format!("failed {kind}"),
             ReadOutcome::Exceeded { limit } => format!("exceeded {}", limit.name()),
             ReadOutcome::Unsupported { .. } => "unsupported".to_owned(),
             ReadOutcome::Crashed { .. } => "crashed".to_owned(),
             ReadOutcome::NotAsked { .. } => "not asked".to_owned(),
         }
+    }
+}
+
+/// A value in which each float is written in the same way, whoever wrote it: Python's `1e-07` is
+/// Rust's `1e-7`. Integers keep their digits.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => {
+            let text = number.to_string();
+            let is_float = text.contains(['.', 'e', 'E']);
+            let float = is_float
+                .then(|| Number::from_f64(text.parse().ok()?))
+                .flatten();
+            Value::Number(float.unwrap_or_else(|| number.clone()))
+        }
+        Value::Array(items) => items.iter().map(canonical).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| (name.clone(), canonical(value)))
+                .collect()
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_may_be_written_in_several_ways() {
+        let read = |text: &str| ReadOutcome::Read {
+            message: serde_json::from_str(text).unwrap(),
+        };
+        assert!(read(r#"{"a": [1e-07]}"#).agrees(&read(r#"{"a": [1e-7]}"#)));
+        assert!(read(r#"{"a": 1e+22}"#).agrees(&read(r#"{"a": 1e22}"#)));
+        for other in [r#"{"a": 1}"#, r#"{"a": "1.0"}"#, r#"{"b": 1.0}"#] {
+            assert!(!read(r#"{"a": 1.0}"#).agrees(&read(other)), "{other}");
+        }
+        assert!(!read(r#"{"a": 1, "b": 2}"#).agrees(&read(r#"{"b": 2, "a": 1}"#)));
+        let long = r#"{"a": 123456789012345678901234567890}"#;
+        assert!(
+            read(long)
+                .essence()
+                .contains("123456789012345678901234567890")
+        );
+    }
+
+    #[test]
+    fn errors_agree_by_their_kind() {
+        let failed = |kind: &str, message: &str| ReadOutcome::Failed {
+            kind: kind.into(),
+            message: message.into(),
+        };
+        assert!(failed("ValueError", "a").agrees(&failed("ValueError", "b")));
+        assert!(!failed("ValueError", "a").agrees(&failed("KeyError", "a")));
+        let message = "a".to_owned();
+        assert!(!failed("ValueError", "a").agrees(&ReadOutcome::Unsupported { message }));
     }
 }

@@ -11,6 +11,8 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod reader;
+
 pub mod meaning;
 
 pub mod ending;

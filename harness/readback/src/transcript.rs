@@ -88,6 +88,13 @@ pub fn of(readings: &[MessageReading]) -> String {
     text
 }
 
+/// The transcript of one reading: what [`of`] says about it.
+pub fn of_one(reading: &MessageReading) -> String {
+    let mut text = String::new();
+    write_reading(&mut text, reading);
+    text
+}
+
 /// Writes a reading. Writing to a string cannot fail.
 fn write_reading(text: &mut String, reading: &MessageReading) {
     let id = &reading.id;

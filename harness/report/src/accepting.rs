@@ -9,6 +9,7 @@ use super::wrapping::{paragraph, wrapped};
 use rolecall_base::invocation;
 use rolecall_base::problem::Problem;
 use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
+use rolecall_suite::held_text::TextKind;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
@@ -61,6 +62,8 @@ pub struct AcceptedCounts {
     pub failed: usize,
     /// Accepted report cards.
     pub cards: usize,
+    /// Accepted transcripts of readings.
+    pub readings: usize,
     /// Files that were written as they should be, with the transcripts that they had.
     pub tidied: usize,
     /// Files that waited for review, and were removed because nothing is left to decide.
@@ -76,6 +79,28 @@ pub struct AcceptedCounts {
 }
 
 impl AcceptedCounts {
+    /// Counts an accepted text about a template.
+    pub fn add_text(&mut self, kind: TextKind) {
+        *self.text(kind) += 1;
+    }
+
+    fn text(&mut self, kind: TextKind) -> &mut usize {
+        match kind {
+            TextKind::Card => &mut self.cards,
+            TextKind::Readings => &mut self.readings,
+        }
+    }
+
+    /// How many texts about templates are accepted, in words. Kinds without one are left out.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
+        let counts = [
+            (self.cards, TextKind::Card),
+            (self.readings, TextKind::Readings),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, kind)| counted(count, kind.name(), kind.of_many()))
+    }
+
     /// Takes back the pairs of a file that could not be written.
     pub fn take_back(&mut self, pairs: AcceptedPairs) {
         self.accepted.changed -= pairs.changed;
@@ -87,7 +112,8 @@ impl AcceptedCounts {
     /// Whether nothing was written or removed, or would have been.
     fn changed_nothing(&self) -> bool {
         let AcceptedPairs { changed, new, .. } = self.accepted;
-        changed + new + self.failed + self.cards + self.tidied + self.removed == 0
+        let texts = self.cards + self.readings;
+        changed + new + self.failed + texts + self.tidied + self.removed == 0
     }
 
     /// Whether some pairs differ from their snapshots and were not accepted.
@@ -125,9 +151,8 @@ pub fn write(
     if screen::is_quiet() {
         return write_sum(out, counts, references, verb);
     }
-    if counts.cards > 0 {
-        let cards = counted(counts.cards, "report card", "report cards");
-        writeln!(out, "{}", Styled(GOOD, format!("{verb} {cards}")))?;
+    for texts in counts.texts() {
+        writeln!(out, "{}", Styled(GOOD, format!("{verb} {texts}")))?;
     }
     if accepted > 0 {
         let what = counted(accepted, "snapshot", "snapshots");
@@ -174,8 +199,7 @@ fn write_sum(
 ) -> io::Result<()> {
     let accepted = counts.accepted.changed + counts.accepted.new;
     let snapshots = (accepted > 0).then(|| counted(accepted, "snapshot", "snapshots"));
-    let cards = (counts.cards > 0).then(|| counted(counts.cards, "report card", "report cards"));
-    let what: Vec<String> = snapshots.into_iter().chain(cards).collect();
+    let what: Vec<String> = snapshots.into_iter().chain(counts.texts()).collect();
     let mut parts = Vec::new();
     if !what.is_empty() {
         let what = format!("{verb} {}", what.join(" and "));

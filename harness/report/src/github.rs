@@ -103,17 +103,18 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<
     for held in &report.conclusion.cards {
         let path = property(&plain_path(&held.path));
         let mut message = format!("{}: ", held.template);
-        message += if held.forbidden.is_empty() {
-            "the report card is not as accepted"
+        message += &if held.forbidden.is_empty() {
+            format!("the {} is not as accepted", held.kind.name())
         } else {
-            "the template breaks contracts, and nothing gives the reason"
+            "the template breaks contracts, and nothing gives the reason".to_owned()
         };
         for found in &held.forbidden {
             message = format!("{message}\n{}: {}", found.contract.id, found.what);
         }
         writeln!(
             out,
-            "::error file={path},title=report card::{}",
+            "::error file={path},title={}::{}",
+            held.kind.name(),
             data(&message)
         )?;
     }

@@ -10,7 +10,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::card::{CardDetail, FindingStyle, write_broken};
 use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
-use super::{clean, held_cards, markdown};
+use super::{clean, held_texts, markdown};
 use rolecall_base::invisible::is_obeyed;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Finding, Judgement};
@@ -82,9 +82,9 @@ pub fn write_run(
     let mut cards = Vec::new();
     for held in &report.conclusion.cards {
         let mut text = Vec::new();
-        held_cards::write(&mut text, std::slice::from_ref(held), true)?;
+        held_texts::write(&mut text, std::slice::from_ref(held), true)?;
         let text = clean::plain(&text);
-        let status = failure("report card", &held.template, &text);
+        let status = failure(held.kind.name(), &held.template, &text);
         cards.push(TestCase::new(xml(&held.template), status));
     }
     add_others(&mut junit, &report.others(), cards);

@@ -29,6 +29,8 @@ pub mod transcripts;
 
 mod excerpt;
 
+pub mod other_fault;
+
 pub mod accepting;
 pub mod adding;
 pub mod card;
@@ -43,6 +45,7 @@ pub mod lint;
 pub mod listing;
 pub mod parity;
 pub mod probe;
+pub mod readings;
 pub mod repetition;
 pub mod reviewing;
 pub mod summary;
@@ -50,8 +53,6 @@ pub mod trial;
 pub mod trust;
 
 mod place;
-
-pub mod other_fault;
 
 pub mod run_report;
 
@@ -64,7 +65,7 @@ pub mod comparison;
 pub mod cards;
 pub mod checked;
 pub mod github;
-pub mod held_cards;
+pub mod held_texts;
 pub mod junit;
 pub mod sarif;
 

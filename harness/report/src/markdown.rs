@@ -14,7 +14,7 @@ use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
 use rolecall_base::diff::{DiffLine, Side};
 use rolecall_base::problem::shown;
-use rolecall_suite::held_card::{CardStatus, HeldCard};
+use rolecall_suite::held_text::{HeldText, TextStatus};
 
 /// How many characters a comment may have. GitHub accepts 65,536, and the comment may contain other
 /// texts too.
@@ -91,13 +91,13 @@ fn group(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> String {
     )
 }
 
-fn card(held: &HeldCard) -> String {
+fn card(held: &HeldText) -> String {
     let mut text = String::new();
     let what = match &held.change {
-        CardStatus::Same => "breaks contracts without a reason",
-        CardStatus::New => "was never accepted",
-        CardStatus::Unreadable(_) => "cannot be compared with the accepted one",
-        CardStatus::Changed(diff) => {
+        TextStatus::Same => "breaks contracts without a reason",
+        TextStatus::New => "was never accepted",
+        TextStatus::Unreadable(_) => "cannot be compared with the accepted one",
+        TextStatus::Changed(diff) => {
             let lines = diff.hunks.iter().flatten().take(MOST_LINES).map(line);
             let lines: Vec<String> = lines.collect();
             text.push_str(&fenced("diff", &lines.join("\n")));
@@ -114,8 +114,9 @@ fn card(held: &HeldCard) -> String {
         );
     }
     format!(
-        "\n<details><summary>The report card of <code>{}</code> {what}</summary>\n\n{text}\n\n\
+        "\n<details><summary>The {} of <code>{}</code> {what}</summary>\n\n{text}\n\n\
          </details>\n",
+        held.kind.name(),
         html(&held.template)
     )
 }

@@ -7,9 +7,11 @@ use rolecall_model::{Outcome, Template};
 
 use super::numbers::counted;
 use rolecall_base::diff::DiffLine;
+use rolecall_base::invocation;
 use rolecall_base::problem::{Location, Position, Problem};
 use rolecall_source::syntax_error::SyntaxError;
 use rolecall_suite::held_base::HeldBase;
+use rolecall_suite::readings::ReadBackTally;
 
 /// How many lines of a difference to keep.
 const MOST_LINES: usize = 60;
@@ -44,16 +46,19 @@ pub enum FaultKind {
     Base,
     /// A listed divergence is none any more.
     NoDivergence,
+    /// An answer is not read as the reference reads it.
+    ReadBack,
 }
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [FaultKind; 5] = [
+    pub const ALL: [FaultKind; 6] = [
         FaultKind::File,
         FaultKind::Syntax,
         FaultKind::NoPrompt,
         FaultKind::Base,
         FaultKind::NoDivergence,
+        FaultKind::ReadBack,
     ];
 
     /// The word for it in reports.
@@ -64,6 +69,7 @@ impl FaultKind {
             FaultKind::NoPrompt => "no prompt",
             FaultKind::Base => "base",
             FaultKind::NoDivergence => "no divergence",
+            FaultKind::ReadBack => "read back",
         }
     }
 
@@ -75,6 +81,7 @@ impl FaultKind {
             FaultKind::NoPrompt => "no pair gave a prompt",
             FaultKind::Base => "the template differs from its base, and nothing gives the reason",
             FaultKind::NoDivergence => "the reference agrees, although a divergence is listed",
+            FaultKind::ReadBack => "an answer is not read as the reference reads it",
         }
     }
 }
@@ -130,6 +137,31 @@ impl OtherFault {
     pub fn of_divergence(name: &str) -> OtherFault {
         let what = format!("{name}: the reference agrees now, so it is no divergence any more");
         OtherFault::new(FaultKind::NoDivergence, Path::new(""), what)
+    }
+
+    /// What differs from the reference's record of what is read back: one fault for each template.
+    pub fn of_read_back(tally: &ReadBackTally) -> Vec<OtherFault> {
+        let none = Path::new("");
+        let unverified = tally.unverified.iter().map(|(template, why)| {
+            let what = format!("{template}: nothing confirms what is read back: {why}");
+            let command = invocation::command("reference update");
+            OtherFault {
+                help: Some(format!("`{command}` asks the reference")),
+                ..OtherFault::new(FaultKind::ReadBack, none, what)
+            }
+        });
+        let of_template = tally
+            .differing
+            .chunk_by(|(one, ..), (other, ..)| one == other);
+        let differing = of_template.filter_map(|of_template| {
+            let (template, message, fault) = of_template.first()?;
+            let count = counted(of_template.len(), "message is", "messages are");
+            let what = format!(
+                "{template}: {count} not read back as by the reference, such as {message}: {fault}"
+            );
+            Some(OtherFault::new(FaultKind::ReadBack, none, what))
+        });
+        unverified.chain(differing).collect()
     }
 
     /// The differences of a template from its base that nothing explains.

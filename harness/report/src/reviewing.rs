@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
+use super::accepting::AcceptedCounts;
 use super::numbers::counted;
 use super::style::{BAD, GOOD, QUIET, Styled};
 use super::wrapping::paragraph;
+use rolecall_suite::held_text::TextKind;
 
 /// Writes which cause of how many comes next.
 pub fn write_place(out: &mut dyn Write, at: usize, all: usize, pairs: usize) -> io::Result<()> {
@@ -26,15 +28,23 @@ pub fn write_implied(out: &mut dyn Write, pairs: usize, is_accepted: bool) -> io
 /// Writes what was accepted, and what is left.
 pub fn write(
     out: &mut dyn Write,
-    pairs: usize,
-    cards: usize,
+    counts: &AcceptedCounts,
     left: usize,
     questions: usize,
 ) -> io::Result<()> {
+    let pairs = counts.accepted.changed + counts.accepted.new;
+    let cards = counted(counts.cards, "report card", "report cards");
+    let readings = (counts.readings > 0).then(|| {
+        let kind = TextKind::Readings;
+        format!(
+            " and {}",
+            counted(counts.readings, kind.name(), kind.of_many())
+        )
+    });
     let accepted = format!(
-        "accepted {} and {} in {}",
+        "accepted {} and {cards}{} in {}",
         counted(pairs, "snapshot", "snapshots"),
-        counted(cards, "report card", "report cards"),
+        readings.unwrap_or_default(),
         counted(questions, "decision", "decisions"),
     );
     let left = match left {

@@ -9,7 +9,7 @@ use rolecall_base::diff::DiffLine;
 use rolecall_base::invocation;
 use rolecall_base::problem::Problem;
 use rolecall_suite::conclusion::{Conclusion, Fault};
-use rolecall_suite::held_card::CardStatus;
+use rolecall_suite::held_text::TextKind;
 
 /// The results of a run.
 #[derive(Debug, Clone, Copy)]
@@ -65,13 +65,13 @@ impl RunReport<'_, '_> {
             ));
         }
         let cards = &self.conclusion.cards;
-        let changed = cards
-            .iter()
-            .filter(|held| !matches!(held.change, CardStatus::Same));
-        let changed = changed.count();
-        if changed > 0 {
-            let count = counted(changed, "report card", "report cards");
-            parts.push(format!("{count} not as accepted"));
+        for kind in TextKind::ALL {
+            let of_kind = cards.iter().filter(|held| held.kind == kind);
+            let changed = of_kind.filter(|held| !held.change.is_same()).count();
+            if changed > 0 {
+                let count = counted(changed, kind.name(), kind.of_many());
+                parts.push(format!("{count} not as accepted"));
+            }
         }
         let forbidden: usize = cards.iter().map(|held| held.forbidden.len()).sum();
         if forbidden > 0 {
@@ -92,6 +92,17 @@ impl RunReport<'_, '_> {
             let count = counted(bases, "template", "templates");
             parts.push(format!("{count} not as the base"));
         }
+        let read_back = &self.conclusion.read_back;
+        let differing = read_back.differing.len();
+        if differing > 0 {
+            let count = counted(differing, "answer", "answers");
+            parts.push(format!("{count} not read as by the reference"));
+        }
+        let unverified = read_back.unverified.len();
+        if unverified > 0 {
+            let count = counted(unverified, "template", "templates");
+            parts.push(format!("{count} without a record of what is read back"));
+        }
         let unread = self.conclusion.failures.unread().count();
         if unread > 0 {
             let count = counted(unread, "template", "templates");
@@ -103,13 +114,14 @@ impl RunReport<'_, '_> {
         format!("Failed: {}", parts.join(", "))
     }
 
-    /// Everything that fails the run, besides pairs and report cards.
+    /// Everything that fails the run, besides pairs and the texts about templates.
     pub(crate) fn others(&self) -> Vec<OtherFault> {
         let conclusion = self.conclusion;
         let files = self.input.iter().chain(&conclusion.problems);
         let mut others: Vec<OtherFault> = files.map(OtherFault::of_problem).collect();
         others.extend(self.unread.iter().cloned());
         others.extend(conclusion.bases.iter().flat_map(OtherFault::of_base));
+        others.extend(OtherFault::of_read_back(&conclusion.read_back));
         let gone = conclusion.gone.iter();
         others.extend(gone.map(|name| OtherFault::of_divergence(name)));
         if !conclusion.failures.are_none() {

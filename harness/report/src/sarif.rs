@@ -23,6 +23,7 @@ use rolecall_source::template_file::line_in_file;
 use rolecall_suite::conclusion::Fault;
 use rolecall_suite::configuration;
 use rolecall_suite::fix::Fix;
+use rolecall_suite::held_text::TextKind;
 
 /// The rule for templates that cannot be read.
 const SYNTAX: &str = "syntax";
@@ -139,26 +140,28 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path)
     }
     for held in &report.conclusion.cards {
         let forbidden = held.forbidden.iter().map(|found| found.contract.id);
-        let mut message = format!("{}: the report card is not as demanded", held.template);
+        let kind = held.kind.name();
+        let mut message = format!("{}: the {kind} is not as demanded", held.template);
         for id in forbidden {
             message = format!("{message}\n{id} is broken, and nothing gives the reason");
         }
-        let mark = format!("{}/report card", held.template);
+        let mark = format!("{}/{kind}", held.template);
         let place = (&*held.path, folder);
-        results.push(run_result(REPORT_CARD, &message, place, 1, &mark));
+        results.push(run_result(kind, &message, place, 1, &mark));
     }
     let others = report.others();
     results.extend(others.iter().map(|other| of_other(other, folder)));
     let faults = Fault::ALL.map(|fault| (fault.name(), fault.about()));
     let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind.about()));
-    let card = [(REPORT_CARD, "the report card is not as the suite demands")];
-    let rules = faults.into_iter().chain(kinds).chain(card);
-    let rules: Vec<Value> = rules.map(|(id, about)| plain_rule(id, about)).collect();
+    let texts = TextKind::ALL.map(|kind| {
+        let about = format!("the {} is not as the suite demands", kind.name());
+        plain_rule(kind.name(), &about)
+    });
+    let rules = faults.into_iter().chain(kinds);
+    let rules = rules.map(|(id, about)| plain_rule(id, about));
+    let rules: Vec<Value> = rules.chain(texts).collect();
     json::write(out, &log(&rules, &results))
 }
-
-/// The rule for report cards.
-const REPORT_CARD: &str = "report card";
 
 fn log(rules: &[Value], results: &[Value]) -> Value {
     json!({

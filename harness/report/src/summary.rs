@@ -7,12 +7,15 @@ use rolecall_model::OutcomeKind;
 
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
+use super::other_fault::OtherFault;
 use super::screen::{self, whose};
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
 use rolecall_base::invocation;
+use rolecall_readback::comparison::Verdict;
 use rolecall_suite::conclusion::{Conclusion, PairTally, Share};
-use rolecall_suite::held_card::CardStatus;
+use rolecall_suite::held_text::TextKind;
+use rolecall_suite::readings::ReadBackTally;
 use rolecall_suite::run::per_second;
 
 /// How many pairs equal their snapshots: `2 changed, 351 same`.
@@ -137,7 +140,7 @@ pub fn write_parts(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Resu
     Ok(())
 }
 
-/// Writes the last lines: how many pairs of which `origin`, how fast, whether they agree with
+/// Writes the last lines: how well answers are read back, how many pairs of which `origin`, how fast, whether they agree with
 /// `law`, and what to do next.
 pub fn write_close(
     out: &mut dyn Write,
@@ -145,6 +148,7 @@ pub fn write_close(
     origin: &str,
     law: Option<&str>,
 ) -> io::Result<()> {
+    write_read_back(out, &conclusion.read_back)?;
     let (tally, elapsed) = (&conclusion.total, conclusion.elapsed);
     let per_second = per_second(tally.all(), elapsed);
     let extent = format!(
@@ -236,26 +240,29 @@ fn write_not_accepted(
         line(out, &before)?;
     }
     let tally = &conclusion.total;
-    let mut wrong = Vec::new();
     let pairs = tally.changed + tally.new;
-    let cards = conclusion.cards.iter();
-    let cards = cards.filter(|held| !matches!(held.change, CardStatus::Same));
-    let cards = cards.count();
     let review = invocation::review();
-    match (pairs, cards) {
-        (0, 0) => {}
-        (pairs, 0) => wrong.push((counted(pairs, "pair is", "pairs are"), review)),
-        (0, cards) => wrong.push((counted(cards, "report card is", "report cards are"), review)),
-        (pairs, cards) => wrong.push((
-            format!(
-                "{} and {}",
-                counted(pairs, "pair", "pairs"),
-                counted(cards, "report card are", "report cards are")
-            ),
-            review,
-        )),
-    }
-    for (what, review) in wrong {
+    let of_kind = |kind| {
+        let cards = conclusion
+            .cards
+            .iter()
+            .filter(move |held| held.kind == kind);
+        cards.filter(|held| !held.change.is_same()).count()
+    };
+    let texts = TextKind::ALL.map(|kind| (of_kind(kind), kind.name(), kind.of_many()));
+    let all = [(pairs, "pair", "pairs")].into_iter().chain(texts);
+    let wrong: Vec<(usize, String)> = all
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| (count, counted(count, one, many)))
+        .collect();
+    if let [.., (last, _)] = wrong.as_slice() {
+        let is = if *last == 1 && wrong.len() == 1 {
+            "is"
+        } else {
+            "are"
+        };
+        let words: Vec<&str> = wrong.iter().map(|(_, words)| words.as_str()).collect();
+        let what = format!("{} {is}", words.join(" and "));
         line(
             out,
             &format!("{} not as accepted: {review}", Styled(BAD, what)),
@@ -272,6 +279,32 @@ fn write_not_accepted(
             out,
             &format!("{} broken and not explained", Styled(BAD, count)),
         )?;
+    }
+    Ok(())
+}
+
+/// Writes how well answers are read back. Nothing if no template can read any. What the templates do
+/// not write is left out: report cards are about that.
+fn write_read_back(out: &mut dyn Write, tally: &ReadBackTally) -> io::Result<()> {
+    if tally.templates == 0 {
+        return Ok(());
+    }
+    let counts = &tally.counts;
+    let but_for_white_space = match counts.count(Verdict::ButForWhiteSpace) {
+        0 => String::new(),
+        count => format!(", {} but for white space", thousands(count)),
+    };
+    let text = format!(
+        "answers of {}: {} read back{but_for_white_space}, {} changed, {} failed",
+        counted(tally.templates, "template", "templates"),
+        thousands(counts.count(Verdict::ReadBack)),
+        thousands(counts.count(Verdict::Changed)),
+        thousands(counts.count(Verdict::Failed)),
+    );
+    line(out, &text)?;
+    for fault in OtherFault::of_read_back(tally) {
+        let kind = Styled(BAD, fault.kind.name());
+        line(out, &format!("{kind} {}", fault.what))?;
     }
     Ok(())
 }

@@ -31,12 +31,15 @@ pub use rolecall_card::{
     beside, capability, card, choice, contract, known_defects, probe, tokenizer,
 };
 
+// Whether what a model writes is read back as it was meant.
+pub use rolecall_readback as readback;
+
 // Cases, templates, and the expected result of each pair.
 pub use rolecall_suite::{
     accepting, adding, card_rule, case_file, cause, comparison, conclusion, configuration,
-    construct, conversation, divergence, expectations, export, fix, held_base, held_card, initial,
-    layout, pair_mark, parity, private, record, recording, reference, repetition, replay, run,
-    saved_run, schema, selection, shard, snapshot, suite, verdict,
+    construct, conversation, divergence, expectations, export, fix, held_base, held_text, initial,
+    layout, pair_mark, parity, private, read_back, readings, record, recording, reference,
+    repetition, replay, run, saved_run, schema, selection, shard, snapshot, suite, verdict,
 };
 
 // Engines side by side.

@@ -20,6 +20,7 @@ use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::layout::Layout;
+use rolecall_suite::read_back::ReadBackRecord;
 use rolecall_suite::record::{Record, RecordedAnswer, Records};
 use rolecall_suite::schema;
 use rolecall_suite::snapshot::{Accepted, Snapshots, Survey, contents};
@@ -104,6 +105,10 @@ fn survey(layout: &Layout, suite: &Suite, divergences: &Divergences, pairs: &[Pa
         if holds_cards(layout) {
             expected.insert(snapshots.card(&template.name));
         }
+        if template.response_template.is_some() {
+            expected.insert(snapshots.readings(&template.name));
+            expected.insert(ReadBackRecord::file(snapshots.root(), &template.name));
+        }
     }
     for (template, family, pairs) in by_file(pairs) {
         expected.insert(snapshots.file(&template.name, family));
@@ -121,7 +126,12 @@ fn orphan(path: &PathBuf) -> Problem {
 
 fn stray(path: &PathBuf) -> Problem {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let known = ["divergences.json", "parity.json", "reference.json"];
+    let known = [
+        "divergences.json",
+        "parity.json",
+        "read-back.json",
+        "reference.json",
+    ];
     let help = did_you_mean(&name.to_lowercase(), known);
     Problem::new(path, "nobody reads this file")
         .help(help.unwrap_or_else(|| "delete it, or move it elsewhere".to_owned()))
@@ -185,7 +195,7 @@ fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Pro
         Err(problem) => return Some(problem),
     };
     let is_as_written =
-        contents(&file).is_some_and(|card| snapshots.written_card(template, card) == file);
+        contents(&file).is_some_and(|card| snapshots.written_text(template, card) == file);
     (!is_as_written).then(|| {
         Problem::new(path, "not as insta writes it: someone has edited it")
             .help(invocation::review())

@@ -45,7 +45,11 @@ pub mod opened;
 
 pub mod run;
 
-pub mod held_card;
+pub mod held_text;
+
+pub mod read_back;
+
+pub mod readings;
 
 pub mod saved_run;
 

@@ -181,7 +181,7 @@ impl Whole<'_> {
             if text.and_then(contents) != Some(&card) {
                 return Some(Check::Cards);
             }
-            let is_as_written = text == Some(&snapshot::card_file(template, &card));
+            let is_as_written = text == Some(&snapshot::text_file(template, &card));
             (!is_as_written).then_some(Check::Lint)
         })
     }

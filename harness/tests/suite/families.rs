@@ -25,7 +25,7 @@ use crate::report::Report;
 use crate::review;
 
 static LAYOUT: LazyLock<Layout> = LazyLock::new(|| Layout::new(env!("CARGO_MANIFEST_DIR")));
-static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::load_layout(&LAYOUT));
+pub(crate) static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::load_layout(&LAYOUT));
 static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
 static PROGRAMS: LazyLock<Programs<'static>> = LazyLock::new(|| {
     Runner::new(&ENGINES, &[], None)

@@ -12,7 +12,15 @@ use crate::terminal;
 pub(super) const GROUPS: [(&str, &[&str]); 4] = [
     (
         "A template or a model",
-        &["check", "show", "render", "diff", "parity", "explain"],
+        &[
+            "check",
+            "show",
+            "render",
+            "diff",
+            "read-back",
+            "parity",
+            "explain",
+        ],
     ),
     (
         "A suite",

@@ -8,13 +8,15 @@ use rolecall::accepting::{AcceptedFile, Accepting, UntidyFile, is_open, remove_p
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::file::{is_there, read_text, write_below};
-use rolecall::held_card::{CardStatus, HeldCard};
+use rolecall::held_text::HeldText;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
+use rolecall::readings::SuiteReadings;
 use rolecall::reference::Reference;
 use rolecall::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
 use rolecall::report::difference::{self, Extent, FaultGroups};
-use rolecall::report::held_cards;
+use rolecall::report::held_texts;
+use rolecall::report::other_fault::OtherFault;
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
 use rolecall::suite::{Pair, Suite, by_file, templates_of};
@@ -24,7 +26,7 @@ use rolecall_model::{Engine, OutcomeKind, TemplateName};
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::{cards, engines, home, inputs, references};
+use crate::{cards, engines, home, inputs, readings, references};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -88,9 +90,12 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let rule = cards::rule_of_accepting(&layout);
     let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?;
     let mut held = held.sound()?;
+    let readings = readings::held(&layout, &suite, &pairs, &engines, jobs)?;
+    report_problems(&readings.problems)?;
+    held.extend(confirmed(readings, out)?);
     // The card of a template whose prompts nobody confirms is not confirmed either.
     held.retain(|card| !choice.left.contains(&card.template));
-    held_cards::write(out, &held, arguments.all)?;
+    held_texts::write(out, &held, arguments.all)?;
     let (files, mut problems) = choice.accepting.files(&suite, &expectations.snapshots);
     let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     let written = if arguments.dry_run {
@@ -103,12 +108,18 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         let order = (untidy.as_slice(), held.as_slice());
         choice.put_in_order(&pairs, order, (&suite, &expectations), &mut problems);
     }
-    held.retain(|card| !matches!(card.change, CardStatus::Same));
-    choice.counts.cards = if arguments.dry_run {
-        held.len()
-    } else {
-        write_cards(&held, &suite, &expectations, &mut problems)
-    };
+    held.retain(|card| !card.change.is_same());
+    for text in &held {
+        let written = if arguments.dry_run {
+            Ok(())
+        } else {
+            write_card(&suite, &expectations, text)
+        };
+        match written {
+            Ok(()) => choice.counts.add_text(text.kind),
+            Err(problem) => problems.push(problem),
+        }
+    }
     // In this repository every pair needs a record. A suite of the user's own may lack them.
     let is_recorded = layout.is_checkout();
     if is_recorded && !arguments.dry_run {
@@ -130,6 +141,20 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     } else {
         Status::Fine
     })
+}
+
+/// The transcripts of readings that the reference's records confirm, or that need no confirmation.
+/// Reports the others.
+pub(super) fn confirmed(
+    readings: SuiteReadings,
+    out: &mut dyn Write,
+) -> Result<Vec<HeldText>, Failure> {
+    let SuiteReadings { held, tally, .. } = readings;
+    for fault in OtherFault::of_read_back(&tally) {
+        writeln!(out, "{}", fault.sentence())?;
+    }
+    let is_confirmed = |held: &HeldText| tally.confirms(&held.template);
+    Ok(held.into_iter().filter(is_confirmed).collect())
 }
 
 /// Which results are accepted, and which are left.
@@ -178,7 +203,7 @@ impl<'s> Choice<'s> {
     fn put_in_order(
         &mut self,
         pairs: &[Pair<'_>],
-        (untidy, held): (&[UntidyFile], &[HeldCard]),
+        (untidy, held): (&[UntidyFile], &[HeldText]),
         (suite, expectations): (&Suite, &Expectations),
         problems: &mut Vec<Problem>,
     ) {
@@ -258,15 +283,15 @@ pub(super) fn write_tidy(
 /// Writes the accepted cards as they should be whose files somebody has edited beside the card
 /// itself. Returns how many.
 pub(super) fn tidy_cards(
-    cards: &[HeldCard],
+    cards: &[HeldText],
     suite: &Suite,
     expectations: &Expectations,
     problems: &mut Vec<Problem>,
 ) -> usize {
     let same = cards.iter().filter(|card| {
         let template = suite.template(&TemplateName::new(&card.template));
-        let written = |template| expectations.snapshots.written_card(template, &card.text);
-        matches!(card.change, CardStatus::Same)
+        let written = |template| expectations.snapshots.written_text(template, &card.text);
+        card.change.is_same()
             && is_there(&card.path)
             && read_text(&card.path).ok() != template.map(written)
     });
@@ -281,10 +306,8 @@ pub(super) fn tidy_cards(
 }
 
 /// The files of cards that are as accepted.
-pub(super) fn same_cards(cards: &[HeldCard]) -> impl Iterator<Item = PathBuf> {
-    let same = cards
-        .iter()
-        .filter(|card| matches!(card.change, CardStatus::Same));
+pub(super) fn same_cards(cards: &[HeldText]) -> impl Iterator<Item = PathBuf> {
+    let same = cards.iter().filter(|card| card.change.is_same());
     same.map(|card| card.path.clone())
 }
 
@@ -301,34 +324,18 @@ pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Pro
     count
 }
 
-/// Writes report cards as the accepted ones. Returns how many could be written.
-fn write_cards(
-    cards: &[HeldCard],
-    suite: &Suite,
-    expectations: &Expectations,
-    problems: &mut Vec<Problem>,
-) -> usize {
-    let written = cards
-        .iter()
-        .map(|card| write_card(suite, expectations, card));
-    let failed: Vec<Problem> = written.filter_map(Result::err).collect();
-    let count = cards.len() - failed.len();
-    problems.extend(failed);
-    count
-}
-
-/// Writes a report card as the accepted one.
+/// Writes a text about a template as the accepted one.
 pub(super) fn write_card(
     suite: &Suite,
     expectations: &Expectations,
-    card: &HeldCard,
+    card: &HeldText,
 ) -> Result<(), Problem> {
     let name = TemplateName::new(&card.template);
     let Some(template) = suite.template(&name) else {
         return Ok(());
     };
     let snapshots = &expectations.snapshots;
-    let text = snapshots.written_card(template, &card.text);
+    let text = snapshots.written_text(template, &card.text);
     write_below(snapshots.root(), &card.path, &text)?;
     remove_pending(&card.path).map(drop)
 }

@@ -13,6 +13,7 @@ mod manual;
 mod matrix;
 mod parity;
 mod probe_engine;
+mod read_back;
 mod reference;
 mod render;
 mod review;
@@ -42,6 +43,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Review(arguments) => review::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init(arguments) => init::execute(arguments, out),
+        Command::ReadBack(arguments) => read_back::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),
         Command::Matrix(arguments) => matrix::execute(arguments, out),

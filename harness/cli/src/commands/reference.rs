@@ -20,6 +20,7 @@ use rolecall_model::Dialect;
 
 use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
 use crate::failure::{Failure, Status, report_problems};
+use crate::readings::ReferenceReadings;
 use crate::{engines, home, inputs, references, trust};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -118,9 +119,13 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         (&layout, &suite, &divergences),
         &pairs,
     )?;
+    let read = ReferenceReadings::ask(&programs, (&engines, jobs), &suite, &pairs)?;
     // Everything is known before the first file is written.
     asked.report_broken()?;
-    let recorded = asked.write(&layout, &suite, &divergences);
+    let mut recorded = asked.write(&layout, &suite, &divergences);
+    let (written, problems) = read.write(&layout);
+    recorded.records += written;
+    recorded.problems.extend(problems);
     report_problems(&recorded.problems)?;
     report::write_updates(out, &asked.updates)?;
     for path in &recorded.transcripts {
@@ -128,8 +133,9 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     }
     writeln!(
         out,
-        "{} asked of {} in {:.1} s; {} written",
+        "{}{} asked of {} in {:.1} s; {} written",
         counted(pairs.len(), "pair", "pairs"),
+        and_answers(read.count()),
         names(&programs),
         asked.elapsed.as_secs_f64(),
         counted(recorded.records, "file", "files"),
@@ -145,6 +151,14 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     } else {
         Status::Fine
     })
+}
+
+/// How many answers were read besides the pairs, in words.
+fn and_answers(count: usize) -> String {
+    if count == 0 {
+        return String::new();
+    }
+    format!(" and {}", counted(count, "answer", "answers"))
 }
 
 fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -185,6 +199,10 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     progress.clear();
     shown?;
     conclusion.finish(ran);
+    let read = ReferenceReadings::ask(&programs, (&engines, jobs), &suite, &pairs)?;
+    let read = read.verify(&layout);
+    conclusion.problems.extend(read.problems);
+    conclusion.read_back = read.tally;
     let groups = groups.sorted();
     difference::write(out, &groups, difference::Extent::SHORT)?;
     difference::write_gone(out, &conclusion.gone)?;

@@ -8,22 +8,22 @@ use std::path::PathBuf;
 use rolecall::conclusion::Fault;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
-use rolecall::held_card::CardStatus;
 use rolecall::problem::Problem;
 use rolecall::report::difference::{self, Extent, FaultGroup, FaultGroups};
-use rolecall::report::{accepting as accepting_report, held_cards, reviewing as report, thousands};
+use rolecall::report::{accepting as accepting_report, held_texts, reviewing as report, thousands};
 use rolecall::run::Compared;
 use rolecall::selection::select;
 use rolecall::suite::{Pair, templates_of};
 use rolecall_model::{CaseId, TemplateName};
 
 use super::accept::{
-    Choice, PairJudge, other_untidy, remove_settled, same_cards, tidy_cards, write_card, write_tidy,
+    Choice, PairJudge, confirmed, other_untidy, remove_settled, same_cards, tidy_cards, write_card,
+    write_tidy,
 };
 use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
 use crate::failure::{Failure, Status, report_problems};
-use crate::{cards, engines, home, inputs};
+use crate::{cards, engines, home, inputs, readings};
 
 pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -84,25 +84,25 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     }
     let jobs = arguments.jobs.map(usize::from);
     let rule = cards::rule_of_accepting(&layout);
-    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?.sound()?;
+    let mut held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?.sound()?;
+    let readings = readings::held(&layout, &suite, &pairs, &engines, jobs)?;
+    report_problems(&readings.problems)?;
+    held.extend(confirmed(readings, out)?);
     choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
     let same: Vec<PathBuf> = same_cards(&held).collect();
-    let mut cards_left = held
-        .iter()
-        .filter(|card| !matches!(card.change, CardStatus::Same))
-        .count();
+    let mut cards_left = held.iter().filter(|card| !card.change.is_same()).count();
     for card in held {
-        if matches!(card.change, CardStatus::Same) || review.is_over {
-            review.left += usize::from(!matches!(card.change, CardStatus::Same));
+        if card.change.is_same() || review.is_over {
+            review.left += usize::from(!card.change.is_same());
             continue;
         }
-        held_cards::write_change(out, &card, false)?;
-        held_cards::write_forbidden(out, &card)?;
-        let show = |out: &mut dyn Write| held_cards::write_change(out, &card, true);
-        let question = format!("report card of {}?", card.template);
+        held_texts::write_change(out, &card, false)?;
+        held_texts::write_forbidden(out, &card)?;
+        let show = |out: &mut dyn Write| held_texts::write_change(out, &card, true);
+        let question = format!("{} of {}?", card.kind.name(), card.template);
         match review.decide(out, &question, cards_left, &show)? {
             Decision::Accepted => match write_card(&suite, &expectations, &card) {
-                Ok(()) => choice.counts.cards += 1,
+                Ok(()) => choice.counts.add_text(card.kind),
                 Err(problem) => {
                     problems.push(problem);
                     review.left += 1;
@@ -135,14 +135,7 @@ fn finish(
     report_problems(problems)?;
     accepting_report::write_order(out, &choice.counts)?;
     let left = review.left + choice.counts.broken + choice.counts.failed;
-    let accepted = choice.counts.accepted;
-    report::write(
-        out,
-        accepted.changed + accepted.new,
-        choice.counts.cards,
-        left,
-        review.questions,
-    )?;
+    report::write(out, &choice.counts, left, review.questions)?;
     Ok(if !problems.is_empty() {
         Status::BadInput
     } else if left > 0 {

@@ -8,7 +8,7 @@ use rolecall::conclusion::Conclusion;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::held_base::HeldBase;
-use rolecall::held_card::HeldCard;
+use rolecall::held_text::HeldText;
 use rolecall::known_defects;
 use rolecall::layout::Layout;
 use rolecall::lint;
@@ -21,7 +21,7 @@ use rolecall::report::other_fault::OtherFault;
 use rolecall::report::progress::Progress;
 use rolecall::report::run_report::RunReport;
 use rolecall::report::{
-    self, comparison, counted, difference, failures, github, grid, held_cards, html, jsonl, junit,
+    self, comparison, counted, difference, failures, github, grid, held_texts, html, jsonl, junit,
     markdown, repetition, sarif, summary,
 };
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
@@ -36,7 +36,7 @@ use crate::failure::{Failure, Status, report_problems, tell};
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::setup::OneDialect;
-use crate::{cards, engines, home, inputs, likeness, page, setup};
+use crate::{cards, engines, home, inputs, likeness, page, readings, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
@@ -373,7 +373,7 @@ impl<'s> RunResults<'s> {
         }
     }
 
-    /// Adds what is not as the suite demands of its templates: report cards, bases, reasons. Returns
+    /// Adds what is not as the suite demands of its templates: report cards, readings, bases, reasons. Returns
     /// the problems of files that this needs.
     fn hold(
         &mut self,
@@ -386,12 +386,19 @@ impl<'s> RunResults<'s> {
         let held = cards.held.into_iter();
         let conclusion = &mut self.conclusion;
         conclusion.cards = held
-            .filter(|held: &HeldCard| !held.is_as_expected())
+            .filter(|held: &HeldText| !held.is_as_expected())
             .collect();
         conclusion.problems.extend(cards.idle);
+        let readings = readings::held(layout, suite, pairs, engines, jobs)?;
+        let changed = readings.held.into_iter();
+        conclusion
+            .cards
+            .extend(changed.filter(|held| !held.is_as_expected()));
+        conclusion.read_back = readings.tally;
         let (bases, problems) = likeness::held(layout, suite, pairs, engines, jobs)?;
         conclusion.bases = bases;
-        Ok(cards.problems.into_iter().chain(problems).collect())
+        let of_files = cards.problems.into_iter().chain(readings.problems);
+        Ok(of_files.chain(problems).collect())
     }
 
     /// Adds what was accepted and is gone. A part of the suite leaves the rest alone.
@@ -450,7 +457,7 @@ impl<'s> RunResults<'s> {
         };
         difference::write(out, report.groups, extent)?;
         let conclusion = &self.conclusion;
-        held_cards::write(out, &conclusion.cards, arguments.all)?;
+        held_texts::write(out, &conclusion.cards, arguments.all)?;
         write_bases(out, &conclusion.bases, arguments.all)?;
         difference::write_gone(out, &conclusion.gone)?;
         if !conclusion.problems.is_empty() {

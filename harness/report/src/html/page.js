@@ -178,7 +178,7 @@ function cause(one, at) {
 }
 
 const heldCard = (one) => element('details', { class: 'cause', open: true },
-  element('summary', {}, element('span', { class: 'chip bad' }, 'report card'), ' ', element('b', {}, one.template), ` ${one.word}`),
+  element('summary', {}, element('span', { class: 'chip bad' }, one.kind), ' ', element('b', {}, one.template), ` ${one.word}`),
   one.forbidden.map((found) => [
     element('p', {}, element('b', { class: found.severity === 'error' ? 'bad' : 'note' }, `${found.severity} ${found.contract}`), ' ', marked(found.what)),
     explanation(found.page)]),

@@ -14,7 +14,7 @@ use crate::run_report::RunReport;
 use rolecall_base::diff::{Diff, Side};
 use rolecall_card::card::Card;
 use rolecall_card::contract::Severity;
-use rolecall_suite::held_card::{CardStatus, HeldCard};
+use rolecall_suite::held_text::{HeldText, TextStatus};
 
 /// The most causes that a page shows. Each has its difference.
 const MOST_CAUSES: usize = 200;
@@ -186,12 +186,12 @@ fn source_of(template: &Template, found: &Diff) -> Option<Value> {
     Some(json!(shown))
 }
 
-fn held(held: &HeldCard) -> Value {
+fn held(held: &HeldText) -> Value {
     let (word, found) = match &held.change {
-        CardStatus::Same => ("breaks contracts without a reason".to_owned(), None),
-        CardStatus::New => ("was never accepted".to_owned(), None),
-        CardStatus::Unreadable(why) => (why.to_string(), None),
-        CardStatus::Changed(found) => ("changed".to_owned(), Some(diff("", found))),
+        TextStatus::Same => ("breaks contracts without a reason".to_owned(), None),
+        TextStatus::New => ("was never accepted".to_owned(), None),
+        TextStatus::Unreadable(why) => (why.to_string(), None),
+        TextStatus::Changed(found) => ("changed".to_owned(), Some(diff("", found))),
     };
     let forbidden = held.forbidden.iter().map(|found| {
         json!({
@@ -203,6 +203,7 @@ fn held(held: &HeldCard) -> Value {
     });
     json!({
         "template": held.template,
+        "kind": held.kind.name(),
         "word": word,
         "diff": found,
         "forbidden": forbidden.collect::<Vec<_>>(),

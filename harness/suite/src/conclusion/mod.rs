@@ -15,7 +15,8 @@ use rolecall_model::TemplateName;
 
 use crate::divergence::{Divergences, pair_name};
 use crate::held_base::HeldBase;
-use crate::held_card::HeldCard;
+use crate::held_text::HeldText;
+use crate::readings::ReadBackTally;
 use crate::run::{Compared, RunInfo};
 use crate::verdict::Verdict;
 use rolecall_base::problem::Problem;
@@ -39,10 +40,12 @@ pub struct Conclusion<'s> {
     pub gone: Vec<String>,
     /// Problems with the files of snapshots, besides the transcripts in them.
     pub problems: Vec<Problem>,
-    /// Report cards that are not as the suite demands.
-    pub cards: Vec<HeldCard>,
+    /// Report cards and transcripts of readings that are not as the suite demands.
+    pub cards: Vec<HeldText>,
     /// Templates that depart from their bases.
     pub bases: Vec<HeldBase>,
+    /// What is read back of the templates' answers.
+    pub read_back: ReadBackTally,
     /// How long the run took.
     pub elapsed: Duration,
 }
@@ -73,13 +76,14 @@ impl<'s> Conclusion<'s> {
     /// Whether the run passes: each pair agrees with its snapshot and the reference, or differs
     /// for a listed reason; every divergence still exists; every file of snapshots can be read;
     /// every template could be read; every report card is as the suite demands; every template is as
-    /// its base; and not every pair failed.
+    /// its base; answers are read as the reference reads them; and not every pair failed.
     pub fn passes(&self) -> bool {
         self.total.faults == 0
             && self.gone.is_empty()
             && self.problems.is_empty()
             && self.cards.is_empty()
             && self.bases.is_empty()
+            && self.read_back.passes()
             && self.failures.are_none()
     }
 }

@@ -3,8 +3,9 @@
 //! `snapshots/<template>/<family>.snap` has one section for each case of the family, in the
 //! order of the case file: `sections` says how it is written. A transcript is compared byte
 //! by byte. `<family>.reference.snap` beside it has the reference's own transcripts of the
-//! cases in which an engine is listed to differ from it, and `_card.snap` is the template's
-//! report card: the names of families begin with a letter or a digit.
+//! cases in which an engine is listed to differ from it. `_card.snap` is the template's report
+//! card, and `_readings.snap` says what is read back of its answers: the names of families begin
+//! with a letter or a digit.
 
 mod insta_file;
 mod sections;
@@ -74,6 +75,11 @@ impl Snapshots {
     /// The file of a template's report card.
     pub fn card(&self, template: &TemplateName) -> PathBuf {
         self.folder_of(template).join(format!("{CARD}.snap"))
+    }
+
+    /// The file with the transcript of a template's readings.
+    pub fn readings(&self, template: &TemplateName) -> PathBuf {
+        self.folder_of(template).join(format!("{READINGS}.snap"))
     }
 
     /// The accepted transcripts of a template and a family.
@@ -153,12 +159,12 @@ impl Snapshots {
         Accepted::read(self.reference_file(template, family), MOST)
     }
 
-    /// The file of a template's report card with this text.
-    pub fn written_card(&self, template: &Template, card: &str) -> String {
+    /// The file with a text about a template.
+    pub fn written_text(&self, template: &Template, text: &str) -> String {
         if self.are_own {
-            format!("{}{card}\n", insta_file::OWN_HEADER)
+            format!("{}{text}\n", insta_file::OWN_HEADER)
         } else {
-            card_file(template, card)
+            text_file(template, text)
         }
     }
 
@@ -190,6 +196,9 @@ impl ReferenceTranscripts {
 /// The name of a report card among a template's snapshots.
 pub const CARD: &str = "_card";
 
+/// The name of the transcript of readings among a template's snapshots.
+pub const READINGS: &str = "_readings";
+
 /// The file that insta names in the snapshots of a family.
 fn input(family: &str) -> String {
     format!("cases/conversations/{family}.json")
@@ -205,11 +214,11 @@ pub fn file<'s>(family: &str, sections: impl IntoIterator<Item = (&'s str, &'s s
     insta_file::written(&input(family), &text(sections))
 }
 
-/// The file of a report card, as insta writes it for the test of the suite.
-pub fn card_file(template: &Template, card: &str) -> String {
+/// The file of a text about a template, as insta writes it for the test of the suite.
+pub fn text_file(template: &Template, text: &str) -> String {
     let name = template.path.file_name().unwrap_or_default();
     let input = format!("cases/templates/{}", name.to_string_lossy());
-    insta_file::written(&input, card)
+    insta_file::written(&input, text)
 }
 
 /// The file with the reference's own transcripts.

@@ -24,6 +24,9 @@ pub struct Survey {
 /// The files in the folder itself that are read.
 const LISTS: [&str; 2] = ["divergences.json", "parity.json"];
 
+/// The records of a template.
+const RECORDS: [&str; 2] = ["reference.json", "read-back.json"];
+
 /// The folder of measured engines.
 const ENGINES: &str = "engines";
 
@@ -69,7 +72,7 @@ impl Survey {
                     let problem = Problem::new(&path, message).help("delete it");
                     survey.strange.push(problem);
                 }
-            } else if (name.ends_with(".snap") || name == "reference.json")
+            } else if (name.ends_with(".snap") || RECORDS.contains(&&*name))
                 && !expected.contains(&path)
             {
                 survey.orphans.push(path);

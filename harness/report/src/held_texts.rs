@@ -1,4 +1,4 @@
-//! Report cards that are not as a suite demands.
+//! Report cards and transcripts of readings that are not as a suite demands.
 
 use std::io::{self, Write};
 
@@ -8,22 +8,26 @@ use super::wrapping::paragraph;
 use rolecall_base::invocation;
 use rolecall_base::problem::shown_path;
 use rolecall_card::contract::Severity;
-use rolecall_suite::held_card::{CardStatus, HeldCard};
+use rolecall_suite::held_text::{HeldText, TextKind, TextStatus};
 
-/// Writes how a card differs from the accepted one. Nothing if it does not.
-pub fn write_change(out: &mut dyn Write, held: &HeldCard, is_whole: bool) -> io::Result<()> {
-    let name = Styled(HEADING, format!("{} report card", held.template));
+/// Writes how a text differs from the accepted one. Nothing if it does not.
+pub fn write_change(out: &mut dyn Write, held: &HeldText, is_whole: bool) -> io::Result<()> {
+    let name = Styled(HEADING, format!("{} {}", held.template, held.kind.name()));
     match &held.change {
-        CardStatus::Same => return Ok(()),
-        CardStatus::New => {
+        TextStatus::Same => return Ok(()),
+        TextStatus::New => {
             paragraph(out, &format!("{} {name}", Styled(NOTE, "new")), 2)?;
-            paragraph(out, "  no report card was accepted yet", 2)?;
+            paragraph(
+                out,
+                &format!("  no {} was accepted yet", held.kind.name()),
+                2,
+            )?;
         }
-        CardStatus::Unreadable(why) => {
+        TextStatus::Unreadable(why) => {
             paragraph(out, &format!("{} {name}", Styled(BAD, "unreadable")), 2)?;
             paragraph(out, &format!("  {why}"), 4)?;
         }
-        CardStatus::Changed(diff) => {
+        TextStatus::Changed(diff) => {
             paragraph(out, &format!("{} {name}", Styled(BAD, "changed")), 2)?;
             if is_whole {
                 write_whole_diff(out, diff, "  ")?;
@@ -36,9 +40,9 @@ pub fn write_change(out: &mut dyn Write, held: &HeldCard, is_whole: bool) -> io:
     writeln!(out)
 }
 
-/// Writes the cards that are not as demanded: how they changed, and which broken contracts the
+/// Writes the texts that are not as demanded: how they changed, and which broken contracts the
 /// rule forbids.
-pub fn write(out: &mut dyn Write, cards: &[HeldCard], is_whole: bool) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, cards: &[HeldText], is_whole: bool) -> io::Result<()> {
     for held in cards {
         write_change(out, held, is_whole)?;
         write_forbidden(out, held)?;
@@ -47,7 +51,7 @@ pub fn write(out: &mut dyn Write, cards: &[HeldCard], is_whole: bool) -> io::Res
 }
 
 /// Writes the broken contracts of a card that the rule forbids.
-pub fn write_forbidden(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
+pub fn write_forbidden(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
     if held.forbidden.is_empty() {
         return Ok(());
     }
@@ -87,7 +91,11 @@ pub fn write_forbidden(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
     writeln!(out)
 }
 
-fn look(out: &mut dyn Write, held: &HeldCard) -> io::Result<()> {
-    let command = invocation::command(&format!("check {}", invocation::word(&held.template)));
-    say(out, "to look at it:", &command)
+fn look(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
+    let template = invocation::word(&held.template);
+    let command = match held.kind {
+        TextKind::Card => format!("check {template}"),
+        TextKind::Readings => format!("read-back {template}"),
+    };
+    say(out, "to look at it:", &invocation::command(&command))
 }

@@ -1,0 +1,76 @@
+//! The command `read-back`: reads the answers that templates write with their response templates.
+
+use std::io::Write;
+use std::path::Path;
+
+use rolecall::file::read_text;
+use rolecall::json::syntax_problem;
+use rolecall::problem::Problem;
+use rolecall::readback::reader::OwnReader;
+use rolecall::readings::read_each;
+use rolecall::report::readings as report;
+use rolecall::run::Runner;
+use rolecall::template_file::place;
+use rolecall_model::Template;
+use serde_json::Value;
+
+use crate::args::ReadBackArguments;
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::inputs;
+
+pub(super) fn execute(
+    arguments: &ReadBackArguments,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
+    report_problems(&suite.problems)?;
+    if let Some(path) = &arguments.with {
+        let response_template = read(path)?;
+        for template in &mut suite.templates {
+            template.response_template = Some(response_template.clone());
+        }
+    }
+    let (readable, others): (Vec<&Template>, Vec<&Template>) = suite
+        .templates
+        .iter()
+        .partition(|template| template.response_template.is_some());
+    if readable.is_empty() {
+        return Err(Failure::Request(
+            "none of these templates has a response template: `response_template` in \
+             tokenizer_config.json or in the sidecar; --with FILE names one"
+                .to_owned(),
+        ));
+    }
+    // Without paths, templates without one are nothing unusual.
+    for template in others.iter().filter(|_| !arguments.paths.is_empty()) {
+        tell(&format!("{}: no response template", place(template, None)));
+    }
+    let engines = arguments.limits.chosen().engines();
+    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let engine = |template: &Template| engines.for_dialect(template.dialect);
+    let reader = OwnReader::default();
+    let readings = runner.on_its_threads(|| read_each(&suite, &readable, &engine, &reader));
+    for (template, readings) in &readings {
+        report::write(out, template.name.as_str(), readings, arguments.all)?;
+    }
+    Ok(if suite.problems.is_empty() {
+        Status::Fine
+    } else {
+        Status::BadInput
+    })
+}
+
+/// Reads a file with a response template.
+fn read(path: &Path) -> Result<Value, Failure> {
+    let text = read_text(path)?;
+    let value = serde_json::from_str(&text);
+    let value: Value = value.map_err(|error| syntax_problem(path, &text, &error))?;
+    // A `tokenizer_config.json` has it under a key.
+    let inner = value.get("response_template").cloned();
+    let value = inner.unwrap_or(value);
+    if let Err(error) = rolecall_response::ResponseTemplate::from_json(&value) {
+        let problem = Problem::new(path, format!("not a response template: {error}"));
+        return Err(problem.into());
+    }
+    Ok(value)
+}

@@ -1,0 +1,140 @@
+//! The reader of this process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rolecall_model::guard::on_large_stack;
+use rolecall_model::{Answer, AnswerReader, Limit, ReadOutcome};
+use rolecall_response::{
+    Kind, Options, ParseError, ResponseTemplate, TemplateError, TemplateErrorKind,
+};
+use serde_json::Value;
+
+/// Reads answers with `rolecall-response`, as transformers 5.23 reads them.
+#[derive(Debug, Default)]
+pub struct OwnReader {
+    /// The response templates that were loaded, by their texts.
+    loaded: Mutex<HashMap<String, Loaded>>,
+}
+
+/// A response template, or why it cannot be used.
+type Loaded = Arc<Result<ResponseTemplate, TemplateError>>;
+
+/// How many response templates a reader keeps.
+const MOST_LOADED: usize = 64;
+
+impl OwnReader {
+    fn load(&self, response_template: &Value) -> Loaded {
+        let text = response_template.to_string();
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = loaded.get(&text) {
+            return Arc::clone(known);
+        }
+        if loaded.len() == MOST_LOADED {
+            loaded.clear();
+        }
+        let template = Arc::new(ResponseTemplate::from_json(response_template));
+        loaded.insert(text, Arc::clone(&template));
+        template
+    }
+}
+
+impl AnswerReader for OwnReader {
+    fn name(&self) -> &'static str {
+        "rolecall-response"
+    }
+
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome {
+        on_large_stack(|| {
+            let loaded = self.load(response_template);
+            let template = match &*loaded {
+                Ok(template) => template,
+                Err(error) => return refused(error),
+            };
+            let options = Options {
+                prompt: Some(answer.prompt),
+                tools: answer.tools.unwrap_or_default(),
+                ..Options::default()
+            };
+            match template.parse(answer.text, &options) {
+                Ok(message) => ReadOutcome::Read {
+                    message: message.to_json(),
+                },
+                Err(ParseError::Raised { kind, message }) => failed(kind, message),
+                // Time is what the steps of a search are about.
+                Err(ParseError::LimitExceeded { .. }) => {
+                    ReadOutcome::Exceeded { limit: Limit::Fuel }
+                }
+                Err(other) => ReadOutcome::Unsupported {
+                    message: other.to_string(),
+                },
+            }
+        })
+    }
+}
+
+fn refused(error: &TemplateError) -> ReadOutcome {
+    match error.kind {
+        TemplateErrorKind::Refused(kind) => failed(kind, error.to_string()),
+        _ => ReadOutcome::Unsupported {
+            message: error.to_string(),
+        },
+    }
+}
+
+fn failed(kind: Kind, message: String) -> ReadOutcome {
+    // `regex.error` is no class of Python itself; its base is.
+    let kind = match kind {
+        Kind::Pattern => "Exception",
+        kind => kind.python_name(),
+    };
+    ReadOutcome::Failed {
+        kind: kind.to_owned(),
+        message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(response_template: &Value, text: &str) -> ReadOutcome {
+        let answer = Answer {
+            prompt: "A:",
+            text,
+            tools: None,
+        };
+        OwnReader::default().read(response_template, &answer)
+    }
+
+    #[test]
+    fn answers_are_read_or_refused() {
+        let template = json!({
+            "start_anchor": "A:",
+            "fields": {"content": {}, "tool_calls": {"open": "<c>", "close": "</c>", "content": "json"}},
+        });
+        assert_eq!(
+            read(&template, "a<c>{\"x\": NaN}</c>"),
+            ReadOutcome::Read {
+                message: json!({"content": "a", "tool_calls": {"x": {"$float": "nan"}}})
+            }
+        );
+        let kind = |outcome| match outcome {
+            ReadOutcome::Failed { kind, .. } => kind,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kind(read(&template, "a<c>{")), "ValueError");
+        assert_eq!(kind(read(&json!({}), "a")), "ValueError");
+        let other = json!({"start_anchor_pattern": "(?&x)", "fields": {"content": {}}});
+        assert!(matches!(
+            read(&other, "a"),
+            ReadOutcome::Unsupported { .. } | ReadOutcome::Failed { .. }
+        ));
+    }
+}

@@ -1,0 +1,60 @@
+//! What is read back of a template's answers, for people.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::numbers::thousands;
+use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use rolecall_readback::comparison::Verdict;
+use rolecall_readback::reading::{MessageReading, Unread};
+use rolecall_readback::transcript::{self, Counts};
+
+/// Writes how the answers of a template are read back: the counts, and the messages that do not come
+/// back as they were meant. With `is_whole`, the others too.
+pub fn write(
+    out: &mut dyn Write,
+    template: &str,
+    readings: &[MessageReading],
+    is_whole: bool,
+) -> io::Result<()> {
+    let counts = Counts::of(readings);
+    writeln!(out, "{}", Styled(HEADING, template))?;
+    for (count, words) in counts.words() {
+        let count = Styled(style(words), format!("{:>7}", thousands(count)));
+        writeln!(out, "{count} {words}")?;
+    }
+    let is_shown = |reading: &&MessageReading| match &reading.result {
+        // The chat template writes less than was meant, or refuses: `check` reports that.
+        Ok(_) => {
+            is_whole
+                || !matches!(
+                    reading.verdict(),
+                    Some(Verdict::ReadBack | Verdict::NotWritten)
+                )
+        }
+        Err(Unread::DoesNotContinue) => true,
+        Err(Unread::Refused(_)) => is_whole,
+    };
+    let shown: Vec<MessageReading> = readings.iter().filter(is_shown).cloned().collect();
+    writeln!(out)?;
+    for reading in &shown {
+        let text = transcript::of_one(reading);
+        for (number, line) in text.lines().enumerate() {
+            let style = if number == 0 { NOTE } else { QUIET };
+            writeln!(out, "{}", Styled(style, line))?;
+        }
+    }
+    if !shown.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn style(words: &str) -> Style {
+    match words {
+        "read back" => GOOD,
+        "changed" | "failed" => BAD,
+        _ => NOTE,
+    }
+}

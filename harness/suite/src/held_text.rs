@@ -1,0 +1,168 @@
+//! Texts about a template, beside the accepted ones: its report card, and what is read back of its
+//! answers.
+
+use std::path::{Path, PathBuf};
+
+use rolecall_card::card::Card;
+use rolecall_card::contract::{Contract, Severity};
+use rolecall_model::{Template, TemplateName};
+
+use crate::card_rule::CardRule;
+use crate::snapshot::{Snapshots, contents};
+use rolecall_base::diff::Diff;
+use rolecall_base::file::{is_there, read_text};
+use rolecall_base::problem::Problem;
+
+/// A text about a template, beside the accepted one.
+#[derive(Debug)]
+pub struct HeldText {
+    /// The template's name.
+    pub template: String,
+    /// What it says.
+    pub kind: TextKind,
+    /// The file of the accepted text.
+    pub path: PathBuf,
+    /// The text.
+    pub text: String,
+    /// How it compares with the accepted one.
+    pub change: TextStatus,
+    /// Of a report card, the broken contracts that the rule forbids.
+    pub forbidden: Vec<ForbiddenFinding>,
+    /// The template's sidecar, if the reasons for broken contracts stand there. They stand in
+    /// `rolecall.toml` otherwise.
+    pub sidecar: Option<PathBuf>,
+}
+
+/// The kinds of texts about a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextKind {
+    /// Its report card.
+    Card,
+    /// What is read back of its answers: the transcript of its readings.
+    Readings,
+}
+
+impl TextKind {
+    /// All of them.
+    pub const ALL: [TextKind; 2] = [TextKind::Card, TextKind::Readings];
+
+    /// The words for it in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextKind::Card => "report card",
+            TextKind::Readings => "transcript of readings",
+        }
+    }
+
+    /// The words for several of them.
+    pub fn of_many(self) -> &'static str {
+        match self {
+            TextKind::Card => "report cards",
+            TextKind::Readings => "transcripts of readings",
+        }
+    }
+}
+
+/// How a text compares with the accepted one.
+#[derive(Debug)]
+pub enum TextStatus {
+    /// It is the same, or nobody asks.
+    Same,
+    /// No text was accepted yet.
+    New,
+    /// The accepted text cannot be read.
+    Unreadable(Problem),
+    /// Another text was accepted.
+    Changed(Diff),
+}
+
+impl TextStatus {
+    /// Compares a text with the one in a file.
+    pub fn of(path: &Path, text: &str, kind: TextKind) -> TextStatus {
+        if !is_there(path) {
+            return TextStatus::New;
+        }
+        let file = match read_text(path) {
+            Ok(file) => file,
+            Err(problem) => return TextStatus::Unreadable(problem),
+        };
+        match contents(&file) {
+            Some(accepted) if accepted == text => TextStatus::Same,
+            Some(accepted) => TextStatus::Changed(Diff::new(accepted, text)),
+            None => {
+                let what = kind.name();
+                let problem = Problem::new(path, format!("is no accepted {what}"));
+                let help = format!("delete it, and accept the {what} again");
+                TextStatus::Unreadable(problem.help(help))
+            }
+        }
+    }
+
+    /// Whether it is the accepted one.
+    pub fn is_same(&self) -> bool {
+        matches!(self, TextStatus::Same)
+    }
+}
+
+/// A broken contract that the rule forbids.
+#[derive(Debug)]
+pub struct ForbiddenFinding {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What shows that it is broken.
+    pub what: String,
+}
+
+impl HeldText {
+    /// Compares a card with the accepted one, and applies the rule. `text` is the card in its
+    /// accepted form.
+    pub fn of(rule: CardRule, snapshots: &Snapshots, card: &Card, text: String) -> HeldText {
+        let path = snapshots.card(&TemplateName::new(&card.template));
+        let change = if rule == CardRule::Off {
+            TextStatus::Same
+        } else {
+            TextStatus::of(&path, &text, TextKind::Card)
+        };
+        let forbidden = card
+            .unexplained()
+            .filter(|one| rule.forbids(one.severity()));
+        let forbidden = forbidden.map(|finding| ForbiddenFinding {
+            contract: finding.contract,
+            severity: finding.severity(),
+            what: finding
+                .evidence()
+                .first()
+                .map_or_else(String::new, |first| first.what.clone()),
+        });
+        HeldText {
+            template: card.template.clone(),
+            kind: TextKind::Card,
+            path,
+            text,
+            change,
+            forbidden: forbidden.collect(),
+            sidecar: None,
+        }
+    }
+
+    /// Compares the transcript of a template's readings with the accepted one.
+    pub fn of_readings(snapshots: &Snapshots, template: &Template, text: String) -> HeldText {
+        let path = snapshots.readings(&template.name);
+        HeldText {
+            template: template.name.to_string(),
+            kind: TextKind::Readings,
+            change: TextStatus::of(&path, &text, TextKind::Readings),
+            path,
+            text,
+            forbidden: Vec::new(),
+            sidecar: None,
+        }
+    }
+
+    /// Whether the text is the accepted one, and the card breaks no contract that it must not.
+    pub fn is_as_expected(&self) -> bool {
+        self.change.is_same() && self.forbidden.is_empty()
+    }
+}

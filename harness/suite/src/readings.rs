@@ -1,0 +1,104 @@
+//! The readings of a suite's templates, beside the accepted transcripts and the reference's records.
+
+use rayon::prelude::*;
+use rolecall_model::{AnswerReader, Engine, Template, TemplateName};
+use rolecall_readback::reading::{MessageId, MessageReading, read_all};
+use rolecall_readback::transcript::{self, Counts};
+
+use crate::held_text::HeldText;
+use crate::layout::Layout;
+use crate::read_back::{ReadBackTruth, ReadingFault, truth};
+use crate::snapshot::Snapshots;
+use crate::suite::Suite;
+use rolecall_base::problem::Problem;
+
+/// What is read back of the answers of a suite's templates.
+#[derive(Debug, Default)]
+pub struct SuiteReadings {
+    /// The transcripts, beside the accepted ones.
+    pub held: Vec<HeldText>,
+    /// The counts, and what differs from the reference.
+    pub tally: ReadBackTally,
+    /// Records that cannot be read.
+    pub problems: Vec<Problem>,
+}
+
+/// How many answers were read, and what differs from the reference.
+#[derive(Debug, Default)]
+pub struct ReadBackTally {
+    /// How many templates have a response template.
+    pub templates: usize,
+    /// How many messages have each verdict.
+    pub counts: Counts,
+    /// How many messages the reference's records confirm.
+    pub agree: usize,
+    /// Messages that differ from the reference's records.
+    pub differing: Vec<(TemplateName, MessageId, ReadingFault)>,
+    /// Templates without a record that counts, and why.
+    pub unverified: Vec<(TemplateName, String)>,
+}
+
+impl ReadBackTally {
+    /// Whether nothing contradicts the reference.
+    pub fn passes(&self) -> bool {
+        self.differing.is_empty() && self.unverified.is_empty()
+    }
+
+    /// Whether every reading of a template is confirmed, or needs no confirmation.
+    pub fn confirms(&self, template: &str) -> bool {
+        let differs =
+            |(name, ..): &(TemplateName, MessageId, ReadingFault)| name.as_str() == template;
+        let is_unverified = |(name, _): &(TemplateName, String)| name.as_str() == template;
+        !self.differing.iter().any(differs) && !self.unverified.iter().any(is_unverified)
+    }
+
+    fn add(&mut self, template: &Template, readings: &[MessageReading], truth: ReadBackTruth) {
+        self.templates += 1;
+        self.counts.add(&Counts::of(readings));
+        match truth {
+            ReadBackTruth::Recorded { differing } => {
+                let is_there =
+                    |(_, fault): &&(MessageId, ReadingFault)| *fault != ReadingFault::Gone;
+                let differ = differing.iter().filter(is_there).count();
+                self.agree += readings.len() - differ;
+                let name = &template.name;
+                let differing = differing.into_iter();
+                let differing = differing.map(|(id, fault)| (name.clone(), id, fault));
+                self.differing.extend(differing);
+            }
+            ReadBackTruth::Unverified(why) => self.unverified.push((template.name.clone(), why)),
+            ReadBackTruth::NeverAsked => {}
+        }
+    }
+}
+
+/// Reads the answers of all cases of a suite with each of some templates that has a response
+/// template, on the current thread pool.
+pub fn read_each<'t>(
+    suite: &Suite,
+    templates: &[&'t Template],
+    engine: &(dyn Fn(&Template) -> Option<&'t dyn Engine> + Sync),
+    reader: &dyn AnswerReader,
+) -> Vec<(&'t Template, Vec<MessageReading>)> {
+    let read = |template: &&'t Template| {
+        let engine = engine(template)?;
+        Some((*template, read_all(engine, template, reader, &suite.cases)?))
+    };
+    templates.par_iter().filter_map(read).collect()
+}
+
+/// Compares readings with the accepted transcripts and the reference's records.
+pub fn hold(layout: &Layout, readings: &[(&Template, Vec<MessageReading>)]) -> SuiteReadings {
+    let snapshots = Snapshots::of(layout);
+    let mut all = SuiteReadings::default();
+    for (template, readings) in readings {
+        let text = transcript::of(readings);
+        all.held
+            .push(HeldText::of_readings(&snapshots, template, text));
+        match truth(layout, template, readings) {
+            Ok(truth) => all.tally.add(template, readings, truth),
+            Err(problem) => all.problems.push(problem),
+        }
+    }
+    all
+}
