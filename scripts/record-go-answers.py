@@ -115,6 +115,7 @@ ANSWERS = [
     (TAGGED, ["get"], None, "", '<tool_call>{"name": "get", "arguments": "{\\"x\\": \\"\\\\n\\"}"}'),
     (TAGGED, ["get"], None, "", '<tool_call>{"name": "get", "arguments": "[1]"} {"name": "get", "arguments": {}}'),
     (TAGGED, ["get"], None, "", '<tool_call>{"name": "get", "arguments": null, "parameters": {"p": 1}}'),
+    (TAGGED, ["get"], None, "", '<tool_call>{"name": "get", "parameters": {"p": 1}, "arguments": {"a": 1}}'),
     (TAGGED, ["get"], None, "", '<tool_call>{"name": "get", "arguments": "null"}'),
     (TAGGED, ["get"], None, "", '<tool_call>{"name": "get"}<tool_call>' + GET),
     (TAGGED, ["get"], None, "", '<tool_call>{"get": {"x": [{}]}}'),

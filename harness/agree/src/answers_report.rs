@@ -12,7 +12,16 @@ use rolecall_agree::campaign::CampaignLength;
 use rolecall_agree::question::Material;
 use serde_json::{Value, json};
 
-use crate::Failure;
+/// Why the campaign could not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AnswersError {
+    /// The reference reads no answers.
+    #[error("the reference does not answer: {0}")]
+    Unanswered(String),
+    /// The report cannot be written.
+    #[error("cannot write the report: {0}")]
+    Output(#[from] io::Error),
+}
 
 /// The most bytes of an answer of the reference.
 const LONGEST: usize = 16 << 20;
@@ -42,14 +51,14 @@ pub(crate) fn run(
     length: CampaignLength,
     folder: Option<&Path>,
     out: &mut dyn Write,
-) -> Result<bool, Failure> {
-    let process = Process::spawn(program, LONGEST).map_err(Failure::Unanswered)?;
+) -> Result<bool, AnswersError> {
+    let process = Process::spawn(program, LONGEST).map_err(AnswersError::Unanswered)?;
     let mut reference = RunningReference(process);
     reference
         .ask(&json!({"request": "start", "rolecall": 1}))
-        .map_err(Failure::Unanswered)?;
+        .map_err(AnswersError::Unanswered)?;
     let tally = campaign::run(&material.templates, seed, length, &mut reference)
-        .map_err(Failure::Unanswered)?;
+        .map_err(AnswersError::Unanswered)?;
     let folder = folder.map_or_else(String::new, |folder| {
         format!(" {}", invocation::word(&folder.to_string_lossy()))
     });

@@ -29,6 +29,7 @@ use rolecall_agree::examination::Examiner;
 use rolecall_agree::known_differences::KnownDifferences;
 use rolecall_model::{Dialect, Engine, guard};
 
+use answers_report::AnswersError;
 use arguments::Arguments;
 use material::{MaterialError, MaterialSources};
 use report::Parties;
@@ -54,9 +55,9 @@ enum Failure {
     /// A pattern of a known difference is invalid.
     #[error("what is known cannot be read: {0}")]
     Known(#[from] regex::Error),
-    /// The reference reads no answers.
-    #[error("the reference does not answer: {0}")]
-    Unanswered(String),
+    /// The campaign of answers could not run.
+    #[error(transparent)]
+    Answers(#[from] AnswersError),
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(#[from] io::Error),
@@ -98,7 +99,9 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
     if arguments.answers {
         let (given, material) = (folder, sources.of(Dialect::Go, &layout)?);
         let program = program(Dialect::Go, &layout)?;
-        return answers_report::run(&program, &material, seed, extent(arguments), given, out);
+        let is_same =
+            answers_report::run(&program, &material, seed, extent(arguments), given, out)?;
+        return Ok(is_same);
     }
     // Every reference has to start before the first question.
     let mut references = Vec::new();

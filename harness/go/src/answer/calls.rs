@@ -228,7 +228,8 @@ impl ArgumentSearch<'_> {
                                 }
                                 .map(|arguments| (arguments, at)));
                             }
-                            Ok(None) | Err(Unread::Invalid) => start = None,
+                            // Go refuses it, so another one may have them.
+                            Ok(None) | Err(Unread::Invalid) => {}
                             Err(Unread::Limit(limit)) => return Err(limit),
                         }
                     }
