@@ -101,7 +101,7 @@ fn answers_are_read_as_in_ollama_however_they_are_cut() {
             let (message, _) = read(&program, row, pieces);
             assert_eq!(message, row.messages[number], "{pieces:?}");
         };
-        same(&[row.text.clone()], row.whole);
+        same(std::slice::from_ref(&row.text), row.whole);
         same(&by(1, &row.text), row.characters);
         same(&by(4, &row.text), row.fours);
         let places: Vec<usize> = row.text.char_indices().map(|(at, _)| at).skip(1).collect();

@@ -165,3 +165,80 @@ fn without(asked: &AskedAnswer, part: usize) -> Option<AskedAnswer> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    /// A reference that reads as the engine does, but is deaf to calls, or to nothing.
+    struct Deaf {
+        is_deaf: bool,
+        reader: Option<ExaminedReader>,
+    }
+
+    /// Lets a template load.
+    struct Willing;
+
+    impl AnswerReference for Willing {
+        fn ask(&mut self, _: &Value) -> Result<Value, String> {
+            Ok(json!({"ok": true}))
+        }
+    }
+
+    impl AnswerReference for Deaf {
+        fn ask(&mut self, request: &Value) -> Result<Value, String> {
+            if request["request"] == "load" {
+                let source = request["source"].as_str().unwrap();
+                self.reader = ExaminedReader::load(source, &mut Willing)?;
+                return Ok(json!({"ok": true}));
+            }
+            let asked = AskedAnswer {
+                tools: from_value(request["tools"].clone()).unwrap(),
+                think: request["think"].as_bool(),
+                prompt: from_value(request["prefix"].clone()).unwrap(),
+                pieces: from_value(request["chunks"].clone()).unwrap(),
+            };
+            let (mut read, _) = self.reader.as_ref().unwrap().read(&asked).unwrap();
+            if self.is_deaf {
+                read["message"]
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("tool_calls");
+            }
+            Ok(read)
+        }
+    }
+
+    fn tally(is_deaf: bool) -> AnswerTally {
+        let mut reference = Deaf {
+            is_deaf,
+            reader: None,
+        };
+        run(&[], 1, CampaignLength::Questions(0, 300), &mut reference).unwrap()
+    }
+
+    #[test]
+    fn who_hears_all_agrees() {
+        let tally = tally(false);
+        assert_eq!(tally.differing, 0);
+        assert!(
+            tally.with_calls > 20 && tally.with_thoughts > 20,
+            "{tally:?}"
+        );
+    }
+
+    #[test]
+    fn a_difference_is_found_and_made_smaller() {
+        let tally = tally(true);
+        assert_eq!(tally.differing, tally.with_calls);
+        assert_eq!(tally.examples.len(), MOST_EXAMPLES);
+        for example in &tally.examples {
+            assert_eq!(example.asked.tools.len(), 1, "{example:?}");
+            assert_eq!(example.expected["message"]["tool_calls"], Value::Null);
+            let calls = example.found["message"]["tool_calls"].as_array();
+            assert_eq!(calls.map(Vec::len), Some(1), "{example:?}");
+        }
+    }
+}

@@ -106,11 +106,11 @@ impl ExaminedReader {
     }
 
     /// The engine's answer, as the reference writes it, and whether the reference's may vary.
-    fn read(&self, asked: &AskedAnswer) -> Result<(Value, bool), Refusal> {
+    pub(super) fn read(&self, asked: &AskedAnswer) -> Result<(Value, bool), Refusal> {
         let mut reading = self
             .program
             .reading(&asked.tools, asked.think, &asked.prompt)?;
-        let list = |events: Vec<rolecall_go::answer::AnswerEvent>| {
+        let as_json = |events: Vec<rolecall_go::answer::AnswerEvent>| {
             let events = events.iter();
             events
                 .map(rolecall_go::answer::AnswerEvent::to_json)
@@ -118,10 +118,10 @@ impl ExaminedReader {
         };
         let mut events = Vec::new();
         for piece in &asked.pieces {
-            events.push(list(reading.add(piece)?));
+            events.push(as_json(reading.add(piece)?));
         }
         let (last, answer) = reading.end()?;
-        events.push(list(last));
+        events.push(as_json(last));
         let tags = self.program.thinking_tags();
         let read = json!({
             "outcome": "read", "message": answer.to_json(), "events": events,

@@ -38,13 +38,16 @@ pub(super) struct CallReader {
     pub(super) varies: bool,
 }
 
+/// The arguments of a call.
+type Arguments = Map<String, Json>;
+
 /// The arguments that an object has for a tool.
 #[derive(Debug, Clone, PartialEq)]
 enum Found {
     /// The object is no call.
     Nothing,
     /// It is one; without arguments it does not count.
-    Call(Option<Map<String, Json>>),
+    Call(Option<Arguments>),
 }
 
 impl CallReader {
@@ -205,7 +208,7 @@ struct ArgumentSearch<'s> {
 impl ArgumentSearch<'_> {
     /// The first valid object of the text decides: the arguments in it, or all of it. With the
     /// arguments comes the place of the brace that ends the object.
-    fn run(&mut self, text: &str) -> Result<Option<(Map<String, Json>, usize)>, Error> {
+    fn run(&mut self, text: &str) -> Result<Option<(Arguments, usize)>, Error> {
         self.meter.work(text.len().saturating_mul(BYTE))?;
         let mut start = None;
         let mut depth = 0_i64;
@@ -242,7 +245,7 @@ impl ArgumentSearch<'_> {
     }
 
     /// The arguments in an object, or in the objects within.
-    fn find(&mut self, object: &Map<String, Json>) -> Result<Found, Error> {
+    fn find(&mut self, object: &Arguments) -> Result<Found, Error> {
         self.meter.work(object.len().saturating_mul(100))?;
         if object.contains_key("name") {
             for name in ["arguments", "parameters"] {
@@ -284,7 +287,7 @@ impl ArgumentSearch<'_> {
     }
 
     /// A member that is an object, or a text of one.
-    fn member(&mut self, object: &Map<String, Json>, name: &str) -> Result<Found, Error> {
+    fn member(&mut self, object: &Arguments, name: &str) -> Result<Found, Error> {
         match object.get(name) {
             Some(Json::Object(arguments)) => Ok(Found::Call(Some(arguments.clone()))),
             Some(Json::String(text)) => match go_json::object(text, self.meter) {

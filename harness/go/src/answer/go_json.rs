@@ -1,8 +1,8 @@
 //! Objects in the text of an answer, read as Go's `encoding/json.Unmarshal` reads them into a
 //! `map[string]any`.
 //!
-//! serde_json refuses texts that Go takes, such as half of a surrogate pair, and takes numbers that
-//! no `float64` can hold.
+//! `serde_json` refuses texts that Go takes, such as half of a surrogate pair, and takes numbers
+//! that no `float64` can hold.
 
 use rolecall_model::Limit;
 use serde_json::{Map, Number, Value as Json};
