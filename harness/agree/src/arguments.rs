@@ -46,6 +46,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<Language>,
 
+    /// Answers instead of prompts: Go templates, with the text of answers to read. The reference has
+    /// to be built with Ollama's readers.
+    #[arg(long, conflicts_with_all = ["dialect", "jobs"])]
+    pub(crate) answers: bool,
+
     /// Templates at a time. The default is the number of cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,

@@ -28,3 +28,6 @@ pub mod known_differences;
 pub mod reduction;
 
 pub mod campaign;
+
+// The same for the text of answers.
+pub mod answers;

@@ -8,6 +8,8 @@ mod arguments;
 mod material;
 mod report;
 
+mod answers_report;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,6 +29,7 @@ use rolecall_agree::examination::Examiner;
 use rolecall_agree::known_differences::KnownDifferences;
 use rolecall_model::{Dialect, Engine, guard};
 
+use answers_report::AnswersError;
 use arguments::Arguments;
 use material::{MaterialError, MaterialSources};
 use report::Parties;
@@ -52,6 +55,9 @@ enum Failure {
     /// A pattern of a known difference is invalid.
     #[error("what is known cannot be read: {0}")]
     Known(#[from] regex::Error),
+    /// The campaign of answers could not run.
+    #[error(transparent)]
+    Answers(#[from] AnswersError),
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(#[from] io::Error),
@@ -90,6 +96,13 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
     let sources = MaterialSources::read(&layout, folder, |problem: &Problem| {
         complain(&format!("left out: {problem}"));
     })?;
+    if arguments.answers {
+        let (given, material) = (folder, sources.of(Dialect::Go, &layout)?);
+        let program = program(Dialect::Go, &layout)?;
+        let is_same =
+            answers_report::run(&program, &material, seed, extent(arguments), given, out)?;
+        return Ok(is_same);
+    }
     // Every reference has to start before the first question.
     let mut references = Vec::new();
     for dialect in arguments.dialects() {
@@ -148,17 +161,21 @@ fn layout() -> Result<Layout, Failure> {
 
 /// Starts the reference of a dialect in its pinned version.
 fn start(dialect: Dialect, layout: &Layout) -> Result<ProtocolEngine, Failure> {
-    let reference = Reference::of(dialect);
-    let program = reference.program(&layout.root().join(".references"))?;
-    let words = vec![program.to_string_lossy().into_owned()];
+    let words = program(dialect, layout)?;
     // A slower answer is not worth the wait: there are always other templates.
     let limits = ProtocolLimits {
         time: Duration::from_secs(3),
         ..ProtocolLimits::default()
     };
     let engine = ProtocolEngine::spawn(&words, limits)?;
-    reference.check(&engine)?;
+    Reference::of(dialect).check(&engine)?;
     Ok(engine)
+}
+
+/// The command that starts the reference of a dialect.
+fn program(dialect: Dialect, layout: &Layout) -> Result<Vec<String>, Failure> {
+    let program = Reference::of(dialect).program(&layout.root().join(".references"))?;
+    Ok(vec![program.to_string_lossy().into_owned()])
 }
 
 /// The command that repeats a question, without the template's number.

@@ -1,11 +1,11 @@
-//! The abilities that Ollama sees in a Go template (`server/images.go` and `thinking/template.go`
-//! of 0.33).
+//! The abilities that Ollama sees in a Go template (`server/images.go` of 0.33).
 //!
 //! Ollama looks for fields in the template's tree. It refuses requests for an ability that the
 //! model seems to lack.
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Parser, PipeNode};
 
+use crate::answer::ThinkingTags;
 use crate::scanner;
 
 /// The most branches of one `if`: the parser nests them.
@@ -28,7 +28,7 @@ impl Abilities {
         let seen = TemplateMentions::of(source)?;
         Some(Abilities {
             tools: seen.knows("tools"),
-            thinking: !seen.tags.0.is_empty() && !seen.tags.1.is_empty(),
+            thinking: seen.tags.are_found(),
             insert: seen.knows("suffix"),
         })
     }
@@ -51,21 +51,12 @@ impl Abilities {
     }
 }
 
-/// Where in the tree an expression stands.
-#[derive(Clone, Copy)]
-struct TreePosition<'t> {
-    /// The nearest list around it.
-    list: &'t ListNode,
-    /// Whether the nearest `range` around it is over the messages.
-    is_in_messages: bool,
-}
-
 #[derive(Default)]
 struct TemplateMentions {
     /// The names of fields and variables, in lower case.
     names: Vec<String>,
     /// The tags before and after the reasoning of a message.
-    tags: (String, String),
+    tags: ThinkingTags,
 }
 
 impl TemplateMentions {
@@ -74,15 +65,17 @@ impl TemplateMentions {
             return None;
         }
         let prepared = scanner::prepare(source).ok()?;
-        let parser = Parser::new(&prepared, "{{", "}}");
+        let parser = Parser::new(&prepared.source, "{{", "}}");
         let (root, defines) = parser.and_then(Parser::parse).ok()?;
-        let mut seen = TemplateMentions::default();
+        let mut seen = TemplateMentions {
+            // Only the main template counts for the tags.
+            tags: ThinkingTags::of(&root, &prepared.marks),
+            ..TemplateMentions::default()
+        };
         for define in &defines {
-            seen.list(&define.body, None);
+            seen.list(&define.body);
         }
-        // Only the main template counts for the tags.
-        seen.tags = (String::new(), String::new());
-        seen.list(&root, None);
+        seen.list(&root);
         Some(seen)
     }
 
@@ -90,29 +83,15 @@ impl TemplateMentions {
         self.names.iter().any(|known| known == name)
     }
 
-    fn list(&mut self, list: &ListNode, around: Option<TreePosition<'_>>) {
-        let place = TreePosition {
-            list,
-            is_in_messages: around.is_some_and(|place| place.is_in_messages),
-        };
+    fn list(&mut self, list: &ListNode) {
         for node in &list.nodes {
             match node {
-                Node::List(list) => self.list(list, Some(place)),
-                Node::Action(action) => self.pipe(&action.pipe, place),
-                Node::If(branch) | Node::With(branch) => self.branch(branch, place),
-                Node::Range(branch) => {
-                    let is_in_messages = has_field(&branch.pipe, "Messages");
-                    self.branch(
-                        branch,
-                        TreePosition {
-                            is_in_messages,
-                            ..place
-                        },
-                    );
-                }
+                Node::List(list) => self.list(list),
+                Node::Action(action) => self.pipe(&action.pipe),
+                Node::If(branch) | Node::With(branch) | Node::Range(branch) => self.branch(branch),
                 Node::Template(call) => {
                     if let Some(pipe) = &call.pipe {
-                        self.pipe(pipe, place);
+                        self.pipe(pipe);
                     }
                 }
                 Node::Text(_) | Node::Define(_) | Node::Break(_) | Node::Continue(_) => {}
@@ -120,56 +99,31 @@ impl TemplateMentions {
         }
     }
 
-    fn branch(&mut self, branch: &BranchNode, place: TreePosition<'_>) {
-        self.pipe(&branch.pipe, place);
-        self.list(&branch.body, Some(place));
+    fn branch(&mut self, branch: &BranchNode) {
+        self.pipe(&branch.pipe);
+        self.list(&branch.body);
         if let Some(otherwise) = &branch.else_body {
-            self.list(otherwise, Some(place));
+            self.list(otherwise);
         }
     }
 
-    fn pipe(&mut self, pipe: &PipeNode, place: TreePosition<'_>) {
+    fn pipe(&mut self, pipe: &PipeNode) {
         for argument in pipe.commands.iter().flat_map(|command| &command.args) {
             match argument {
                 Expr::Field(_, fields) => {
                     self.names
                         .extend(fields.iter().map(|name| name.to_lowercase()));
-                    let is_thinking = fields.first().is_some_and(|name| name == "Thinking");
-                    if is_thinking && place.is_in_messages {
-                        self.take_tags(place.list);
-                    }
                 }
                 Expr::Variable(_, name, fields) => {
                     let all = std::iter::once(name).chain(fields);
                     self.names.extend(all.map(|name| name.to_lowercase()));
                 }
-                Expr::Pipe(_, pipe) => self.pipe(pipe, place),
+                Expr::Pipe(_, pipe) => self.pipe(pipe),
                 // Ollama does not look into chains such as `(index .Messages 0).Role`.
                 _ => {}
             }
         }
     }
-
-    fn take_tags(&mut self, list: &ListNode) {
-        if let Some(Node::Text(text)) = list.nodes.first() {
-            text.text.trim().clone_into(&mut self.tags.0);
-        }
-        if let Some(Node::Text(text)) = list.nodes.last() {
-            text.text.trim().clone_into(&mut self.tags.1);
-        }
-    }
-}
-
-/// Whether a pipeline begins a field with a name.
-fn has_field(pipe: &PipeNode, name: &str) -> bool {
-    pipe.commands
-        .iter()
-        .flat_map(|command| &command.args)
-        .any(|argument| match argument {
-            Expr::Field(_, fields) => fields.first().is_some_and(|first| first == name),
-            Expr::Pipe(_, pipe) => has_field(pipe, name),
-            _ => false,
-        })
 }
 
 #[cfg(test)]

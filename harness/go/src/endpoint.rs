@@ -86,9 +86,8 @@ impl ModelTraits {
             what.as_deref().is_some_and(|what| names.contains(&what))
         };
         let abilities = Abilities::of(&template.source).unwrap_or_default();
-        let is_harmony_family = is(&setup.family, &["gptoss", "gpt-oss"]);
-        let has = |tag| template.source.contains(tag);
-        let speaks_harmony = is_harmony_family && has("<|start|>") && has("<|end|>");
+        let is_harmony_family = is_of_gpt_oss(template);
+        let speaks_harmony = speaks_harmony(template);
         let parser_thinks = is(&setup.parser, &THINKING);
         let parser_has_tools = (parser_thinks || is(&setup.parser, &WITH_TOOLS_ALONE))
             && !is(&setup.parser, &WITHOUT_TOOLS);
@@ -101,6 +100,21 @@ impl ModelTraits {
             drops_thoughts: is(&setup.family, &["qwen3"]) || is(&setup.model, &["deepseek-r1"]),
         }
     }
+}
+
+/// Whether the server reads the answers of a model with a parser of its own, and not with what it
+/// finds in the template.
+pub fn has_own_parser(template: &Template) -> bool {
+    template.setup.parser.is_some() || speaks_harmony(template)
+}
+
+fn is_of_gpt_oss(template: &Template) -> bool {
+    matches!(template.setup.family.as_deref(), Some("gptoss" | "gpt-oss"))
+}
+
+fn speaks_harmony(template: &Template) -> bool {
+    let has = |tag| template.source.contains(tag);
+    is_of_gpt_oss(template) && has("<|start|>") && has("<|end|>")
 }
 
 /// A conversation as a template gets it, in the native endpoint's form.

@@ -162,7 +162,7 @@ fn write_text(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
 }
 
 /// A number as JavaScript writes it: with an exponent below 1e-6 and from 1e21 on.
-fn float(value: f64) -> String {
+pub(crate) fn float(value: f64) -> String {
     if value == 0.0 {
         return if value.is_sign_negative() { "-0" } else { "0" }.to_owned();
     }

@@ -57,6 +57,9 @@ mod scanner;
 
 mod constructs;
 
+// The text of an answer.
+pub mod answer;
+
 mod abilities;
 
 // Ollama's endpoints, which prepare a conversation.
@@ -95,10 +98,12 @@ pub use abilities::Abilities;
 pub use constructs::constructs;
 pub use data::TemplateData;
 
+use answer::{CallTag, Reading, ThinkingTags};
 use collate::CollatedCase;
 use error::Error;
 use exec::{Execution, Surroundings};
 use meter::Meter;
+use scanner::Marks;
 use think::Think;
 use values::{Root, Roots, Text, Value};
 
@@ -118,6 +123,7 @@ pub struct GoEngine {
 pub struct GoProgram {
     limits: Limits,
     root: ListNode,
+    marks: Marks,
     style: Style,
     defines: HashMap<SmolStr, ListNode>,
     variables: HashMap<String, Json>,
@@ -150,7 +156,7 @@ impl GoEngine {
 
     fn load(&self, template: &Template) -> Result<GoProgram, Error> {
         let prepared = scanner::prepare(&template.source)?;
-        let (mut root, defines) = Parser::new(&prepared, "{{", "}}")
+        let (mut root, defines) = Parser::new(&prepared.source, "{{", "}}")
             .and_then(Parser::parse)
             .map_err(|error| parse_error(&error))?;
         // An error at the very end belongs to the last line.
@@ -177,6 +183,7 @@ impl GoEngine {
         Ok(GoProgram {
             limits: self.limits.clone(),
             root,
+            marks: prepared.marks,
             style,
             defines: checked.defines,
             variables,
@@ -252,6 +259,61 @@ impl GoProgram {
     pub fn data(&self, conversation: &Conversation<'_>) -> Result<TemplateData, Refusal> {
         let roots = self.roots(conversation)?;
         data::of(&roots, &self.limits).map_err(|error| error.refusal(Stage::Input))
+    }
+
+    /// The text that Ollama takes for the beginning of a call.
+    pub fn call_tag(&self) -> CallTag {
+        CallTag::of(&self.root, &self.marks)
+    }
+
+    /// The texts that Ollama takes for the beginning and the end of thoughts.
+    pub fn thinking_tags(&self) -> ThinkingTags {
+        ThinkingTags::of(&self.root, &self.marks)
+    }
+
+    /// Begins to read the text of an answer, as Ollama's chat endpoint does.
+    ///
+    /// `tools` are the tools of the request; without any, Ollama looks for no calls. `think` is the
+    /// request's setting: without one, a model that can think does. `prompt` is the prompt that the
+    /// model answers. If it ends with the opening tag, the answer begins with thoughts.
+    ///
+    /// ```
+    /// use rolecall_go::{Dialect, GoEngine, Template};
+    /// use serde_json::json;
+    ///
+    /// # fn main() -> Result<(), rolecall_go::Refusal> {
+    /// let source = "{{ range .Messages }}{{ if .ToolCalls }}<call>{{ end }}{{ end }}";
+    /// let program = GoEngine::new().program(&Template::from_source("t", Dialect::Go, source))?;
+    /// let tools = [json!({"type": "function", "function": {"name": "add"}})];
+    /// let mut reading = program.reading(&tools, None, "")?;
+    /// reading.add("Wait. ")?;
+    /// reading.add(r#"<call>{"name": "add", "arguments": {"a": 1}}"#)?;
+    /// let (_, answer) = reading.end()?;
+    /// assert_eq!(answer.content, "Wait. ");
+    /// assert_eq!(answer.calls[0].arguments["a"], json!(1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Ollama refuses the tools, at the stage `input`, or a limit runs out.
+    pub fn reading(
+        &self,
+        tools: &[Json],
+        think: Option<bool>,
+        prompt: &str,
+    ) -> Result<Reading, Refusal> {
+        let names = tools::names(tools).map_err(|error| error.refusal(Stage::Input))?;
+        Reading::begin(
+            self.thinking_tags(),
+            self.call_tag(),
+            names,
+            think,
+            prompt,
+            &self.limits,
+        )
+        .map_err(|error| error.refusal(Stage::Parse))
     }
 
     fn try_render(&self, conversation: &Conversation<'_>) -> Result<String, Refusal> {

@@ -22,12 +22,49 @@ const MOST_TOKENS: usize = 250_000;
 /// again.
 const LONG_NAME: usize = 16;
 
+/// A source as gotmpl may read it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) source: String,
+    pub(crate) marks: Marks,
+}
+
+/// The places in a prepared source where Go's tree has other texts than gotmpl's.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    /// Where a comment stood, in order.
+    comments: Vec<usize>,
+    /// Where the text of an action stands for a brace, in order. The action begins two bytes
+    /// earlier.
+    braces: Vec<usize>,
+}
+
+impl Marks {
+    /// The comments within a text, in order: not those at its ends.
+    pub(crate) fn comments_between(&self, from: usize, to: usize) -> impl Iterator<Item = usize> {
+        let first = self.comments.partition_point(|at| *at <= from);
+        let inside = self.comments[first..].iter().copied();
+        inside.take_while(move |at| *at < to)
+    }
+
+    /// Whether a comment stood at a place.
+    pub(crate) fn is_comment(&self, at: usize) -> bool {
+        self.comments.binary_search(&at).is_ok()
+    }
+
+    /// Whether the action whose pipeline is at a place stands for a brace.
+    pub(crate) fn is_brace(&self, at: usize) -> bool {
+        self.braces.binary_search(&at).is_ok()
+    }
+}
+
 /// Checks a source and rewrites it so that gotmpl reads it as Go does.
-pub(crate) fn prepare(source: &str) -> Result<String, Error> {
+pub(crate) fn prepare(source: &str) -> Result<Prepared, Error> {
     let mut scanner = Scanner {
         source,
         at: 0,
         out: String::with_capacity(source.len()),
+        marks: Marks::default(),
         lost_lines: 0,
         open: Vec::new(),
         branches: 0,
@@ -38,13 +75,17 @@ pub(crate) fn prepare(source: &str) -> Result<String, Error> {
     let line = 1 + before.bytes().filter(|b| *b == b'\n').count();
     let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
     refused.map_err(|refusal| refusal.at(line).in_column(column))?;
-    Ok(scanner.out)
+    Ok(Prepared {
+        source: scanner.out,
+        marks: scanner.marks,
+    })
 }
 
 struct Scanner<'s> {
     source: &'s str,
     at: usize,
     out: String,
+    marks: Marks,
     /// Line breaks that trimming and comments took away since the last action.
     lost_lines: usize,
     open: Vec<Block>,
@@ -148,7 +189,9 @@ impl<'s> Scanner<'s> {
             // Together with the next text it would open an action.
             Some(before) if !last => {
                 self.out.push_str(before);
-                self.out.push_str("{{\"{\"}}");
+                self.out.push_str("{{");
+                self.marks.braces.push(self.out.len());
+                self.out.push_str("\"{\"}}");
             }
             _ => self.out.push_str(kept),
         }
@@ -167,6 +210,10 @@ impl<'s> Scanner<'s> {
         }
         let length = end + 4 + if trims { 4 } else { 2 };
         self.lost_lines += lines(&rest[..length]);
+        // Two comments in a row stand at one place.
+        if self.marks.comments.last() != Some(&self.out.len()) {
+            self.marks.comments.push(self.out.len());
+        }
         self.at += length;
         Ok(trims)
     }
@@ -608,6 +655,10 @@ fn lines(text: &str) -> usize {
 mod tests {
     use super::*;
 
+    fn source(text: &str) -> String {
+        prepare(text).unwrap().source
+    }
+
     fn refused(source: &str) -> String {
         match prepare(source).unwrap_err() {
             Error::Words { message, line, .. } => format!("{}: {message}", line.unwrap_or(0)),
@@ -617,17 +668,14 @@ mod tests {
 
     #[test]
     fn trimming_is_done_and_lines_are_kept() {
-        assert_eq!(
-            prepare("a \n\t{{- /* x\n */}} b{{.C}}").unwrap(),
-            "a b{{\n\n.C}}"
-        );
-        assert_eq!(prepare("a\u{a0}{{- 1 -}}\n b").unwrap(), "a\u{a0}{{1 }}b");
-        assert_eq!(prepare("a{ {{- 1}}").unwrap(), "a{{\"{\"}}{{1}}");
+        assert_eq!(source("a \n\t{{- /* x\n */}} b{{.C}}"), "a b{{\n\n.C}}");
+        assert_eq!(source("a\u{a0}{{- 1 -}}\n b"), "a\u{a0}{{1 }}b");
+        assert_eq!(source("a{ {{- 1}}"), "a{{\"{\"}}{{1}}");
     }
 
     #[test]
     fn what_gotmpl_does_not_read_is_written_otherwise() {
-        for (source, expected) in [
+        for (text, expected) in [
             ("{{if(1)}}{{end}}", "{{if (1)}}{{end}}"),
             ("{{range.A}}{{end}}", "{{range .A}}{{end}}"),
             ("{{template \"a\".}}", "{{template \"a\" .}}"),
@@ -635,7 +683,7 @@ mod tests {
             ("{{(1 | ) | }}", "{{(1   )   }}"),
             ("{{range $,$ 3}}{{end}}", "{{range $ := $ 3}}{{end}}"),
         ] {
-            assert_eq!(prepare(source).unwrap(), expected, "{source}");
+            assert_eq!(prepare(text).unwrap().source, expected, "{text}");
         }
     }
 

@@ -24,6 +24,27 @@ pub(crate) fn tools(tools: Option<&[Json]>) -> Result<Value, Error> {
     Ok(Value::list(ListKind::Tools, tools))
 }
 
+/// The names of tools.
+pub(crate) fn names(given: &[Json]) -> Result<Vec<String>, Error> {
+    let read = tools(Some(given))?;
+    let Value::List(list) = read else {
+        return Ok(Vec::new());
+    };
+    let name = |tool: &Value| {
+        let Value::Struct(tool) = tool else {
+            return None;
+        };
+        let Some(Value::Struct(function)) = tool.get("Function") else {
+            return None;
+        };
+        match function.get("Name") {
+            Some(Value::Text(name)) => Some(String::from_utf8_lossy(name).into_owned()),
+            _ => None,
+        }
+    };
+    Ok(list.items().iter().filter_map(name).collect())
+}
+
 fn tool(json: &Json) -> Result<Value, Error> {
     let tool = unmarshal::object(json, PLACE, "api.Tool")?.unwrap_or(unmarshal::nothing());
     let place = format!("{PLACE}.function");

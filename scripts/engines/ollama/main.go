@@ -23,6 +23,13 @@ type request struct {
 	Messages  json.RawMessage            `json:"messages"`
 	Tools     json.RawMessage            `json:"tools"`
 	Variables map[string]json.RawMessage `json:"variables"`
+
+	// The fields of `parse`.
+	Think  *bool    `json:"think"`
+	Prefix string   `json:"prefix"`
+	Text   string   `json:"text"`
+	Chunks []string `json:"chunks"`
+	Events bool     `json:"events"`
 }
 
 type started struct {
@@ -85,6 +92,8 @@ func main() {
 			}
 		case "render":
 			answer = render(templates[r.Template], &r)
+		case "parse":
+			answer = readText(templates[r.Template], &r)
 		case "stop":
 			return
 		default:

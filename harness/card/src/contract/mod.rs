@@ -27,6 +27,7 @@ mod working;
 
 mod leaks;
 
+mod answers;
 mod arguments;
 mod calls;
 mod content;
@@ -117,6 +118,7 @@ pub const ALL: &[&Contract] = &[
     &tags::TAGS_PAIRED,
     &calls::CALLS_WHOLE,
     &calls::CALLS_AS_SHOWN,
+    &answers::CALLS_RECOGNISED,
     &tools::CONTENT_BESIDE_CALLS,
     &tools::TOOL_RESULTS_KEPT,
     &tools::RESULT_VERBATIM,
@@ -138,6 +140,7 @@ pub const ALL: &[&Contract] = &[
     &turns::ROLES_STAND,
     &thoughts::THOUGHTS_ALIKE,
     &thoughts::THOUGHTS_WHOLE,
+    &answers::THOUGHTS_RECOGNISED,
     &switches::SWITCHES_WORK,
     &triggers::NO_HIDDEN_TRIGGERS,
     &mask::ASSISTANT_MASK,
