@@ -115,6 +115,8 @@ pub(crate) struct Program {
     pub(crate) referenced: Vec<bool>,
     /// The text that `regex` looks for first. Where it looks can be seen in partial matches.
     pub(crate) required: Option<Required>,
+    /// How many characters a match has at least.
+    pub(crate) narrowest: usize,
     /// Texts one of which lies at or behind the start of every match. Empty if none is known.
     pub(crate) needed: Vec<Vec<u32>>,
     /// What each match begins with, if it begins with a character.
@@ -143,6 +145,11 @@ pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternErro
             .then(|| usize::try_from(width).ok())
             .flatten(),
     });
+    // Where `regex` looks for a text first, it looks for that and for no other.
+    let needed = match &required {
+        Some(required) => vec![required.text.clone()],
+        None => needed(tree).unwrap_or_default(),
+    };
     let checked = checked_first(tree);
     let start_test = start_test(&builder.steps, start, checked.is_some());
     Ok(Program {
@@ -155,7 +162,8 @@ pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternErro
         counters: builder.counters,
         referenced: builder.referenced,
         required,
-        needed: needed(tree).unwrap_or_default(),
+        narrowest: narrowest(tree),
+        needed,
         first: checked.or_else(|| first(tree)),
         steps: builder.steps,
     })
@@ -361,12 +369,9 @@ fn is_required(steps: &[Step], test: StartTest, required: Option<&Required>) -> 
     };
     required.is_some_and(|required| match &steps[at] {
         Step::Text { text, .. } => *text == required.text,
+        // `regex` does not see here that a character is negated.
         Step::One {
-            one:
-                One::Character {
-                    code,
-                    positive: true,
-                },
+            one: One::Character { code, .. },
             ..
         } => required.text == [*code],
         _ => false,
@@ -390,6 +395,18 @@ fn widest(tree: &Tree) -> u64 {
             body,
             ..
         } => widest(body).saturating_mul(u64::from(*most)),
+    }
+}
+
+fn narrowest(tree: &Tree) -> usize {
+    match tree {
+        Tree::One(_) => 1,
+        Tree::Text(text) => text.len(),
+        Tree::Assertion(_) | Tree::Look { .. } | Tree::Reference(_) => 0,
+        Tree::Sequence(items) => items.iter().map(narrowest).fold(0, usize::saturating_add),
+        Tree::Branch(branches) => branches.iter().map(narrowest).min().unwrap_or(0),
+        Tree::Group(_, body) | Tree::Atomic(body) => narrowest(body),
+        Tree::Repeat { least, body, .. } => narrowest(body).saturating_mul(*least as usize),
     }
 }
 
