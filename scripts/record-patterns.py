@@ -145,4 +145,5 @@ def main():
         print(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
 
-main()
+if __name__ == "__main__":
+    main()

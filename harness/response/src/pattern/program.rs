@@ -115,6 +115,9 @@ pub(crate) struct Program {
     pub(crate) referenced: Vec<bool>,
     /// The text that `regex` looks for first. Where it looks can be seen in partial matches.
     pub(crate) required: Option<Required>,
+    /// Whether it matters for a partial match at which place a search begins, because a jump to the
+    /// required text may leave out a place from which the end of the text can be seen.
+    pub(crate) looks_twice: bool,
     /// How many characters a match has at least.
     pub(crate) narrowest: usize,
     /// Texts one of which lies at or behind the start of every match. Empty if none is known.
@@ -151,10 +154,14 @@ pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternErro
         None => needed(tree).unwrap_or_default(),
     };
     let checked = checked_first(tree);
-    let start_test = start_test(&builder.steps, start, checked.is_some());
+    let start_test = start_test(&builder.steps, start, checked.is_some())
+        .filter(|test| !is_required(&builder.steps, *test, required.as_ref()));
+    let has_offset = required
+        .as_ref()
+        .is_some_and(|required| required.offset.is_some());
     Ok(Program {
-        start_test: start_test
-            .filter(|test| !is_required(&builder.steps, *test, required.as_ref())),
+        looks_twice: start_test.is_some() && has_offset && builder.steps.iter().any(sees_far),
+        start_test,
         start,
         skips_run: checked.is_none(),
         tests,
@@ -167,6 +174,14 @@ pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternErro
         first: checked.or_else(|| first(tree)),
         steps: builder.steps,
     })
+}
+
+/// Whether a step may see the end of the text from a place that no match can start at.
+fn sees_far(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Look { .. } | Step::Run { lazy: true, .. } | Step::Repeat { lazy: true, .. }
+    )
 }
 
 struct Builder {

@@ -120,6 +120,7 @@ impl Pattern {
             pattern: self,
             text,
             required: None,
+            absent: None,
             lacks_needed: false,
         };
         let could_be_in = self.could_be_in(text, from, progress);
@@ -143,6 +144,7 @@ impl Pattern {
             pattern: self,
             text,
             required: None,
+            absent: None,
             lacks_needed: false,
         };
         let mut progress = Progress::default();
@@ -198,6 +200,8 @@ struct Scan<'p, 't> {
     text: &'t [u32],
     /// Where the required text was found last.
     required: Option<usize>,
+    /// From where on the required text is known to be absent.
+    absent: Option<usize>,
     /// Whether no needed text is behind the start.
     lacks_needed: bool,
 }
@@ -227,10 +231,12 @@ impl Scan<'_, '_> {
             }
         };
         let mut is_dead = true;
-        // Where a text is looked for first and then a start, it matters where each search begins.
-        let looks_twice = program.required.is_some() && program.start_test.is_some();
         let dead = progress.dead;
-        let mut at = if looks_twice { from } else { from.max(dead) };
+        let mut at = if program.looks_twice {
+            from
+        } else {
+            from.max(dead)
+        };
         if !partial && from + program.narrowest > text.len() {
             return Ok(Found::Nothing);
         }
@@ -371,8 +377,16 @@ impl Scan<'_, '_> {
             at
         } else {
             let rest = self.text.get(at..limit).unwrap_or_default();
-            let found = find(&required.text, rest);
-            budget.spend_on_scan(found.unwrap_or(rest.len()))?;
+            let found = if self.absent.is_some_and(|from| from <= at) {
+                None
+            } else {
+                let found = find(&required.text, rest);
+                budget.spend_on_scan(found.unwrap_or(rest.len()))?;
+                found
+            };
+            if found.is_none() {
+                self.absent = self.absent.or(Some(at));
+            }
             match found {
                 Some(found) => {
                     self.required = Some(at + found);
@@ -455,14 +469,18 @@ fn cut_short(wanted: &[u32], text: &[u32]) -> usize {
 mod tests {
     use super::*;
 
+    /// The recorded rows, or those of the file that a variable names.
+    fn rows() -> String {
+        match std::env::var("ROLECALL_PATTERNS") {
+            Ok(path) => std::fs::read_to_string(path).expect("the rows"),
+            Err(_) => include_str!("../../tests/data/patterns.jsonl").to_owned(),
+        }
+    }
+
     /// What `regex` finds is found here, too: `scripts/record-patterns.py` records it.
     #[test]
     fn patterns_match_as_in_regex() {
-        let path = std::env::var("ROLECALL_PATTERNS");
-        let rows = match path {
-            Ok(path) => std::fs::read_to_string(path).expect("the rows"),
-            Err(_) => include_str!("../../tests/data/patterns.jsonl").to_owned(),
-        };
+        let rows = rows();
         let mut wrong = Vec::new();
         let (mut count, mut unsupported) = (0, 0);
         for line in rows.lines() {
@@ -551,7 +569,7 @@ mod tests {
     /// A text that grows gives the results of a search from scratch.
     #[test]
     fn what_is_remembered_of_a_text_changes_nothing() {
-        let rows = include_str!("../../tests/data/patterns.jsonl");
+        let rows = rows();
         for line in rows.lines() {
             let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
             let text: Vec<u32> = row["text"]
