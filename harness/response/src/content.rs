@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::failure::{Kind, ParseError, PatternError, raised};
-use crate::pattern::matcher::Budget;
+use crate::pattern::budget::Budget;
 use crate::pattern::search::{Pattern, escape};
 use crate::python::{self, NotJson};
 use crate::text::Text;

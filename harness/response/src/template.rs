@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::content::{PARSERS, Patterns};
 use crate::failure::{Kind, ParseError, PatternError, TemplateError, TemplateErrorKind};
-use crate::pattern::matcher::Budget;
+use crate::pattern::budget::Budget;
 use crate::pattern::search::Pattern;
 use crate::text::Text;
 use crate::transform::Transform;

@@ -2,7 +2,9 @@
 //! a partial one.
 
 use crate::failure::{ParseError, PatternError};
-use crate::pattern::matcher::{Attempt, Budget, Matcher, Span, find, run_length};
+use crate::pattern::budget::Budget;
+use crate::pattern::find::{cut_short, find, run_length};
+use crate::pattern::matcher::{Attempt, Matcher, Span};
 use crate::pattern::program::{Program, Required, StartTest, Step, compile};
 use crate::pattern::tree::{Assertion, One};
 use crate::pattern::{simplify, syntax};
@@ -456,20 +458,15 @@ enum Start {
     Nowhere,
 }
 
-/// Where the text begins that is at the end of another and not yet whole. That is the end, if
-/// nothing of it is there.
-fn cut_short(wanted: &[u32], text: &[u32]) -> usize {
-    let from = (text.len() + 1).saturating_sub(wanted.len());
-    (from..text.len())
-        .find(|at| wanted.starts_with(&text[*at..]))
-        .unwrap_or(text.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// The recorded rows, or those of the file that a variable names.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "whoever runs the tests names the file"
+    )]
     fn rows() -> String {
         match std::env::var("ROLECALL_PATTERNS") {
             Ok(path) => std::fs::read_to_string(path).expect("the rows"),
