@@ -247,12 +247,14 @@ impl Reader {
         counts: (u32, Option<u32>),
         at: usize,
     ) -> Read<Tree> {
-        let Some(Some(body)) = items.pop() else {
-            return Err(wrong(at, "there is nothing that could be repeated"));
+        let body = match items.pop().flatten() {
+            Some(Tree::Repeat { .. }) => None,
+            None if items.is_empty() => {
+                return Err(wrong(at, "there is nothing that could be repeated"));
+            }
+            body => body,
         };
-        if matches!(body, Tree::Repeat { .. }) {
-            return Err(wrong(at, "a repeat is repeated"));
-        }
+        let body = body.ok_or_else(|| wrong(at, "a repeat is repeated"))?;
         let manner = if self.take("?") {
             Manner::Lazy
         } else if self.take("+") {
