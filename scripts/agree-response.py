@@ -282,10 +282,14 @@ def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
     sys.set_int_max_str_digits(4300)
     maker = Maker(random.Random(seed))
-    end = time.monotonic() + seconds
     counts = dict.fromkeys(["same", "refused", "unsupported", "raised", "limit"], 0)
     differences = 0
     with subprocess.Popen(PROGRAM, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as program:
+        # The time begins when the program is built.
+        program.stdin.write("{}\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        end = time.monotonic() + seconds
         while time.monotonic() < end and differences < 10:
             template, tools = maker.template(), maker.tools()
             for _ in range(6):
