@@ -8,6 +8,7 @@ it to both (default: 60 seconds, and a new seed each time). Reports each differe
 request. Exit codes: 0 no difference; 1 a difference.
 """
 
+import importlib
 import json
 import random
 import subprocess
@@ -16,6 +17,9 @@ import time
 from pathlib import Path
 
 from response_reference import answer
+
+# A name with a hyphen cannot be imported by a statement.
+generated = importlib.import_module("record-patterns").generated
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ["cargo", "run", "--release", "--quiet", "--package", "rolecall-response", "--example", "answer"]
@@ -46,6 +50,7 @@ JSONS = [
 KV = ["a: 1\nb: x:y", "k:v", " a : 2 \n\n:z", "a=1;b=2", "nothing", "a:1\na:2"]
 TAGS = ["<p=x> 42 </p>", "<p=y>null</p><p=x>1</p><p=x>2</p>", "<p=a>\n</p>", "x=1, y=true", "<k>x</k><v>3</v><k>y</k>", "<k>x</k>", "x:\"1\" y:\"\"", "ax x"]
 WORDS = ["Hello", "Let me see.", "f", "é", "𝒳", "a", "b", "(", ")", "x", "call:f", "f(", "<f=f>", "<f=g>", "# ", "1.", "", "ab", "c", "\x01", "</", "<t", "<|", "\\"]
+LETTERS = ["a", "b", "c", "ab", "abc", "abcde", "bc", "1", "d", "<a>", "</a>"]
 TYPES = ["string", "integer", "number", "boolean", "null", "object", "array", "any", 5]
 
 
@@ -66,7 +71,7 @@ class Maker:
                 literal = [self.one(LITERALS) for _ in range(self.chance.randint(1, 3))]
             spec[kind] = literal
         else:
-            spec[f"{kind}_pattern"] = self.one(PATTERNS)
+            spec[f"{kind}_pattern"] = self.one(PATTERNS) if self.often(70) else generated(self.chance, 2)
         if self.often(1):
             spec[kind] = self.one(["", [], None, 5, [1], ["", "a"], True])
         if self.often(1):
@@ -85,7 +90,7 @@ class Maker:
                 args["allow_non_json"] = True
         if parser == "xml-inline":
             if self.often(95):
-                args["tag_pattern"] = self.one(TAG_PATTERNS)
+                args["tag_pattern"] = self.one(TAG_PATTERNS) if self.often(85) else f"(?P<key>{generated(self.chance, 1)})(?P<value>{generated(self.chance, 2)})"
             if self.often(30):
                 args["merge_duplicates"] = True
         if parser == "kv-lines":
@@ -175,7 +180,7 @@ class Maker:
         return spec
 
     def piece(self, delimiters):
-        pools = [WORDS, SPACE, NUMBERS, JSONS, KV, TAGS, LITERALS, delimiters, delimiters, delimiters]
+        pools = [WORDS, SPACE, NUMBERS, JSONS, KV, TAGS, LITERALS, LETTERS, delimiters, delimiters, delimiters]
         return self.one(self.one(pools) or WORDS)
 
     def text(self, template, most):
@@ -277,10 +282,14 @@ def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
     sys.set_int_max_str_digits(4300)
     maker = Maker(random.Random(seed))
-    end = time.monotonic() + seconds
     counts = dict.fromkeys(["same", "refused", "unsupported", "raised", "limit"], 0)
     differences = 0
     with subprocess.Popen(PROGRAM, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as program:
+        # The time begins when the program is built.
+        program.stdin.write("{}\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        end = time.monotonic() + seconds
         while time.monotonic() < end and differences < 10:
             template, tools = maker.template(), maker.tools()
             for _ in range(6):

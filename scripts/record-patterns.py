@@ -71,9 +71,9 @@ WRONG = ["(", ")", "[a", "a**", "*", "a{2,1}", r"\8", r"\x4", r"\q", "(?P<1>a)",
 
 TEXTS = ["", "a", "ab", "abc", "abab", "aabbcd", "<e> x", "(x)]<e>\n", "a b\nb", "hi <t> <f=g>", "x<p=k> v </p>\n<p=", "ab cd</th", "<|a|", "AB\n", "bcd xbc", "aaaa", "a;1;", "xyz", "<a>x<b", "a\n"]
 
-ATOMS = ["a", "b", "c", "ab", "bc", "abc", ".", r"\s", r"\w", r"\d", r"\S", "[ab]", "[^a]", "[a-c]", r"[^\sb]", r"[\s\S]", r"\b", r"\B", "^", "$", r"\Z", r"\A", " ", r"\n", "<a>", "</a>", "abcde"]
+ATOMS = ["a", "b", "c", "ab", "bc", "abc", ".", r"\s", r"\w", r"\d", r"\S", "[ab]", "[^a]", "[a-c]", r"[^\sb]", r"[\s\S]", r"\b", r"\B", "^", "$", r"\Z", r"\A", " ", r"\n", "<a>", "</a>", "abcde", "(?m:^)", "(?m:$)", "(?-s:.)", "(?-s:.)*", "[^a-c]+", "[ab]*?", "é", "(?P<n>a|b)"]
 COUNTS = ["*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,2}?", "{2,}?", "{0,3}", "*+", "?+", "{1,3}?"]
-ALPHABET = "aabbcc <>/\n1de"
+ALPHABET = "aabbcc <>/\n1deé"
 
 
 def generated(chance, depth):
@@ -145,4 +145,5 @@ def main():
         print(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::failure::{Kind, ParseError, PatternError, raised};
-use crate::pattern::matcher::Budget;
+use crate::pattern::budget::Budget;
 use crate::pattern::search::{Pattern, escape};
 use crate::python::{self, NotJson};
 use crate::text::Text;
@@ -195,14 +195,15 @@ impl Parsing<'_> {
     }
 
     fn json(&mut self, raw: Raw<'_>, args: Args<'_>) -> Result<Value, ParseError> {
-        let delims = args.get("string_delims").filter(|delims| delims.is_true());
+        let delims = args.get("string_delims");
         let Some(raw) = raw else {
             return Err(raised(Kind::Type, none("read as JSON")));
         };
         let mut text = raw.to_vec();
         let mut strings: Vec<Text> = Vec::new();
         if let Some(delims) = delims {
-            if raw.iter().any(|code| matches!(*code, OPEN | CLOSE)) {
+            let is_marked = raw.iter().any(|code| matches!(*code, OPEN | CLOSE));
+            if delims.is_true() && is_marked {
                 return Err(raised(
                     Kind::Value,
                     "the text has a character that marks strings of lax JSON",

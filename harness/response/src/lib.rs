@@ -20,9 +20,32 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Patterns are those of Python's `regex`, without case folding, Unicode properties, calls, fuzzy
-//! matches, set operations and what else few people use. A template with such a pattern is refused
-//! as [`TemplateErrorKind::Unsupported`]. Everything has limits: [`Limits`].
+//! # Patterns
+//!
+//! Patterns are in the language of Python's `regex`, with `.` for any character. These parts of it
+//! are supported:
+//!
+//! - characters, escapes for characters (`\n`, `\x41`, `\u0041`, `\101`), sets with ranges, and
+//!   `\w \W \s \S \d \D`, with the tables of Unicode that `regex` has;
+//! - `^ $ \A \Z \z \b \B`, and the flags `s` and `m`, for a group or for the rest of one;
+//! - groups, with and without a name, alternatives, and comments;
+//! - greedy, lazy and possessive repeats, and atomic groups;
+//! - lookaheads; lookbehinds without groups and repeats;
+//! - references to groups, in the patterns of parsers only.
+//!
+//! A template with any other pattern is refused as [`TemplateErrorKind::Unsupported`], with the
+//! place in the pattern: flags such as `i`, Unicode properties, fuzzy matches, calls of groups,
+//! conditional groups and the like. A delimiter may not begin with any character either: at the end
+//! of a text `regex` then reads memory that it has not written.
+//!
+//! # Limits
+//!
+//! The reference has no limits, and some patterns take it minutes or for ever. Here the steps of all
+//! searches count, and the characters of an answer: [`Limits`]. JSON may be nested as deeply as in
+//! Python, where a program calls the parser from its top level.
+//!
+//! An answer is a `str`, so a lone surrogate in it cannot be given. A message may still have one,
+//! from an escape in JSON: a [`Text`] can hold it.
 
 mod characters;
 

@@ -3,7 +3,7 @@
 use crate::content::Parsing;
 use crate::event::{Event, Message};
 use crate::failure::{Kind, Limit, ParseError, raised};
-use crate::pattern::matcher::Budget;
+use crate::pattern::budget::Budget;
 use crate::pattern::search::{Found, Match, Progress};
 use crate::template::{Delimiter, Field, ResponseTemplate};
 use crate::text::Text;

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::content::{PARSERS, Patterns};
 use crate::failure::{Kind, ParseError, PatternError, TemplateError, TemplateErrorKind};
-use crate::pattern::matcher::Budget;
+use crate::pattern::budget::Budget;
 use crate::pattern::search::Pattern;
 use crate::text::Text;
 use crate::transform::Transform;
@@ -326,13 +326,20 @@ impl Delimiter {
                 refused(path, &describe(&error))
             }
         })?;
-        if !is_anchor && pattern.begins_with_any() {
-            let message = "a pattern that begins with any character is not supported: \
-                           `regex` reads memory that it has not written";
+        let unsure = if is_anchor {
+            None
+        } else if pattern.begins_with_any() {
+            Some("any character at the start: there `regex` reads memory that it has not written")
+        } else if pattern.has_reference() {
+            Some("a reference to a group")
+        } else {
+            None
+        };
+        if let Some(what) = unsure {
             return Err(TemplateError {
                 path: path.to_owned(),
                 kind: TemplateErrorKind::Unsupported,
-                message: message.to_owned(),
+                message: format!("a delimiter is not supported that has {what}"),
             });
         }
         Ok(Delimiter {

@@ -1,6 +1,6 @@
 //! Texts as Python has them: code points, among them lone surrogates.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// A text of Python: a list of code points.
 ///
@@ -38,7 +38,10 @@ impl Text {
             match char::from_u32(code) {
                 Some('\\') => out.push_str("\\\\"),
                 Some(character) => out.push(character),
-                None => out.push_str(&format!("\\u{code:04x}")),
+                None => {
+                    // Writing into a `String` cannot fail.
+                    let _ = write!(out, "\\u{code:04x}");
+                }
             }
         }
         out

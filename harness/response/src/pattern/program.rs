@@ -1,6 +1,7 @@
 //! A pattern as a graph of steps, with what helps to search for it.
 
 use crate::failure::PatternError;
+use crate::pattern::start::{UNLIMITED, checked_first, first, narrowest, needed, required};
 use crate::pattern::tree::{Assertion, Manner, One, Reference, Tree};
 
 /// A pattern with more steps is not compiled: counts in counts would multiply without end.
@@ -45,22 +46,10 @@ pub(crate) enum Step {
         most: usize,
         next: At,
     },
-    /// Enters a repeat of anything, from none to `most`.
-    Repeat {
-        lazy: bool,
-        index: usize,
-        most: usize,
-        body: At,
-        tail: At,
-    },
+    /// Comes to a repeat of anything.
+    Repeat(Repeat),
     /// One pass through the body is done.
-    RepeatEnd {
-        lazy: bool,
-        index: usize,
-        most: usize,
-        body: At,
-        tail: At,
-    },
+    RepeatEnd(Repeat),
     Look {
         positive: bool,
         body: At,
@@ -81,6 +70,17 @@ pub(crate) enum Step {
         next: At,
     },
     Success,
+}
+
+/// A repeat from none to `most`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeat {
+    pub(crate) lazy: bool,
+    /// The number of its counter.
+    pub(crate) index: usize,
+    pub(crate) most: usize,
+    pub(crate) body: At,
+    pub(crate) tail: At,
 }
 
 /// A text that every match has in it.
@@ -115,6 +115,11 @@ pub(crate) struct Program {
     pub(crate) referenced: Vec<bool>,
     /// The text that `regex` looks for first. Where it looks can be seen in partial matches.
     pub(crate) required: Option<Required>,
+    /// Whether it matters for a partial match at which place a search begins, because a jump to the
+    /// required text may leave out a place from which the end of the text can be seen.
+    pub(crate) looks_twice: bool,
+    /// How many characters a match has at least.
+    pub(crate) narrowest: usize,
     /// Texts one of which lies at or behind the start of every match. Empty if none is known.
     pub(crate) needed: Vec<Vec<u32>>,
     /// What each match begins with, if it begins with a character.
@@ -143,11 +148,20 @@ pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternErro
             .then(|| usize::try_from(width).ok())
             .flatten(),
     });
+    // Where `regex` looks for a text first, it looks for that and for no other.
+    let needed = match &required {
+        Some(required) => vec![required.text.clone()],
+        None => needed(tree).unwrap_or_default(),
+    };
     let checked = checked_first(tree);
-    let start_test = start_test(&builder.steps, start, checked.is_some());
+    let start_test = start_test(&builder.steps, start, checked.is_some())
+        .filter(|test| !is_required(&builder.steps, *test, required.as_ref()));
+    let has_offset = required
+        .as_ref()
+        .is_some_and(|required| required.offset.is_some());
     Ok(Program {
-        start_test: start_test
-            .filter(|test| !is_required(&builder.steps, *test, required.as_ref())),
+        looks_twice: start_test.is_some() && has_offset && builder.steps.iter().any(sees_far),
+        start_test,
         start,
         skips_run: checked.is_none(),
         tests,
@@ -155,10 +169,19 @@ pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternErro
         counters: builder.counters,
         referenced: builder.referenced,
         required,
-        needed: needed(tree).unwrap_or_default(),
+        narrowest: narrowest(tree),
+        needed,
         first: checked.or_else(|| first(tree)),
         steps: builder.steps,
     })
+}
+
+/// Whether a step may see the end of the text from a place that no match can start at.
+fn sees_far(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Look { .. } | Step::Run { lazy: true, .. } | Step::Repeat(Repeat { lazy: true, .. })
+    )
 }
 
 struct Builder {
@@ -292,20 +315,15 @@ impl Builder {
             self.counters += 1;
             let end = self.add(Step::Success)?;
             let inner = self.build(body, end, false)?;
-            self.steps[end] = Step::RepeatEnd {
+            let repeat = Repeat {
                 lazy,
                 index,
                 most: more,
                 body: inner,
                 tail: next,
             };
-            self.add(Step::Repeat {
-                lazy,
-                index,
-                most: more,
-                body: inner,
-                tail: next,
-            })?
+            self.steps[end] = Step::RepeatEnd(repeat);
+            self.add(Step::Repeat(repeat))?
         };
         for _ in 0..least {
             start = self.build(body, start, false)?;
@@ -361,205 +379,11 @@ fn is_required(steps: &[Step], test: StartTest, required: Option<&Required>) -> 
     };
     required.is_some_and(|required| match &steps[at] {
         Step::Text { text, .. } => *text == required.text,
+        // `regex` does not see here that a character is negated.
         Step::One {
-            one:
-                One::Character {
-                    code,
-                    positive: true,
-                },
+            one: One::Character { code, .. },
             ..
         } => required.text == [*code],
         _ => false,
     })
-}
-
-/// `regex` counts widths up to here.
-const UNLIMITED: u64 = u32::MAX as u64;
-
-fn widest(tree: &Tree) -> u64 {
-    match tree {
-        Tree::One(_) => 1,
-        Tree::Text(text) => text.len() as u64,
-        Tree::Assertion(_) | Tree::Look { .. } => 0,
-        Tree::Sequence(items) => items.iter().map(widest).fold(0, u64::saturating_add),
-        Tree::Branch(branches) => branches.iter().map(widest).max().unwrap_or(0),
-        Tree::Group(_, body) | Tree::Atomic(body) => widest(body),
-        Tree::Repeat { most: None, .. } | Tree::Reference(_) => UNLIMITED,
-        Tree::Repeat {
-            most: Some(most),
-            body,
-            ..
-        } => widest(body).saturating_mul(u64::from(*most)),
-    }
-}
-
-/// The first text that is in every match, and the greatest width before it.
-fn required(tree: &Tree) -> (u64, Option<&[u32]>) {
-    match tree {
-        Tree::One(One::Character {
-            code,
-            positive: true,
-        }) => (0, Some(std::slice::from_ref(code))),
-        Tree::Text(text) => (0, Some(text)),
-        Tree::Sequence(items) => {
-            let mut offset: u64 = 0;
-            for item in items {
-                let (width, text) = required(item);
-                offset = offset.saturating_add(width);
-                if text.is_some() {
-                    return (offset, text);
-                }
-            }
-            (offset, None)
-        }
-        Tree::Group(_, body) | Tree::Atomic(body) => required(body),
-        Tree::Repeat {
-            least, most, body, ..
-        } => {
-            if *least > 0
-                && let (offset, Some(text)) = required(body)
-            {
-                return (offset, Some(text));
-            }
-            let times = most.map_or(UNLIMITED, u64::from);
-            (widest(body).saturating_mul(times).min(UNLIMITED), None)
-        }
-        other => (widest(other), None),
-    }
-}
-
-/// Texts one of which is at or behind the start of every match, also inside of a lookahead. The
-/// shortest of them is as long as can be.
-fn needed(tree: &Tree) -> Option<Vec<Vec<u32>>> {
-    /// More would take longer to look for than they save.
-    const MOST: usize = 8;
-    match tree {
-        Tree::One(One::Character {
-            code,
-            positive: true,
-        }) => Some(vec![vec![*code]]),
-        Tree::Text(text) => Some(vec![text.clone()]),
-        Tree::Sequence(items) => {
-            let shortest = |texts: &Vec<Vec<u32>>| texts.iter().map(Vec::len).min();
-            items.iter().filter_map(needed).max_by_key(shortest)
-        }
-        Tree::Branch(branches) => {
-            let all: Option<Vec<_>> = branches.iter().map(needed).collect();
-            all.map(|texts| texts.concat())
-                .filter(|texts| texts.len() <= MOST)
-        }
-        Tree::Group(_, body) | Tree::Atomic(body) => needed(body),
-        Tree::Look {
-            behind: false,
-            positive: true,
-            body,
-        } => needed(body),
-        Tree::Repeat { least, body, .. } if *least > 0 => needed(body),
-        _ => None,
-    }
-}
-
-/// The characters that `regex` looks for before it tries to match. It does so only where a pattern
-/// begins with a choice, and where it knows all of them. This can be seen in partial matches.
-fn checked_first(tree: &Tree) -> Option<Vec<One>> {
-    if begins_plainly(tree) {
-        return None;
-    }
-    let mut members = Vec::new();
-    if may_be_first(tree, &mut members)? || members.is_empty() {
-        return None;
-    }
-    if members.iter().any(|one| {
-        matches!(
-            one,
-            One::Character {
-                positive: false,
-                ..
-            }
-        )
-    }) {
-        return None;
-    }
-    let set = One::Set {
-        items: members.clone(),
-        positive: true,
-    };
-    (set.simplified() != One::Any).then_some(members)
-}
-
-fn begins_plainly(tree: &Tree) -> bool {
-    match tree {
-        Tree::One(One::Range { .. }) => false,
-        Tree::One(_) | Tree::Text(_) => true,
-        Tree::Sequence(items) => items.first().is_some_and(begins_plainly),
-        Tree::Group(_, body) | Tree::Atomic(body) => begins_plainly(body),
-        _ => false,
-    }
-}
-
-/// Collects what may be the first character, and returns whether something behind may be. `None`
-/// if `regex` does not know it.
-fn may_be_first(tree: &Tree, members: &mut Vec<One>) -> Option<bool> {
-    match tree {
-        Tree::One(One::Any | One::InLine | One::Range { .. }) | Tree::Reference(_) => None,
-        Tree::One(one) => {
-            members.push(one.clone());
-            Some(false)
-        }
-        Tree::Text(text) => {
-            members.extend(text.first().map(|code| One::Character {
-                code: *code,
-                positive: true,
-            }));
-            Some(false)
-        }
-        Tree::Assertion(_) => Some(true),
-        Tree::Sequence(items) => {
-            for item in items {
-                if !may_be_first(item, members)? {
-                    return Some(false);
-                }
-            }
-            Some(true)
-        }
-        Tree::Branch(branches) => {
-            let mut more = branches.is_empty();
-            for branch in branches {
-                more |= may_be_first(branch, members)?;
-            }
-            Some(more)
-        }
-        Tree::Group(_, body) | Tree::Atomic(body) => may_be_first(body, members),
-        Tree::Repeat { least, body, .. } => {
-            let more = may_be_first(body, members)?;
-            Some(more || *least == 0)
-        }
-        Tree::Look {
-            behind: false,
-            positive: true,
-            body,
-        } => may_be_first(body, members),
-        Tree::Look { .. } => Some(true),
-    }
-}
-
-/// What a match begins with, if it begins with a character and looks at nothing before it.
-fn first(tree: &Tree) -> Option<Vec<One>> {
-    match tree {
-        Tree::One(one) => Some(vec![one.clone()]),
-        Tree::Text(text) => text.first().map(|code| {
-            vec![One::Character {
-                code: *code,
-                positive: true,
-            }]
-        }),
-        Tree::Sequence(items) => items.first().and_then(first),
-        Tree::Branch(branches) => {
-            let all: Option<Vec<_>> = branches.iter().map(first).collect();
-            all.map(|ones| ones.concat())
-        }
-        Tree::Group(_, body) | Tree::Atomic(body) => first(body),
-        Tree::Repeat { least, body, .. } if *least > 0 => first(body),
-        _ => None,
-    }
 }

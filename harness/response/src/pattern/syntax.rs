@@ -3,7 +3,7 @@
 //! What `regex` has and this crate has not is unsupported, never read in another way.
 
 use crate::failure::PatternError;
-use crate::pattern::tree::{Assertion, Class, Manner, One, Reference, Tree};
+use crate::pattern::tree::{Assertion, Manner, One, Reference, Tree};
 
 /// Groups may be nested this deeply. Python's own limit is near it.
 const DEEPEST: usize = 100;
@@ -36,7 +36,7 @@ pub(crate) fn read(pattern: &str) -> Result<Parsed, PatternError> {
     };
     let mut tree = reader.branches()?;
     if reader.at < reader.text.len() {
-        return Err(reader.wrong(reader.at, "a parenthesis is closed that is not open"));
+        return Err(wrong(reader.at, "a parenthesis is closed that is not open"));
     }
     reader.resolve(&mut tree)?;
     Ok(Parsed {
@@ -52,9 +52,9 @@ struct Flags {
     multiline: bool,
 }
 
-struct Reader {
-    text: Vec<char>,
-    at: usize,
+pub(super) struct Reader {
+    pub(super) text: Vec<char>,
+    pub(super) at: usize,
     depth: usize,
     flags: Flags,
     groups: usize,
@@ -63,37 +63,38 @@ struct Reader {
     open: Vec<usize>,
 }
 
-type Read<T> = Result<T, PatternError>;
+pub(super) type Read<T> = Result<T, PatternError>;
+
+/// A pattern that `regex` refuses, too.
+pub(super) fn wrong(at: usize, message: impl Into<String>) -> PatternError {
+    PatternError {
+        at,
+        unsupported: false,
+        message: message.into(),
+    }
+}
+
+/// Something that `regex` knows.
+pub(super) fn unsupported(at: usize, what: &str) -> PatternError {
+    PatternError {
+        at,
+        unsupported: true,
+        message: format!("{what} is not supported"),
+    }
+}
 
 impl Reader {
-    fn wrong(&self, at: usize, message: impl Into<String>) -> PatternError {
-        PatternError {
-            at,
-            unsupported: false,
-            message: message.into(),
-        }
-    }
-
-    fn unsupported(&self, at: usize, what: &str) -> PatternError {
-        let message = format!("{what} is not supported");
-        PatternError {
-            at,
-            unsupported: true,
-            message,
-        }
-    }
-
-    fn peek(&self) -> Option<char> {
+    pub(super) fn peek(&self) -> Option<char> {
         self.text.get(self.at).copied()
     }
 
-    fn next(&mut self) -> Option<char> {
+    pub(super) fn next(&mut self) -> Option<char> {
         let found = self.peek();
         self.at += usize::from(found.is_some());
         found
     }
 
-    fn take(&mut self, wanted: &str) -> bool {
+    pub(super) fn take(&mut self, wanted: &str) -> bool {
         let found = self.text[self.at..]
             .iter()
             .copied()
@@ -109,7 +110,7 @@ impl Reader {
         if self.take(wanted) {
             Ok(())
         } else {
-            Err(self.wrong(self.at, format!("`{wanted}` is expected")))
+            Err(wrong(self.at, format!("`{wanted}` is expected")))
         }
     }
 
@@ -131,11 +132,11 @@ impl Reader {
                 Reference::Number(number) => (*number, 0),
                 Reference::Name(name, at) => match self.names.iter().find(|(own, _)| own == name) {
                     Some((_, number)) => (*number, *at),
-                    None => return Err(self.wrong(*at, format!("there is no group `{name}`"))),
+                    None => return Err(wrong(*at, format!("there is no group `{name}`"))),
                 },
             };
             if !(1..=self.groups).contains(&number) {
-                return Err(self.wrong(at, format!("there is no group {number}")));
+                return Err(wrong(at, format!("there is no group {number}")));
             }
             *reference = Reference::Number(number);
             Ok(())
@@ -165,29 +166,30 @@ impl Reader {
                 break;
             }
             self.at += 1;
-            match character {
-                '\\' => items.push(Some(self.escape()?)),
-                '(' => items.extend(self.parenthesis(at)?.map(Some)),
-                '.' if self.flags.dot_all => items.push(Some(Tree::One(One::Any))),
-                '.' => items.push(Some(Tree::One(One::InLine))),
-                '[' => items.push(Some(Tree::One(self.set(at)?))),
-                '^' if self.flags.multiline => {
-                    items.push(Some(Tree::Assertion(Assertion::StartOfLine)))
-                }
-                '^' => items.push(Some(Tree::Assertion(Assertion::StartOfText))),
-                '$' if self.flags.multiline => {
-                    items.push(Some(Tree::Assertion(Assertion::EndOfLine)))
-                }
-                '$' => items.push(Some(Tree::Assertion(Assertion::EndOfLastLine))),
+            let item = match character {
+                '\\' => self.escape()?,
+                '(' => match self.parenthesis(at)? {
+                    Some(item) => item,
+                    None => continue,
+                },
+                '[' => Tree::One(self.set(at)?),
                 '?' | '*' | '+' | '{' => match self.counts(character)? {
                     Some(counts) => {
                         let repeated = self.repeat(&mut items, counts, at)?;
                         items.extend([Some(repeated), None]);
+                        continue;
                     }
-                    None => items.push(Some(Tree::character(u32::from(character)))),
+                    None => Tree::character(u32::from(character)),
                 },
-                _ => items.push(Some(Tree::character(u32::from(character)))),
-            }
+                '.' if self.flags.dot_all => Tree::One(One::Any),
+                '.' => Tree::One(One::InLine),
+                '^' if self.flags.multiline => Tree::Assertion(Assertion::StartOfLine),
+                '^' => Tree::Assertion(Assertion::StartOfText),
+                '$' if self.flags.multiline => Tree::Assertion(Assertion::EndOfLine),
+                '$' => Tree::Assertion(Assertion::EndOfLastLine),
+                _ => Tree::character(u32::from(character)),
+            };
+            items.push(Some(item));
         }
         Ok(Tree::Sequence(items.into_iter().flatten().collect()))
     }
@@ -211,7 +213,7 @@ impl Reader {
             self.at = start;
             return match self.peek() {
                 // `regex` may take these for the limits of a fuzzy match.
-                None | Some('d' | 'e' | 'i' | 's' | '0'..='9') => Err(self.unsupported(
+                None | Some('d' | 'e' | 'i' | 's' | '0'..='9') => Err(unsupported(
                     start - 1,
                     "`{`, which may begin a fuzzy match, unless it is escaped,",
                 )),
@@ -222,7 +224,7 @@ impl Reader {
             Ok(count) if count < UNLIMITED => u32::try_from(count).ok(),
             _ => None,
         };
-        let too_big = || self.wrong(start, "a count is too big");
+        let too_big = || wrong(start, "a count is too big");
         let least_count = if least.is_empty() {
             0
         } else {
@@ -234,7 +236,7 @@ impl Reader {
             Some(digits) => Some(count(digits).ok_or_else(too_big)?),
         };
         if most_count.is_some_and(|most| most < least_count) {
-            return Err(self.wrong(start, "the least count is greater than the greatest"));
+            return Err(wrong(start, "the least count is greater than the greatest"));
         }
         Ok(Some((least_count, most_count)))
     }
@@ -245,12 +247,14 @@ impl Reader {
         counts: (u32, Option<u32>),
         at: usize,
     ) -> Read<Tree> {
-        let Some(Some(body)) = items.pop() else {
-            return Err(self.wrong(at, "there is nothing that could be repeated"));
+        let body = match items.pop().flatten() {
+            Some(Tree::Repeat { .. }) => None,
+            None if items.is_empty() => {
+                return Err(wrong(at, "there is nothing that could be repeated"));
+            }
+            body => body,
         };
-        if matches!(body, Tree::Repeat { .. }) {
-            return Err(self.wrong(at, "a repeat is repeated"));
-        }
+        let body = body.ok_or_else(|| wrong(at, "a repeat is repeated"))?;
         let manner = if self.take("?") {
             Manner::Lazy
         } else if self.take("+") {
@@ -275,7 +279,7 @@ impl Reader {
         let outer = std::mem::replace(&mut self.flags, flags);
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.unsupported(self.at, "a group that is nested so deeply"));
+            return Err(unsupported(self.at, "a group that is nested so deeply"));
         }
         let body = self.branches()?;
         self.expect(")")?;
@@ -288,7 +292,7 @@ impl Reader {
         let flags = self.flags;
         if self.take("*") {
             if self.peek().is_some_and(char::is_alphabetic) {
-                return Err(self.unsupported(at, "a verb such as `(*FAIL)`"));
+                return Err(unsupported(at, "a verb such as `(*FAIL)`"));
             }
             self.at -= 1;
         }
@@ -311,7 +315,7 @@ impl Reader {
             if self.take(mark) {
                 let body = self.inside(flags)?;
                 if behind {
-                    self.check_behind(&body, at)?;
+                    check_behind(&body, at)?;
                 }
                 return Ok(look(behind, positive, body));
             }
@@ -336,11 +340,11 @@ impl Reader {
         let next = self.text.get(self.at..).unwrap_or_default();
         match next {
             ['P', '>' | '&', ..] | ['R' | '&' | '0'..='9', ..] | ['+' | '-', '0'..='9', ..] => {
-                Err(self.unsupported(at, "a call of a group"))
+                Err(unsupported(at, "a call of a group"))
             }
-            ['(', ..] => Err(self.unsupported(at, "a conditional group")),
-            ['|', ..] => Err(self.unsupported(at, "a group whose branches share numbers")),
-            ['P', ..] => Err(self.wrong(at, "an extension is unknown")),
+            ['(', ..] => Err(unsupported(at, "a conditional group")),
+            ['|', ..] => Err(unsupported(at, "a group whose branches share numbers")),
+            ['P', ..] => Err(wrong(at, "an extension is unknown")),
             _ => self.flagged(at),
         }
     }
@@ -365,14 +369,14 @@ impl Reader {
         let off = if self.take("-") {
             let off = self.flag_set(at)?;
             if off.is_empty() {
-                return Err(self.wrong(self.at, "a flag is expected after `-`"));
+                return Err(wrong(self.at, "a flag is expected after `-`"));
             }
             off
         } else {
             String::new()
         };
         if on.contains(|flag| off.contains(flag)) {
-            return Err(self.wrong(at, "a flag is turned on and off"));
+            return Err(wrong(at, "a flag is turned on and off"));
         }
         let is_on = |flag: char, before: bool| (before || on.contains(flag)) && !off.contains(flag);
         let flags = Flags {
@@ -386,14 +390,14 @@ impl Reader {
             self.flags = flags;
             return Ok(None);
         }
-        Err(self.wrong(at, "an extension is unknown"))
+        Err(wrong(at, "an extension is unknown"))
     }
 
     fn flag_set(&mut self, at: usize) -> Read<String> {
         let found = self.while_true(|c| matches!(c, 's' | 'm'));
         match self.peek() {
             Some('a' | 'b' | 'e' | 'f' | 'i' | 'L' | 'p' | 'r' | 'u' | 'V' | 'w' | 'x') => {
-                Err(self.unsupported(at, "a flag other than `s` and `m`"))
+                Err(unsupported(at, "a flag other than `s` and `m`"))
             }
             _ => Ok(found),
         }
@@ -403,14 +407,14 @@ impl Reader {
         let at = self.at;
         let name = self.while_true(|c| !matches!(c, ')' | '>'));
         if !name.is_ascii() {
-            return Err(self.unsupported(at, "a group's name that is not in ASCII"));
+            return Err(unsupported(at, "a group's name that is not in ASCII"));
         }
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if is_name {
             Ok(name)
         } else {
-            Err(self.wrong(at, "the name of a group is expected"))
+            Err(wrong(at, "the name of a group is expected"))
         }
     }
 
@@ -427,7 +431,10 @@ impl Reader {
             }
         };
         if self.open.contains(&number) {
-            return Err(self.unsupported(at, "a group inside of a group of the same name"));
+            return Err(unsupported(
+                at,
+                "a group inside of a group of the same name",
+            ));
         }
         self.open.push(number);
         let body = self.inside(self.flags)?;
@@ -435,9 +442,9 @@ impl Reader {
         Ok(Tree::Group(number, Box::new(body)))
     }
 
-    fn reference(&mut self, name: &str, at: usize) -> Read<Tree> {
+    pub(super) fn reference(&mut self, name: &str, at: usize) -> Read<Tree> {
         if name.is_empty() {
-            return Err(self.wrong(at, "the name of a group is expected"));
+            return Err(wrong(at, "the name of a group is expected"));
         }
         let number = if name.bytes().all(|b| b.is_ascii_digit()) {
             // A number that is too large for a group is too large for any.
@@ -449,198 +456,25 @@ impl Reader {
                 .map(|(_, number)| *number)
         };
         if number.is_some_and(|number| self.open.contains(&number)) {
-            return Err(self.wrong(at, "a group refers to itself"));
+            return Err(wrong(at, "a group refers to itself"));
         }
         Ok(Tree::Reference(match number {
             Some(number) => Reference::Number(number),
             None if !name.is_ascii() => {
-                return Err(self.unsupported(at, "a group's name that is not in ASCII"));
+                return Err(unsupported(at, "a group's name that is not in ASCII"));
             }
             None => Reference::Name(name.to_owned(), at),
         }))
     }
+}
 
-    /// Backwards, the order in which branches are tried can be seen in what groups capture.
-    fn check_behind(&self, body: &Tree, at: usize) -> Read<()> {
-        body.clone().visit(&mut |part| match part {
-            Tree::Group(..) | Tree::Reference(_) | Tree::Look { .. } | Tree::Atomic(_) => {
-                Err(self.unsupported(at, "a group, a reference or a lookaround in a lookbehind"))
-            }
-            Tree::Repeat { .. } => Err(self.unsupported(at, "a repeat in a lookbehind")),
-            _ => Ok(()),
-        })
-    }
-
-    fn escape(&mut self) -> Read<Tree> {
-        let at = self.at - 1;
-        let assertion = |assertion| Ok(Tree::Assertion(assertion));
-        match self.peek() {
-            Some('A') => self.at += 1,
-            Some('b' | 'B' | 'Z' | 'z') => self.at += 1,
-            Some('1'..='9') => return self.number_escape(at),
-            Some('g' | 'G' | 'K' | 'L' | 'R' | 'X' | 'm' | 'M') => {
-                return Err(self.unsupported(at, "this escape"));
-            }
-            _ => return Ok(Tree::One(self.one_escape(at)?)),
-        }
-        match self.text[self.at - 1] {
-            'A' => assertion(Assertion::StartOfText),
-            'b' => assertion(Assertion::WordBoundary),
-            'B' => assertion(Assertion::NoWordBoundary),
-            _ => assertion(Assertion::EndOfText),
-        }
-    }
-
-    /// An octal number of three digits, or a reference.
-    fn number_escape(&mut self, at: usize) -> Read<Tree> {
-        let is_digit = |c: char| c.is_ascii_digit();
-        let mut digits = String::new();
-        digits.extend(self.next());
-        if let Some(second) = self.peek().filter(|c| is_digit(*c)) {
-            self.at += 1;
-            digits.push(second);
-            let three = self.peek().map(|third| format!("{digits}{third}"));
-            if let Some(value) = three.and_then(|three| u32::from_str_radix(&three, 8).ok()) {
-                self.at += 1;
-                return Ok(Tree::character(value & 0x1FF));
-            }
-        }
-        self.reference(&digits, at)
-    }
-
-    /// An escape that stands for a character or a class, in a set or outside.
-    fn one_escape(&mut self, at: usize) -> Read<One> {
-        let Some(character) = self.next() else {
-            return Err(self.wrong(at, "the pattern ends in a backslash"));
-        };
-        let class = |class, positive| Ok(One::Class { class, positive });
-        let code = match character {
-            'd' => return class(Class::Digit, true),
-            'D' => return class(Class::Digit, false),
-            's' => return class(Class::Space, true),
-            'S' => return class(Class::Space, false),
-            'w' => return class(Class::Word, true),
-            'W' => return class(Class::Word, false),
-            'x' => self.hexadecimal(2, at)?,
-            'u' => self.hexadecimal(4, at)?,
-            'U' => self.hexadecimal(8, at)?,
-            '0'..='9' => self.octal(character, at)?,
-            'a' => 0x07,
-            'b' => 0x08,
-            'f' => 0x0C,
-            'n' => 0x0A,
-            'r' => 0x0D,
-            't' => 0x09,
-            'v' => 0x0B,
-            'h' | 'N' | 'p' | 'P' => return Err(self.unsupported(at, "this escape")),
-            letter if letter.is_ascii_alphabetic() => {
-                return Err(self.wrong(at, format!("the escape `\\{letter}` is unknown")));
-            }
-            other => u32::from(other),
-        };
-        Ok(One::Character {
-            code,
-            positive: true,
-        })
-    }
-
-    fn hexadecimal(&mut self, length: usize, at: usize) -> Read<u32> {
-        let digits: String = self.text[self.at..].iter().take(length).collect();
-        let is_whole = digits.len() == length && digits.bytes().all(|b| b.is_ascii_hexdigit());
-        let code = u32::from_str_radix(&digits, 16)
-            .ok()
-            .filter(|code| is_whole && *code < 0x11_0000);
-        self.at += length;
-        code.ok_or_else(|| {
-            self.wrong(
-                at,
-                format!("{length} hexadecimal digits of a character are expected"),
-            )
-        })
-    }
-
-    fn octal(&mut self, first: char, at: usize) -> Read<u32> {
-        let start = self.at;
-        while self.at < start + 2 && self.peek().is_some_and(|c| matches!(c, '0'..='7')) {
-            self.at += 1;
-        }
-        let digits: String = std::iter::once(&first)
-            .chain(&self.text[start..self.at])
-            .collect();
-        u32::from_str_radix(&digits, 8).map_err(|_| self.wrong(at, "octal digits are expected"))
-    }
-
-    fn set(&mut self, at: usize) -> Read<One> {
-        let negated = self.take("^");
-        // A bracket at the beginning is a member.
-        let mut items = vec![self.member(at)?];
-        while !self.take("]") {
-            items.push(self.member(at)?);
-        }
-        let whole = match items.pop() {
-            Some(only) if items.is_empty() => only,
-            last => {
-                items.extend(last);
-                One::Set {
-                    items,
-                    positive: true,
-                }
-            }
-        };
-        Ok(if negated {
-            whole.negated().simplified()
-        } else {
-            whole
-        })
-    }
-
-    fn member(&mut self, at: usize) -> Read<One> {
-        let first = self.member_item(at)?;
-        let One::Character { code: start, .. } = first else {
-            return Ok(first);
-        };
-        if !self.take("-") {
-            return Ok(first);
-        }
-        let hyphen = One::Character {
-            code: u32::from('-'),
-            positive: true,
-        };
-        if self.peek() == Some(']') {
-            return Ok(One::Set {
-                items: vec![first, hyphen],
-                positive: true,
-            });
-        }
-        match self.member_item(at)? {
-            One::Character { code: end, .. } if end < start => {
-                Err(self.wrong(self.at, "a range ends before it starts"))
-            }
-            One::Character { code: end, .. } if end == start => Ok(first),
-            One::Character { code: end, .. } => Ok(One::Range {
-                first: start,
-                last: end,
-                positive: true,
-            }),
-            class => Ok(One::Set {
-                items: vec![first, hyphen, class],
-                positive: true,
-            }),
-        }
-    }
-
-    fn member_item(&mut self, at: usize) -> Read<One> {
-        if self.take("[:") {
-            return Err(self.unsupported(self.at - 2, "a class such as `[:alpha:]`"));
-        }
-        let place = self.at;
-        match self.next() {
-            Some('\\') => self.one_escape(place),
-            Some(character) => Ok(One::Character {
-                code: u32::from(character),
-                positive: true,
-            }),
-            None => Err(self.wrong(at, "a set has no end")),
-        }
-    }
+/// Backwards, the order in which branches are tried can be seen in what groups capture.
+fn check_behind(body: &Tree, at: usize) -> Read<()> {
+    body.clone().visit(&mut |part| match part {
+        Tree::Group(..) | Tree::Reference(_) | Tree::Look { .. } | Tree::Atomic(_) => Err(
+            unsupported(at, "a group, a reference or a lookaround in a lookbehind"),
+        ),
+        Tree::Repeat { .. } => Err(unsupported(at, "a repeat in a lookbehind")),
+        _ => Ok(()),
+    })
 }
