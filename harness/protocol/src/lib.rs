@@ -1,4 +1,4 @@
-//! Engines that are other programs, over the engine protocol.
+#![doc = include_str!("../README.md")]
 //!
 //! A program reads requests from its standard input and writes answers to its standard
 //! output, one JSON object a line; standard error is free for logs. It is started once
@@ -10,8 +10,9 @@
 //! remaining pairs are `not asked`.
 //!
 //! `message` defines the lines, `input` makes the conversation in them, `process` runs one
-//! program, in a `group` of processes and without the user's `secrets`, and `serve` is the other end: it serves an engine of this process. `trial` puts
-//! the questions of `question` to a program, the `subject`.
+//! program, in a `group` of processes and without the user's `secrets`, and `serve` is the other end:
+//! it serves an engine of this process. `trial` puts the questions of `question` to a program, the
+//! `subject`.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
