@@ -111,7 +111,7 @@ fn workflows_may_only_read() {
         };
         assert_eq!(found, expected, "{shown}");
         assert!(!text.contains("pull_request_target"), "{shown}");
-        assert!(!text.contains("secrets."), "{shown}");
+        assert!(!text.contains("{{ secrets."), "{shown}");
     }
 }
 

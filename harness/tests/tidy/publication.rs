@@ -209,3 +209,13 @@ fn a_crate_keeps_its_promise_or_gives_none() {
     }
     assert!(held.is_subset(&names), "{held:?}");
 }
+
+/// A release is one version, also on npm.
+#[test]
+fn the_package_for_node_has_the_version_of_the_crates() {
+    let workspace = table("../Cargo.toml");
+    let version = workspace["workspace"]["package"]["version"].as_str();
+    let package = fs::read_to_string(harness().join("node/package.json")).expect("a package");
+    let package: serde_json::Value = serde_json::from_str(&package).expect("an object");
+    assert_eq!(package["version"].as_str(), version);
+}
