@@ -26,7 +26,7 @@ fn workflows() -> Vec<(PathBuf, String)> {
         .find(|file| file.path.ends_with("rolecall.yml"));
     let made = made.unwrap();
     all.push((made.path, made.text));
-    assert_eq!(all.len(), 4);
+    assert_eq!(all.len(), 5);
     all
 }
 
@@ -86,9 +86,11 @@ fn actions_are_pinned_by_hash() {
     assert!(count > 8, "{count} actions");
 }
 
-/// Only the job that drafts a release may write.
+/// Only the jobs of a release may do more than read, and only what they need: one drafts it and signs
+/// a statement about its files, and the registries ask each job that uploads who it is.
 #[test]
 fn workflows_may_only_read() {
+    let writing = Regex::new(r"([\w-]+): write").unwrap();
     for (path, text) in workflows() {
         if path.ends_with("action.yml") {
             continue;
@@ -98,12 +100,61 @@ fn workflows_may_only_read() {
             text.contains("\npermissions:\n  contents: read\n"),
             "{shown}"
         );
-        let writing = text.matches(": write").count();
-        assert_eq!(
-            writing,
-            usize::from(path.ends_with("release.yml")),
-            "{shown}"
-        );
+        let found: Vec<&str> = writing
+            .captures_iter(&text)
+            .map(|found| found.get(1).unwrap().as_str())
+            .collect();
+        let expected: &[&str] = match path.file_name().and_then(|name| name.to_str()) {
+            Some("release.yml") => &["attestations", "contents", "id-token"],
+            Some("publish.yml") => &["id-token"; 3],
+            _ => &[],
+        };
+        assert_eq!(found, expected, "{shown}");
         assert!(!text.contains("pull_request_target"), "{shown}");
+        assert!(!text.contains("{{ secrets."), "{shown}");
     }
+}
+
+/// Everything that a person may install is in a release: for each platform a program, a library for
+/// C, the native part of the package for Node, and a wheel.
+#[test]
+fn a_release_has_every_platform() {
+    let path = LAYOUT.root().join(".github/workflows/release.yml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let job = |name: &str| {
+        let (_, rest) = text.split_once(&format!("\n  {name}:\n")).unwrap();
+        let end = Regex::new(r"\n  \w+:\n").unwrap().find(rest);
+        rest[..end.map_or(rest.len(), |end| end.start())].to_owned()
+    };
+    let machines = [
+        "x86_64-unknown-linux-musl",
+        "aarch64-unknown-linux-musl",
+        "x86_64-apple-darwin",
+        "aarch64-apple-darwin",
+        "x86_64-pc-windows-msvc",
+    ];
+    let (programs, libraries, wheels) = (job("programs"), job("libraries"), job("wheels"));
+    for machine in machines {
+        let target = format!("{{ target: {machine}, ");
+        assert!(programs.contains(&target), "{machine}");
+        assert!(libraries.contains(&target), "{machine}");
+    }
+    for machine in ["x86_64", "aarch64"] {
+        let target = format!("{{ target: {machine}-unknown-linux-gnu, ");
+        assert!(libraries.contains(&target), "{machine}");
+        for libc in ["\"2_28\"", "musllinux_1_2"] {
+            let wheel = Regex::new(&format!("target: {machine}, .*manylinux: {libc}")).unwrap();
+            assert!(wheel.is_match(&wheels), "{machine} {libc}");
+        }
+    }
+    // Both Macs in one wheel.
+    for target in ["universal2-apple-darwin", "x64"] {
+        assert!(
+            wheels.contains(&format!("{{ target: {target}, ")),
+            "{target}"
+        );
+    }
+    // The draft waits for all of them.
+    let needs = "needs: [crates, programs, libraries, node, wheels, materials]";
+    assert!(job("release").contains(needs));
 }

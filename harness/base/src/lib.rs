@@ -1,9 +1,4 @@
-//! The common ground of all parts of Rolecall: files, problems, and texts that show every
-//! byte.
-//!
-//! The crate knows nothing of templates. It reads and writes files, reports their problems with
-//! line and column, compares texts, and passes results on in order.
-
+#![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod environment;

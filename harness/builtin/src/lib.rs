@@ -1,5 +1,4 @@
-//! The built-in suite: the cases, templates, snapshots and records of this version of Rolecall, and
-//! the programs that run the references, packed into the binary.
+#![doc = include_str!("../README.md")]
 //!
 //! The archive is a tar file, compressed with gzip. The build script packs it from the checkout
 //! around it, so a program that is built in a checkout has that checkout's files.

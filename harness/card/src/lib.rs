@@ -1,5 +1,4 @@
-//! Report cards of templates: what a template can do, and which contracts it breaks.
-
+#![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod tokenizer;

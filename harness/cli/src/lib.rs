@@ -1,7 +1,7 @@
-//! The `rolecall` command: parses its arguments, calls the library, and turns the result into a
-//! report and an exit code.
+#![doc = include_str!("../README.md")]
 //!
-//! Each module uses only modules above it in the list.
+//! The crate parses the arguments, calls the library, and turns the result into a report and an exit
+//! code. Each module uses only modules above it in the list.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

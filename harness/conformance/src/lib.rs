@@ -1,23 +1,8 @@
-//! Rolecall's suite in the `cargo test` of an engine for chat templates.
-//!
-//! An engine is a type that implements [`Engine`]. Each pair of a template and a conversation is a
-//! test of its own: `cargo test -- --list` names the tests, and filters, `--skip` and `--exact`
-//! choose among them. This crate contains the expected results, which were recorded from
-//! transformers and Ollama.
-//!
-//! The following test needs `harness = false` in `Cargo.toml`. It is one of this crate's own tests,
-//! so it is known to run:
-//!
-
-#![cfg_attr(test, allow(clippy::disallowed_methods))]
-#![doc = concat!("```no_run\n", include_str!("../tests/plain.rs"), "```")]
+#![doc = include_str!("../README.md")]
 //!
 //! [`Conformance::only`] limits the suite to some templates and cases.
-//!
-//! Each line of the list of expected failures is a `TEMPLATE_GLOB` or `TEMPLATE_GLOB:CASE_GLOB`;
-//! comments begin with `#`. An outdated list fails the run: a pair that is in the list and passes
-//! fails, and so does a line that no pair matches. If the variable `ROLECALL_ACCEPT` is set and no
-//! filter chooses tests, the run writes the list again.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod error;
 

@@ -34,6 +34,15 @@ fn counts(conformance: &Conformance<'_>) -> (usize, usize) {
     (tests.len() - failed, failed)
 }
 
+/// The example of the README is one of this crate's tests, so it is known to run.
+#[test]
+fn the_example_is_a_test() {
+    let readme = include_str!("../README.md");
+    let (_, rest) = readme.split_once("```rust,no_run\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    assert!(include_str!("../tests/plain.rs").ends_with(example));
+}
+
 #[test]
 fn every_pair_is_a_test() {
     let engine = JinjaEngine::new();

@@ -1,10 +1,9 @@
-//! Rolecall's engines for programs in other languages. Templates and conversations come as JSON
-//! texts, because JSON keeps what a template sees: the order of keys, nulls, and every digit of a
-//! number.
+#![doc = include_str!("../README.md")]
 //!
 //! A [`ChatTemplate`] is compiled once. Several threads may render with it at once. Every render
 //! ends in an [`Answer`]: a prompt, or the reason why there is none. No template and no
-//! conversation makes a call panic.
+//! conversation makes a call panic. JSON keeps what a template sees: the order of keys, nulls, and
+//! every digit of a number.
 //!
 //! The modules are listed in the order in which they build on each other; each one uses only those
 //! above it.

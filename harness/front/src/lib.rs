@@ -1,8 +1,4 @@
-//! Applications' work around a template, and the engines in this process. A front prepares the
-//! conversation and finishes the prompt.
-//!
-//! A program needs only this crate and the engines to get the prompts of transformers or Ollama.
-
+#![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod front;

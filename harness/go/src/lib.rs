@@ -1,20 +1,4 @@
-//! The engine for Go templates: gotmpl's syntax tree, with the semantics that Ollama 0.33
-//! gives to Go's text/template.
-//!
-//! ```
-//! use rolecall_go::{Case, Dialect, GoEngine, Program, Template};
-//! use serde_json::json;
-//!
-//! # fn main() -> Result<(), rolecall_go::Refusal> {
-//! let source = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}{{ end }}";
-//! let template = Template::from_source("tags", Dialect::Go, source);
-//! let program = GoEngine::new().program(&template)?;
-//!
-//! let case = Case::from_messages(vec![json!({"role": "user", "content": "Hi"})]);
-//! assert_eq!(program.prompt(&case)?, "<user>Hi");
-//! # Ok(())
-//! # }
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! gotmpl parses the template. This crate executes the tree itself, because the output depends on
 //! the Go types of values, and gotmpl's executor does not know them. A program owns everything that

@@ -1,4 +1,4 @@
-//! HTTP: one answer at a time, limited in size and time, or why there is none.
+#![doc = include_str!("../README.md")]
 //!
 //! Fetching models and asking servers share this client. It follows no redirects by itself,
 //! sends a token to one server only, and keeps its time limits.

@@ -1,5 +1,4 @@
-//! The engine for Jinja chat templates: minijinja, with the semantics of Jinja2 3.1.6 as
-//! transformers 5.23 sets it up.
+#![doc = include_str!("../README.md")]
 //!
 //! The engine compiles a template once. The program owns everything that it needs. Keep it in a
 //! struct or share it between threads; dropping it frees its memory.

@@ -1,5 +1,4 @@
-//! Engines side by side: their results over the whole suite, as a table and as a site.
-
+#![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod measurement;

@@ -1,5 +1,4 @@
-//! Plain minijinja with transformers' settings and nothing more. A Rust server that adds no Python
-//! semantics gives these prompts.
+#![doc = include_str!("../README.md")]
 //!
 //! Only fuel, recursion and the length of a prompt have limits. A template can take more memory
 //! than [`Limits`] allow. Run templates from strangers in a separate process.

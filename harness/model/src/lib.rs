@@ -1,4 +1,4 @@
-//! The types that the engines and the harness of Rolecall share.
+#![doc = include_str!("../README.md")]
 //!
 //! An [`Engine`] compiles a [`Template`] into a [`Program`]. The program renders a [`Case`]. Every
 //! render ends in an [`Outcome`]: a prompt, or the reason why there is none.

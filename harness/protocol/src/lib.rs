@@ -1,4 +1,4 @@
-//! Engines that are other programs, over the engine protocol.
+#![doc = include_str!("../README.md")]
 //!
 //! A program reads requests from its standard input and writes answers to its standard
 //! output, one JSON object a line; standard error is free for logs. It is started once

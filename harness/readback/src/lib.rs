@@ -1,4 +1,4 @@
-//! The way back: whether what a model writes is read back as it was meant.
+#![doc = include_str!("../README.md")]
 //!
 //! A chat template writes the answers of earlier turns into the prompt, so it says how the model
 //! writes an answer. A response template says how such an answer is read. Here the two meet: the

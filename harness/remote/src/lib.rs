@@ -1,6 +1,6 @@
-//! Models by name: `hf:ORG/NAME` on the Hugging Face hub, `ollama:NAME` in a store of Ollama's or
-//! its registry. If a model is not on this machine, the few small files with its templates are
-//! fetched. The result is a path, as if the user had named it.
+#![doc = include_str!("../README.md")]
+//!
+//! A model that was found is a path, as if the user had named it.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

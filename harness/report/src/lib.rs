@@ -1,8 +1,8 @@
-//! Results for people and programs. No other crate but `matrix` writes them.
+#![doc = include_str!("../README.md")]
 //!
-//! Reports write to any stream. Their text always has colours, in a form that only [`clean`] knows:
-//! it makes real ones of them, and makes visible what a terminal would obey. The stream behind it
-//! removes colours where the user wants none.
+//! No other crate but `matrix` writes results. Reports write to any stream. Their text always has
+//! colours, in a form that only [`clean`] knows: it makes real ones of them, and makes visible what a
+//! terminal would obey. The stream behind it removes colours where the user wants none.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

@@ -1,13 +1,9 @@
-//! Rolecall: a conformance test harness for LLM chat templates.
+#![doc = include_str!("../README.md")]
 //!
 //! Given a conversation, does a template in an engine produce exactly the right prompt, or exactly
 //! the right refusal? The harness renders every *case* (a named conversation) with every
 //! *template*. It turns each *outcome* into a *transcript* in which every byte is visible and
 //! compares it with the accepted *snapshot*. The *reference*'s result decides the *verdict*.
-//!
-//! This crate re-exports the crates below it, from the ground up. A program that needs only one
-//! part, such as the prompts that users of transformers get, should depend on that part's crate
-//! instead.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

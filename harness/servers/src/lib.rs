@@ -1,5 +1,4 @@
-//! Model servers as engines: each returns the prompt that it really makes of a
-//! conversation.
+#![doc = include_str!("../README.md")]
 //!
 //! A server has the template of its model, and most servers say which one it is. A server is
 //! not asked to render a template that it does not have.

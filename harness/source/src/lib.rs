@@ -1,5 +1,4 @@
-//! Sources of chat templates: files, model folders, GGUF files, Modelfiles and Ollama stores.
-
+#![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod template_file;

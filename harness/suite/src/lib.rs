@@ -1,5 +1,4 @@
-//! Suites: cases, templates, and what is expected of each pair of them.
-
+#![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod adding;
