@@ -67,7 +67,7 @@ impl Expressions {
                     CallArg::PosSplat(value) => {
                         let span = value.span();
                         let value = self.adapt(value)?;
-                        CallArg::PosSplat(operation(Operator::Splat, vec![value], span))
+                        CallArg::PosSplat(operation(Operator::Splat, [value], span))
                     }
                     CallArg::KwargSplat(value) => {
                         let span = value.span();
@@ -109,7 +109,7 @@ impl Expressions {
             };
             let span = expression.span();
             let message = constant(format!("name '{name}' is not defined"), span);
-            return Ok(operation(Operator::Unknown, vec![message], span));
+            return Ok(operation(Operator::Unknown, [message], span));
         }
         self.with_operators(expression)
     }
@@ -178,7 +178,7 @@ impl Expressions {
                     };
                     Expr::GetItem(Spanned::new(item, node.span()))
                 } else {
-                    operation(Operator::Item, vec![inner, subscript], node.span())
+                    operation(Operator::Item, [inner, subscript], node.span())
                 }
             }
             Expr::Call(node) => self.call(node)?,
@@ -212,7 +212,7 @@ impl Expressions {
         }
         let expr = self.adapt(&node.expr)?;
         if is_method(node.name) && !is_loop_variable(&node.expr) {
-            let operands = vec![expr, constant(node.name, node.span())];
+            let operands = [expr, constant(node.name, node.span())];
             return Ok(operation(Operator::Attribute, operands, node.span()));
         }
         let name = node.name;
@@ -230,7 +230,7 @@ impl Expressions {
             return Ok(Expr::Map(Spanned::new(Map { keys, values }, node.span())));
         }
         let pairs = keys.into_iter().zip(values);
-        let parts = pairs.flat_map(|(key, value)| [key, value]).collect();
+        let parts = pairs.flat_map(|(key, value)| [key, value]);
         Ok(operation(Operator::Map, parts, node.span()))
     }
 
@@ -244,7 +244,7 @@ impl Expressions {
             Some(bound) => all.adapt(bound),
             None => Ok(constant((), node.span())),
         };
-        let operands = vec![
+        let operands = [
             self.adapt(&node.expr)?,
             bound(&node.start, self)?,
             bound(&node.stop, self)?,
@@ -304,7 +304,7 @@ impl Expressions {
         if let (true, [CallArg::Pos(value)]) = (is_loop_variable(&node.expr), node.args.as_slice())
         {
             let value = self.adapt(value)?;
-            let value = operation(Operator::Recurse, vec![value], node.span());
+            let value = operation(Operator::Recurse, [value], node.span());
             args = vec![CallArg::Pos(value)];
         }
         let expr = match &node.expr {
@@ -356,9 +356,7 @@ impl Expressions {
                     span,
                 ))
             }
-            (UnaryOpKind::Neg, inner) => {
-                operation(Operator::Negate, vec![self.adapt(inner)?], span)
-            }
+            (UnaryOpKind::Neg, inner) => operation(Operator::Negate, [self.adapt(inner)?], span),
         })
     }
 
@@ -527,7 +525,7 @@ fn compared(operator: Operator, operands: [Expr<'_>; 2], span: Span) -> Expr<'_>
         _ => None,
     };
     let Some(op) = own else {
-        return operation(operator, operands.into(), span);
+        return operation(operator, operands, span);
     };
     let [left, right] = operands;
     let compared = Expr::BinOp(Spanned::new(BinOp { op, left, right }, span));

@@ -199,7 +199,7 @@ impl Adapter {
                 self.captured_apart(&node.body, node.span(), adapted)?;
                 let filtered =
                     self.hard(|inner| inner.expressions.adapt_filter_of(&node.filter, CAPTURED))?;
-                let written = operation(Operator::TextOnly, vec![filtered], node.span());
+                let written = operation(Operator::TextOnly, [filtered], node.span());
                 departures::unless_left(vec![emit(written, node.span())], node.span())
             }
             Stmt::SetBlock(node) => {
@@ -224,7 +224,7 @@ impl Adapter {
                 FilterBlock {
                     filter: operation(
                         Operator::TextOnly,
-                        vec![self.hard(|inner| inner.expressions.adapt(&node.filter))?],
+                        [self.hard(|inner| inner.expressions.adapt(&node.filter))?],
                         node.span(),
                     ),
                     body: self.captured(&node.body, node.span())?,
@@ -310,7 +310,7 @@ impl Adapter {
             return Ok(vec![scope]);
         }
         let tell = |begins: bool| {
-            let operands = vec![constant(begins, span)];
+            let operands = [constant(begins, span)];
             evaluate(operation(Operator::Capture, operands, span), span)
         };
         Ok(vec![tell(true), scope, tell(false)])
@@ -345,10 +345,7 @@ impl Adapter {
     /// A tag that evaluates the name of another template and then fails.
     fn missing<'s>(&mut self, name: &Expr<'s>, span: Span) -> Result<Stmt<'s>, Error> {
         let name = self.expressions.adapt(name)?;
-        Ok(emit(
-            operation(Operator::OtherTemplate, vec![name], span),
-            span,
-        ))
+        Ok(emit(operation(Operator::OtherTemplate, [name], span), span))
     }
 
     /// A target with a plain name in place of each attribute of a namespace. The attributes
@@ -403,8 +400,8 @@ impl Adapter {
             before.is_some() && !node.else_body.is_empty() && !node.recursive && leave(&node.body);
         let iter = self.expressions.adapt(&node.iter)?;
         let iter = match &node.target {
-            Expr::List(_) => operation(Operator::IteratePairs, vec![iter], node.iter.span()),
-            _ => operation(Operator::Iterate, vec![iter], node.iter.span()),
+            Expr::List(_) => operation(Operator::IteratePairs, [iter], node.iter.span()),
+            _ => operation(Operator::Iterate, [iter], node.iter.span()),
         };
         let target = self.target(&node.target)?;
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
@@ -550,7 +547,7 @@ impl Adapter {
         for (argument, default) in node.args.iter().skip(without_default).zip(&node.defaults) {
             body.push(Stmt::IfCond(Spanned::new(
                 IfCond {
-                    expr: operation(Operator::IsMissing, vec![self.target(argument)?], span),
+                    expr: operation(Operator::IsMissing, [self.target(argument)?], span),
                     true_body: vec![Stmt::Set(Spanned::new(
                         Set {
                             target: self.target(argument)?,
@@ -584,7 +581,7 @@ impl Adapter {
         adapted.push(Stmt::Macro(Spanned::new(declaration, span)));
         let bound = operation(
             Operator::Bind,
-            vec![
+            [
                 variable(name, span),
                 constant(Value::from_object(signature), span),
             ],
@@ -614,10 +611,7 @@ impl Adapter {
             args,
         };
         let called = Expr::Call(Spanned::new(call, node.call.span()));
-        body.push(emit(
-            operation(Operator::TextOnly, vec![called], span),
-            span,
-        ));
+        body.push(emit(operation(Operator::TextOnly, [called], span), span));
         Ok(block(body, span))
     }
 
@@ -649,7 +643,7 @@ impl Adapter {
         let adapted = self.expressions.adapt(value)?;
         Ok(match (target, value) {
             (Expr::List(_), Expr::Tuple(_)) | (Expr::Var(_) | Expr::GetAttr(_), _) => adapted,
-            _ => operation(Operator::Iterate, vec![adapted], value.span()),
+            _ => operation(Operator::Iterate, [adapted], value.span()),
         })
     }
 }
@@ -672,7 +666,7 @@ const PLACES: [&str; 8] = [
 
 /// `namespace.name = value`, as a statement that writes nothing.
 fn set_attribute<'s>(namespace: Expr<'s>, name: &'s str, value: Expr<'s>, span: Span) -> Stmt<'s> {
-    let operands = vec![namespace, constant(name, span), value];
+    let operands = [namespace, constant(name, span), value];
     evaluate(operation(Operator::SetAttribute, operands, span), span)
 }
 
