@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Object, Value};
-use rolecall_model::{Case, Conversation, Template, Variable};
+use rolecall_model::{CONTENT, Case, Conversation, Template, Variable};
 use serde_json::Value as Json;
 
 use crate::python::json::{JsonStyle, dumps, value};
@@ -29,6 +29,8 @@ struct CaseValues {
     documents: Value,
     add_generation_prompt: Value,
     variables: Vec<(String, Value)>,
+    /// The length of the texts that most templates print.
+    text_len: usize,
 }
 
 /// The variables of one render. `messages`, `tools`, `documents` and
@@ -76,7 +78,13 @@ impl CaseValues {
         let list = |items: &[Json]| Value::from(items.iter().map(value).collect::<Vec<_>>());
         let optional =
             |items: Option<&Vec<Json>>| items.map_or_else(|| Value::from(()), |items| list(items));
+        let contents = case
+            .messages
+            .iter()
+            .filter_map(|message| message.get(CONTENT));
+        let texts = contents.filter_map(Json::as_str);
         CaseValues {
+            text_len: texts.map(str::len).sum(),
             messages: list(&case.messages),
             tools: optional(case.tools.as_ref()),
             documents: optional(case.documents.as_ref()),
@@ -103,6 +111,11 @@ impl Context {
             without,
             tools_json: Mutex::default(),
         }
+    }
+
+    /// The length of the texts that most templates print.
+    pub(crate) fn text_len(&self) -> usize {
+        self.case.text_len
     }
 
     fn template_value(&self, name: &str) -> Option<Value> {

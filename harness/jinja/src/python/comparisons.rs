@@ -62,12 +62,22 @@ pub(crate) fn equal_or_failed(a: &Value, b: &Value) -> Result<bool, Error> {
     Ok(is_equal)
 }
 
+/// Whether two texts are equal, or the error if a limit ran out meanwhile.
+fn texts_equal(a: &str, b: &str) -> Result<bool, Error> {
+    let is_alike = a.len() == b.len();
+    work(1 + if is_alike { a.len() } else { 0 })?;
+    Ok(is_alike && a == b)
+}
+
 /// Whether two items of lists are equal. An object is equal to itself, without a look into it
 /// (`PyObject_RichCompareBool`).
 pub(crate) fn is_item(a: &Value, b: &Value) -> Result<bool, Error> {
     work(ITEM)?;
-    if a.as_str().is_some() {
-        return equal_or_failed(a, b);
+    if let Some(a) = a.as_str() {
+        return match b.as_str() {
+            Some(b) => texts_equal(a, b),
+            None => work(1).map(|()| false),
+        };
     }
     let is_same = a.as_object().is_some() && b.as_object().is_some() && tests::is_sameas(a, b);
     if is_same {
@@ -84,6 +94,19 @@ fn has_item(mut items: impl Iterator<Item = Value>, wanted: &Value) -> Result<bo
                 .map_or_else(|error| Some(Err(error)), |is| is.then_some(Ok(true)))
         })
         .unwrap_or(Ok(false))
+}
+
+/// Whether a value is an item of a list or another sequence.
+fn is_among(items: &Value, wanted: &Value) -> Result<bool, Error> {
+    let Some(list) = items.downcast_object_ref::<Vec<Value>>() else {
+        return has_item(items.try_iter()?, wanted);
+    };
+    for item in list {
+        if is_item(item, wanted)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether two views are equal: those of keys and items are sets, those of values are only
@@ -128,7 +151,7 @@ pub(crate) fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
             let items = iterate(container.clone())?;
             has_item(items.try_iter()?, item)
         }
-        ValueKind::Seq | ValueKind::Iterable => has_item(container.try_iter()?, item),
+        ValueKind::Seq | ValueKind::Iterable => is_among(container, item),
         kind => Err(invalid(format!(
             "{} in {kind} is not supported",
             item.kind()
