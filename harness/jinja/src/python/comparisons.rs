@@ -10,7 +10,7 @@ use crate::python::dictionaries::{entry, hashed, pairs, view_parts};
 use crate::python::generator::Generator;
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, unsupported};
-use crate::python::numbers::number;
+use crate::python::numbers::{big_digits, compare_large, number};
 use crate::refusal::invalid;
 
 /// `a == b`. Values of different types are not equal, unless they are numbers.
@@ -22,6 +22,9 @@ pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     }
     if let (Some(a), Some(b)) = (number(a), number(b)) {
         return a.compare(b) == Some(Ordering::Equal);
+    }
+    if let Some(order) = large(a, b) {
+        return order.is_ok_and(|order| order == Some(Ordering::Equal));
     }
     if a.kind() != b.kind() {
         return false;
@@ -52,6 +55,20 @@ pub(crate) fn equal(a: &Value, b: &Value) -> bool {
             (Some(_), Some(_)) => tests::is_sameas(a, b),
             _ => a == b,
         },
+    }
+}
+
+/// How two numbers compare, if one is an integer that no machine type holds, or the error of a limit
+/// that ran out.
+fn large(a: &Value, b: &Value) -> Option<Result<Option<Ordering>, Error>> {
+    let digits = |value: &Value| big_digits(value).map_or(0, str::len);
+    let len = digits(a) + digits(b);
+    if len == 0 {
+        return None;
+    }
+    match work(ITEM + len) {
+        Ok(()) => compare_large(a, b).map(Ok),
+        Err(error) => Some(Err(error)),
     }
 }
 
@@ -182,6 +199,9 @@ pub(crate) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ord
     if let (Some(a), Some(b)) = (number(a), number(b)) {
         work(ITEM / 4)?;
         return Ok(a.compare(b));
+    }
+    if let Some(order) = large(a, b) {
+        return order;
     }
     let is_ordered = (is_tuple(a) && is_tuple(b)) || (is_list(a) && is_list(b));
     if !is_ordered {

@@ -331,7 +331,7 @@ pub(crate) fn parse_integer(digits: &str) -> Option<Value> {
     }
 }
 
-/// An integer beyond all machine types. It can only be written; templates need no more.
+/// An integer beyond all machine types. It can be written and compared; templates need no more.
 struct BigInteger(String);
 
 /// The value of an integer that no machine type holds, given its digits.
@@ -343,6 +343,40 @@ pub(super) fn big_integer(digits: &str) -> Value {
 pub(crate) fn big_digits(value: &Value) -> Option<&str> {
     let big: &BigInteger = value.downcast_object_ref()?;
     Some(&big.0)
+}
+
+/// How two numbers compare, if at least one of them is an integer that no machine type holds.
+pub(super) fn compare_large(a: &Value, b: &Value) -> Option<Option<Ordering>> {
+    match (big_digits(a), big_digits(b)) {
+        (None, None) => None,
+        (Some(a), Some(b)) => Some(Some(compare_digits(a, b))),
+        (Some(a), None) => number(b).map(|b| compare_with_large(a, b)),
+        (None, Some(b)) => number(a).map(|a| Some(compare_with_large(b, a)?.reverse())),
+    }
+}
+
+/// How an integer that no machine type holds compares with a number.
+fn compare_with_large(digits: &str, other: Number) -> Option<Ordering> {
+    match other {
+        Number::Float(float) if float.is_nan() => None,
+        // A float of this size is a whole number, and Rust writes all of its digits.
+        Number::Float(float) if float.is_finite() && float.abs() >= 1e38 => {
+            Some(compare_digits(digits, &format!("{float:.0}")))
+        }
+        Number::Float(float) if float.is_infinite() => 0.0_f64.partial_cmp(&float),
+        _ if digits.starts_with('-') => Some(Ordering::Less),
+        _ => Some(Ordering::Greater),
+    }
+}
+
+/// How two integers compare, given their digits without zeros before them.
+fn compare_digits(a: &str, b: &str) -> Ordering {
+    match (a.strip_prefix('-'), b.strip_prefix('-')) {
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (Some(a), Some(b)) => compare_digits(b, a),
+        (None, None) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+    }
 }
 
 impl fmt::Debug for BigInteger {
@@ -364,6 +398,42 @@ impl Object for BigInteger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_integers_compare() {
+        let power = |exponent: usize| format!("1{}", "0".repeat(exponent));
+        let big = |digits: &str| big_integer(digits);
+        let (large, larger) = (big(&power(40)), big(&power(41)));
+        let negative = big(&format!("-{}", power(40)));
+        // 2.0 ** 200, and the integers beside it.
+        let exact = Value::from(2.0_f64.powi(200));
+        let whole = format!("{:.0}", 2.0_f64.powi(200));
+        let below = format!("{}5", whole.strip_suffix('6').unwrap());
+        for (a, b, order) in [
+            (&large, &larger, Some(Ordering::Less)),
+            (&large, &large, Some(Ordering::Equal)),
+            (&negative, &large, Some(Ordering::Less)),
+            (&negative, &Value::from(0), Some(Ordering::Less)),
+            (&large, &Value::from(i128::MAX), Some(Ordering::Greater)),
+            (&large, &Value::from(true), Some(Ordering::Greater)),
+            (&large, &Value::from(0.5), Some(Ordering::Greater)),
+            (&big(&whole), &exact, Some(Ordering::Equal)),
+            (&big(&below), &exact, Some(Ordering::Less)),
+            (&large, &Value::from(f64::INFINITY), Some(Ordering::Less)),
+            (
+                &large,
+                &Value::from(f64::NEG_INFINITY),
+                Some(Ordering::Greater),
+            ),
+            (&large, &Value::from(f64::NAN), None),
+        ] {
+            assert_eq!(compare_large(a, b), Some(order), "{a} {b}");
+            let reversed = order.map(Ordering::reverse);
+            assert_eq!(compare_large(b, a), Some(reversed), "{b} {a}");
+        }
+        assert_eq!(compare_large(&large, &Value::from("1")), None);
+        assert_eq!(compare_large(&Value::from(1), &Value::from(2)), None);
+    }
 
     // The expected values are what CPython 3.11 prints.
     #[test]
