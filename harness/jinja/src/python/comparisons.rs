@@ -10,7 +10,7 @@ use crate::python::dictionaries::{entry, hashed, pairs, view_parts};
 use crate::python::generator::Generator;
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, unsupported};
-use crate::python::numbers::{big_digits, compare_large, number};
+use crate::python::numbers::{AnyNumber, big_digits, number};
 use crate::refusal::invalid;
 
 /// `a == b`. Values of different types are not equal, unless they are numbers.
@@ -66,10 +66,8 @@ fn large(a: &Value, b: &Value) -> Option<Result<Option<Ordering>, Error>> {
     if len == 0 {
         return None;
     }
-    match work(ITEM + len) {
-        Ok(()) => compare_large(a, b).map(Ok),
-        Err(error) => Some(Err(error)),
-    }
+    let (a, b) = (AnyNumber::of(a)?, AnyNumber::of(b)?);
+    Some(work(ITEM + len).map(|()| a.compare(&b)))
 }
 
 /// Whether two values are [`equal`], or the error if a limit ran out meanwhile.

@@ -345,13 +345,30 @@ pub(crate) fn big_digits(value: &Value) -> Option<&str> {
     Some(&big.0)
 }
 
-/// How two numbers compare, if at least one of them is an integer that no machine type holds.
-pub(super) fn compare_large(a: &Value, b: &Value) -> Option<Option<Ordering>> {
-    match (big_digits(a), big_digits(b)) {
-        (None, None) => None,
-        (Some(a), Some(b)) => Some(Some(compare_digits(a, b))),
-        (Some(a), None) => number(b).map(|b| compare_with_large(a, b)),
-        (None, Some(b)) => number(a).map(|a| Some(compare_with_large(b, a)?.reverse())),
+/// A number of any size.
+pub(super) enum AnyNumber<'v> {
+    Usual(Number),
+    /// The digits of an integer that no machine type holds.
+    Large(&'v str),
+}
+
+impl AnyNumber<'_> {
+    /// The number that a value is, if it is one.
+    pub(super) fn of(value: &Value) -> Option<AnyNumber<'_>> {
+        let large = big_digits(value).map(AnyNumber::Large);
+        large.or_else(|| number(value).map(AnyNumber::Usual))
+    }
+
+    /// How two numbers compare, exactly; a NaN compares with nothing.
+    pub(super) fn compare(&self, other: &AnyNumber<'_>) -> Option<Ordering> {
+        match (self, other) {
+            (AnyNumber::Usual(a), AnyNumber::Usual(b)) => a.compare(*b),
+            (AnyNumber::Large(a), AnyNumber::Large(b)) => Some(compare_digits(a, b)),
+            (AnyNumber::Large(a), AnyNumber::Usual(b)) => compare_with_large(a, *b),
+            (AnyNumber::Usual(a), AnyNumber::Large(b)) => {
+                compare_with_large(b, *a).map(Ordering::reverse)
+            }
+        }
     }
 }
 
@@ -427,12 +444,12 @@ mod tests {
             ),
             (&large, &Value::from(f64::NAN), None),
         ] {
-            assert_eq!(compare_large(a, b), Some(order), "{a} {b}");
+            let of = |value| AnyNumber::of(value).unwrap();
+            assert_eq!(of(a).compare(&of(b)), order, "{a} {b}");
             let reversed = order.map(Ordering::reverse);
-            assert_eq!(compare_large(b, a), Some(reversed), "{b} {a}");
+            assert_eq!(of(b).compare(&of(a)), reversed, "{b} {a}");
         }
-        assert_eq!(compare_large(&large, &Value::from("1")), None);
-        assert_eq!(compare_large(&Value::from(1), &Value::from(2)), None);
+        assert!(AnyNumber::of(&Value::from("1")).is_none());
     }
 
     // The expected values are what CPython 3.11 prints.

@@ -124,7 +124,10 @@ impl<'s> Lexer<'s> {
         if self.counted < at
             && let Some(between) = self.source.as_bytes().get(self.counted..at)
         {
-            self.line += between.iter().filter(|byte| **byte == b'\n').count();
+            self.line += between
+                .iter()
+                .map(|byte| usize::from(*byte == b'\n'))
+                .sum::<usize>();
             self.counted = at;
         }
         self.line
