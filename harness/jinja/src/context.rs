@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Object, Value};
-use rolecall_model::{Case, Conversation, Template, Variable};
+use rolecall_model::{CONTENT, Case, Conversation, Template, Variable};
 use serde_json::Value as Json;
 
 use crate::python::json::{JsonStyle, dumps, value};
@@ -29,6 +29,8 @@ struct CaseValues {
     documents: Value,
     add_generation_prompt: Value,
     variables: Vec<(String, Value)>,
+    /// About the length of the prompt, without the texts of the template.
+    prompt_len: usize,
 }
 
 /// The variables of one render. `messages`, `tools`, `documents` and
@@ -77,6 +79,7 @@ impl CaseValues {
         let optional =
             |items: Option<&Vec<Json>>| items.map_or_else(|| Value::from(()), |items| list(items));
         CaseValues {
+            prompt_len: prompt_len(case),
             messages: list(&case.messages),
             tools: optional(case.tools.as_ref()),
             documents: optional(case.documents.as_ref()),
@@ -88,6 +91,19 @@ impl CaseValues {
                 .collect(),
         }
     }
+}
+
+/// About the length of a prompt, so that its text seldom has to grow.
+fn prompt_len(case: &Case) -> usize {
+    /// The marks around a message.
+    const MESSAGE: usize = 64;
+    /// A tool as JSON.
+    const TOOL: usize = 512;
+    let contents = case.messages.iter().map(|message| {
+        let content = message.get(CONTENT).and_then(Json::as_str);
+        MESSAGE + content.map_or(0, str::len)
+    });
+    contents.sum::<usize>() + TOOL * case.tools.as_ref().map_or(0, Vec::len)
 }
 
 impl Context {
@@ -103,6 +119,11 @@ impl Context {
             without,
             tools_json: Mutex::default(),
         }
+    }
+
+    /// About the length of the prompt, without the texts of the template.
+    pub(crate) fn prompt_len(&self) -> usize {
+        self.case.prompt_len
     }
 
     fn template_value(&self, name: &str) -> Option<Value> {

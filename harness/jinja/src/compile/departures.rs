@@ -52,7 +52,7 @@ fn body_of_scope<'n, 's>(statement: &'n Stmt<'s>) -> Option<&'n [Stmt<'s>]> {
 pub(super) fn begin<'s>(span: Span) -> Stmt<'s> {
     let set = Set {
         target: variable(DEPARTURE, span),
-        expr: operation(Operator::Departure, vec![constant((), span)], span),
+        expr: operation(Operator::Departure, [constant((), span)], span),
     };
     Stmt::Set(Spanned::new(set, span))
 }
@@ -65,7 +65,7 @@ pub(super) fn note<'s>(is_break: bool, span: Span) -> Vec<Stmt<'s>> {
         &[LEAVES]
     };
     let set = |name: &&'static str| {
-        let operands = vec![
+        let operands = [
             variable(DEPARTURE, span),
             constant(*name, span),
             constant(true, span),
@@ -108,14 +108,14 @@ const ARRIVALS: [&str; 8] = [
 pub(super) fn await_arrival<'s>(level: usize, span: Span) -> Option<Stmt<'s>> {
     let set = Set {
         target: variable(ARRIVALS.get(level)?, span),
-        expr: operation(Operator::Departure, vec![constant((), span)], span),
+        expr: operation(Operator::Departure, [constant((), span)], span),
     };
     Some(Stmt::Set(Spanned::new(set, span)))
 }
 
 /// The statement at the end of that loop's body.
 pub(super) fn arrive<'s>(level: usize, span: Span) -> Option<Stmt<'s>> {
-    let operands = vec![
+    let operands = [
         variable(ARRIVALS.get(level)?, span),
         constant(LEAVES, span),
         constant(true, span),

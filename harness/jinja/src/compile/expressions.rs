@@ -23,7 +23,9 @@ use crate::refusal::syntax_error;
 
 /// Gives expressions Python's operators.
 #[derive(Default)]
-pub(super) struct Expressions {
+pub(super) struct Expressions<'s> {
+    /// The text of the template.
+    pub(super) source: &'s str,
     /// Within a condition. An unknown filter fails there when it is used, elsewhere when the
     /// template is compiled (Jinja2's compiler.py, `soft_frame`).
     pub(super) is_soft: bool,
@@ -38,22 +40,22 @@ pub(super) struct Expressions {
     pub(super) captured: Option<&'static str>,
 }
 
-impl Expressions {
+impl<'s> Expressions<'s> {
     /// An expression that may be missing, with Python's operators.
-    pub(super) fn adapt_optional<'s>(
+    pub(super) fn adapt_optional(
         &mut self,
         expression: Option<&Expr<'s>>,
     ) -> Result<Option<Expr<'s>>, Error> {
         expression.map(|inner| self.adapt(inner)).transpose()
     }
 
-    fn adapt_all<'s>(&mut self, expressions: &[Expr<'s>]) -> Result<Vec<Expr<'s>>, Error> {
+    fn adapt_all(&mut self, expressions: &[Expr<'s>]) -> Result<Vec<Expr<'s>>, Error> {
         expressions.iter().map(|inner| self.adapt(inner)).collect()
     }
 
     /// The arguments of a call, with Python's operators. A `**dictionary` must not repeat these
     /// names.
-    pub(super) fn adapt_arguments<'s>(
+    pub(super) fn adapt_arguments(
         &mut self,
         arguments: &[CallArg<'s>],
         named: &[&'s str],
@@ -67,7 +69,7 @@ impl Expressions {
                     CallArg::PosSplat(value) => {
                         let span = value.span();
                         let value = self.adapt(value)?;
-                        CallArg::PosSplat(operation(Operator::Splat, vec![value], span))
+                        CallArg::PosSplat(operation(Operator::Splat, [value], span))
                     }
                     CallArg::KwargSplat(value) => {
                         let span = value.span();
@@ -81,7 +83,7 @@ impl Expressions {
     }
 
     /// The filters of a block, which are given a variable.
-    pub(super) fn adapt_filter_of<'s>(
+    pub(super) fn adapt_filter_of(
         &mut self,
         filter: &Expr<'s>,
         captured: &'static str,
@@ -93,7 +95,7 @@ impl Expressions {
     }
 
     /// An expression with Python's operators.
-    pub(super) fn adapt<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
+    pub(super) fn adapt(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         if self.rarities.has_infinity && !self.is_constant && is_constant(expression) {
             // A value that cannot be sliced is not a constant, alone or in a list. Jinja2 then
             // looks at each item.
@@ -109,12 +111,12 @@ impl Expressions {
             };
             let span = expression.span();
             let message = constant(format!("name '{name}' is not defined"), span);
-            return Ok(operation(Operator::Unknown, vec![message], span));
+            return Ok(operation(Operator::Unknown, [message], span));
         }
         self.with_operators(expression)
     }
 
-    fn with_operators<'s>(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
+    fn with_operators(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         Ok(match expression {
             Expr::Var(node) => variable(node.id, node.span()),
             Expr::Const(node) => constant(node.value.clone(), node.span()),
@@ -171,14 +173,16 @@ impl Expressions {
             Expr::GetItem(node) => {
                 let inner = self.adapt(&node.expr)?;
                 let subscript = self.adapt(&node.subscript_expr)?;
-                if is_plain_key(&node.subscript_expr) {
+                if let Some(name) = self.plain_key(node) {
+                    Expr::GetAttr(Spanned::new(GetAttr { expr: inner, name }, node.span()))
+                } else if is_plain_key(&node.subscript_expr) {
                     let item = GetItem {
                         expr: inner,
                         subscript_expr: subscript,
                     };
                     Expr::GetItem(Spanned::new(item, node.span()))
                 } else {
-                    operation(Operator::Item, vec![inner, subscript], node.span())
+                    operation(Operator::Item, [inner, subscript], node.span())
                 }
             }
             Expr::Call(node) => self.call(node)?,
@@ -202,7 +206,7 @@ impl Expressions {
         })
     }
 
-    fn attribute<'s>(&mut self, node: &Spanned<GetAttr<'s>>) -> Result<Expr<'s>, Error> {
+    fn attribute(&mut self, node: &Spanned<GetAttr<'s>>) -> Result<Expr<'s>, Error> {
         let is_depth = self.is_outermost
             && is_loop_variable(&node.expr)
             && ["depth", "depth0"].contains(&node.name);
@@ -212,7 +216,7 @@ impl Expressions {
         }
         let expr = self.adapt(&node.expr)?;
         if is_method(node.name) && !is_loop_variable(&node.expr) {
-            let operands = vec![expr, constant(node.name, node.span())];
+            let operands = [expr, constant(node.name, node.span())];
             return Ok(operation(Operator::Attribute, operands, node.span()));
         }
         let name = node.name;
@@ -222,7 +226,20 @@ impl Expressions {
         )))
     }
 
-    fn map<'s>(&mut self, node: &Spanned<Map<'s>>) -> Result<Expr<'s>, Error> {
+    /// The key of an item in the text of the template, if it stands there as it is. minijinja finds
+    /// an attribute faster than an item, and they are the same if the name is no method's.
+    fn plain_key(&self, node: &GetItem<'s>) -> Option<&'s str> {
+        let Expr::Const(key) = &node.subscript_expr else {
+            return None;
+        };
+        let name = key.value.as_str()?;
+        let place = key.span();
+        let place = place.start_offset as usize + 1..(place.end_offset as usize).checked_sub(1)?;
+        let written = self.source.get(place)?;
+        (written == name && is_plain_key(&node.subscript_expr)).then_some(written)
+    }
+
+    fn map(&mut self, node: &Spanned<Map<'s>>) -> Result<Expr<'s>, Error> {
         let keys = self.adapt_all(&node.keys)?;
         let values = self.adapt_all(&node.values)?;
         let is_bool = |key: &Expr<'_>| matches!(key, Expr::Const(key) if matches!(key.value.kind(), ValueKind::Bool));
@@ -230,21 +247,21 @@ impl Expressions {
             return Ok(Expr::Map(Spanned::new(Map { keys, values }, node.span())));
         }
         let pairs = keys.into_iter().zip(values);
-        let parts = pairs.flat_map(|(key, value)| [key, value]).collect();
+        let parts = pairs.flat_map(|(key, value)| [key, value]);
         Ok(operation(Operator::Map, parts, node.span()))
     }
 
-    fn slice<'s>(&mut self, node: &Spanned<Slice<'s>>) -> Result<Expr<'s>, Error> {
+    fn slice(&mut self, node: &Spanned<Slice<'s>>) -> Result<Expr<'s>, Error> {
         if let Expr::Const(of) = &node.expr
             && of.value.is_undefined()
         {
             return self.slice_in_key(node.span());
         }
-        let bound = |bound: &Option<Expr<'s>>, all: &mut Expressions| match bound {
+        let bound = |bound: &Option<Expr<'s>>, all: &mut Expressions<'s>| match bound {
             Some(bound) => all.adapt(bound),
             None => Ok(constant((), node.span())),
         };
-        let operands = vec![
+        let operands = [
             self.adapt(&node.expr)?,
             bound(&node.start, self)?,
             bound(&node.stop, self)?,
@@ -261,7 +278,7 @@ impl Expressions {
     /// A slice within a tuple that is a key: `a[1:, 2]`. Python has no such tuple, so its compiler
     /// refuses Jinja2's code, unless Jinja2 has already evaluated the key. Then no value has this
     /// key, because it has no hash. An empty list has no hash either.
-    fn slice_in_key<'s>(&self, span: Span) -> Result<Expr<'s>, Error> {
+    fn slice_in_key(&self, span: Span) -> Result<Expr<'s>, Error> {
         if self.is_constant {
             let items = Vec::new();
             return Ok(Expr::List(Spanned::new(List { items }, span)));
@@ -273,7 +290,7 @@ impl Expressions {
 
     /// A filter or a test that Jinja2 does not know. Within a condition it fails when it is
     /// used, elsewhere at once.
-    fn unknown<'s>(
+    fn unknown(
         &self,
         what: &str,
         name: &str,
@@ -299,12 +316,12 @@ impl Expressions {
 
     /// A call, which stays minijinja's own. The argument of a recursive loop is prepared like the
     /// value of any loop.
-    fn call<'s>(&mut self, node: &Spanned<Call<'s>>) -> Result<Expr<'s>, Error> {
+    fn call(&mut self, node: &Spanned<Call<'s>>) -> Result<Expr<'s>, Error> {
         let mut args = self.adapt_arguments(&node.args, &named(&node.args, &[]))?;
         if let (true, [CallArg::Pos(value)]) = (is_loop_variable(&node.expr), node.args.as_slice())
         {
             let value = self.adapt(value)?;
-            let value = operation(Operator::Recurse, vec![value], node.span());
+            let value = operation(Operator::Recurse, [value], node.span());
             args = vec![CallArg::Pos(value)];
         }
         let expr = match &node.expr {
@@ -329,12 +346,22 @@ impl Expressions {
                 },
                 attribute.span(),
             )),
+            // The call of an item is no call of a method.
+            Expr::GetItem(item) if is_plain_key(&item.subscript_expr) => {
+                Expr::GetItem(Spanned::new(
+                    GetItem {
+                        expr: self.adapt(&item.expr)?,
+                        subscript_expr: self.adapt(&item.subscript_expr)?,
+                    },
+                    item.span(),
+                ))
+            }
             other => self.adapt(other)?,
         };
         Ok(Expr::Call(Spanned::new(Call { expr, args }, node.span())))
     }
 
-    fn unary<'s>(&mut self, node: &Spanned<UnaryOp<'s>>) -> Result<Expr<'s>, Error> {
+    fn unary(&mut self, node: &Spanned<UnaryOp<'s>>) -> Result<Expr<'s>, Error> {
         let span = node.span();
         Ok(match (&node.op, &node.expr) {
             (UnaryOpKind::Not, inner) => {
@@ -356,13 +383,11 @@ impl Expressions {
                     span,
                 ))
             }
-            (UnaryOpKind::Neg, inner) => {
-                operation(Operator::Negate, vec![self.adapt(inner)?], span)
-            }
+            (UnaryOpKind::Neg, inner) => operation(Operator::Negate, [self.adapt(inner)?], span),
         })
     }
 
-    fn binary<'s>(&mut self, node: &Spanned<BinOp<'s>>) -> Result<Expr<'s>, Error> {
+    fn binary(&mut self, node: &Spanned<BinOp<'s>>) -> Result<Expr<'s>, Error> {
         let operator = match node.op {
             BinOpKind::ScAnd | BinOpKind::ScOr => {
                 let left = self.adapt(&node.left)?;
@@ -406,11 +431,7 @@ impl Expressions {
     /// `a + b + c` and `a ~ b ~ c`: one call joins up to five operands. But if `b` or `c` of a sum
     /// may raise an exception, they are evaluated one by one, because `a + b` may fail before `c`
     /// is evaluated.
-    fn sum<'s>(
-        &mut self,
-        node: &Spanned<BinOp<'s>>,
-        operator: Operator,
-    ) -> Result<Expr<'s>, Error> {
+    fn sum(&mut self, node: &Spanned<BinOp<'s>>, operator: Operator) -> Result<Expr<'s>, Error> {
         let is_sum = operator == Operator::Add;
         let mut operands = vec![&node.right];
         let mut left = &node.left;
@@ -444,7 +465,7 @@ impl Expressions {
 
     /// `a < b < c`: `a < b and b < c`. If `b` must not be evaluated twice, all operands are
     /// evaluated first.
-    fn comparison<'s>(&mut self, node: &Spanned<Compare<'s>>) -> Result<Expr<'s>, Error> {
+    fn comparison(&mut self, node: &Spanned<Compare<'s>>) -> Result<Expr<'s>, Error> {
         let span = node.span();
         let middle = &node.ops[..node.ops.len().saturating_sub(1)];
         if !middle.iter().all(|op| is_repeatable(&op.expr)) {
@@ -527,7 +548,7 @@ fn compared(operator: Operator, operands: [Expr<'_>; 2], span: Span) -> Expr<'_>
         _ => None,
     };
     let Some(op) = own else {
-        return operation(operator, operands.into(), span);
+        return operation(operator, operands, span);
     };
     let [left, right] = operands;
     let compared = Expr::BinOp(Spanned::new(BinOp { op, left, right }, span));

@@ -66,16 +66,8 @@ fn first_use(statements: &[Stmt<'_>], name: &str) -> Option<Use> {
 }
 
 fn first_use_in(statement: &Stmt<'_>, name: &str) -> Option<Use> {
-    let read = |expression: &Expr<'_>| {
-        let mut names = Names::default();
-        names.expression(expression);
-        names.loaded.contains(name).then_some(Use::Read)
-    };
-    let write = |target: &Expr<'_>| {
-        let mut names = Names::default();
-        names.target(target);
-        names.stored.contains(name).then_some(Use::Write)
-    };
+    let read = |expression: &Expr<'_>| reads(expression, name).then_some(Use::Read);
+    let write = |target: &Expr<'_>| writes(target, name).then_some(Use::Write);
     let body = |statements: &[Stmt<'_>]| first_use(statements, name);
     let of_macro = |node: &Macro<'_>| {
         let written = node.args.iter().find_map(write);
@@ -114,6 +106,21 @@ fn first_use_in(statement: &Stmt<'_>, name: &str) -> Option<Use> {
             .or_else(|| of_macro(&node.macro_decl)),
         // What a block uses is its own.
         _ => None,
+    }
+}
+
+/// Whether an expression reads a variable.
+fn reads(expression: &Expr<'_>, name: &str) -> bool {
+    let is_itself = matches!(expression, Expr::Var(variable) if variable.id == name);
+    is_itself || !all_within(expression, |inner| !reads(inner, name))
+}
+
+/// Whether a target assigns to a variable.
+fn writes(target: &Expr<'_>, name: &str) -> bool {
+    match target {
+        Expr::Var(variable) => variable.id == name,
+        Expr::List(list) => list.items.iter().any(|item| writes(item, name)),
+        _ => false,
     }
 }
 

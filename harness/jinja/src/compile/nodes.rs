@@ -10,7 +10,11 @@ use minijinja::machinery::ast::{
 use crate::operator::Operator;
 
 /// An operator with its operands: the call of the operator's filter.
-pub(super) fn operation(operator: Operator, operands: Vec<Expr<'_>>, span: Span) -> Expr<'_> {
+pub(super) fn operation<'s>(
+    operator: Operator,
+    operands: impl IntoIterator<Item = Expr<'s>>,
+    span: Span,
+) -> Expr<'s> {
     let mut operands = operands.into_iter();
     let expr = operands.next();
     let filter = Filter {

@@ -167,10 +167,15 @@ pub(super) fn is_self(expression: &Expr<'_>) -> bool {
     matches!(expression, Expr::Var(name) if name.id == "self")
 }
 
-/// Whether an expression is a short text or a number.
+/// Whether an expression is a short text, or a number that is equal to no integer that only
+/// [`big_digits`](crate::python::numbers::big_digits) has.
 pub(super) fn is_plain(expression: &Expr<'_>) -> bool {
     match expression {
-        Expr::Const(node) => node.value.as_str().is_some_and(is_short) || node.value.is_number(),
+        Expr::Const(node) if node.value.is_number() => {
+            node.value.is_integer()
+                || f64::try_from(node.value.clone()).is_ok_and(|float| float.abs() < 1e38)
+        }
+        Expr::Const(node) => node.value.as_str().is_some_and(is_short),
         _ => false,
     }
 }

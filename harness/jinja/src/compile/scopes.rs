@@ -86,7 +86,7 @@ impl Scopes {
         if !self.is_recursive && work < Scopes::LITTLE {
             return None;
         }
-        let operands = vec![constant(self.deepest, span), constant(self.lookup, span)];
+        let operands = [constant(self.deepest, span), constant(self.lookup, span)];
         Some(evaluate(operation(Operator::Tick, operands, span), span))
     }
 }

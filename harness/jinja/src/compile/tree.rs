@@ -51,6 +51,7 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s
     let mut adapter = Adapter {
         writing,
         expressions: Expressions {
+            source: parsed.source,
             rarities: parsed.rarities,
             ..Expressions::default()
         },
@@ -68,9 +69,9 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s
 }
 
 /// Gives statements Python's semantics.
-struct Adapter {
+struct Adapter<'s> {
     writing: Writing,
-    expressions: Expressions,
+    expressions: Expressions<'s>,
     /// Whether a statement is within a loop or a macro.
     is_repeated: bool,
     /// Whether some loop is left from within a scope of it.
@@ -87,8 +88,8 @@ struct Adapter {
 /// spell it.
 const CAPTURED: &str = "captured text";
 
-impl Adapter {
-    fn statements<'s>(&mut self, statements: &[Stmt<'s>]) -> Result<Vec<Stmt<'s>>, Error> {
+impl<'s> Adapter<'s> {
+    fn statements(&mut self, statements: &[Stmt<'s>]) -> Result<Vec<Stmt<'s>>, Error> {
         let mut adapted = Vec::with_capacity(statements.len() + 1);
         for (at, statement) in statements.iter().enumerate() {
             self.statement(statement, &mut adapted)?;
@@ -112,7 +113,7 @@ impl Adapter {
     /// Statements in a scope of a loop.
     fn deeper<T>(
         &mut self,
-        adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
+        adapt: impl FnOnce(&mut Adapter<'s>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.depth += 1;
         let adapted = adapt(self);
@@ -123,7 +124,7 @@ impl Adapter {
     /// Adapts the statements of a separate function, or around a loop. They leave no loop.
     fn apart<T>(
         &mut self,
-        adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
+        adapt: impl FnOnce(&mut Adapter<'s>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let depth = std::mem::take(&mut self.depth);
         let adapted = adapt(self);
@@ -132,7 +133,7 @@ impl Adapter {
     }
 
     #[allow(clippy::too_many_lines)] // one arm for each statement of the language
-    fn statement<'s>(
+    fn statement(
         &mut self,
         statement: &Stmt<'s>,
         adapted: &mut Vec<Stmt<'s>>,
@@ -182,7 +183,7 @@ impl Adapter {
             }
             Stmt::SetBlock(node) if self.leaves_scopes && leave(&node.body) => {
                 self.captured_apart(&node.body, node.span(), adapted)?;
-                let written = |inner: &mut Adapter| match &node.filter {
+                let written = |inner: &mut Adapter<'s>| match &node.filter {
                     Some(filter) => inner.expressions.adapt_filter_of(filter, CAPTURED),
                     None => Ok(variable(CAPTURED, node.span())),
                 };
@@ -199,7 +200,7 @@ impl Adapter {
                 self.captured_apart(&node.body, node.span(), adapted)?;
                 let filtered =
                     self.hard(|inner| inner.expressions.adapt_filter_of(&node.filter, CAPTURED))?;
-                let written = operation(Operator::TextOnly, vec![filtered], node.span());
+                let written = operation(Operator::TextOnly, [filtered], node.span());
                 departures::unless_left(vec![emit(written, node.span())], node.span())
             }
             Stmt::SetBlock(node) => {
@@ -224,7 +225,7 @@ impl Adapter {
                 FilterBlock {
                     filter: operation(
                         Operator::TextOnly,
-                        vec![self.hard(|inner| inner.expressions.adapt(&node.filter))?],
+                        [self.hard(|inner| inner.expressions.adapt(&node.filter))?],
                         node.span(),
                     ),
                     body: self.captured(&node.body, node.span())?,
@@ -253,7 +254,7 @@ impl Adapter {
     }
 
     /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
-    fn scope<'s>(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Stmt<'s>, Error> {
+    fn scope(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Stmt<'s>, Error> {
         self.scopes.enter();
         let body = self.hard(|inner| inner.deeper(|inner| inner.statements(statements)))?;
         self.scopes.leave();
@@ -261,7 +262,7 @@ impl Adapter {
     }
 
     /// Captures a text that is written later, unless a loop is left before.
-    fn captured_apart<'s>(
+    fn captured_apart(
         &mut self,
         statements: &[Stmt<'s>],
         span: Span,
@@ -277,7 +278,7 @@ impl Adapter {
     }
 
     /// The switch for escaping: whether a value is true.
-    fn switch<'s>(&mut self, enabled: &Expr<'s>) -> Result<Expr<'s>, Error> {
+    fn switch(&mut self, enabled: &Expr<'s>) -> Result<Expr<'s>, Error> {
         let span = enabled.span();
         let choice = IfExpr {
             test_expr: self.hard(|inner| inner.expressions.adapt(enabled))?,
@@ -291,7 +292,7 @@ impl Adapter {
     /// condition, so an unknown filter fails at once.
     fn hard<T>(
         &mut self,
-        adapt: impl FnOnce(&mut Adapter) -> Result<T, Error>,
+        adapt: impl FnOnce(&mut Adapter<'s>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let was_soft = std::mem::replace(&mut self.expressions.is_soft, false);
         let adapted = adapt(self);
@@ -300,17 +301,13 @@ impl Adapter {
     }
 
     /// Statements whose text is captured, and not written.
-    fn captured<'s>(
-        &mut self,
-        statements: &[Stmt<'s>],
-        span: Span,
-    ) -> Result<Vec<Stmt<'s>>, Error> {
+    fn captured(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Vec<Stmt<'s>>, Error> {
         let scope = self.scope(statements, span)?;
         if self.writing == Writing::Plain {
             return Ok(vec![scope]);
         }
         let tell = |begins: bool| {
-            let operands = vec![constant(begins, span)];
+            let operands = [constant(begins, span)];
             evaluate(operation(Operator::Capture, operands, span), span)
         };
         Ok(vec![tell(true), scope, tell(false)])
@@ -318,7 +315,7 @@ impl Adapter {
 
     /// A tag that loads another template. There are no other templates, so most of these tags fail
     /// when they run.
-    fn other_template<'s>(&mut self, statement: &Stmt<'s>) -> Result<Stmt<'s>, Error> {
+    fn other_template(&mut self, statement: &Stmt<'s>) -> Result<Stmt<'s>, Error> {
         Ok(match statement {
             Stmt::Block(node) => Stmt::Block(Spanned::new(
                 Block {
@@ -343,17 +340,14 @@ impl Adapter {
     }
 
     /// A tag that evaluates the name of another template and then fails.
-    fn missing<'s>(&mut self, name: &Expr<'s>, span: Span) -> Result<Stmt<'s>, Error> {
+    fn missing(&mut self, name: &Expr<'s>, span: Span) -> Result<Stmt<'s>, Error> {
         let name = self.expressions.adapt(name)?;
-        Ok(emit(
-            operation(Operator::OtherTemplate, vec![name], span),
-            span,
-        ))
+        Ok(emit(operation(Operator::OtherTemplate, [name], span), span))
     }
 
     /// A target with a plain name in place of each attribute of a namespace. The attributes
     /// are collected, to be assigned afterwards.
-    fn without_attributes<'s, 't>(
+    fn without_attributes<'t>(
         &mut self,
         target: &'t Expr<'s>,
         attributes: &mut Vec<Attribute<'s, 't>>,
@@ -377,7 +371,7 @@ impl Adapter {
     }
 
     /// Assigns the attributes of a target, each from the name in its place.
-    fn set_attributes<'s>(
+    fn set_attributes(
         &mut self,
         attributes: Vec<Attribute<'s, '_>>,
         span: Span,
@@ -390,7 +384,7 @@ impl Adapter {
         Ok(())
     }
 
-    fn for_loop<'s>(
+    fn for_loop(
         &mut self,
         node: &Spanned<ForLoop<'s>>,
         adapted: &mut Vec<Stmt<'s>>,
@@ -403,8 +397,8 @@ impl Adapter {
             before.is_some() && !node.else_body.is_empty() && !node.recursive && leave(&node.body);
         let iter = self.expressions.adapt(&node.iter)?;
         let iter = match &node.target {
-            Expr::List(_) => operation(Operator::IteratePairs, vec![iter], node.iter.span()),
-            _ => operation(Operator::Iterate, vec![iter], node.iter.span()),
+            Expr::List(_) => operation(Operator::IteratePairs, [iter], node.iter.span()),
+            _ => operation(Operator::Iterate, [iter], node.iter.span()),
         };
         let target = self.target(&node.target)?;
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
@@ -465,11 +459,7 @@ impl Adapter {
     }
 
     /// The `else` of a loop, whose variables are its own.
-    fn otherwise<'s>(
-        &mut self,
-        statements: &[Stmt<'s>],
-        span: Span,
-    ) -> Result<Vec<Stmt<'s>>, Error> {
+    fn otherwise(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Vec<Stmt<'s>>, Error> {
         let is_text =
             |statement: &Stmt<'s>| matches!(statement, Stmt::EmitRaw(_) | Stmt::EmitExpr(_));
         // These statements can leave a loop around this one, so they are not a scope of that loop.
@@ -479,7 +469,7 @@ impl Adapter {
         Ok(vec![self.scope(statements, span)?])
     }
 
-    fn condition<'s>(&mut self, node: &Spanned<IfCond<'s>>) -> Result<Stmt<'s>, Error> {
+    fn condition(&mut self, node: &Spanned<IfCond<'s>>) -> Result<Stmt<'s>, Error> {
         let was_soft = std::mem::replace(&mut self.expressions.is_soft, true);
         let condition = IfCond {
             expr: self.expressions.adapt(&node.expr)?,
@@ -491,7 +481,7 @@ impl Adapter {
     }
 
     /// All values are evaluated before the first is assigned (Jinja2's `visit_With`).
-    fn with_block<'s>(&mut self, node: &Spanned<WithBlock<'s>>) -> Result<Stmt<'s>, Error> {
+    fn with_block(&mut self, node: &Spanned<WithBlock<'s>>) -> Result<Stmt<'s>, Error> {
         let mut targets = Vec::new();
         let mut values = Vec::new();
         for (target, value) in &node.assignments {
@@ -517,7 +507,7 @@ impl Adapter {
 
     /// The declaration of a macro, and an assignment that gives the macro Python's rules for
     /// its arguments.
-    fn macro_declaration<'s>(
+    fn macro_declaration(
         &mut self,
         node: &Spanned<Macro<'s>>,
         name: &'s str,
@@ -550,7 +540,7 @@ impl Adapter {
         for (argument, default) in node.args.iter().skip(without_default).zip(&node.defaults) {
             body.push(Stmt::IfCond(Spanned::new(
                 IfCond {
-                    expr: operation(Operator::IsMissing, vec![self.target(argument)?], span),
+                    expr: operation(Operator::IsMissing, [self.target(argument)?], span),
                     true_body: vec![Stmt::Set(Spanned::new(
                         Set {
                             target: self.target(argument)?,
@@ -584,7 +574,7 @@ impl Adapter {
         adapted.push(Stmt::Macro(Spanned::new(declaration, span)));
         let bound = operation(
             Operator::Bind,
-            vec![
+            [
                 variable(name, span),
                 constant(Value::from_object(signature), span),
             ],
@@ -601,7 +591,7 @@ impl Adapter {
     }
 
     /// A call block: a macro of its own, which is handed over as `caller`.
-    fn call_block<'s>(&mut self, node: &Spanned<CallBlock<'s>>) -> Result<Stmt<'s>, Error> {
+    fn call_block(&mut self, node: &Spanned<CallBlock<'s>>) -> Result<Stmt<'s>, Error> {
         let span = node.span();
         let mut body = Vec::new();
         self.macro_declaration(&node.macro_decl, CALL_BLOCK, &mut body)?;
@@ -614,15 +604,12 @@ impl Adapter {
             args,
         };
         let called = Expr::Call(Spanned::new(call, node.call.span()));
-        body.push(emit(
-            operation(Operator::TextOnly, vec![called], span),
-            span,
-        ));
+        body.push(emit(operation(Operator::TextOnly, [called], span), span));
         Ok(block(body, span))
     }
 
     /// A target of an assignment. Its names and attributes stay as they are.
-    fn target<'s>(&mut self, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
+    fn target(&mut self, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
         Ok(match target {
             Expr::Var(node) => variable(node.id, node.span()),
             Expr::List(node) => {
@@ -645,11 +632,11 @@ impl Adapter {
 
     /// A value that is assigned to a target. Where the target has several names, the value is
     /// unpacked, a text too.
-    fn assigned<'s>(&mut self, value: &Expr<'s>, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
+    fn assigned(&mut self, value: &Expr<'s>, target: &Expr<'s>) -> Result<Expr<'s>, Error> {
         let adapted = self.expressions.adapt(value)?;
         Ok(match (target, value) {
             (Expr::List(_), Expr::Tuple(_)) | (Expr::Var(_) | Expr::GetAttr(_), _) => adapted,
-            _ => operation(Operator::Iterate, vec![adapted], value.span()),
+            _ => operation(Operator::Iterate, [adapted], value.span()),
         })
     }
 }
@@ -672,7 +659,7 @@ const PLACES: [&str; 8] = [
 
 /// `namespace.name = value`, as a statement that writes nothing.
 fn set_attribute<'s>(namespace: Expr<'s>, name: &'s str, value: Expr<'s>, span: Span) -> Stmt<'s> {
-    let operands = vec![namespace, constant(name, span), value];
+    let operands = [namespace, constant(name, span), value];
     evaluate(operation(Operator::SetAttribute, operands, span), span)
 }
 

@@ -7,7 +7,7 @@ use crate::library::path::{Path, attribute_of};
 use crate::library::vocabulary;
 use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
-use crate::python::arguments::Arguments;
+use crate::python::arguments::{AllArguments, Arguments};
 use crate::python::attributes::{attribute, is_method};
 use crate::python::dictionaries::{self, entry};
 use crate::python::generator::Generator;
@@ -99,8 +99,8 @@ fn items(value: &Value) -> Result<Value, Error> {
 }
 
 /// `default(value, default_value='', boolean=False)`.
-fn default(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
-    let args = Arguments::of(["default_value", "boolean"], &args, &kwargs)?;
+fn default(value: &Value, args: AllArguments<'_>) -> Result<Value, Error> {
+    let args = Arguments::of_call(["default_value", "boolean"], args.0)?;
     if value.is_undefined() || (args.truth(1, false) && !value.is_true()) {
         Ok(args.get(0).cloned().unwrap_or_else(|| Value::from("")))
     } else {

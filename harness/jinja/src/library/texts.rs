@@ -8,11 +8,11 @@ use crate::library::truncation;
 use crate::library::vocabulary;
 use crate::library::wrapping;
 use crate::meter::produce;
-use crate::python::arguments::{Arguments, count_of, wrong_type};
+use crate::python::arguments::{AllArguments, Arguments, count_of, wrong_type};
 use crate::python::casing::capitalize;
 use crate::python::characters::{is_space, lines};
 use crate::python::comparisons::equal;
-use crate::python::json::{JsonStyle, dumps};
+use crate::python::json::{JsonStyle, dumped};
 use crate::python::markup::{escaped, like, without_tags};
 use crate::python::numbers::{Number, number, size};
 use crate::python::pretty::pretty;
@@ -223,16 +223,16 @@ fn file_size(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String,
 }
 
 /// `json.dumps(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
-fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+fn tojson(value: &Value, args: AllArguments<'_>) -> Result<Value, Error> {
     let names = ["ensure_ascii", "indent", "separators", "sort_keys"];
-    let args = Arguments::of(names, &args, &kwargs)?;
+    let args = Arguments::of_call(names, args.0)?;
     let mut style = JsonStyle::indented(None);
     style.ensure_ascii = args.truth(0, false);
     // A text is written without a look at what is only for lists and dictionaries.
     let is_text = value.as_str().is_some();
     if let Some(indent) = args.some(1).filter(|_| !is_text) {
         style.indent = Some(indention("indent", indent)?);
-        ",".clone_into(&mut style.item_separator);
+        style.item_separator = ",".into();
     }
     if let Some(separators) = args.some(2) {
         let pair: Vec<Value> = separators.try_iter()?.take(3).collect();
@@ -240,12 +240,12 @@ fn tojson(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Err
             return Err(wrong_type("separators"));
         };
         if is_text {
-            return dumps(value, &style).map(Value::from);
+            return dumped(value, &style);
         }
-        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let text = |value: &Value| value.as_str().map(|text| text.to_owned().into());
         style.item_separator = text(item).ok_or_else(|| wrong_type("separators"))?;
         style.key_separator = text(key).ok_or_else(|| wrong_type("separators"))?;
     }
     style.sort_keys = args.truth(3, false);
-    dumps(value, &style).map(Value::from)
+    dumped(value, &style)
 }

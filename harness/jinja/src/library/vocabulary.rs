@@ -1,10 +1,11 @@
 //! The names of the filters and tests that a template may use, and their costs.
 
 use minijinja::functions::Function;
-use minijinja::value::{ArgType, FunctionArgs, FunctionResult, Value};
+use minijinja::value::{FunctionArgs, FunctionResult, Value};
 use minijinja::{Environment, Error, State};
 
 use crate::meter::{Cost, LETTER};
+use crate::python::arguments::AllArguments;
 
 /// Jinja2 3.1.6, `filters.py` (`FILTERS`), and transformers' `tojson`.
 const FILTERS: [(&str, Cost); 54] = [
@@ -195,34 +196,5 @@ fn counted(
     move |state, args| {
         cost.charge(args.0)?;
         function.call(state, args.0)
-    }
-}
-
-/// All arguments of a call, as they are.
-struct AllArguments<'a>(&'a [Value]);
-
-impl<'a> ArgType<'a> for AllArguments<'_> {
-    type Output = AllArguments<'a>;
-
-    fn from_value(value: Option<&'a Value>) -> Result<AllArguments<'a>, Error> {
-        Ok(AllArguments(value.map_or(&[], std::slice::from_ref)))
-    }
-
-    fn from_state_and_values(
-        _: Option<&'a State<'_, '_>>,
-        values: &'a [Value],
-        offset: usize,
-    ) -> Result<(AllArguments<'a>, usize), Error> {
-        let rest = values.get(offset..).unwrap_or_default();
-        Ok((AllArguments(rest), rest.len()))
-    }
-
-    fn from_state_and_values_mut(
-        _: Option<&State<'_, '_>>,
-        values: &'a [Value],
-        offset: usize,
-    ) -> Result<(AllArguments<'a>, usize), Error> {
-        let rest = values.get(offset..).unwrap_or_default();
-        Ok((AllArguments(rest), rest.len()))
     }
 }

@@ -1,10 +1,39 @@
 //! The arguments of a call, bound to names as Python binds them.
 
-use minijinja::value::{Kwargs, Value};
-use minijinja::{Error, ErrorKind};
+use minijinja::value::{ArgType, Kwargs, Rest, Value, from_args};
+use minijinja::{Error, ErrorKind, State};
 
 use crate::python::numbers::{Number, clamped, number};
 use crate::refusal::invalid;
+
+/// All arguments of a call, as they are.
+pub(crate) struct AllArguments<'a>(pub(crate) &'a [Value]);
+
+impl<'a> ArgType<'a> for AllArguments<'_> {
+    type Output = AllArguments<'a>;
+
+    fn from_value(value: Option<&'a Value>) -> Result<AllArguments<'a>, Error> {
+        Ok(AllArguments(value.map_or(&[], std::slice::from_ref)))
+    }
+
+    fn from_state_and_values(
+        _: Option<&'a State<'_, '_>>,
+        values: &'a [Value],
+        offset: usize,
+    ) -> Result<(AllArguments<'a>, usize), Error> {
+        let rest = values.get(offset..).unwrap_or_default();
+        Ok((AllArguments(rest), rest.len()))
+    }
+
+    fn from_state_and_values_mut(
+        _: Option<&State<'_, '_>>,
+        values: &'a [Value],
+        offset: usize,
+    ) -> Result<(AllArguments<'a>, usize), Error> {
+        let rest = values.get(offset..).unwrap_or_default();
+        Ok((AllArguments(rest), rest.len()))
+    }
+}
 
 /// The values that a call gave, each under the name of an argument.
 pub(crate) struct Arguments<const N: usize> {
@@ -13,6 +42,22 @@ pub(crate) struct Arguments<const N: usize> {
 }
 
 impl<const N: usize> Arguments<N> {
+    /// Binds all values that a call gave. Most calls give none by name.
+    pub(crate) fn of_call(names: [&'static str; N], all: &[Value]) -> Result<Arguments<N>, Error> {
+        if all.last().is_some_and(Value::is_kwargs) {
+            let (positional, kwargs): (Rest<Value>, Kwargs) = from_args(all)?;
+            return Arguments::of(names, &positional, &kwargs);
+        }
+        if all.len() > N {
+            return Err(Error::from(ErrorKind::TooManyArguments));
+        }
+        let mut given = [const { None }; N];
+        for (place, value) in given.iter_mut().zip(all) {
+            *place = Some(value.clone());
+        }
+        Ok(Arguments { names, given })
+    }
+
     /// Binds the values that were given by position and by name.
     pub(crate) fn of(
         names: [&'static str; N],

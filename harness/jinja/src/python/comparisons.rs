@@ -10,7 +10,7 @@ use crate::python::dictionaries::{entry, hashed, pairs, view_parts};
 use crate::python::generator::Generator;
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, unsupported};
-use crate::python::numbers::number;
+use crate::python::numbers::{AnyNumber, big_digits, number};
 use crate::refusal::invalid;
 
 /// `a == b`. Values of different types are not equal, unless they are numbers.
@@ -22,6 +22,9 @@ pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     }
     if let (Some(a), Some(b)) = (number(a), number(b)) {
         return a.compare(b) == Some(Ordering::Equal);
+    }
+    if let Some(order) = large(a, b) {
+        return order.is_ok_and(|order| order == Some(Ordering::Equal));
     }
     if a.kind() != b.kind() {
         return false;
@@ -55,6 +58,18 @@ pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// How two numbers compare, if one is an integer that no machine type holds, or the error of a limit
+/// that ran out.
+fn large(a: &Value, b: &Value) -> Option<Result<Option<Ordering>, Error>> {
+    let digits = |value: &Value| big_digits(value).map_or(0, str::len);
+    let len = digits(a) + digits(b);
+    if len == 0 {
+        return None;
+    }
+    let (a, b) = (AnyNumber::of(a)?, AnyNumber::of(b)?);
+    Some(work(ITEM + len).map(|()| a.compare(&b)))
+}
+
 /// Whether two values are [`equal`], or the error if a limit ran out meanwhile.
 pub(crate) fn equal_or_failed(a: &Value, b: &Value) -> Result<bool, Error> {
     let is_equal = equal(a, b);
@@ -62,12 +77,22 @@ pub(crate) fn equal_or_failed(a: &Value, b: &Value) -> Result<bool, Error> {
     Ok(is_equal)
 }
 
+/// Whether two texts are equal, or the error if a limit ran out meanwhile.
+fn texts_equal(a: &str, b: &str) -> Result<bool, Error> {
+    let is_alike = a.len() == b.len();
+    work(1 + if is_alike { a.len() } else { 0 })?;
+    Ok(is_alike && a == b)
+}
+
 /// Whether two items of lists are equal. An object is equal to itself, without a look into it
 /// (`PyObject_RichCompareBool`).
 pub(crate) fn is_item(a: &Value, b: &Value) -> Result<bool, Error> {
     work(ITEM)?;
-    if a.as_str().is_some() {
-        return equal_or_failed(a, b);
+    if let Some(a) = a.as_str() {
+        return match b.as_str() {
+            Some(b) => texts_equal(a, b),
+            None => work(1).map(|()| false),
+        };
     }
     let is_same = a.as_object().is_some() && b.as_object().is_some() && tests::is_sameas(a, b);
     if is_same {
@@ -84,6 +109,19 @@ fn has_item(mut items: impl Iterator<Item = Value>, wanted: &Value) -> Result<bo
                 .map_or_else(|error| Some(Err(error)), |is| is.then_some(Ok(true)))
         })
         .unwrap_or(Ok(false))
+}
+
+/// Whether a value is an item of a list or another sequence.
+fn is_among(items: &Value, wanted: &Value) -> Result<bool, Error> {
+    let Some(list) = items.downcast_object_ref::<Vec<Value>>() else {
+        return has_item(items.try_iter()?, wanted);
+    };
+    for item in list {
+        if is_item(item, wanted)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether two views are equal: those of keys and items are sets, those of values are only
@@ -128,7 +166,7 @@ pub(crate) fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
             let items = iterate(container.clone())?;
             has_item(items.try_iter()?, item)
         }
-        ValueKind::Seq | ValueKind::Iterable => has_item(container.try_iter()?, item),
+        ValueKind::Seq | ValueKind::Iterable => is_among(container, item),
         kind => Err(invalid(format!(
             "{} in {kind} is not supported",
             item.kind()
@@ -159,6 +197,9 @@ pub(crate) fn compare(operator: &str, a: &Value, b: &Value) -> Result<Option<Ord
     if let (Some(a), Some(b)) = (number(a), number(b)) {
         work(ITEM / 4)?;
         return Ok(a.compare(b));
+    }
+    if let Some(order) = large(a, b) {
+        return order;
     }
     let is_ordered = (is_tuple(a) && is_tuple(b)) || (is_list(a) && is_list(b));
     if !is_ordered {

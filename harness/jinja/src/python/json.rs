@@ -1,5 +1,7 @@
 //! JSON, as Python's `json` module reads and writes it.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
@@ -59,9 +61,9 @@ pub(crate) struct JsonStyle {
     /// The text that indents a level. Without it everything is on one line.
     pub(crate) indent: Option<String>,
     /// The text between items.
-    pub(crate) item_separator: String,
+    pub(crate) item_separator: Cow<'static, str>,
     /// The text between a key and its value.
-    pub(crate) key_separator: String,
+    pub(crate) key_separator: Cow<'static, str>,
     /// Whether keys are sorted.
     pub(crate) sort_keys: bool,
 }
@@ -71,8 +73,8 @@ impl JsonStyle {
     pub(crate) fn indented(indent: Option<usize>) -> JsonStyle {
         JsonStyle {
             ensure_ascii: false,
-            item_separator: if indent.is_some() { "," } else { ", " }.to_owned(),
-            key_separator: ": ".to_owned(),
+            item_separator: if indent.is_some() { "," } else { ", " }.into(),
+            key_separator: ": ".into(),
             indent: indent.map(|width| " ".repeat(width)),
             sort_keys: false,
         }
@@ -89,6 +91,28 @@ pub(crate) fn dumps(value: &Value, style: &JsonStyle) -> Result<String, Error> {
     };
     writer.value(value)?;
     Ok(out)
+}
+
+/// `json.dumps(value, **style)`, as a value.
+pub(crate) fn dumped(value: &Value, style: &JsonStyle) -> Result<Value, Error> {
+    thread_local! {
+        /// A buffer for short texts, since minijinja copies each into a new text.
+        static WRITTEN: Cell<String> = const { Cell::new(String::new()) };
+    }
+    const SHORT: usize = 1 << 16;
+    let mut out = WRITTEN.take();
+    out.clear();
+    let mut writer = JsonWriter {
+        style,
+        out: &mut out,
+        level: 0,
+    };
+    writer.value(value)?;
+    let text = Value::from(out.as_str());
+    if out.capacity() <= SHORT {
+        WRITTEN.set(out);
+    }
+    Ok(text)
 }
 
 /// Writes values as JSON.

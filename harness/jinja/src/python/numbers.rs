@@ -331,7 +331,7 @@ pub(crate) fn parse_integer(digits: &str) -> Option<Value> {
     }
 }
 
-/// An integer beyond all machine types. It can only be written; templates need no more.
+/// An integer beyond all machine types. It can be written and compared; templates need no more.
 struct BigInteger(String);
 
 /// The value of an integer that no machine type holds, given its digits.
@@ -343,6 +343,57 @@ pub(super) fn big_integer(digits: &str) -> Value {
 pub(crate) fn big_digits(value: &Value) -> Option<&str> {
     let big: &BigInteger = value.downcast_object_ref()?;
     Some(&big.0)
+}
+
+/// A number of any size.
+pub(super) enum AnyNumber<'v> {
+    Usual(Number),
+    /// The digits of an integer that no machine type holds.
+    Large(&'v str),
+}
+
+impl AnyNumber<'_> {
+    /// The number that a value is, if it is one.
+    pub(super) fn of(value: &Value) -> Option<AnyNumber<'_>> {
+        let large = big_digits(value).map(AnyNumber::Large);
+        large.or_else(|| number(value).map(AnyNumber::Usual))
+    }
+
+    /// How two numbers compare, exactly; a NaN compares with nothing.
+    pub(super) fn compare(&self, other: &AnyNumber<'_>) -> Option<Ordering> {
+        match (self, other) {
+            (AnyNumber::Usual(a), AnyNumber::Usual(b)) => a.compare(*b),
+            (AnyNumber::Large(a), AnyNumber::Large(b)) => Some(compare_digits(a, b)),
+            (AnyNumber::Large(a), AnyNumber::Usual(b)) => compare_with_large(a, *b),
+            (AnyNumber::Usual(a), AnyNumber::Large(b)) => {
+                compare_with_large(b, *a).map(Ordering::reverse)
+            }
+        }
+    }
+}
+
+/// How an integer that no machine type holds compares with a number.
+fn compare_with_large(digits: &str, other: Number) -> Option<Ordering> {
+    match other {
+        Number::Float(float) if float.is_nan() => None,
+        // A float of this size is a whole number, and Rust writes all of its digits.
+        Number::Float(float) if float.is_finite() && float.abs() >= 1e38 => {
+            Some(compare_digits(digits, &format!("{float:.0}")))
+        }
+        Number::Float(float) if float.is_infinite() => 0.0_f64.partial_cmp(&float),
+        _ if digits.starts_with('-') => Some(Ordering::Less),
+        _ => Some(Ordering::Greater),
+    }
+}
+
+/// How two integers compare, given their digits without zeros before them.
+fn compare_digits(a: &str, b: &str) -> Ordering {
+    match (a.strip_prefix('-'), b.strip_prefix('-')) {
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (Some(a), Some(b)) => compare_digits(b, a),
+        (None, None) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+    }
 }
 
 impl fmt::Debug for BigInteger {
@@ -364,6 +415,42 @@ impl Object for BigInteger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_integers_compare() {
+        let power = |exponent: usize| format!("1{}", "0".repeat(exponent));
+        let big = |digits: &str| big_integer(digits);
+        let (large, larger) = (big(&power(40)), big(&power(41)));
+        let negative = big(&format!("-{}", power(40)));
+        // 2.0 ** 200, and the integers beside it.
+        let exact = Value::from(2.0_f64.powi(200));
+        let whole = format!("{:.0}", 2.0_f64.powi(200));
+        let below = format!("{}5", whole.strip_suffix('6').unwrap());
+        for (a, b, order) in [
+            (&large, &larger, Some(Ordering::Less)),
+            (&large, &large, Some(Ordering::Equal)),
+            (&negative, &large, Some(Ordering::Less)),
+            (&negative, &Value::from(0), Some(Ordering::Less)),
+            (&large, &Value::from(i128::MAX), Some(Ordering::Greater)),
+            (&large, &Value::from(true), Some(Ordering::Greater)),
+            (&large, &Value::from(0.5), Some(Ordering::Greater)),
+            (&big(&whole), &exact, Some(Ordering::Equal)),
+            (&big(&below), &exact, Some(Ordering::Less)),
+            (&large, &Value::from(f64::INFINITY), Some(Ordering::Less)),
+            (
+                &large,
+                &Value::from(f64::NEG_INFINITY),
+                Some(Ordering::Greater),
+            ),
+            (&large, &Value::from(f64::NAN), None),
+        ] {
+            let of = |value| AnyNumber::of(value).unwrap();
+            assert_eq!(of(a).compare(&of(b)), order, "{a} {b}");
+            let reversed = order.map(Ordering::reverse);
+            assert_eq!(of(b).compare(&of(a)), reversed, "{b} {a}");
+        }
+        assert!(AnyNumber::of(&Value::from("1")).is_none());
+    }
 
     // The expected values are what CPython 3.11 prints.
     #[test]

@@ -1,5 +1,7 @@
 //! The escapes in the strings of a template.
 
+use std::borrow::Cow;
+
 use crate::python::text::write_escape;
 
 /// The text of a string, given what stands between its quotes.
@@ -7,7 +9,10 @@ use crate::python::text::write_escape;
 /// Jinja2 (`lexer.py`, `Lexer.wrap`) first escapes every character beyond ASCII. Then CPython's
 /// codec `unicode-escape` reads the string. So a backslash before `é` comes before `\xe9`, and
 /// gives a backslash and `xe9`.
-pub(super) fn unescaped(string: &str) -> Result<String, &'static str> {
+pub(super) fn unescaped(string: &str) -> Result<Cow<'_, str>, &'static str> {
+    if !string.contains('\\') {
+        return Ok(string.into());
+    }
     let mut out = String::with_capacity(string.len());
     let mut rest = string;
     while let Some(at) = rest.find('\\') {
@@ -54,7 +59,7 @@ pub(super) fn unescaped(string: &str) -> Result<String, &'static str> {
         }
     }
     out.push_str(rest);
-    Ok(out)
+    Ok(out.into())
 }
 
 /// Reads a character's code from so many digits, appends the character, and returns the rest. Half

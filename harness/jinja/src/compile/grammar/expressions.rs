@@ -548,9 +548,11 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
 /// A string, or several that follow each other and are one.
 fn text<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let span = stream.span();
-    let mut text = String::new();
+    let Token::String(mut text) = stream.take()? else {
+        return Err(stream.expected("string"));
+    };
     while let Token::String(part) = stream.current() {
-        text.push_str(part);
+        text.to_mut().push_str(part);
         stream.take()?;
     }
     Ok(constant(Value::from(text), span))
@@ -577,38 +579,32 @@ pub(super) fn tuple_or_expression<'s>(
     tuples: Tuples,
 ) -> Result<Expr<'s>, Error> {
     let span = stream.span();
-    let mut items = Vec::new();
-    let mut is_tuple = false;
-    loop {
-        if !items.is_empty() {
-            stream.expect_sign(",")?;
-        }
-        let is_end = matches!(
+    let is_end = |stream: &Stream<'s>| {
+        matches!(
             stream.current(),
             Token::PrintEnd | Token::BlockEnd | Token::Sign(")")
-        );
-        if is_end {
-            break;
+        )
+    };
+    let item = |stream: &mut Stream<'s>| match tuples {
+        Tuples::Plain | Tuples::InBrackets => expression(stream),
+        Tuples::WithoutCondition => without_condition(stream),
+        Tuples::Target => target(stream, false),
+        Tuples::NamespaceTarget => target(stream, true),
+    };
+    if is_end(stream) {
+        if tuples == Tuples::InBrackets {
+            return Ok(tuple(Vec::new(), stream.until_here(span)));
         }
-        items.push(match tuples {
-            Tuples::Plain | Tuples::InBrackets => expression(stream)?,
-            Tuples::WithoutCondition => without_condition(stream)?,
-            Tuples::Target => target(stream, false)?,
-            Tuples::NamespaceTarget => target(stream, true)?,
-        });
-        if !stream.is_sign(",") {
-            break;
-        }
-        is_tuple = true;
+        let found = stream.current().description();
+        return Err(stream.error(format!("Expected an expression, got '{found}'")));
     }
-    if !is_tuple {
-        if let Some(only) = items.pop() {
-            return Ok(only);
-        }
-        if tuples != Tuples::InBrackets {
-            let found = stream.current().description();
-            return Err(stream.error(format!("Expected an expression, got '{found}'")));
-        }
+    let first = item(stream)?;
+    if !stream.is_sign(",") {
+        return Ok(first);
+    }
+    let mut items = vec![first];
+    while stream.skip_sign(",")? && !is_end(stream) {
+        items.push(item(stream)?);
     }
     Ok(tuple(items, stream.until_here(span)))
 }

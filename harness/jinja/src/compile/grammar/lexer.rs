@@ -33,8 +33,6 @@ pub(super) struct Lexer<'s> {
     place: TokenPlace,
     /// The closing brackets that are missing. A tag may end only if there are none.
     brackets: Vec<&'static str>,
-    /// Whether what was read last ended with a line break, or nothing was read.
-    starts_line: bool,
     /// The line of the byte that was read last, and that byte.
     line: usize,
     counted: usize,
@@ -71,7 +69,6 @@ impl<'s> Lexer<'s> {
             at: 0,
             place: TokenPlace::Outside,
             brackets: Vec::new(),
-            starts_line: true,
             line: 1,
             counted: 0,
             waiting: None,
@@ -98,30 +95,41 @@ impl<'s> Lexer<'s> {
     fn take(&mut self, len: usize) -> Span {
         let start = self.at;
         self.at += len;
-        self.starts_line = self.source[..self.at].ends_with('\n');
         self.span(start, self.at)
+    }
+
+    /// Goes on within a tag by so many bytes that have no line break, and gives the place of what
+    /// was read. All lines before it are counted.
+    fn take_within_line(&mut self, len: usize) -> Span {
+        let start = self.at;
+        self.at += len;
+        self.counted = self.at;
+        place((self.line, start), (self.line, self.at))
+    }
+
+    /// Whether what was read last ended with a line break, or nothing was read.
+    fn starts_line(&self) -> bool {
+        let before = self.at.checked_sub(1);
+        before.is_none_or(|before| self.source.as_bytes().get(before) == Some(&b'\n'))
     }
 
     fn span(&mut self, start: usize, end: usize) -> Span {
         let start_line = self.line_of(start);
         let end_line = self.line_of(end);
-        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let number = |line: usize| u16::try_from(line).unwrap_or(u16::MAX);
-        Span {
-            start_line: number(start_line),
-            start_offset: offset(start),
-            end_line: number(end_line),
-            end_offset: offset(end),
-            ..Span::default()
-        }
+        place((start_line, start), (end_line, end))
     }
 
     /// The line of a byte, which is not before one that was asked for already.
     fn line_of(&mut self, at: usize) -> usize {
-        let between = self.source.as_bytes().get(self.counted..at);
-        let breaks = between.map_or(0, |text| text.split(|byte| *byte == b'\n').count() - 1);
-        self.counted = self.counted.max(at);
-        self.line += breaks;
+        if self.counted < at
+            && let Some(between) = self.source.as_bytes().get(self.counted..at)
+        {
+            self.line += between
+                .iter()
+                .map(|byte| usize::from(*byte == b'\n'))
+                .sum::<usize>();
+            self.counted = at;
+        }
         self.line
     }
 
@@ -134,7 +142,7 @@ impl<'s> Lexer<'s> {
     fn outside(&mut self) -> Result<(Token<'s>, Span), Error> {
         while self.at < self.source.len() {
             let start = self.at;
-            let starts_line = self.starts_line;
+            let starts_line = self.starts_line();
             let Some((len, mark)) = find_mark(self.rest()) else {
                 let rest = self.rest();
                 let span = self.take(rest.len());
@@ -215,7 +223,7 @@ impl<'s> Lexer<'s> {
         let Some((at, before, len)) = found else {
             return Err(self.error("Missing end of raw directive"));
         };
-        let text = before.applied_to(&rest[..at], self.starts_line);
+        let text = before.applied_to(&rest[..at], self.starts_line());
         let span = self.span(self.at, self.at + text.len());
         self.take(at + len);
         Ok((!text.is_empty()).then_some((Token::Text(text), span)))
@@ -224,7 +232,9 @@ impl<'s> Lexer<'s> {
     /// The next token within a tag.
     fn within(&mut self) -> Result<(Token<'s>, Span), Error> {
         loop {
-            if self.brackets.is_empty()
+            let may_end = matches!(self.rest().as_bytes(), [b'-' | b'+' | b'}' | b'%', ..]);
+            if may_end
+                && self.brackets.is_empty()
                 && let Some((token, len)) = self.end_of_tag()
             {
                 self.place = TokenPlace::Outside;
@@ -232,10 +242,14 @@ impl<'s> Lexer<'s> {
             }
             match white_space(self.rest()) {
                 0 => break,
+                1 if self.rest().starts_with(' ') => self.take_within_line(1),
                 len => self.take(len),
             };
         }
         let rest = self.rest();
+        if let Some(len) = ascii_name(rest) {
+            return Ok((Token::Name(&rest[..len]), self.take_within_line(len)));
+        }
         let Some(first) = rest.chars().next() else {
             return Ok((Token::End, self.span(self.at, self.at)));
         };
@@ -254,12 +268,12 @@ impl<'s> Lexer<'s> {
             let text = unescaped(&rest[1..end]).map_err(|message| self.error(message))?;
             return Ok((Token::String(text), self.take(end + 1)));
         }
-        let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) else {
+        let Some(sign) = sign_at(rest) else {
             let message = format!("unexpected char '{first}' at {}", self.at);
             return Err(self.error(message));
         };
         self.balance(sign)?;
-        Ok((Token::Sign(sign), self.take(sign.len())))
+        Ok((Token::Sign(sign), self.take_within_line(sign.len())))
     }
 
     /// The end of the tag, if it stands here, with the white space that it takes away.
@@ -312,6 +326,19 @@ impl<'s> Lexer<'s> {
     }
 }
 
+/// The place between two bytes, given each with its line.
+fn place((start_line, start): (usize, usize), (end_line, end): (usize, usize)) -> Span {
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let number = |line: usize| u16::try_from(line).unwrap_or(u16::MAX);
+    Span {
+        start_line: number(start_line),
+        start_offset: offset(start),
+        end_line: number(end_line),
+        end_offset: offset(end),
+        ..Span::default()
+    }
+}
+
 impl Before {
     /// The text before a tag, without the white space that the tag takes away.
     fn applied_to(self, text: &str, starts_line: bool) -> &str {
@@ -330,11 +357,49 @@ impl Before {
     }
 }
 
-/// The operators, brackets and marks, the longer ones first.
-const SIGNS: [&str; 26] = [
-    "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}",
-    ">", "<", "=", ".", ":", "|", ",", ";",
-];
+/// The operator, the bracket or the mark at the beginning of a text.
+fn sign_at(text: &str) -> Option<&'static str> {
+    Some(match text.as_bytes() {
+        [b'/', b'/', ..] => "//",
+        [b'*', b'*', ..] => "**",
+        [b'=', b'=', ..] => "==",
+        [b'!', b'=', ..] => "!=",
+        [b'>', b'=', ..] => ">=",
+        [b'<', b'=', ..] => "<=",
+        [b'+', ..] => "+",
+        [b'-', ..] => "-",
+        [b'/', ..] => "/",
+        [b'*', ..] => "*",
+        [b'%', ..] => "%",
+        [b'~', ..] => "~",
+        [b'[', ..] => "[",
+        [b']', ..] => "]",
+        [b'(', ..] => "(",
+        [b')', ..] => ")",
+        [b'{', ..] => "{",
+        [b'}', ..] => "}",
+        [b'>', ..] => ">",
+        [b'<', ..] => "<",
+        [b'=', ..] => "=",
+        [b'.', ..] => ".",
+        [b':', ..] => ":",
+        [b'|', ..] => "|",
+        [b',', ..] => ",",
+        [b';', ..] => ";",
+        _ => return None,
+    })
+}
+
+/// The length of the name at the beginning of a text, if it consists of ASCII.
+fn ascii_name(text: &str) -> Option<usize> {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let bytes = text.as_bytes();
+    if bytes.first()?.is_ascii_digit() {
+        return None;
+    }
+    let len = bytes.iter().take_while(|byte| is_of_name(byte)).count();
+    (len > 0 && bytes.get(len).is_none_or(u8::is_ascii)).then_some(len)
+}
 
 /// Where the first tag or comment begins, and its second character.
 fn find_mark(text: &str) -> Option<(usize, char)> {
@@ -362,7 +427,16 @@ fn sign_after(text: &str) -> (Before, usize) {
 
 /// The length of the white space at the beginning of a text.
 fn white_space(text: &str) -> usize {
-    text.len() - text.trim_start_matches(is_space).len()
+    let usual = text
+        .bytes()
+        .take_while(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
+        .count();
+    match text.as_bytes().get(usual) {
+        Some(byte) if !byte.is_ascii_graphic() => {
+            text.len() - text.trim_start_matches(is_space).len()
+        }
+        _ => usual,
+    }
 }
 
 /// The length of the end of a block's tag, with the white space that it takes away.
@@ -403,10 +477,11 @@ fn end_of_string(text: &str, quote: char) -> Option<usize> {
     if quote != '\'' && quote != '"' {
         return None;
     }
+    // Neither mark is a part of another character in UTF-8.
     let mut is_escaped = false;
-    text.char_indices().skip(1).find_map(|(at, c)| {
-        let is_end = !is_escaped && c == quote;
-        is_escaped = !is_escaped && c == '\\';
+    text.bytes().enumerate().skip(1).find_map(|(at, byte)| {
+        let is_end = !is_escaped && char::from(byte) == quote;
+        is_escaped = !is_escaped && byte == b'\\';
         is_end.then_some(at)
     })
 }

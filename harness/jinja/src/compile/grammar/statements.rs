@@ -22,6 +22,8 @@ use crate::library::functions::GENERATION;
 
 /// The syntax tree of a template, and other results of parsing.
 pub(crate) struct Parsed<'s> {
+    /// The text of the template.
+    pub(crate) source: &'s str,
     /// The syntax tree.
     pub(crate) template: Stmt<'s>,
     /// The work of looking for a name among the variables of a scope.
@@ -56,6 +58,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
     let children = parser.statements_until(&[])?;
     let span = parser.stream.until_here(span);
     Ok(Parsed {
+        source,
         template: Stmt::Template(Spanned::new(Template { children }, span)),
         lookup: parser.stream.lookup(),
         rarities: Rarities {

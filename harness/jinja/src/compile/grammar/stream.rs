@@ -115,16 +115,19 @@ impl<'s> Stream<'s> {
     }
 
     /// Whether a sign is next.
+    #[inline]
     pub(super) fn is_sign(&self, sign: &str) -> bool {
         matches!(self.current(), Token::Sign(current) if *current == sign)
     }
 
     /// Whether a name is next.
+    #[inline]
     pub(super) fn is_name(&self, name: &str) -> bool {
         matches!(self.current(), Token::Name(current) if *current == name)
     }
 
     /// Takes a sign, if it is next.
+    #[inline]
     pub(super) fn skip_sign(&mut self, sign: &str) -> Result<bool, Error> {
         let is_next = self.is_sign(sign);
         if is_next {
@@ -134,6 +137,7 @@ impl<'s> Stream<'s> {
     }
 
     /// Takes a name, if it is next.
+    #[inline]
     pub(super) fn skip_name(&mut self, name: &str) -> Result<bool, Error> {
         let is_next = self.is_name(name);
         if is_next {

@@ -1,5 +1,7 @@
 //! The tokens of a template.
 
+use std::borrow::Cow;
+
 use minijinja::Value;
 
 use crate::compile::size::Piece;
@@ -20,7 +22,7 @@ pub(super) enum Token<'s> {
     /// A name, a keyword too.
     Name(&'s str),
     /// A string, with its escapes replaced.
-    String(String),
+    String(Cow<'s, str>),
     /// An integer.
     Integer(Value),
     /// A number with a point or an exponent.
