@@ -41,6 +41,8 @@ pub(crate) struct Progress {
     dead: usize,
     /// No needed text begins before this place.
     clear: usize,
+    /// A greedy run at the start of the pattern: where it began, and how far it went.
+    run: Option<Span>,
     /// The last search: the length of the text, whether it was for partial matches, and the result.
     last: Option<(usize, bool, Found)>,
 }
@@ -266,6 +268,9 @@ impl Scan<'_, '_> {
                 at += 1;
                 continue;
             }
+            if partial && self.runs_to_end(at, progress, budget)? {
+                return Ok(Found::Partial(at));
+            }
             match matcher.attempt(at, budget)? {
                 Attempt::Match { end, captures } => {
                     return Ok(Found::Match(Match {
@@ -303,6 +308,34 @@ impl Scan<'_, '_> {
                 progress.dead = progress.dead.max(at.min(text.len()));
             }
         }
+    }
+
+    /// Whether the pattern begins with a greedy run that takes all of the text from a place on. White
+    /// space that has to wait is not counted again when there is more of it.
+    fn runs_to_end(
+        &self,
+        at: usize,
+        progress: &mut Progress,
+        budget: &mut Budget,
+    ) -> Result<bool, ParseError> {
+        let program = &self.pattern.program;
+        let Step::Run {
+            lazy: false,
+            one,
+            most: usize::MAX,
+            ..
+        } = &program.steps[program.start]
+        else {
+            return Ok(false);
+        };
+        let known = match progress.run {
+            Some((start, end)) if start == at => end,
+            _ => at,
+        };
+        let length = run_length(one, &self.text[known..], usize::MAX);
+        budget.spend_on_scan(length)?;
+        progress.run = Some((at, known + length));
+        Ok(known + length == self.text.len())
     }
 
     /// Whether a match can only be at the start of the text.

@@ -94,6 +94,14 @@ pub(crate) enum Reference {
 
 impl Class {
     fn has(self, code: u32) -> bool {
+        // Nearly all characters are in ASCII, where the tables say the same.
+        if let Some(character) = u8::try_from(code).ok().filter(u8::is_ascii) {
+            return match self {
+                Class::Word => character.is_ascii_alphanumeric() || character == b'_',
+                Class::Space => matches!(character, b' ' | 9..=13),
+                Class::Digit => character.is_ascii_digit(),
+            };
+        }
         let table = match self {
             Class::Word => WORD,
             Class::Space => SPACE,
@@ -243,6 +251,24 @@ impl Tree {
             | Tree::Look { body, .. }
             | Tree::Repeat { body, .. } => body.visit(act),
             Tree::One(_) | Tree::Text(_) | Tree::Assertion(_) | Tree::Reference(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_those_of_the_tables_in_ascii_too() {
+        for code in 0..0x80 {
+            for (class, table) in [
+                (Class::Word, WORD),
+                (Class::Space, SPACE),
+                (Class::Digit, DIGIT),
+            ] {
+                assert_eq!(class.has(code), is_in(code, table), "{code} in {class:?}");
+            }
         }
     }
 }
