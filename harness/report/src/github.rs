@@ -1,5 +1,6 @@
 //! Report cards and runs as annotations, which GitHub shows beside the lines of a change.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -103,11 +104,11 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<
     for held in &report.conclusion.cards {
         let path = property(&plain_path(&held.path));
         let mut message = format!("{}: ", held.template);
-        message += &if held.forbidden.is_empty() {
-            format!("the {} is not as accepted", held.kind.name())
+        if held.forbidden.is_empty() {
+            let _ = write!(message, "the {} is not as accepted", held.kind.name());
         } else {
-            "the template breaks contracts, and nothing gives the reason".to_owned()
-        };
+            message.push_str("the template breaks contracts, and nothing gives the reason");
+        }
         for found in &held.forbidden {
             message = format!("{message}\n{}: {}", found.contract.id, found.what);
         }

@@ -9,6 +9,7 @@ use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::file::{is_there, read_text, write_below};
 use rolecall::held_text::HeldText;
+use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::readings::SuiteReadings;
@@ -87,12 +88,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     };
     let groups = std::mem::take(&mut choice.groups).sorted();
     difference::write(out, &groups, extent)?;
-    let rule = cards::rule_of_accepting(&layout);
-    let held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?;
-    let mut held = held.sound()?;
-    let readings = readings::held(&layout, &suite, &pairs, &engines, jobs)?;
-    report_problems(&readings.problems)?;
-    held.extend(confirmed(readings, out)?);
+    let mut held = texts(&layout, &suite, &pairs, (&engines, jobs), out)?;
     // The card of a template whose prompts nobody confirms is not confirmed either.
     held.retain(|card| !choice.left.contains(&card.template));
     held_texts::write(out, &held, arguments.all)?;
@@ -110,11 +106,8 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     }
     held.retain(|card| !card.change.is_same());
     for text in &held {
-        let written = if arguments.dry_run {
-            Ok(())
-        } else {
-            write_card(&suite, &expectations, text)
-        };
+        let is_written = arguments.dry_run.then_some(Ok(()));
+        let written = is_written.unwrap_or_else(|| write_card(&suite, &expectations, text));
         match written {
             Ok(()) => choice.counts.add_text(text.kind),
             Err(problem) => problems.push(problem),
@@ -143,12 +136,26 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     })
 }
 
-/// The transcripts of readings that the reference's records confirm, or that need no confirmation.
-/// Reports the others.
-pub(super) fn confirmed(
-    readings: SuiteReadings,
+/// The texts about the templates of some pairs that may be accepted: report cards, and transcripts of
+/// readings.
+pub(super) fn texts(
+    layout: &Layout,
+    suite: &Suite,
+    pairs: &[Pair<'_>],
+    (engines, jobs): (&Engines, Option<usize>),
     out: &mut dyn Write,
 ) -> Result<Vec<HeldText>, Failure> {
+    let rule = cards::rule_of_accepting(layout);
+    let mut texts = cards::held(rule, layout, suite, pairs, engines, jobs)?.sound()?;
+    let readings = readings::held(layout, suite, pairs, engines, jobs)?;
+    report_problems(&readings.problems)?;
+    texts.extend(confirmed(readings, out)?);
+    Ok(texts)
+}
+
+/// The transcripts of readings that the reference's records confirm, or that need no confirmation.
+/// Reports the others.
+fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<HeldText>, Failure> {
     let SuiteReadings { held, tally, .. } = readings;
     for fault in OtherFault::of_read_back(&tally) {
         writeln!(out, "{}", fault.sentence())?;

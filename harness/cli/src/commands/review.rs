@@ -17,13 +17,13 @@ use rolecall::suite::{Pair, templates_of};
 use rolecall_model::{CaseId, TemplateName};
 
 use super::accept::{
-    Choice, PairJudge, confirmed, other_untidy, remove_settled, same_cards, tidy_cards, write_card,
+    Choice, PairJudge, other_untidy, remove_settled, same_cards, texts, tidy_cards, write_card,
     write_tidy,
 };
 use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
 use crate::failure::{Failure, Status, report_problems};
-use crate::{cards, engines, home, inputs, readings};
+use crate::{engines, home, inputs};
 
 pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -83,11 +83,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         }
     }
     let jobs = arguments.jobs.map(usize::from);
-    let rule = cards::rule_of_accepting(&layout);
-    let mut held = cards::held(rule, &layout, &suite, &pairs, &engines, jobs)?.sound()?;
-    let readings = readings::held(&layout, &suite, &pairs, &engines, jobs)?;
-    report_problems(&readings.problems)?;
-    held.extend(confirmed(readings, out)?);
+    let held = texts(&layout, &suite, &pairs, (&engines, jobs), out)?;
     choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
     let same: Vec<PathBuf> = same_cards(&held).collect();
     let mut cards_left = held.iter().filter(|card| !card.change.is_same()).count();
