@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from rolecall import _rolecall
-from rolecall._rolecall import Template
+from rolecall._rolecall import ResponseParser, Template
 from rolecall.card import Card, Finding
 from rolecall.difference import CaseDifference, Diff, diff
 from rolecall.engine import EngineRun, EngineSuite, EngineTest, hold_to_suite, run
@@ -24,6 +24,7 @@ from rolecall.errors import (
     InputRefused,
     LimitExceeded,
     LoadError,
+    ResponseError,
     RolecallError,
     TemplateFailed,
     TemplateRaised,
@@ -50,6 +51,8 @@ __all__ = [
     "InputRefused",
     "LimitExceeded",
     "LoadError",
+    "ResponseError",
+    "ResponseParser",
     "RolecallError",
     "Template",
     "TemplateFailed",
@@ -132,6 +135,9 @@ def from_tokenizer(tokenizer: Any, *, name: str | None = None) -> Template:
         special_tokens=tokens,
         name=name or path.rstrip("/").rsplit("/", 1)[-1] or "tokenizer",
         front="transformers-processor" if is_processor else "transformers",
+        response_template=getattr(
+            tokenizer.tokenizer if is_processor else tokenizer, "response_template", None
+        ),
     )
 
 

@@ -23,6 +23,7 @@ class Template:
         name: str = "template",
         dialect: Literal["jinja", "go"] = "jinja",
         front: _Front | None = None,
+        response_template: Mapping[str, Any] | None = None,
     ) -> Template: ...
     @overload
     def apply_chat_template(
@@ -99,6 +100,33 @@ class Template:
         ignore: str | Iterable[str] | None = None,
         like: Template | str | None = None,
     ) -> Card: ...
+    @overload
+    def parse_response(
+        self,
+        response: str,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        prefix: str | None = None,
+        tools: _Tools = None,
+    ) -> dict[str, Any]: ...
+    @overload
+    def parse_response(
+        self,
+        response: list[str],
+        schema: Mapping[str, Any] | None = None,
+        *,
+        prefix: str | list[str] | None = None,
+        tools: _Tools = None,
+    ) -> list[dict[str, Any]]: ...
+    def get_response_parser(
+        self,
+        response_template: Mapping[str, Any] | None = None,
+        *,
+        prefix: str | None = None,
+        tools: _Tools = None,
+    ) -> ResponseParser: ...
+    @property
+    def reads_answers(self) -> bool: ...
     @property
     def name(self) -> str: ...
     @property
@@ -111,6 +139,13 @@ class Template:
     def special_tokens(self) -> dict[str, str]: ...
     @property
     def templates(self) -> dict[str, str]: ...
+
+@final
+class ResponseParser:
+    @property
+    def initial_events(self) -> list[dict[str, Any]]: ...
+    def feed(self, text: str) -> list[dict[str, Any]]: ...
+    def finalize(self) -> tuple[dict[str, Any], list[dict[str, Any]]]: ...
 
 def run(arguments: list[str], again: list[str]) -> int: ...
 def load(place: str) -> tuple[list[Template], list[str]]: ...

@@ -13,6 +13,7 @@ __all__ = [
     "InputRefused",
     "LimitExceeded",
     "LoadError",
+    "ResponseError",
     "RolecallError",
     "TemplateFailed",
     "TemplateRaised",
@@ -66,6 +67,30 @@ class TemplateSyntaxError(RolecallError):
             if number is not None
         ]
         return f"{', '.join(place)}: {self.message}" if place else self.message
+
+
+class ResponseError(RolecallError):
+    """A response template cannot be used, or an answer does not fit it.
+
+    >>> import rolecall
+    >>> template = rolecall.Template("", response_template={
+    ...     "start_anchor": "A", "fields": {"content": {"content": "json"}}})
+    >>> try:
+    ...     template.parse_response("{", prefix="")
+    ... except rolecall.ResponseError as error:
+    ...     print(error.kind)
+    ValueError
+    """
+
+    __module__ = "rolecall"
+
+    #: The class of the error that transformers raises, such as ``ValueError``. It is
+    #: ``NotImplementedError`` for a pattern that only transformers knows.
+    kind: str
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message, kind)
+        self.kind = kind
 
 
 class TemplateRaised(RolecallError):

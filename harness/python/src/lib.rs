@@ -15,6 +15,8 @@ mod threads;
 
 mod command;
 
+mod response;
+
 mod template;
 
 mod report;
@@ -30,6 +32,8 @@ mod _rolecall {
     use crate::engine::{engine_names, engine_tests};
     #[pymodule_export]
     use crate::report::{check, diff, load};
+    #[pymodule_export]
+    use crate::response::ResponseParser;
     #[pymodule_export]
     use crate::template::Template;
 }

@@ -126,7 +126,7 @@ fn no_list(items: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 }
 
 /// Tools: schemas, or functions that become schemas.
-fn tools(converter: Converter, tools: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
+pub(crate) fn tools(converter: Converter, tools: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
     let py = tools.py();
     if let Some(what) = no_list(tools)? {
         let why = format!("tools have to be a list, and these are of type `{what}`");

@@ -16,6 +16,7 @@ use crate::conversion::{Converter, text};
 use crate::errors::{self, refused};
 use crate::program::Program;
 use crate::request::{self, Options, Request};
+use crate::response::{self, ResponseParser};
 use crate::threads::pool;
 
 /// How many conversations wait at a time for a render.
@@ -183,7 +184,7 @@ fn special_tokens(
 #[pymethods]
 impl Template {
     #[new]
-    #[pyo3(signature = (source, *, special_tokens=None, name="template", dialect="jinja", front=None))]
+    #[pyo3(signature = (source, *, special_tokens=None, name="template", dialect="jinja", front=None, response_template=None))]
     fn new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
@@ -191,6 +192,7 @@ impl Template {
         name: &str,
         dialect: &str,
         front: Option<&str>,
+        response_template: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Template> {
         let Some(dialect) = Dialect::named(dialect) else {
             let why = format!("there is no dialect `{dialect}`; there are `jinja` and `go`");
@@ -228,6 +230,10 @@ impl Template {
         if let Some(front) = front {
             let front = request::front(py, front)?;
             template.front = Some(front.name().to_owned());
+        }
+        if let Some(response_template) = response_template.filter(|given| !given.is_none()) {
+            let json = Converter::of(Dialect::Jinja).value(response_template)?;
+            template.response_template = Some(json);
         }
         let made = py.detach(|| Template::of(template));
         match made.usual.refusal() {
@@ -481,6 +487,12 @@ impl Template {
         self.model.name.as_str()
     }
 
+    /// Whether the model brings a response template, by which answers can be read.
+    #[getter]
+    fn reads_answers(&self) -> bool {
+        self.model.response_template.is_some()
+    }
+
     /// The source. If there are several templates, it is the source of the default one.
     #[getter]
     fn source(&self) -> &str {
@@ -519,6 +531,92 @@ impl Template {
             templates.set_item(name, source)?;
         }
         Ok(templates)
+    }
+
+    /// Read the answer of a model as a message, as ``parse_response`` of transformers 5.23 reads it.
+    ///
+    /// ``prefix`` is the prompt, because templates often write the beginning of an answer; an empty
+    /// text says that there is none. ``tools`` give the arguments of calls their types. ``schema`` is
+    /// a response template; without it, the model's own is used. A list of answers gives a list of
+    /// messages.
+    ///
+    /// >>> import rolecall
+    /// >>> template = rolecall.Template(
+    /// ...     "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant><think>",
+    /// ...     response_template={
+    /// ...         "start_anchor": "<assistant>",
+    /// ...         "fields": {"thinking": {"open": "<think>", "close": "</think>"}, "content": {}},
+    /// ...     },
+    /// ... )
+    /// >>> prompt = template.apply_chat_template([{"role": "user", "content": "Hi"}])
+    /// >>> template.parse_response("Greet back.</think>Hello!", prefix=prompt)
+    /// {'thinking': 'Greet back.', 'content': 'Hello!'}
+    ///
+    /// :raises ResponseError: if the answer does not fit the response template.
+    #[pyo3(signature = (response, schema=None, *, prefix=None, tools=None))]
+    fn parse_response<'py>(
+        &self,
+        py: Python<'py>,
+        response: &Bound<'py, PyAny>,
+        schema: Option<&Bound<'py, PyAny>>,
+        prefix: Option<&Bound<'py, PyAny>>,
+        tools: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let template = response::template(py, schema, self.model.response_template.as_ref())?;
+        let one = |response: &Bound<'py, PyString>, prefix: Option<&Bound<'py, PyAny>>| {
+            let prefix = prefix
+                .map(|prefix| text(prefix.cast::<PyString>()?))
+                .transpose()?;
+            let stream = response::begin(py, &template, prefix.as_deref(), tools)?;
+            response::finish(py, stream, &text(response)?)
+        };
+        if let Ok(response) = response.cast::<PyString>() {
+            return Ok(one(response, prefix)?.into_any());
+        }
+        let messages = PyList::empty(py);
+        let several = prefix.and_then(|prefix| prefix.cast::<PyList>().ok());
+        let count = response.len()?;
+        if several.is_some_and(|prefixes| prefixes.len() != count) {
+            return Err(refused(
+                py,
+                "there are more answers or prefixes than of the other",
+            ));
+        }
+        for (index, response) in response.try_iter()?.enumerate() {
+            let prefix = match several {
+                Some(prefixes) => Some(prefixes.get_item(index)?),
+                None => prefix.cloned(),
+            };
+            messages.append(one(response?.cast::<PyString>()?, prefix.as_ref())?)?;
+        }
+        Ok(messages.into_any())
+    }
+
+    /// Return a parser that reads an answer piece by piece, as ``get_response_parser`` of
+    /// transformers 5.23 does.
+    ///
+    /// >>> import rolecall
+    /// >>> template = rolecall.Template("{{ messages[0].content }}", response_template={
+    /// ...     "start_anchor": "<assistant>", "fields": {"content": {"close": "</s>"}}})
+    /// >>> parser = template.get_response_parser(prefix="")
+    /// >>> [event["text"] for event in parser.feed("Hello!</") if "text" in event]
+    /// ['Hello!']
+    /// >>> parser.feed("s>")[-1]["value"]
+    /// 'Hello!'
+    /// >>> parser.finalize()
+    /// ({'content': 'Hello!'}, [])
+    #[pyo3(signature = (response_template=None, *, prefix=None, tools=None))]
+    fn get_response_parser(
+        &self,
+        py: Python<'_>,
+        response_template: Option<&Bound<'_, PyAny>>,
+        prefix: Option<&str>,
+        tools: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<ResponseParser> {
+        let own = self.model.response_template.as_ref();
+        let template = response::template(py, response_template, own)?;
+        let stream = response::begin(py, &template, prefix, tools)?;
+        Ok(ResponseParser::of(stream))
     }
 
     fn __repr__(&self) -> String {

@@ -1,11 +1,13 @@
 //! Reads an answer piece by piece.
 
+use std::sync::Arc;
+
 use crate::content::Parsing;
 use crate::event::{Event, Message};
 use crate::failure::{Kind, Limit, ParseError, raised};
 use crate::pattern::budget::Budget;
 use crate::pattern::search::{Found, Match, Progress};
-use crate::template::{Delimiter, Field, ResponseTemplate};
+use crate::template::{Delimiter, Field, Parts, ResponseTemplate};
 use crate::text::Text;
 use crate::tools::Tools;
 use crate::transform::{Scope, Shared};
@@ -62,22 +64,22 @@ impl ResponseTemplate {
     }
 
     /// Starts to read an answer that comes piece by piece.
-    pub fn stream(&self, options: &Options<'_>) -> Result<Stream<'_>, ParseError> {
+    pub fn stream(&self, options: &Options<'_>) -> Result<Stream, ParseError> {
         let Some(prompt) = options.prompt else {
             let message = "the prompt is needed; an empty one says that the answer is whole";
             return Err(raised(Kind::Value, message));
         };
         let mut stream = Stream {
-            template: self,
+            template: Arc::clone(&self.parts),
             tools: Tools::read(options.tools),
             budget: Budget::new(options.limits.steps),
             limits: options.limits,
             text: Vec::new(),
             at: 0,
-            known: vec![Known::default(); self.fields.len()],
-            fields: self.defaults.clone(),
+            known: vec![Known::default(); self.parts.fields.len()],
+            fields: self.parts.defaults.clone(),
             region: Region {
-                field: self.implicit,
+                field: self.parts.implicit,
                 ..Region::default()
             },
             is_finished: false,
@@ -103,8 +105,8 @@ impl ResponseTemplate {
 /// It reports what the reference reports, and at the same moments. After an error it is where the
 /// reference would be: it can go on, and usually fails again.
 #[derive(Debug)]
-pub struct Stream<'t> {
-    template: &'t ResponseTemplate,
+pub struct Stream {
+    template: Arc<Parts>,
     tools: Tools,
     budget: Budget,
     limits: Limits,
@@ -146,7 +148,7 @@ struct Hit {
     found: Match,
 }
 
-impl Stream<'_> {
+impl Stream {
     /// The events of the part of the answer that the prompt has.
     pub fn initial_events(&self) -> &[Event] {
         &self.initial
@@ -233,7 +235,7 @@ impl Stream<'_> {
 
     /// The next delimiter that is certain, and the place from which text has to wait.
     fn scan(&mut self, at_end: bool) -> Result<(Option<Hit>, usize), ParseError> {
-        let template = self.template;
+        let template = Arc::clone(&self.template);
         let mut best: Option<Hit> = None;
         let mut held = self.text.len();
         let is_explicit = self.region.field != template.implicit;
@@ -351,7 +353,8 @@ impl Stream<'_> {
     /// Ends the region, and puts its value into the message.
     fn close(&mut self, events: &mut Vec<Event>) -> Result<(), ParseError> {
         if let Some(number) = self.region.field.filter(|_| self.region.is_open) {
-            let field = &self.template.fields[number];
+            let template = Arc::clone(&self.template);
+            let field = &template.fields[number];
             let value = self.value_of(field)?;
             self.put(field, &value)?;
             events.push(Event::Close {

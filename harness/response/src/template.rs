@@ -1,5 +1,7 @@
 //! A response template: how the parts of a model's answer become the fields of a message.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use crate::content::{PARSERS, Patterns};
@@ -14,8 +16,16 @@ use crate::value::{Object, Value};
 ///
 /// It is the object that a tokenizer's configuration has under `response_template`, in the language
 /// of transformers 5.23. What the reference refuses is refused here, too.
-#[derive(Debug)]
+///
+/// It is shared: a clone is as cheap as a reference.
+#[derive(Clone, Debug)]
 pub struct ResponseTemplate {
+    pub(crate) parts: Arc<Parts>,
+}
+
+/// The parts of a response template.
+#[derive(Debug)]
+pub(crate) struct Parts {
     pub(crate) defaults: Object,
     pub(crate) fields: Vec<Field>,
     /// The field that takes the text outside of all regions.
@@ -126,16 +136,18 @@ impl ResponseTemplate {
             )
         })?;
         Ok(ResponseTemplate {
-            defaults,
-            fields,
-            implicit,
-            anchor: anchor.pattern,
+            parts: Arc::new(Parts {
+                defaults,
+                fields,
+                implicit,
+                anchor: anchor.pattern,
+            }),
         })
     }
 
     /// The names of the fields, in their order.
     pub fn field_names(&self) -> impl Iterator<Item = &str> {
-        self.fields.iter().map(|field| field.name.as_str())
+        self.parts.fields.iter().map(|field| field.name.as_str())
     }
 
     /// The part of a prompt that belongs to the answer: what is behind the last anchor.
@@ -144,7 +156,7 @@ impl ResponseTemplate {
         prompt: &'t [u32],
         budget: &mut Budget,
     ) -> Result<&'t [u32], ParseError> {
-        let anchors = self.anchor.all(prompt, budget)?;
+        let anchors = self.parts.anchor.all(prompt, budget)?;
         Ok(&prompt[anchors.last().map_or(0, |last| last.end)..])
     }
 }
