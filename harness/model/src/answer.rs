@@ -71,6 +71,16 @@ pub trait AnswerReader: Send + Sync {
 
     /// Reads one answer.
     fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome;
+
+    /// Reads one answer character by character, as it comes from a server that streams. None if the
+    /// reader reads only whole answers.
+    fn read_streamed(
+        &self,
+        _response_template: &Value,
+        _answer: &Answer<'_>,
+    ) -> Option<ReadOutcome> {
+        None
+    }
 }
 
 impl ReadOutcome {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rolecall_model::guard::on_large_stack;
 use rolecall_model::{Answer, AnswerReader, Limit, ReadOutcome};
 use rolecall_response::{
-    Kind, Options, ParseError, ResponseTemplate, TemplateError, TemplateErrorKind,
+    Kind, Message, Options, ParseError, ResponseTemplate, TemplateError, TemplateErrorKind,
 };
 use serde_json::Value;
 
@@ -49,18 +49,36 @@ impl AnswerReader for OwnReader {
     }
 
     fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome {
+        self.outcome(response_template, |template| {
+            template.parse(answer.text, &options(answer))
+        })
+    }
+
+    fn read_streamed(&self, response_template: &Value, answer: &Answer<'_>) -> Option<ReadOutcome> {
+        let mut buffer = [0; 4];
+        Some(self.outcome(response_template, |template| {
+            let mut stream = template.stream(&options(answer))?;
+            for character in answer.text.chars() {
+                stream.feed(character.encode_utf8(&mut buffer))?;
+            }
+            Ok(stream.finish()?.1)
+        }))
+    }
+}
+
+impl OwnReader {
+    fn outcome(
+        &self,
+        response_template: &Value,
+        read: impl FnOnce(&ResponseTemplate) -> Result<Message, ParseError>,
+    ) -> ReadOutcome {
         on_large_stack(|| {
             let loaded = self.load(response_template);
             let template = match &*loaded {
                 Ok(template) => template,
                 Err(error) => return refused(error),
             };
-            let options = Options {
-                prompt: Some(answer.prompt),
-                tools: answer.tools.unwrap_or_default(),
-                ..Options::default()
-            };
-            match template.parse(answer.text, &options) {
+            match read(template) {
                 Ok(message) => ReadOutcome::Read {
                     message: message.to_json(),
                 },
@@ -74,6 +92,14 @@ impl AnswerReader for OwnReader {
                 },
             }
         })
+    }
+}
+
+fn options<'a>(answer: &Answer<'a>) -> Options<'a> {
+    Options {
+        prompt: Some(answer.prompt),
+        tools: answer.tools.unwrap_or_default(),
+        ..Options::default()
     }
 }
 

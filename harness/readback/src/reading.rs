@@ -91,7 +91,13 @@ pub struct FormReading {
     pub verdict: Verdict,
     /// What is not as it was meant.
     pub differences: Vec<Difference>,
+    /// What the reader made of it character by character, if that is something else. Long answers
+    /// are read only whole.
+    pub streamed: Option<ReadOutcome>,
 }
+
+/// The longest answer that is also read character by character, in bytes.
+const LONGEST_STREAM: usize = 4_000;
 
 /// Reads the answers of cases that are for the template's dialect. None if the template has no
 /// response template.
@@ -137,11 +143,16 @@ pub fn read_case<'w>(
                         tools: case.tools.as_deref(),
                     };
                     let outcome = reader.read(response_template, &answer);
-                    Some((form, text.to_owned(), outcome))
+                    let streamed = (text.len() <= LONGEST_STREAM)
+                        .then(|| reader.read_streamed(response_template, &answer))
+                        .flatten()
+                        .filter(|streamed| !streamed.agrees(&outcome));
+                    Some((form, text.to_owned(), outcome, streamed))
                 };
                 let read = Form::ALL.into_iter().filter_map(read);
-                let judged = read.map(|(form, text, outcome)| {
-                    FormReading::judge(form, text, outcome, &answer.meant)
+                let judged = read.map(|(form, text, outcome, streamed)| FormReading {
+                    streamed,
+                    ..FormReading::judge(form, text, outcome, &answer.meant)
                 });
                 let forms = judged.collect();
                 Ok(ReadAnswer {
@@ -178,11 +189,18 @@ impl FormReading {
             outcome,
             verdict,
             differences,
+            streamed: None,
         }
     }
 }
 
 impl MessageReading {
+    /// Whether another message comes out of a form if it is read character by character.
+    pub fn is_streamed_otherwise(&self) -> bool {
+        let answer = self.result.as_ref();
+        answer.is_ok_and(|answer| answer.forms.iter().any(|form| form.streamed.is_some()))
+    }
+
     /// The worst verdict on its forms. None if it was not read.
     pub fn verdict(&self) -> Option<Verdict> {
         let answer = self.result.as_ref().ok()?;

@@ -20,6 +20,8 @@ pub struct Counts {
     pub not_continuing: usize,
     /// Messages for which the template gives no prompt.
     pub refused: usize,
+    /// Messages that come out otherwise if they are streamed. They also count by their verdicts.
+    pub streamed_otherwise: usize,
 }
 
 impl Counts {
@@ -27,6 +29,7 @@ impl Counts {
     pub fn of(readings: &[MessageReading]) -> Counts {
         let mut counts = Counts::default();
         for reading in readings {
+            counts.streamed_otherwise += usize::from(reading.is_streamed_otherwise());
             match (&reading.result, reading.verdict()) {
                 (Err(Unread::DoesNotContinue), _) => counts.not_continuing += 1,
                 (Err(Unread::Refused(_)), _) => counts.refused += 1,
@@ -56,6 +59,7 @@ impl Counts {
         }
         self.not_continuing += other.not_continuing;
         self.refused += other.refused;
+        self.streamed_otherwise += other.streamed_otherwise;
     }
 
     /// The counts that are not zero, with their words.
@@ -64,6 +68,10 @@ impl Counts {
         let others = [
             (self.not_continuing, "do not continue the prompt"),
             (self.refused, "without a prompt"),
+            (
+                self.streamed_otherwise,
+                "of all read otherwise when they are streamed",
+            ),
         ];
         let all = verdicts.into_iter().chain(others);
         all.filter(|(count, _)| *count > 0).collect()
@@ -127,7 +135,10 @@ fn groups(answer: &ReadAnswer) -> Vec<Vec<&FormReading>> {
     for form in &answer.forms {
         let is_alike = |group: &&mut Vec<&FormReading>| {
             let first = group.first();
-            first.is_some_and(|first| first.outcome.agrees(&form.outcome))
+            let streamed = |form: &FormReading| form.streamed.as_ref().map(ReadOutcome::essence);
+            first.is_some_and(|first| {
+                first.outcome.agrees(&form.outcome) && streamed(first) == streamed(form)
+            })
         };
         match groups.iter_mut().find(is_alike) {
             Some(group) => group.push(form),
@@ -174,7 +185,10 @@ fn write_group(text: &mut String, id: &str, answer: &ReadAnswer, group: &[&FormR
             let _ = writeln!(text, "  {}", other.essence());
         }
     }
-    if shown.verdict != Verdict::ReadBack {
+    if let Some(streamed) = &shown.streamed {
+        let _ = writeln!(text, "  character by character: {}", streamed.essence());
+    }
+    if shown.verdict != Verdict::ReadBack || shown.streamed.is_some() {
         let _ = writeln!(text, "  text {}", Value::from(shown.text.as_str()));
     }
 }
@@ -208,7 +222,7 @@ mod tests {
     use crate::reading::read_all;
 
     /// Reads the text before the first `<`, in capital letters if it says so. It fails without an
-    /// end token.
+    /// end token. A stream loses the word `slow`.
     struct Small;
 
     impl AnswerReader for Small {
@@ -231,6 +245,15 @@ mod tests {
                 },
             }
         }
+
+        fn read_streamed(&self, template: &Value, answer: &Answer<'_>) -> Option<ReadOutcome> {
+            let text = answer.text.replace("slow", "");
+            let answer = Answer {
+                text: &text,
+                ..*answer
+            };
+            Some(self.read(template, &answer))
+        }
     }
 
     #[test]
@@ -247,11 +270,16 @@ mod tests {
             json!({"role": "assistant", "content": "so loud"}),
             json!({"role": "assistant", "content": "never"}),
         ]);
-        let readings = read_all(engine, &template, &Small, [&case]).unwrap();
+        let slow = Case::from_messages(vec![
+            json!({"role": "user", "content": "q"}),
+            json!({"role": "assistant", "content": "slow"}),
+        ]);
+        let readings = read_all(engine, &template, &Small, [&case, &slow]).unwrap();
         assert_eq!(
             of(&readings),
-            r#"failed: 1
+            r#"failed: 2
 without a prompt: 1
+of all read otherwise when they are streamed: 1
 
 anonymous/case#1: changed (whole, up to the end token)
   content: changed
@@ -261,7 +289,13 @@ anonymous/case#1: changed (whole, up to the end token)
 anonymous/case#1: failed (without the end token)
   ValueError
   text "so loud"
-anonymous/case#2: no prompt (raised "no")"#
+anonymous/case#2: no prompt (raised "no")
+anonymous/case#1: read back (whole, up to the end token)
+  character by character: read {"content":""}
+  text "slow</s>\n"
+anonymous/case#1: failed (without the end token)
+  ValueError
+  text "slow""#
         );
     }
 

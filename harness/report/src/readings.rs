@@ -28,6 +28,7 @@ pub fn write(
         // The chat template writes less than was meant, or refuses: `check` reports that.
         Ok(_) => {
             is_whole
+                || reading.is_streamed_otherwise()
                 || !matches!(
                     reading.verdict(),
                     Some(Verdict::ReadBack | Verdict::NotWritten)

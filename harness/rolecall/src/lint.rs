@@ -19,6 +19,7 @@ use rolecall_source::template_file::sidecar;
 use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::divergence::Divergences;
+use rolecall_suite::held_text::TextKind;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::read_back::ReadBackRecord;
 use rolecall_suite::record::{Record, RecordedAnswer, Records};
@@ -48,6 +49,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     if holds_cards(layout) {
         cards(layout, suite, &mut findings);
     }
+    readings(layout, suite, &mut findings);
     if let Some(own) = layout.configuration() {
         own_tools(own, suite, &mut findings);
     } else {
@@ -170,25 +172,55 @@ fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
     })
 }
 
-/// Problems with the card snapshots: a file that is not a plain file, or is missing.
+/// Problems with the accepted report cards: a file that is not a plain file, or is missing.
 fn cards(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let snapshots = Snapshots::of(layout);
     for template in &suite.templates {
         let path = snapshots.card(&template.name);
-        if !is_there(&path) || path.is_file() && !path.is_symlink() {
-            findings.extend(card(&snapshots, path, template));
-        }
+        findings.extend(text(&snapshots, path, template, TextKind::Card));
     }
 }
 
-/// The problem with a card snapshot: it is missing, or insta would write it differently. This check
-/// does not ask whether it is the right card.
-fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Problem> {
+/// Problems with what is accepted and recorded of the templates' answers.
+fn readings(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
+    let snapshots = Snapshots::of(layout);
+    let has_one = |template: &&Template| template.response_template.is_some();
+    for template in suite.templates.iter().filter(has_one) {
+        let path = snapshots.readings(&template.name);
+        findings.extend(text(&snapshots, path, template, TextKind::Readings));
+        let path = ReadBackRecord::file(snapshots.root(), &template.name);
+        let complaint = match ReadBackRecord::of(layout, &template.name) {
+            Ok(Some(record)) => record.staleness(template).or_else(|| {
+                let is_edited = read_text(&path).ok() != Some(record.text());
+                is_edited.then(|| "edited after it was written".to_owned())
+            }),
+            // A suite of one's own is checked by what was accepted.
+            Ok(None) if layout.configuration().is_some() => None,
+            Ok(None) => Some("missing: the reference was never asked".to_owned()),
+            Err(problem) => {
+                findings.push(problem);
+                None
+            }
+        };
+        findings.extend(complaint.map(|why| Problem::new(&path, why).help(update())));
+    }
+}
+
+/// The problem with an accepted text about a template: it is missing, or insta would write it
+/// differently. This check does not ask whether it is the right text.
+fn text(
+    snapshots: &Snapshots,
+    path: PathBuf,
+    template: &Template,
+    kind: TextKind,
+) -> Option<Problem> {
     if !is_there(&path) {
-        return Some(
-            Problem::new(path, "missing: the report card was never accepted")
-                .help(invocation::review()),
-        );
+        let message = format!("missing: the {} was never accepted", kind.name());
+        return Some(Problem::new(path, message).help(invocation::review()));
+    }
+    // What is no plain file is reported as such.
+    if !path.is_file() || path.is_symlink() {
+        return None;
     }
     let file = match read_text(&path) {
         Ok(file) => file,

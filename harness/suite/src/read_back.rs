@@ -170,8 +170,13 @@ impl ReadBackRecord {
         read.map(Some)
     }
 
+    /// The file's text: one line a message, sorted.
+    pub fn text(&self) -> String {
+        rows::text(self)
+    }
+
     /// Why the record does not count for a template, if it does not.
-    fn staleness(&self, template: &Template) -> Option<String> {
+    pub fn staleness(&self, template: &Template) -> Option<String> {
         let reference = Reference::of(template.dialect).identity();
         if self.reference != reference {
             let other = &self.reference;
@@ -212,7 +217,7 @@ impl ReadBackRecord {
     pub fn write(&self, layout: &Layout, template: &TemplateName) -> Result<bool, Problem> {
         let snapshots = layout.snapshots();
         let path = ReadBackRecord::file(&snapshots, template);
-        let text = rows::text(self);
+        let text = self.text();
         if read_text(&path).is_ok_and(|old| old == text) {
             return Ok(false);
         }

@@ -7,13 +7,17 @@ use rolecall::card;
 use rolecall::conclusion::Conclusion;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
+use rolecall::held_text::HeldText;
 use rolecall::layout::Layout;
 use rolecall::lint::lint;
 use rolecall::parity::{self, Explanations};
+use rolecall::readback::reader::OwnReader;
+use rolecall::readings::{self, read_each};
 use rolecall::report;
 use rolecall::run::{Acceptance, Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
+use rolecall_model::Template;
 
 /// A check, which may notice a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,16 +31,20 @@ pub(crate) enum Check {
     Lint,
     /// The report cards equal the accepted ones, and sidecars explain their errors: `cargo test`.
     Cards,
+    /// What is read back of answers is as accepted, and as the reference reads it: `cargo test`,
+    /// `rolecall run`.
+    Readings,
     /// The twins agree, or their differences are explained: `cargo test`, `rolecall parity`.
     Parity,
 }
 
 impl Check {
-    pub(crate) const ALL: [Check; 5] = [
+    pub(crate) const ALL: [Check; 6] = [
         Check::Files,
         Check::Pairs,
         Check::Lint,
         Check::Cards,
+        Check::Readings,
         Check::Parity,
     ];
 }
@@ -87,6 +95,9 @@ impl<'e> Checks<'e> {
         if self.has_other_pairs(layout, suite, &others) {
             return Some(Check::Pairs);
         }
+        if self.has_other_readings(layout, suite) {
+            return Some(Check::Readings);
+        }
         self.has_other_twins(layout).then_some(Check::Parity)
     }
 
@@ -126,6 +137,16 @@ impl<'e> Checks<'e> {
             });
             !complaints.is_empty() || !snapshots.has_card(&template.name, text)
         })
+    }
+
+    /// The checks of the test `readings`.
+    fn has_other_readings(&self, layout: &Layout, suite: &Suite) -> bool {
+        let templates: Vec<_> = suite.templates.iter().collect();
+        let engine = |template: &Template| self.engines.for_dialect(template.dialect);
+        let readings = read_each(suite, &templates, &engine, &OwnReader::default());
+        let all = readings::hold(layout, &readings);
+        let are_held = all.held.iter().all(HeldText::is_as_expected);
+        !are_held || !all.tally.passes() || !all.problems.is_empty()
     }
 
     /// The checks of the test `parity`.

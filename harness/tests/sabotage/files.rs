@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     ReferenceSnapshot,
     Card,
     Record,
+    Readings,
+    ReadBackRecord,
     Divergences,
     Parity,
 }
@@ -37,8 +39,10 @@ impl Kind {
             () if text == "snapshots/parity.json" => Kind::Parity,
             () if is("snapshots/", ".reference.snap") => Kind::ReferenceSnapshot,
             () if is("snapshots/", "_card.snap") => Kind::Card,
+            () if is("snapshots/", "_readings.snap") => Kind::Readings,
             () if is("snapshots/", ".snap") => Kind::Snapshot,
             () if name == "reference.json" => Kind::Record,
+            () if name == "read-back.json" => Kind::ReadBackRecord,
             () => return None,
         })
     }
@@ -84,6 +88,8 @@ impl fmt::Display for Kind {
             Kind::ReferenceSnapshot => "reference snapshots",
             Kind::Card => "cards",
             Kind::Record => "records",
+            Kind::Readings => "readings",
+            Kind::ReadBackRecord => "read-back records",
             Kind::Divergences => "divergences",
             Kind::Parity => "parity",
         })

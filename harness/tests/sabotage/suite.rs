@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
+use rolecall::read_back::ReadBackRecord;
+use rolecall::readback::{self, reader::OwnReader};
+use rolecall::readings::read_each;
 use rolecall::record::{Record, RecordedAnswer, Records};
 use rolecall::run::Runner;
 use rolecall::snapshot::{self, Snapshots};
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall::wildcard::Wildcard;
-use rolecall_model::{Outcome, Stage};
+use rolecall_model::{Outcome, Stage, Template};
 use serde_json::{Value, json};
 
 use crate::project::LAYOUT;
@@ -90,6 +93,7 @@ pub(crate) fn write(root: &Path) {
             .unwrap();
     }
     accept(from, &to, &suite);
+    read_back(&to, &suite);
     explanations(from, &to, &suite);
     diverge(&to, &suite);
 }
@@ -112,6 +116,21 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
                 std::fs::write(path, snapshot::file(family, sections)).unwrap();
             }
         }
+    }
+}
+
+/// What is read back of the sample's answers.
+fn read_back(to: &Layout, suite: &Suite) {
+    let engines = Engines::default();
+    let templates: Vec<_> = suite.templates.iter().collect();
+    let engine = |template: &Template| engines.for_dialect(template.dialect);
+    let readings = read_each(suite, &templates, &engine, &OwnReader::default());
+    assert!(readings.iter().any(|(_, readings)| !readings.is_empty()));
+    for (template, readings) in &readings {
+        let record = ReadBackRecord::new(template, readings);
+        record.write(to, &template.name).unwrap();
+        let text = snapshot::text_file(template, &readback::transcript::of(readings));
+        std::fs::write(Snapshots::of(to).readings(&template.name), text).unwrap();
     }
 }
 

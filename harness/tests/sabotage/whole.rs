@@ -287,6 +287,9 @@ impl Whole<'_> {
             if read.family != template.family || named["$schema"] != schema {
                 return Some(Check::Lint);
             }
+            if read.response_template != template.response_template {
+                return Some(Check::Readings);
+            }
             if read.broken == template.broken {
                 return None;
             }

@@ -1,0 +1,250 @@
+//! What is read back of answers: the command `read-back`, and suites that hold it.
+
+use rolecall::engines::Engines;
+use rolecall::layout::Layout;
+use rolecall::read_back::ReadBackRecord;
+use rolecall::readback::reader::OwnReader;
+use rolecall::readback::reading::read_all;
+use rolecall::suite::Suite;
+use rolecall_model::TemplateName;
+
+use crate::folder::{Folder, Ran};
+
+/// A template whose turns end with a token and a line break.
+const TEMPLATE: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>\n{% endfor %}\
+    {% if add_generation_prompt %}<assistant>{% endif %}";
+
+const CASES: &str = r#"{"about": "An answer.", "cases": {
+    "answer": {"about": "A question and its answer.", "messages": [
+        {"role": "user", "content": "q"}, {"role": "assistant", "content": "It is so."}]}}}"#;
+
+/// How its answers are read.
+const RESPONSE: &str =
+    r#"{"start_anchor": "<assistant>", "fields": {"content": {"close_pattern": "\\s*</s>\\s*"}}}"#;
+
+fn sidecar(response: &str) -> String {
+    format!(
+        r#"{{"about": "A test.", "origin": "a test", "special_tokens": {{"eos_token": "</s>"}}, "response_template": {response}}}"#
+    )
+}
+
+/// A suite as in a checkout, with its prompts accepted and recorded.
+fn suite() -> Folder {
+    let folder = Folder::empty();
+    folder.write("cases/templates/t.jinja", TEMPLATE);
+    folder.write("cases/templates/t.json", &sidecar(RESPONSE));
+    folder.write("cases/conversations/plain.json", CASES);
+    folder.accept_all();
+    folder
+}
+
+/// Records what this process reads as what the reference read.
+fn record(folder: &Folder) {
+    let layout = Layout::new(folder.path(""));
+    let suite = Suite::load_layout(&layout);
+    let template = suite.template(&TemplateName::new("t")).unwrap();
+    let engines = Engines::default();
+    let engine = engines.for_dialect(template.dialect).unwrap();
+    let readings = read_all(engine, template, &OwnReader::default(), &suite.cases).unwrap();
+    let record = ReadBackRecord::new(template, &readings);
+    record.write(&layout, &template.name).unwrap();
+}
+
+fn edit(folder: &Folder, name: &str, from: &str, to: &str) {
+    let text = std::fs::read_to_string(folder.path(name)).unwrap();
+    assert!(text.contains(from), "{name}: {text}");
+    folder.write(name, &text.replacen(from, to, 1));
+}
+
+#[track_caller]
+fn says(ran: &Ran, code: i32, words: &str) {
+    let all = format!("{}{}", ran.stdout(), ran.stderr());
+    // Lines are wrapped.
+    let words_of = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words_of(&all).contains(words), "no `{words}` in {all}");
+    assert_eq!(ran.code(), code, "{all}");
+}
+
+#[test]
+fn a_suite_holds_what_the_reference_reads() {
+    let folder = suite();
+    let run = |code, words| says(&folder.rolecall(&["run"]), code, words);
+    run(
+        1,
+        "nothing confirms what is read back: the template has no record",
+    );
+    // Nothing is accepted that no reference confirms.
+    let accept = folder.rolecall(&["accept"]);
+    assert!(
+        !folder.path("snapshots/t/_readings.snap").exists(),
+        "{}",
+        accept.stdout()
+    );
+
+    record(&folder);
+    run(1, "1 transcript of readings not as accepted");
+    says(
+        &folder.rolecall(&["accept"]),
+        0,
+        "accepted 1 transcript of readings",
+    );
+    run(0, "answers of 1 template: 1 read back, 0 changed, 0 failed");
+    let snapshot = std::fs::read_to_string(folder.path("snapshots/t/_readings.snap")).unwrap();
+    assert!(
+        snapshot.ends_with("read back: 1\n\nplain/answer#1: read back\n"),
+        "{snapshot}"
+    );
+
+    edit(
+        &folder,
+        "snapshots/t/_readings.snap",
+        "read back: 1",
+        "read back: 2",
+    );
+    run(1, "1 transcript of readings not as accepted");
+    says(
+        &folder.rolecall(&["accept"]),
+        0,
+        "accepted 1 transcript of readings",
+    );
+
+    let name = "snapshots/t/read-back.json";
+    let whole = std::fs::read_to_string(folder.path(name)).unwrap();
+    for (key, words) in [
+        ("\"written\": \"", "the reference writes another answer"),
+        (
+            "\"read\": \"",
+            "the reference reads something else from the same answer",
+        ),
+    ] {
+        // The first digit of the fingerprint, made another one.
+        let at = whole.find(key).unwrap() + key.len();
+        let digit = if &whole[at..=at] == "0" { "1" } else { "0" };
+        let broken = format!("{}{digit}{}", &whole[..at], &whole[at + 1..]);
+        folder.write(name, &broken);
+        run(1, words);
+    }
+    folder.write(name, "{");
+    run(2, "read-back.json:1:");
+    folder.write(name, &whole);
+    run(0, "1 read back");
+
+    let other = RESPONSE.replace("</s>", "(?:</s>)");
+    folder.write("cases/templates/t.json", &sidecar(&other));
+    run(
+        1,
+        "nothing confirms what is read back: the response template has changed since",
+    );
+    folder.write(
+        "cases/templates/t.json",
+        &sidecar(RESPONSE).replace(
+            "response_template\":",
+            "variables\": {}, \"response_template\":",
+        ),
+    );
+    run(0, "1 read back");
+}
+
+#[test]
+fn what_a_template_lost_its_reader_for_is_an_orphan() {
+    let folder = suite();
+    record(&folder);
+    says(
+        &folder.rolecall(&["accept"]),
+        0,
+        "accepted 1 transcript of readings",
+    );
+    let without =
+        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#;
+    folder.write("cases/templates/t.json", without);
+    let lint = folder.rolecall(&["lint"]);
+    says(&lint, 1, "_readings.snap: an orphan");
+    says(&lint, 1, "the same: snapshots/t/read-back.json");
+}
+
+#[test]
+fn a_suite_of_ones_own_holds_what_was_accepted() {
+    let folder = Folder::empty();
+    folder.write("my_model/chat_template.jinja", TEMPLATE);
+    let config = format!(r#"{{"eos_token": "</s>", "response_template": {RESPONSE}}}"#);
+    folder.write("my_model/tokenizer_config.json", &config);
+    folder.rolecall(&["init"]);
+    says(
+        &folder.rolecall(&["run", "-q"]),
+        1,
+        "1 transcript of readings not as accepted",
+    );
+    says(
+        &folder.rolecall(&["accept", "*"]),
+        0,
+        "accepted 1 transcript of readings",
+    );
+    let run = folder.rolecall(&["run"]);
+    let said = run.stdout();
+    assert!(said.contains("answers of 1 template: "), "{said}");
+    assert!(!said.contains("transcript of readings"), "{said}");
+    edit(
+        &folder,
+        "my_model/tokenizer_config.json",
+        "</s>\\\\s*",
+        "</s>\\\\s*|$",
+    );
+    says(
+        &folder.rolecall(&["run", "-q"]),
+        1,
+        "1 transcript of readings not as accepted",
+    );
+}
+
+#[test]
+fn a_response_template_is_tried_on_a_template() {
+    let folder = suite();
+    let read = |response: &str| {
+        let file = folder.write("response.json", response);
+        folder.rolecall(&["read-back", "t", "--with", file.to_str().unwrap()])
+    };
+    says(&read(RESPONSE), 0, "1 read back");
+    // It may end at any place, so a stream ends it at once.
+    let early = RESPONSE.replace(r"\\s*</s>\\s*", r"</s>\\s*|$");
+    let said = read(&early);
+    says(&said, 0, "1 of all read otherwise when they are streamed");
+    says(
+        &said,
+        0,
+        "character by character: read {\"content\":\"It is so.</s>\"}",
+    );
+    // As a model's file has it.
+    says(
+        &read(&format!(r#"{{"response_template": {RESPONSE}}}"#)),
+        0,
+        "1 read back",
+    );
+
+    for (response, words) in [
+        ("{", "response.json:1:1: not JSON"),
+        ("[]", "not a response template"),
+        (
+            r#"{"start_anchor": "a", "fields": {"content": {"close_pattern": "("}}}"#,
+            "not a response template: fields.content.close_pattern: ",
+        ),
+        (
+            r#"{"start_anchor": "a", "fields": {"content": {"colse": "x"}}}"#,
+            "not a response template: fields.content",
+        ),
+        (
+            r#"{"start_anchor": "a", "fields": {"content": {"close_pattern": "(?i)a"}}}"#,
+            "not a response template: fields.content.close_pattern: ",
+        ),
+    ] {
+        says(&read(response), 2, words);
+    }
+    let missing = folder.rolecall(&["read-back", "t", "--with", "nowhere.json"]);
+    says(&missing, 2, "nowhere.json: ");
+
+    folder.write("cases/templates/t.json", "{}");
+    says(
+        &folder.rolecall(&["read-back", "t"]),
+        2,
+        "none of these templates has a response template",
+    );
+}
