@@ -68,19 +68,25 @@ impl<'e> Checks<'e> {
     }
 
     /// The first check that finds a problem in a suite whose inputs alone were read. The order only
-    /// saves time: the part that the change affects comes first, either some pairs or the cards.
+    /// saves time: the part that the change affects comes first, either some pairs, or the check that
+    /// reads the file.
     pub(crate) fn noticed(
         &self,
         layout: &Layout,
         suite: &Suite,
         first: impl Fn(&Pair<'_>) -> bool,
-        are_cards_first: bool,
+        reader: Option<Check>,
     ) -> Option<Check> {
         if !suite.problems.is_empty() {
             return Some(Check::Files);
         }
-        if are_cards_first && self.has_other_cards(layout, suite) {
-            return Some(Check::Cards);
+        let is_noticed = match reader {
+            Some(Check::Cards) => self.has_other_cards(layout, suite),
+            Some(Check::Readings) => self.has_other_readings(layout, suite),
+            _ => false,
+        };
+        if is_noticed {
+            return reader;
         }
         let (first, others): (Vec<_>, Vec<_>) = suite.pairs().partition(first);
         if self.has_other_pairs(layout, suite, &first) {

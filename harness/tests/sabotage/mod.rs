@@ -125,8 +125,12 @@ impl<'e> Victim<'e> {
         } else {
             &self.suite
         };
-        self.checks
-            .noticed(&self.layout, suite, is_first, kind == Kind::Card)
+        let reader = match kind {
+            Kind::Card => Some(Check::Cards),
+            Kind::Readings | Kind::ReadBackRecord => Some(Check::Readings),
+            _ => None,
+        };
+        self.checks.noticed(&self.layout, suite, is_first, reader)
     }
 
     /// Changes a file at some places, and restores it.
