@@ -29,8 +29,8 @@ struct CaseValues {
     documents: Value,
     add_generation_prompt: Value,
     variables: Vec<(String, Value)>,
-    /// About the length of the prompt, without the texts of the template.
-    prompt_len: usize,
+    /// The length of the texts that most templates print.
+    text_len: usize,
 }
 
 /// The variables of one render. `messages`, `tools`, `documents` and
@@ -78,8 +78,13 @@ impl CaseValues {
         let list = |items: &[Json]| Value::from(items.iter().map(value).collect::<Vec<_>>());
         let optional =
             |items: Option<&Vec<Json>>| items.map_or_else(|| Value::from(()), |items| list(items));
+        let contents = case
+            .messages
+            .iter()
+            .filter_map(|message| message.get(CONTENT));
+        let texts = contents.filter_map(Json::as_str);
         CaseValues {
-            prompt_len: prompt_len(case),
+            text_len: texts.map(str::len).sum(),
             messages: list(&case.messages),
             tools: optional(case.tools.as_ref()),
             documents: optional(case.documents.as_ref()),
@@ -91,19 +96,6 @@ impl CaseValues {
                 .collect(),
         }
     }
-}
-
-/// About the length of a prompt, so that its text seldom has to grow.
-fn prompt_len(case: &Case) -> usize {
-    /// The marks around a message.
-    const MESSAGE: usize = 64;
-    /// A tool as JSON.
-    const TOOL: usize = 512;
-    let contents = case.messages.iter().map(|message| {
-        let content = message.get(CONTENT).and_then(Json::as_str);
-        MESSAGE + content.map_or(0, str::len)
-    });
-    contents.sum::<usize>() + TOOL * case.tools.as_ref().map_or(0, Vec::len)
 }
 
 impl Context {
@@ -121,9 +113,9 @@ impl Context {
         }
     }
 
-    /// About the length of the prompt, without the texts of the template.
-    pub(crate) fn prompt_len(&self) -> usize {
-        self.case.prompt_len
+    /// The length of the texts that most templates print.
+    pub(crate) fn text_len(&self) -> usize {
+        self.case.text_len
     }
 
     fn template_value(&self, name: &str) -> Option<Value> {

@@ -382,7 +382,7 @@ impl JinjaProgram {
         let now = conversation.case().now;
         let limits = &self.shared.limits;
         meter::metered(limits, now, || {
-            let len = code.size_hint + root.prompt_len();
+            let len = code.size_hint + root.text_len();
             let mut text = String::with_capacity(len.min(limits.prompt));
             let mut output = make_string_output(&mut text);
             begin(&output);
