@@ -113,7 +113,7 @@ ask; echo "{\"id\": $id, \"outcome\": \"exceeded\", \"limit\": \"time\"}""#;
         ]
     );
     let engine = start(answers).unwrap();
-    assert_eq!(Engine::name(&engine), "fake");
+    assert_eq!(engine.name(), "fake");
     assert_eq!(engine.description(), "fake 1.2 (sh 0)");
 }
 

@@ -102,7 +102,7 @@ impl ModelTraits {
     }
 }
 
-/// Whether the server reads the answers of a model with a parser of its own, and not with what it
+/// Whether the server reads the answers of a model with its own parser, and not with what it
 /// finds in the template.
 pub fn has_own_parser(template: &Template) -> bool {
     template.setup.parser.is_some() || speaks_harmony(template)

@@ -23,7 +23,7 @@ struct TagRow {
     thinking: [String; 2],
 }
 
-/// A text, and what came of it. The numbers are those of the messages.
+/// A text, and the indices of the messages that were read from it.
 #[derive(Deserialize)]
 struct AnswerRow {
     template: String,
@@ -53,7 +53,7 @@ fn tools(names: &[String]) -> Vec<Value> {
     names.iter().map(tool).collect()
 }
 
-/// The message of a text in pieces, and what came out after each.
+/// The message of a text that came in pieces, and the output after each piece.
 fn read(program: &GoProgram, row: &AnswerRow, pieces: &[String]) -> (Value, Vec<Vec<AnswerEvent>>) {
     let tools = tools(&row.tools);
     let mut reading = program.reading(&tools, row.think, &row.prompt).unwrap();

@@ -1,7 +1,5 @@
 //! Answers of models, and the programs that read them as messages.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Number, Value};
 
 use crate::outcome::Limit;
@@ -58,17 +56,6 @@ pub enum ReadOutcome {
 
 /// Reads answers with response templates.
 pub trait AnswerReader: Send + Sync {
-    /// Its name, such as `rolecall-response`.
-    fn name(&self) -> &str;
-
-    /// Its version; empty if it has none.
-    fn version(&self) -> &str;
-
-    /// The parts that it is made of, each with its version.
-    fn components(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
     /// Reads one answer.
     fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome;
 

@@ -145,18 +145,6 @@ impl Program for RemoteProgram {
 }
 
 impl AnswerReader for ProtocolEngine {
-    fn name(&self) -> &str {
-        &self.pool.greeting.engine
-    }
-
-    fn version(&self) -> &str {
-        &self.pool.greeting.version
-    }
-
-    fn components(&self) -> BTreeMap<String, String> {
-        self.pool.greeting.components.clone()
-    }
-
     fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome {
         let ask = |session: &mut Session| {
             let read = session.read(response_template, answer, &self.pool.limits);

@@ -40,14 +40,6 @@ impl OwnReader {
 }
 
 impl AnswerReader for OwnReader {
-    fn name(&self) -> &'static str {
-        "rolecall-response"
-    }
-
-    fn version(&self) -> &'static str {
-        env!("CARGO_PKG_VERSION")
-    }
-
     fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome {
         self.outcome(response_template, |template| {
             template.parse(answer.text, &options(answer))

@@ -226,14 +226,6 @@ mod tests {
     struct Small;
 
     impl AnswerReader for Small {
-        fn name(&self) -> &'static str {
-            "small"
-        }
-
-        fn version(&self) -> &'static str {
-            ""
-        }
-
         fn read(&self, _: &Value, answer: &Answer<'_>) -> ReadOutcome {
             match answer.text.split_once('<') {
                 Some((content, _)) => ReadOutcome::Read {

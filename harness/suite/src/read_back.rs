@@ -294,14 +294,6 @@ mod tests {
     struct Fake(&'static str, &'static str);
 
     impl AnswerReader for Fake {
-        fn name(&self) -> &'static str {
-            "fake"
-        }
-
-        fn version(&self) -> &'static str {
-            ""
-        }
-
         fn read(&self, _: &Value, answer: &Answer<'_>) -> ReadOutcome {
             ReadOutcome::Read {
                 message: json!({"content": answer.text.replace(self.0, self.1)}),

@@ -103,7 +103,7 @@ pub(super) static THOUGHTS_RECOGNISED: Contract = Contract {
 /// The template as Ollama reads answers with it. None if Ollama reads them in another way.
 fn reader(prober: &Prober<'_>, tally: &mut Tally) -> Option<GoProgram> {
     if has_own_parser(prober.template()) {
-        tally.skip("Ollama reads the answers of this model with a parser of its own");
+        tally.skip("Ollama reads the answers of this model with its own parser");
         return None;
     }
     let program = GoEngine::new().program(prober.template()).ok();
