@@ -241,6 +241,12 @@ fn a_response_template_is_tried_on_a_template() {
     let missing = folder.rolecall(&["read-back", "t", "--with", "nowhere.json"]);
     says(&missing, 2, "nowhere.json: ");
 
+    let misspelt = sidecar(&RESPONSE.replace("start_anchor", "start_achor"));
+    folder.write("cases/templates/t.json", &misspelt);
+    for arguments in [&["read-back", "t"][..], &["run"], &["accept"]] {
+        let words = "t.json: `response_template` of t cannot be used: start_achor: ";
+        says(&folder.rolecall(arguments), 2, words);
+    }
     folder.write("cases/templates/t.json", "{}");
     says(
         &folder.rolecall(&["read-back", "t"]),

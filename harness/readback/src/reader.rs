@@ -95,6 +95,14 @@ fn options<'a>(answer: &Answer<'a>) -> Options<'a> {
     }
 }
 
+/// Why transformers refuses a response template, with the place in it. None if it is one, also if
+/// this reader cannot use it.
+pub fn refusal(response_template: &Value) -> Option<String> {
+    let error = ResponseTemplate::from_json(response_template).err()?;
+    let is_refused = !matches!(error.kind, TemplateErrorKind::Unsupported);
+    is_refused.then(|| error.to_string())
+}
+
 fn refused(error: &TemplateError) -> ReadOutcome {
     match error.kind {
         TemplateErrorKind::Refused(kind) => failed(kind, error.to_string()),

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use rolecall_model::{AnswerReader, Engine, Template, TemplateName};
+use rolecall_readback::reader::refusal;
 use rolecall_readback::reading::{MessageId, MessageReading, read_all};
 use rolecall_readback::transcript::{self, Counts};
 
@@ -11,6 +12,7 @@ use crate::read_back::{ReadBackTruth, ReadingFault, truth};
 use crate::snapshot::Snapshots;
 use crate::suite::Suite;
 use rolecall_base::problem::Problem;
+use rolecall_source::template_file::sidecar;
 
 /// What is read back of the answers of a suite's templates.
 #[derive(Debug, Default)]
@@ -87,11 +89,33 @@ pub fn read_each<'t>(
     templates.par_iter().filter_map(read).collect()
 }
 
+/// The problem with the response template of a template that transformers refuses. Every answer would
+/// fail, for this one reason.
+pub fn unusable(template: &Template) -> Option<Problem> {
+    let why = refusal(template.response_template.as_ref()?)?;
+    // A sidecar has it, or another file of the model.
+    let sidecar = sidecar(&template.path);
+    let path = if sidecar.is_file() {
+        &sidecar
+    } else {
+        &template.path
+    };
+    let message = format!(
+        "`response_template` of {} cannot be used: {why}",
+        template.name
+    );
+    Some(Problem::new(path, message))
+}
+
 /// Compares readings with the accepted transcripts and the reference's records.
 pub fn hold(layout: &Layout, readings: &[(&Template, Vec<MessageReading>)]) -> SuiteReadings {
     let snapshots = Snapshots::of(layout);
     let mut all = SuiteReadings::default();
     for (template, readings) in readings {
+        if let Some(problem) = unusable(template) {
+            all.problems.push(problem);
+            continue;
+        }
         let text = transcript::of(readings);
         all.held
             .push(HeldText::of_readings(&snapshots, template, text));

@@ -148,7 +148,9 @@ pub(super) fn texts(
     let rule = cards::rule_of_accepting(layout);
     let mut texts = cards::held(rule, layout, suite, pairs, engines, jobs)?.sound()?;
     let readings = readings::held(layout, suite, pairs, engines, jobs)?;
-    report_problems(&readings.problems)?;
+    if !readings.problems.is_empty() {
+        return Err(Failure::Problems(readings.problems));
+    }
     texts.extend(confirmed(readings, out)?);
     Ok(texts)
 }

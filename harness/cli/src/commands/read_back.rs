@@ -7,7 +7,7 @@ use rolecall::file::read_text;
 use rolecall::json::syntax_problem;
 use rolecall::problem::Problem;
 use rolecall::readback::reader::OwnReader;
-use rolecall::readings::read_each;
+use rolecall::readings::{read_each, unusable};
 use rolecall::report::readings as report;
 use rolecall::run::Runner;
 use rolecall::template_file::place;
@@ -44,6 +44,11 @@ pub(super) fn execute(
     // Without paths, templates without one are nothing unusual.
     for template in others.iter().filter(|_| !arguments.paths.is_empty()) {
         tell(&format!("{}: no response template", place(template, None)));
+    }
+    let unusable = readable.iter().filter_map(|template| unusable(template));
+    let unusable: Vec<Problem> = unusable.collect();
+    if !unusable.is_empty() {
+        return Err(Failure::Problems(unusable));
     }
     let engines = arguments.limits.chosen().engines();
     let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
