@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::capability::{self, Capabilities, Switch};
 use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
 use crate::probe::{ProbeInputs, Prober, catalogue};
+use crate::read_back::{self, ReadBack};
 use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
 use rolecall_source::source::unset_tokens;
@@ -50,6 +51,11 @@ pub struct Card {
     #[serde(rename = "alone", skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub without_front: Vec<Finding>,
+    /// What the response template makes of answers that the chat template writes. Empty without a
+    /// response template.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub read_back: Vec<ReadBack>,
 }
 
 /// Examines a template. It is compiled once, and rendered about a hundred times.
@@ -118,6 +124,7 @@ impl Examiner {
             capabilities,
             findings,
             without_front,
+            read_back: read_back::of(&prober),
         }
     }
 }

@@ -9,6 +9,8 @@ pub mod capability;
 
 pub mod contract;
 
+pub mod read_back;
+
 pub mod card;
 
 pub mod choice;

@@ -42,6 +42,11 @@ impl EndTokens {
         EndTokens(tokens.map(str::to_owned).collect())
     }
 
+    /// Whether one of them is in a text.
+    pub fn are_in(&self, text: &str) -> bool {
+        self.0.iter().any(|token| text.contains(token.as_str()))
+    }
+
     /// An answer in a form. None if the answer has no end token, or if this form is the same as the
     /// form before.
     pub fn form<'t>(&self, text: &'t str, form: Form) -> Option<&'t str> {

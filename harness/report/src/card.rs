@@ -19,7 +19,9 @@ use rolecall_card::capability::{
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Evidence, Finding, Judgement, Render, Severity};
 use rolecall_card::probe::spaced;
+use rolecall_card::read_back::ReadBack;
 use rolecall_front::front::Front;
+use rolecall_readback::comparison::Verdict;
 
 /// How much a card says about broken contracts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +90,37 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result
     write_alone(out, card, ENDLESS)?;
     write_rest(out, card)?;
     write_capabilities(out, &card.capabilities)?;
-    write_switches(out, &card.capabilities.switches, ENDLESS)
+    write_switches(out, &card.capabilities.switches, ENDLESS)?;
+    write_read_back(out, &card.read_back, ENDLESS)
+}
+
+/// Writes how answers are read back: each verdict with the answers that have it.
+pub(super) fn write_read_back(
+    out: &mut dyn Write,
+    answers: &[ReadBack],
+    width: usize,
+) -> io::Result<()> {
+    if answers.is_empty() {
+        return Ok(());
+    }
+    let heading = Styled(HEADING, "answers, read with the response template");
+    writeln!(out, "\n{heading}")?;
+    for verdict in Verdict::ALL {
+        let of_verdict = answers.iter().filter(|it| it.verdict == verdict.name());
+        let about: Vec<&str> = of_verdict.map(|answer| answer.about).collect();
+        if about.is_empty() {
+            continue;
+        }
+        let style = match verdict {
+            Verdict::ReadBack => GOOD,
+            Verdict::Changed | Verdict::Failed => BAD,
+            Verdict::ButForWhiteSpace | Verdict::NotWritten => NOTE,
+        };
+        let name = Styled(style, verdict.name());
+        let text = format!("  {name} ({}): {}", about.len(), about.join("; "));
+        writeln!(out, "{}", wrapped(&text, width, 4))?;
+    }
+    Ok(())
 }
 
 /// Writes the variables that users may set: each value with what it changes.
@@ -315,12 +347,20 @@ fn write_rest(out: &mut dyn Write, card: &Card) -> io::Result<()> {
         }
     }
     let mut heading = Some("does not apply");
+    let mut before: Option<&str> = None;
     for finding in &card.findings {
         if let Judgement::DoesNotApply(why) = &finding.judgement {
             if let Some(heading) = heading.take() {
                 writeln!(out, "\n{}", Styled(QUIET, heading))?;
             }
-            writeln!(out, "  {:NAME$} {}", finding.contract.id, one_line(why))?;
+            // Contracts with the same reason stand together, and need it once.
+            let reason = if before == Some(why) {
+                "likewise".to_owned()
+            } else {
+                one_line(why)
+            };
+            writeln!(out, "  {:NAME$} {reason}", finding.contract.id)?;
+            before = Some(why);
         }
     }
     Ok(())

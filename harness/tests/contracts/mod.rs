@@ -33,6 +33,9 @@ const SOUND: [(&str, Dialect, &str); 2] = [
     ),
 ];
 
+/// How answers of the sound Jinja template's model are read.
+const SOUND_RESPONSE: &str = include_str!("../data/contracts/sound.response.json");
+
 /// The tokens of the sound template's model, and two that the template does not write.
 const TOKENS: [&str; 15] = [
     "<|begin|>",
@@ -64,6 +67,9 @@ struct Fault {
     part: String,
     /// The text that replaces every such part.
     instead: String,
+    /// Whether the part is in the response template.
+    #[serde(default)]
+    in_response: bool,
     /// What a card reports about the fault.
     #[serde(flatten)]
     expected: Expected,
@@ -151,11 +157,24 @@ fn faults(table: &str) -> Vec<Fault> {
 
 /// A template with a fault in it.
 fn faulty(template: &Template, fault: &Fault) -> Template {
-    let source = template.source.replace(&fault.part, &fault.instead);
-    assert_ne!(source, template.source, "{fault:?}");
-    Template {
-        source,
-        ..template.clone()
+    let mut faulty = template.clone();
+    let source = &text_of(template, fault);
+    let changed = source.replace(&fault.part, &fault.instead);
+    assert_ne!(&changed, source, "{fault:?}");
+    if fault.in_response {
+        faulty.response_template = Some(serde_json::from_str(&changed).unwrap());
+    } else {
+        faulty.source = changed;
+    }
+    faulty
+}
+
+/// The text of a template in which a fault is.
+fn text_of(template: &Template, fault: &Fault) -> String {
+    if fault.in_response {
+        SOUND_RESPONSE.to_owned()
+    } else {
+        template.source.clone()
     }
 }
 
@@ -168,6 +187,9 @@ fn sound(name: &str) -> Template {
         .with_special_token("bos_token", "<|begin|>")
         .with_special_token("eos_token", "<|end|>");
     template.front = Some("raw".to_owned());
+    if *dialect == Dialect::Jinja {
+        template.response_template = Some(serde_json::from_str(SOUND_RESPONSE).unwrap());
+    }
     template
 }
 
@@ -260,7 +282,8 @@ fn each_contract_can_be_broken() {
     }
     let changes = faults.into_iter().map(|fault| {
         let before = sound(&fault.template);
-        assert_eq!(before.source.matches(&fault.part).count(), 1, "{fault:?}");
+        let text = text_of(&before, &fault);
+        assert_eq!(text.matches(&fault.part).count(), 1, "{fault:?}");
         Change {
             what: fault.instead.clone(),
             tokenizer: sound_tokenizer(&before),

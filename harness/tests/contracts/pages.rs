@@ -3,10 +3,11 @@
 use rolecall::card::examine;
 use rolecall::contract::{ALL, Contract};
 use rolecall::engines::Engines;
-use rolecall_model::{Dialect, Template};
+use rolecall_model::{Dialect, Template, TemplateName};
+use serde_json::{Map, Value};
 
 use super::tokens::tokenizer;
-use super::{Change, Expected, check};
+use super::{Change, Expected, check, sound};
 
 /// The headings of every page.
 const HEADINGS: [&str; 5] = [
@@ -47,8 +48,8 @@ fn parts(contract: &Contract) -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// The template below a heading: its dialect, and its source with all its line breaks.
-fn example(contract: &Contract, heading: &str) -> (Dialect, String) {
+/// The example below a heading: its language, and its text with all its line breaks.
+fn example(contract: &Contract, heading: &str) -> (&'static str, String) {
     let parts = parts(contract);
     let (_, part) = parts.iter().find(|(name, _)| *name == heading).unwrap();
     let fences: Vec<&str> = part.split("```").collect();
@@ -56,15 +57,34 @@ fn example(contract: &Contract, heading: &str) -> (Dialect, String) {
         panic!("{contract:?}: not one example below {heading:?}");
     };
     let (language, source) = example.split_once('\n').unwrap();
-    let mut dialects = Dialect::ALL.into_iter();
-    let dialect = dialects.find(|dialect| dialect.name() == language);
-    (dialect.expect("a dialect"), source.to_owned())
+    (language, source.to_owned())
 }
 
-/// The template below a heading, as users of the default front get it.
+/// The template below a heading, as users of the default front get it. An example in JSON has fields
+/// of a response template for the sound template.
 fn template(contract: &Contract, heading: &str) -> Template {
-    let (dialect, source) = example(contract, heading);
-    Template::from_source(contract.id, dialect, &source)
+    let (language, source) = example(contract, heading);
+    if language == "json" {
+        return with_response_fields(contract, &source);
+    }
+    let mut dialects = Dialect::ALL.into_iter();
+    let dialect = dialects.find(|dialect| dialect.name() == language);
+    Template::from_source(contract.id, dialect.expect("a dialect"), &source)
+}
+
+/// The sound template with a response template that has these fields. Each takes the place of the
+/// field with its name or with its opener.
+fn with_response_fields(contract: &Contract, fields: &str) -> Template {
+    let mut template = sound("sound.jinja");
+    template.name = TemplateName::new(contract.id);
+    let response = template.response_template.as_mut().unwrap();
+    let fields: Map<String, Value> = serde_json::from_str(fields).unwrap();
+    let known = response["fields"].as_object_mut().unwrap();
+    for (name, field) in fields {
+        known.retain(|_, other| field["open"].is_null() || other["open"] != field["open"]);
+        known.insert(name, field);
+    }
+    template
 }
 
 #[test]

@@ -27,10 +27,15 @@ mod working;
 
 mod leaks;
 
+mod read_answer;
+
+mod readings;
+
 mod answers;
 mod arguments;
 mod calls;
 mod content;
+mod delimiters;
 mod documents;
 mod endings;
 mod families;
@@ -43,6 +48,8 @@ mod rendering;
 mod rounds;
 mod sanitizing;
 mod schema;
+mod served;
+mod streams;
 mod switches;
 mod system;
 mod tags;
@@ -144,6 +151,17 @@ pub const ALL: &[&Contract] = &[
     &switches::SWITCHES_WORK,
     &triggers::NO_HIDDEN_TRIGGERS,
     &mask::ASSISTANT_MASK,
+    &readings::READS_BACK,
+    &readings::READS_BACK_WITHOUT_END_TOKEN,
+    &readings::PARALLEL_CALLS_READ_BACK,
+    &readings::ARGUMENT_TYPES_KEPT,
+    &readings::UNION_TYPES_KEPT,
+    &readings::REASONING_READ_BACK,
+    &delimiters::DELIMITERS_INERT,
+    &streams::STREAMS_ALIKE,
+    &streams::STREAMS_EARLY,
+    &streams::CUT_SAFE,
+    &served::SERVED_FIELDS,
 ];
 
 /// A contract by its name.

@@ -15,6 +15,9 @@ mod outcome;
 
 pub mod catalogue;
 
+pub(crate) mod answers;
+mod reading;
+
 #[cfg(test)]
 pub(crate) mod counting_engine;
 
@@ -26,3 +29,4 @@ pub(crate) use input::Setting;
 pub use manner::{Arguments, Content, Manner, Requirement, spaced};
 pub use outcome::ProbeOutcome;
 pub use prober::Prober;
+pub(crate) use reading::{AnswerProber, AnswerReading, NoReadings, Readings};

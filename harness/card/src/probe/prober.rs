@@ -14,6 +14,7 @@ use super::definition::Probe;
 use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting, Unread};
 use super::manner::{Arguments, Content, Manner, Requirement};
 use super::outcome::ProbeOutcome;
+use super::reading::{AnswerProber, NoReadings, Readings};
 use super::words;
 use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
@@ -41,6 +42,8 @@ pub struct Prober<'t> {
     source: Rc<OnceCell<Source>>,
     /// What the template does not read, found out on first use.
     unread: Rc<OnceCell<Unread>>,
+    /// What is read back of answers, found out on first use.
+    readings: OnceCell<Rc<Readings>>,
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
@@ -93,6 +96,7 @@ impl<'t> Prober<'t> {
             looked: RefCell::default(),
             source: Rc::default(),
             unread: Rc::default(),
+            readings: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -114,6 +118,7 @@ impl<'t> Prober<'t> {
             looked: RefCell::default(),
             source: Rc::clone(&self.source),
             unread: Rc::clone(&self.unread),
+            readings: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -145,6 +150,7 @@ impl<'t> Prober<'t> {
             looked: RefCell::default(),
             source: Rc::clone(&self.source),
             unread: Rc::clone(&self.unread),
+            readings: OnceCell::new(),
             exceeded: self.exceeded.clone(),
         }
     }
@@ -451,6 +457,17 @@ impl<'t> Prober<'t> {
             self.look_with(&program, *probe, &input)
         };
         probes.iter().map(look).collect()
+    }
+
+    /// Writes answers with the template, and reads them with its response template.
+    pub(crate) fn answers(&self) -> Result<AnswerProber<'_, 't>, NoReadings> {
+        AnswerProber::new(&self.program, self.manner)
+    }
+
+    /// What is read back of the answers of all probes.
+    pub(crate) fn readings(&self) -> Rc<Readings> {
+        let read = || Rc::new(self.answers().map(|answers| answers.all()));
+        Rc::clone(self.readings.get_or_init(read))
     }
 
     /// What a program makes of an input.

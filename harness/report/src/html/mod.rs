@@ -64,6 +64,12 @@ pub fn card(card: &Card, template: Option<&Template>) -> Value {
             }
         }
     }
+    for (answer, known) in list(&mut value["read_back"]).zip(&card.read_back) {
+        // The transcripts say where a text ends.
+        for (name, text) in [("prompt", &known.prompt), ("text", &known.text)] {
+            answer[name] = format!("{}\u{2403}", visible(text)).into();
+        }
+    }
     for (name, findings) in [("findings", &card.findings), ("alone", &card.without_front)] {
         for (finding, known) in list(&mut value[name]).zip(findings) {
             add_transcripts(finding, known);

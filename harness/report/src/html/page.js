@@ -523,6 +523,30 @@ function card(known) {
     element('dl', { class: 'grid' }, capabilities(able)),
     switches.length > 0 && element('h2', {}, 'Switches'),
     switches.map(switched),
+    readBack(known.card.read_back || []),
+  ];
+}
+
+// The answers that the chat template writes, as the response template reads them: the prompt, the text
+// and the message side by side.
+function readBack(answers) {
+  if (answers.length === 0) return null;
+  const whole = answers.filter((one) => one.verdict === 'read back').length;
+  const column = (title, ...content) => element('div', {}, element('h3', {}, title), content);
+  const json = (value) => element('pre', { class: 'transcript' }, JSON.stringify(value, null, 1));
+  const notes = (one) => [one.form !== 'whole' && one.form, one.setting && `with ${one.setting}`].filter(Boolean).join(', ');
+  const answer = (one) => element('details', { class: `answer is-${one.verdict === 'read back' ? 'good' : 'bad'}` },
+    element('summary', {}, element('b', {}, one.about),
+      element('span', { class: one.verdict === 'read back' ? 'good' : 'bad' }, ` ${one.verdict}`),
+      notes(one) && element('span', { class: 'quiet' }, ` (${notes(one)})`)),
+    element('div', { class: 'answers' },
+      column('prompt', transcript(one.prompt)),
+      column('text that the model writes', transcript(one.text)),
+      column('message that is read', one.read ? json(one.read) : element('p', { class: 'bad' }, one.refusal)),
+      one.verdict !== 'read back' && column('message that was meant', json(one.message))));
+  return [
+    element('h2', {}, `Answers read back with the response template: ${whole} of ${answers.length}`),
+    answers.map(answer),
   ];
 }
 
