@@ -400,6 +400,25 @@ fn json_results_are_as_their_published_schemas_say() {
     );
     assert_eq!(cards["cards"][0]["syntax_error"]["line"], 1);
     holds("cards.schema.json", &cards);
+    folder.write(
+        "response.json",
+        r#"{"start_anchor": "<a>", "fields": {"content": {"close": "!"}}}"#,
+    );
+    let turns = "{% for m in messages %}<{{ m.role[0] }}>{{ m.content }}{% endfor %}\
+                 {{ '<a>' if add_generation_prompt }}";
+    folder.write("turns.jinja", turns);
+    let proofs = document(&[
+        "infer",
+        "turns.jinja",
+        "--prove",
+        "response.json",
+        "--format",
+        "json",
+    ]);
+    assert!(proofs["proofs"][0]["findings"][0].is_object(), "{proofs}");
+    holds("proof.schema.json", &proofs);
+    let cards = document(&["check", "turns.jinja", "--format", "json"]);
+    holds("cards.schema.json", &cards);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");
     folder.write("worse.jinja", "{{ messages[0].content }}{{ y.z }}!");
     for others in [[chat, "worse.jinja"], ["bad.jinja", "other.jinja"]] {

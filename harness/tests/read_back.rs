@@ -254,3 +254,63 @@ fn a_response_template_is_tried_on_a_template() {
         "none of these templates has a response template",
     );
 }
+
+#[test]
+fn a_response_template_is_proven_or_its_smallest_failure_is_shown() {
+    let folder = Folder::empty();
+    folder.write("t.jinja", TEMPLATE);
+    folder.write(
+        "t.json",
+        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#,
+    );
+    folder.write("good.json", RESPONSE);
+    let tried = |file: &str| folder.rolecall(&["infer", "--prove", file, "t.jinja"]);
+    let good = tried("good.json");
+    says(&good, 0, "t, answers read with good.json");
+    says(&good, 0, "5 contracts about answers hold");
+    // A text ends at its first comma.
+    folder.write("bad.json", &RESPONSE.replace("</s>", "(?:,|</s>).*"));
+    let bad = tried("bad.json");
+    says(&bad, 1, "error reads-back");
+    says(&bad, 1, "content: changed");
+    let json = folder.rolecall(&[
+        "infer", "--prove", "bad.json", "t.jinja", "--format", "json",
+    ]);
+    let proofs: serde_json::Value = serde_json::from_str(&json.stdout()).unwrap();
+    let proof = &proofs["proofs"][0];
+    assert_eq!((proof["holds"].as_bool(), json.code()), (Some(false), 1));
+    let smallest = &proof["failures"][0];
+    let content = smallest["conversation"][1]["content"].as_str().unwrap();
+    let read = smallest["read"]["content"].as_str().unwrap();
+    let is_cut = content.len() > read.len() && content.starts_with(read);
+    assert!(is_cut && content.len() < 8, "{smallest}");
+}
+
+#[test]
+fn what_cannot_be_proven_is_said_with_its_place() {
+    let folder = Folder::empty();
+    folder.write("t.jinja", TEMPLATE);
+    folder.write("t.gotmpl", "{{ range .Messages }}{{ .Content }}{{ end }}");
+    folder.write("good.json", RESPONSE);
+    folder.write(
+        "cut.json",
+        "{\n  \"start_anchor\": \"<a>\",\n  \"fields\": {",
+    );
+    folder.write(
+        "wrong.json",
+        r#"{"start_anchor": "<a>", "fields": {"content": {"clos": "x"}}}"#,
+    );
+    let tried = |file: &str, template: &str| folder.rolecall(&["infer", "--prove", file, template]);
+    says(&tried("cut.json", "t.jinja"), 2, "cut.json:3:");
+    says(
+        &tried("wrong.json", "t.jinja"),
+        2,
+        "wrong.json: not a response template: fields.content.clos: the key is unknown",
+    );
+    says(&tried("none.json", "t.jinja"), 2, "none.json");
+    says(
+        &tried("good.json", "t.gotmpl"),
+        2,
+        "this one is for Ollama: t",
+    );
+}

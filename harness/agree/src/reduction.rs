@@ -7,6 +7,7 @@ use crate::cause::DifferenceShape;
 use crate::examination::{Examination, Examiner, OutcomeDifference};
 use crate::known_differences::KnownDifferences;
 use crate::tokens::{Token, blocks, tags, text_of, tokens_of};
+use rolecall_base::smaller::smaller;
 
 /// The most questions to the reference about one difference. Then the reduction stops.
 const MOST_QUESTIONS: usize = 1500;
@@ -277,19 +278,15 @@ impl<'r> Reduction<'r> {
     fn values(&mut self) {
         for number in 0.. {
             let mut case = self.best.case.clone();
-            let mut all = Value::Array(vec![
+            let all = Value::Array(vec![
                 Value::Array(case.messages.clone()),
                 case.tools.clone().map_or(Value::Null, Value::Array),
                 Value::Object(case.variables.clone()),
             ]);
-            let mut at = number;
-            let Some(ways) = smaller(&mut all, &mut at) else {
+            let Some(ways) = smaller(&all, number) else {
                 return;
             };
-            for way in ways {
-                let mut changed = all.clone();
-                let mut at = number;
-                put(&mut changed, &mut at, &way);
+            for changed in ways {
                 let Value::Array(parts) = changed else {
                     continue;
                 };
@@ -318,55 +315,4 @@ fn extent(case: &Case) -> usize {
     let tools = case.tools.as_deref().map_or(0, |tools| 1 + length(tools));
     let documents = case.documents.as_deref().map_or(0, |all| 1 + length(all));
     length(&case.messages) + tools + documents + case.variables.len()
-}
-
-/// Smaller values for the value with this number, counted from the outside; none if there is no
-/// such value.
-fn smaller(value: &mut Value, number: &mut usize) -> Option<Vec<Value>> {
-    if *number == 0 {
-        return Some(match value {
-            Value::Object(map) => {
-                let without = |key: &String| {
-                    let mut map = map.clone();
-                    map.shift_remove(key);
-                    Value::Object(map)
-                };
-                map.keys().map(without).collect()
-            }
-            Value::Array(list) => {
-                let without = |at| {
-                    let mut list = list.clone();
-                    list.remove(at);
-                    Value::Array(list)
-                };
-                (0..list.len()).map(without).collect()
-            }
-            Value::String(text) if text.chars().count() > 1 => {
-                let first: String = text.chars().take(1).collect();
-                let half: String = text.chars().take(text.chars().count() / 2).collect();
-                vec!["".into(), "a".into(), first.into(), half.into()]
-            }
-            _ => Vec::new(),
-        });
-    }
-    *number -= 1;
-    match value {
-        Value::Object(map) => map.values_mut().find_map(|value| smaller(value, number)),
-        Value::Array(list) => list.iter_mut().find_map(|value| smaller(value, number)),
-        _ => None,
-    }
-}
-
-/// Replaces the value with this number.
-fn put(value: &mut Value, number: &mut usize, new: &Value) -> bool {
-    if *number == 0 {
-        *value = new.clone();
-        return true;
-    }
-    *number -= 1;
-    match value {
-        Value::Object(map) => map.values_mut().any(|value| put(value, number, new)),
-        Value::Array(list) => list.iter_mut().any(|value| put(value, number, new)),
-        _ => false,
-    }
 }

@@ -42,3 +42,5 @@ pub mod patch;
 pub mod window;
 
 pub mod stream;
+
+pub mod smaller;

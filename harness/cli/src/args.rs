@@ -5,6 +5,8 @@ mod formats;
 
 mod groups;
 
+mod infer;
+
 use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
@@ -24,6 +26,8 @@ pub(crate) use common::{
     SetArguments, ShardArguments, SourceArguments,
 };
 use common::{FILTERS, front};
+pub(crate) use infer::InferArguments;
+
 use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
 
 /// Conformance tests for LLM chat templates.
@@ -97,6 +101,8 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// See which answers of a model come back as they were meant
     ReadBack(ReadBackArguments),
+    /// Prove a response template: what it makes of all that a template writes
+    Infer(InferArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
@@ -154,6 +160,7 @@ impl Command {
             | Command::Man
             | Command::Add(_)
             | Command::ReadBack(_)
+            | Command::Infer(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -212,6 +219,7 @@ impl Command {
             Command::ProbeEngine(arguments) => arguments.format != Format::Human,
             Command::Check(arguments) => arguments.format != Format::Human,
             Command::Diff(arguments) => arguments.format != Format::Human,
+            Command::Infer(arguments) => arguments.format != Format::Human,
             Command::Parity(_)
             | Command::Review(_)
             | Command::Accept(_)

@@ -24,3 +24,7 @@ pub mod comparison;
 pub mod reading;
 
 pub mod transcript;
+
+pub mod cause;
+
+pub mod reduction;

@@ -45,6 +45,7 @@ pub mod lint;
 pub mod listing;
 pub mod parity;
 pub mod probe;
+pub mod proof;
 pub mod readings;
 pub mod repetition;
 pub mod reviewing;

@@ -18,12 +18,8 @@ pub fn write(
     readings: &[MessageReading],
     is_whole: bool,
 ) -> io::Result<()> {
-    let counts = Counts::of(readings);
     writeln!(out, "{}", Styled(HEADING, template))?;
-    for (count, words) in counts.words() {
-        let count = Styled(style(words), format!("{:>7}", thousands(count)));
-        writeln!(out, "{count} {words}")?;
-    }
+    write_counts(out, &Counts::of(readings))?;
     let is_shown = |reading: &&MessageReading| match &reading.result {
         // The chat template writes less than was meant, or refuses: `check` reports that.
         Ok(_) => {
@@ -48,6 +44,15 @@ pub fn write(
     }
     if !shown.is_empty() {
         writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes how many messages have each verdict.
+pub(super) fn write_counts(out: &mut dyn Write, counts: &Counts) -> io::Result<()> {
+    for (count, words) in counts.words() {
+        let count = Styled(style(words), format!("{:>7}", thousands(count)));
+        writeln!(out, "{count} {words}")?;
     }
     Ok(())
 }

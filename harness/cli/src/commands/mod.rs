@@ -6,6 +6,7 @@ mod check;
 mod diff;
 mod explain;
 mod export;
+mod infer;
 mod init;
 mod lint;
 mod list;
@@ -43,6 +44,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Review(arguments) => review::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init(arguments) => init::execute(arguments, out),
+        Command::Infer(arguments) => infer::execute(arguments, out),
         Command::ReadBack(arguments) => read_back::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),

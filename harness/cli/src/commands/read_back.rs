@@ -1,10 +1,7 @@
 //! The command `read-back`: reads the answers that templates write with their response templates.
 
 use std::io::Write;
-use std::path::Path;
 
-use rolecall::file::read_text;
-use rolecall::json::syntax_problem;
 use rolecall::problem::Problem;
 use rolecall::readback::reader::OwnReader;
 use rolecall::readings::{read_each, unusable};
@@ -12,11 +9,11 @@ use rolecall::report::readings as report;
 use rolecall::run::Runner;
 use rolecall::template_file::place;
 use rolecall_model::Template;
-use serde_json::Value;
 
 use crate::args::ReadBackArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
+use crate::readings::response_template;
 
 pub(super) fn execute(
     arguments: &ReadBackArguments,
@@ -25,7 +22,7 @@ pub(super) fn execute(
     let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
     report_problems(&suite.problems)?;
     if let Some(path) = &arguments.with {
-        let response_template = read(path)?;
+        let response_template = response_template(path)?;
         for template in &mut suite.templates {
             template.response_template = Some(response_template.clone());
         }
@@ -63,19 +60,4 @@ pub(super) fn execute(
     } else {
         Status::BadInput
     })
-}
-
-/// Reads a file with a response template.
-fn read(path: &Path) -> Result<Value, Failure> {
-    let text = read_text(path)?;
-    let value = serde_json::from_str(&text);
-    let value: Value = value.map_err(|error| syntax_problem(path, &text, &error))?;
-    // A `tokenizer_config.json` has it under a key.
-    let inner = value.get("response_template").cloned();
-    let value = inner.unwrap_or(value);
-    if let Err(error) = rolecall_response::ResponseTemplate::from_json(&value) {
-        let problem = Problem::new(path, format!("not a response template: {error}"));
-        return Err(problem.into());
-    }
-    Ok(value)
 }

@@ -535,12 +535,12 @@ function readBack(answers) {
   const column = (title, ...content) => element('div', {}, element('h3', {}, title), content);
   const json = (value) => element('pre', { class: 'transcript' }, JSON.stringify(value, null, 1));
   const notes = (one) => [one.form !== 'whole' && one.form, one.setting && `with ${one.setting}`].filter(Boolean).join(', ');
-  const answer = (one) => element('details', { class: `answer is-${one.verdict === 'read back' ? 'good' : 'bad'}` },
+  const answer = (one) => element('details', { open: ['changed', 'failed'].includes(one.verdict), class: `answer is-${one.verdict === 'read back' ? 'good' : 'bad'}` },
     element('summary', {}, element('b', {}, one.about),
       element('span', { class: one.verdict === 'read back' ? 'good' : 'bad' }, ` ${one.verdict}`),
       notes(one) && element('span', { class: 'quiet' }, ` (${notes(one)})`)),
     element('div', { class: 'answers' },
-      column('prompt', transcript(one.prompt)),
+      column('prompt', element('div', { class: 'ends' }, transcript(one.prompt))),
       column('text that the model writes', transcript(one.text)),
       column('message that is read', one.read ? json(one.read) : element('p', { class: 'bad' }, one.refusal)),
       one.verdict !== 'read back' && column('message that was meant', json(one.message))));

@@ -1,0 +1,28 @@
+//! The arguments of `infer`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+use rolecall::report::format::Format;
+
+use super::common::{LimitsArguments, SetArguments};
+use super::formats::{LISTS, format};
+use crate::completion;
+
+#[derive(Debug, Args)]
+pub(crate) struct InferArguments {
+    /// The response template to prove: a JSON file with it, or with the key `response_template`
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) prove: PathBuf,
+    /// Chat templates, as `check` takes them: what they write has to be read back
+    #[arg(required = true, add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// The format of the proof
+    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
+}
