@@ -45,13 +45,14 @@ pub mod lint;
 pub mod listing;
 pub mod parity;
 pub mod probe;
-pub mod proof;
 pub mod readings;
 pub mod repetition;
 pub mod reviewing;
 pub mod summary;
 pub mod trial;
 pub mod trust;
+
+pub mod proof;
 
 mod place;
 
