@@ -18,13 +18,18 @@ use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 use rayon::prelude::*;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::front::Front;
 use rolecall::layout::Layout;
+use rolecall::readback::reader::OwnReader;
+use rolecall::readback::reading::read_all;
 use rolecall::record::Records;
 use rolecall::run::{Acceptance, Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
-use rolecall_model::{CaseId, Dialect, Template, Variable};
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use rolecall_model::{Answer, AnswerReader, Case, CaseId, Dialect, Template, Variable};
 
 use measure::{in_turns, row};
 
@@ -80,6 +85,8 @@ fn main() {
     row("render and compare", compared);
     row("and give verdicts", judged);
 
+    answers(&suite);
+
     println!("\ncost of one pair, rendered and compared");
     for count in [1_000, 10_000, 50_000] {
         let many: Vec<Pair<'_>> = pairs.iter().copied().cycle().take(count).collect();
@@ -91,6 +98,78 @@ fn main() {
             took.fastest.as_secs_f64()
         );
     }
+}
+
+/// Reading the answers of the suite, beside rendering the prompts that have them, on one thread.
+fn answers(suite: &Suite) {
+    let engines = Engines::default();
+    let reader = OwnReader::default();
+    let templates = suite.templates.iter().filter_map(|template| {
+        let response_template = template.response_template.as_ref()?;
+        let engine = engines.for_dialect(template.dialect)?;
+        let readings = read_all(engine, template, &reader, &suite.cases)?;
+        Some((template, response_template, engine, readings))
+    });
+    let templates: Vec<_> = templates.collect();
+    let programs: Vec<FrontProgram<'_>> = templates
+        .iter()
+        .map(|(template, _, engine, _)| FrontProgram::load(*engine, template))
+        .collect();
+    // Each answer that was written, as a server has it.
+    let cases: HashMap<&CaseId, &Case> = suite.cases.iter().map(|case| (&case.id, case)).collect();
+    let mut prepared = Vec::new();
+    let mut texts = Vec::new();
+    for ((template, response_template, _, readings), program) in templates.iter().zip(&programs) {
+        for reading in readings {
+            let Ok(answer) = &reading.result else {
+                continue;
+            };
+            let (Some(case), Some(form)) = (cases.get(&reading.id.case), answer.forms.last())
+            else {
+                continue;
+            };
+            let front = Front::of(template);
+            prepared.push((program, PreparedCase::new(case, front, &program.model)));
+            texts.push((
+                *response_template,
+                answer.prompt.as_str(),
+                form.text.as_str(),
+                case,
+            ));
+        }
+    }
+    println!("\n{} answers, one thread", texts.len());
+    let read = |streamed: bool| {
+        for (response_template, prompt, text, case) in &texts {
+            let tools = case.tools.as_deref();
+            let answer = Answer {
+                prompt,
+                text,
+                tools,
+            };
+            if streamed {
+                drop(std::hint::black_box(
+                    reader.read_streamed(response_template, &answer),
+                ));
+            } else {
+                drop(std::hint::black_box(
+                    reader.read(response_template, &answer),
+                ));
+            }
+        }
+    };
+    let [rendered, whole, streamed] = in_turns([
+        &mut || {
+            for (program, case) in &prepared {
+                drop(std::hint::black_box(program.outcome(case)));
+            }
+        },
+        &mut || read(false),
+        &mut || read(true),
+    ]);
+    row("render the prompt", rendered);
+    row("read the answer", whole);
+    row("by characters", streamed);
 }
 
 /// minijinja and nothing else, from the same templates and cases to the same prompts:
