@@ -28,3 +28,5 @@ pub mod transcript;
 pub mod cause;
 
 pub mod reduction;
+
+pub mod draft;
