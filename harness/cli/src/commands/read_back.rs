@@ -1,4 +1,5 @@
-//! The command `read-back`: reads the answers that templates write with their response templates.
+//! The command `read-back`: reads the answers that templates write with their response templates, or
+//! lets another program read them.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,15 +7,18 @@ use std::path::Path;
 use rolecall::file::read_text;
 use rolecall::json::syntax_problem;
 use rolecall::problem::Problem;
+use rolecall::protocol::ProtocolEngine;
 use rolecall::readback::reader::OwnReader;
-use rolecall::readings::{read_each, unusable};
+use rolecall::readings::{read_each, read_each_as_server, unusable};
 use rolecall::report::readings as report;
 use rolecall::run::Runner;
+use rolecall::suite::Suite;
 use rolecall::template_file::place;
-use rolecall_model::Template;
+use rolecall_model::{Engine, Template};
 use serde_json::Value;
 
 use crate::args::ReadBackArguments;
+use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
 
@@ -30,6 +34,81 @@ pub(super) fn execute(
             template.response_template = Some(response_template.clone());
         }
     }
+    let limits = arguments.limits.chosen();
+    let engines = limits.engines();
+    let chosen = arguments.engine.as_deref();
+    let chosen = chosen.map(|name| engines::open(&engines, name, &limits));
+    let chosen = chosen.transpose()?;
+    let program = chosen.as_ref().map(reading_program).transpose()?;
+    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let engine = |template: &Template| engines.for_dialect(template.dialect);
+
+    let wants_response_templates = arguments.with.is_some() || arguments.response_templates;
+    let readings = match program {
+        Some(program) if program.has_parsers() && !wants_response_templates => {
+            let templates = of_its_dialect(program, suite.templates.iter().collect());
+            let parsers = |template: &Template| program.parsers(template);
+            let read = || read_each_as_server(&suite, &templates, &engine, &parsers);
+            runner.on_its_threads(read)
+        }
+        Some(program) if program.reads_answers() => {
+            let readable = of_its_dialect(program, readable(&suite, arguments)?);
+            runner.on_its_threads(|| read_each(&suite, &readable, &engine, program))
+        }
+        Some(program) => {
+            return Err(Failure::Request(format!(
+                "`{}` reads no answers with response templates",
+                program.name()
+            )));
+        }
+        None => {
+            let readable = readable(&suite, arguments)?;
+            let reader = OwnReader::default();
+            runner.on_its_threads(|| read_each(&suite, &readable, &engine, &reader))
+        }
+    };
+    for (template, readings) in &readings {
+        report::write(out, template.name.as_str(), readings, arguments.all)?;
+    }
+    Ok(if suite.problems.is_empty() {
+        Status::Fine
+    } else {
+        Status::BadInput
+    })
+}
+
+/// The program of an engine, if it reads answers at all.
+fn reading_program<'c>(chosen: &'c ChosenEngine<'_>) -> Result<&'c ProtocolEngine, Failure> {
+    let program = chosen.program();
+    let reads = |program: &&ProtocolEngine| program.reads_answers() || program.has_parsers();
+    program.filter(reads).ok_or_else(|| {
+        Failure::Request(format!(
+            "`{}` reads no answers: a program that does says so with `reads`, as `rolecall explain              protocol` describes",
+            chosen.engine().name()
+        ))
+    })
+}
+
+/// The templates whose answers a program can be asked about.
+fn of_its_dialect<'t>(program: &ProtocolEngine, templates: Vec<&'t Template>) -> Vec<&'t Template> {
+    let (its, others): (Vec<_>, Vec<_>) = templates
+        .into_iter()
+        .partition(|template| template.dialect == Engine::dialect(program));
+    if its.is_empty() && !others.is_empty() {
+        tell(&format!(
+            "`{}` is for {} templates, and these are none",
+            program.name(),
+            Engine::dialect(program)
+        ));
+    }
+    its
+}
+
+/// The templates that have a response template.
+fn readable<'s>(
+    suite: &'s Suite,
+    arguments: &ReadBackArguments,
+) -> Result<Vec<&'s Template>, Failure> {
     let (readable, others): (Vec<&Template>, Vec<&Template>) = suite
         .templates
         .iter()
@@ -45,24 +124,11 @@ pub(super) fn execute(
     for template in others.iter().filter(|_| !arguments.paths.is_empty()) {
         tell(&format!("{}: no response template", place(template, None)));
     }
-    let unusable = readable.iter().filter_map(|template| unusable(template));
-    let unusable: Vec<Problem> = unusable.collect();
+    let unusable: Vec<Problem> = readable.iter().copied().filter_map(unusable).collect();
     if !unusable.is_empty() {
         return Err(Failure::Problems(unusable));
     }
-    let engines = arguments.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
-    let engine = |template: &Template| engines.for_dialect(template.dialect);
-    let reader = OwnReader::default();
-    let readings = runner.on_its_threads(|| read_each(&suite, &readable, &engine, &reader));
-    for (template, readings) in &readings {
-        report::write(out, template.name.as_str(), readings, arguments.all)?;
-    }
-    Ok(if suite.problems.is_empty() {
-        Status::Fine
-    } else {
-        Status::BadInput
-    })
+    Ok(readable)
 }
 
 /// Reads a file with a response template.
