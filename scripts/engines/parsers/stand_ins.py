@@ -1,0 +1,118 @@
+"""Stand-ins for modules that a parser imports but does not need in order to read a text: torch,
+xgrammar, and the parts of a server around its parsers.
+
+Every name in such a module is a class that stands for anything: it can be a base class, a type, a
+decorator, or be called. A parser that really needs one of them gets a wrong value, and fails.
+"""
+
+import importlib.machinery
+import sys
+import types
+
+
+class Anything(type):
+    """The type of all stand-ins."""
+
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return stand_in(name)
+
+    def __getitem__(cls, _):
+        return cls
+
+    def __or__(cls, other):
+        return cls
+
+    __ror__ = __or__
+
+    def __iter__(cls):
+        return iter(())
+
+    def __len__(cls):
+        return 0
+
+    def __bool__(cls):
+        return False
+
+
+def stand_in(name):
+    """A class that stands for anything."""
+
+    def new(cls, *arguments, **named):
+        # A decorator leaves alone what it decorates.
+        is_decorated = len(arguments) == 1 and not named and callable(arguments[0])
+        if cls is made and is_decorated:
+            return arguments[0]
+        return object.__new__(cls)
+
+    def schema(cls, _source, _handler):
+        from pydantic_core import core_schema
+
+        return core_schema.any_schema()
+
+    body = {
+        "__init_subclass__": classmethod(lambda cls, **named: None),
+        "__new__": new,
+        "__init__": lambda self, *arguments, **named: None,
+        "__call__": lambda self, *arguments, **named: stand_in(name)(*arguments, **named),
+        "__getattr__": lambda self, name: getattr(made, name),
+        "__get_pydantic_core_schema__": classmethod(schema),
+    }
+    made = Anything(name, (), body)
+    return made
+
+
+# What parsers really need of modules that are not there.
+VALUES = {}
+
+
+class Module(types.ModuleType):
+    """A module of which every name is a stand-in."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = VALUES.get(name) or stand_in(name)
+        setattr(self, name, made)
+        return made
+
+
+class Finder:
+    """Finds stand-ins for modules of a package in a folder, and for whole other packages."""
+
+    def __init__(self, folder, real, others):
+        self.folder = folder
+        self.package = real[0].split(".")[0]
+        # With everything in it if its name ends with a dot.
+        self.real = real
+        self.others = others
+
+    def is_real(self, name):
+        return any(name == it or f"{name}.".startswith(it) and it.endswith(".") for it in self.real)
+
+    def find_spec(self, name, path=None, target=None):
+        top = name.split(".")[0]
+        if top not in self.others and (top != self.package or self.is_real(name)):
+            return None
+        spec = importlib.machinery.ModuleSpec(name, self, is_package=True)
+        if top == self.package:
+            # There may be real modules in it.
+            spec.submodule_search_locations.append(f"{self.folder}/{name.replace('.', '/')}")
+        return spec
+
+    def create_module(self, spec):
+        return Module(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def install(folder, real, others, **values):
+    """From now on, the modules of a package come from a folder if `real` names them, and all other
+    modules of the package are stand-ins. So are other packages. `values` are what parsers really
+    need of those, by their names."""
+    for name, value in values.items():
+        VALUES[name] = value
+    sys.path.insert(0, folder)
+    sys.meta_path.insert(0, Finder(folder, real, others))
