@@ -53,6 +53,15 @@ impl EndTokens {
         }
     }
 
+    /// The text that a server passes to its parsers: without the end token, at which it stops, and
+    /// without what a template writes after that. A turn that nothing ends is whole.
+    pub fn as_served<'t>(&self, text: &'t str) -> (Form, &'t str) {
+        let last = || self.0.iter().filter_map(|token| text.rfind(token.as_str())).max();
+        let bare = self.form(text, Form::Bare);
+        let bare = bare.or_else(|| text.get(..last()?));
+        bare.map_or((Form::Whole, text), |bare| (Form::Bare, bare))
+    }
+
     /// The end token of a text, the longest that fits.
     fn token<'t>(&self, text: &'t str) -> Option<&'t str> {
         let known = self.0.iter().filter(|token| text.ends_with(token.as_str()));

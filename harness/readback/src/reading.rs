@@ -168,9 +168,7 @@ struct AsServer<'r>(&'r dyn TemplateReader);
 
 impl FormsReader for AsServer<'_> {
     fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)> {
-        // A turn that nothing ends is whole.
-        let bare = end_tokens.form(text, Form::Bare);
-        vec![bare.map_or((Form::Whole, text), |bare| (Form::Bare, bare))]
+        vec![end_tokens.as_served(text)]
     }
 
     fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome {

@@ -1,5 +1,5 @@
 """The parsers of SGLang, which read a model's reasoning and its calls of tools, over Rolecall's engine
-protocol. They are SGLang's own classes. The rest of SGLang is not there: `REAL` names the modules that
+protocol. They are SGLang's own classes. The rest of SGLang is not there: `modules.txt` names the modules that
 are, and all others are stand-ins.
 
 The parsers are called as `entrypoints/openai/serving_chat.py` does. SGLang finds out itself which
@@ -11,21 +11,15 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "parsers"))
+sys.path.insert(0, os.path.dirname(HERE))
 
 import stand_ins
-from adapter import Calls, message, serve
+from parsers import Calls, message, serve
 
-REAL = [
-    "sglang.srt.entrypoints.openai.protocol",
-    "sglang.srt.environ",
-    "sglang.srt.function_call.",
-    "sglang.srt.parser.",
-]
 OTHERS = {
     *("PIL", "fastapi", "msgspec", "numpy", "openai_harmony", "torch", "transformers", "xgrammar"),
 }
-stand_ins.install(os.environ["ROLECALL_PARSERS"], REAL, OTHERS)
+stand_ins.install(os.path.join(HERE, "modules.txt"), OTHERS)
 
 from sglang.srt.entrypoints.openai.protocol import ChatCompletionRequest
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
@@ -46,7 +40,7 @@ TOOL_PARSERS = [
 
 class SGLang:
     name = "sglang-parsers"
-    version = os.environ["ROLECALL_PARSERS_VERSION"]
+    version = importlib.metadata.version("sglang")
     components = {"orjson": importlib.metadata.version("orjson")}
 
     def choose(self, tokenizer):

@@ -1,5 +1,5 @@
 """The parsers of vLLM, which read a model's reasoning and its calls of tools, over Rolecall's engine
-protocol. They are vLLM's own classes. The rest of vLLM is not there: `real` names the modules that
+protocol. They are vLLM's own classes. The rest of vLLM is not there: `modules.txt` names the modules that
 are, and all others are stand-ins.
 
 The parsers are put together and called as `entrypoints/openai/chat_completion/serving.py` does, with
@@ -12,28 +12,11 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "parsers"))
+sys.path.insert(0, os.path.dirname(HERE))
 
 import stand_ins
-from adapter import Calls, Unsupported, message, serve
+from parsers import Calls, Unsupported, message, serve
 
-REAL = [
-    "vllm.entrypoints.chat_utils",
-    "vllm.entrypoints.generate.base.protocol",
-    "vllm.entrypoints.openai.chat_completion.protocol",
-    "vllm.entrypoints.openai.engine.protocol",
-    "vllm.entrypoints.openai.responses.protocol",
-    "vllm.entrypoints.serve.engine.protocol",
-    "vllm.envs",
-    "vllm.exceptions",
-    "vllm.parser.",
-    "vllm.reasoning.",
-    "vllm.renderers.chat_utils.",
-    "vllm.tool_parsers.",
-    "vllm.utils.collection_utils",
-    "vllm.utils.import_utils",
-    "vllm.utils.mistral",
-]
 OTHERS = {
     *("PIL", "cbor2", "cloudpickle", "mistral_common", "msgspec", "numpy", "openai_harmony"),
     *("prometheus_client", "torch", "transformers", "xgrammar", "zmq"),
@@ -49,7 +32,7 @@ class SpecialTokens(enum.Enum):
     end_think = "[/THINK]"
 
 
-stand_ins.install(os.environ["ROLECALL_PARSERS"], REAL, OTHERS, SpecialTokens=SpecialTokens)
+stand_ins.install(os.path.join(HERE, "modules.txt"), OTHERS, SpecialTokens=SpecialTokens)
 
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser import ParserManager
@@ -89,7 +72,7 @@ THINKING = {"deepseek_r1", "glm45", "qwen3"}
 
 class VLLM:
     name = "vllm-parsers"
-    version = os.environ["ROLECALL_PARSERS_VERSION"]
+    version = importlib.metadata.version("vllm")
     components = {"regex": importlib.metadata.version("regex")}
 
     def choose(self, tokenizer):

@@ -7,6 +7,7 @@ decorator, or be called. A parser that really needs one of them gets a wrong val
 
 import importlib.machinery
 import sys
+import sysconfig
 import types
 
 
@@ -108,11 +109,10 @@ class Finder:
         pass
 
 
-def install(folder, real, others, **values):
-    """From now on, the modules of a package come from a folder if `real` names them, and all other
-    modules of the package are stand-ins. So are other packages. `values` are what parsers really
-    need of those, by their names."""
-    for name, value in values.items():
-        VALUES[name] = value
-    sys.path.insert(0, folder)
-    sys.meta_path.insert(0, Finder(folder, real, others))
+def install(names, others, **values):
+    """From now on, all modules of a package are stand-ins but those that a file names. So are other
+    packages. `values` are what parsers really need of those, by their names."""
+    with open(names, encoding="utf-8") as file:
+        real = [line.strip() for line in file if not line.startswith("#")]
+    VALUES.update(values)
+    sys.meta_path.insert(0, Finder(sysconfig.get_path("purelib"), real, others))
