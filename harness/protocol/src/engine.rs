@@ -90,6 +90,7 @@ impl ProtocolEngine {
             },
             front,
             template: template.clone(),
+            parsers: OnceLock::new(),
         };
         Box::new(RemoteProgram {
             pool: Arc::clone(&self.pool),

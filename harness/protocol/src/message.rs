@@ -148,6 +148,13 @@ pub(super) struct AnswerHead {
     error: Option<String>,
 }
 
+/// The fields of the answer to `load` that name the program's own parsers.
+#[derive(Debug, Deserialize)]
+struct ParsersLine {
+    #[serde(default)]
+    parsers: BTreeMap<String, Option<String>>,
+}
+
 /// The answer to a line that is no request, or to a request that cannot be answered.
 #[derive(Debug, Serialize)]
 pub(super) struct ErrorLine<'e> {
@@ -324,6 +331,17 @@ pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
         Meaning::Outcome(outcome) => Ok(Some(outcome)),
         Meaning::Loaded => Ok(None),
     }
+}
+
+/// The names of the parsers that a program has chosen for a template, each once, if the answer to
+/// `load` names any.
+pub(super) fn parsers_in(line: &[u8]) -> Vec<String> {
+    let line: Result<ParsersLine, _> = serde_json::from_slice(line);
+    let parsers = line.map(|line| line.parsers).unwrap_or_default();
+    let mut names: Vec<String> = parsers.into_values().flatten().collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 impl AnswerHead {

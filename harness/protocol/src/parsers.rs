@@ -27,12 +27,18 @@ impl ProgramParsers {
             front: None,
             template: template.clone(),
             go: None,
+            parsers: OnceLock::new(),
         };
         ProgramParsers {
             pool,
             remote,
             refused: OnceLock::new(),
         }
+    }
+
+    /// The names of the parsers, once an answer was read. Empty if the program does not name them.
+    pub fn names(&self) -> &[String] {
+        self.remote.parsers.get().map_or(&[], Vec::as_slice)
     }
 
     fn read_in(

@@ -1,6 +1,7 @@
 //! A running program, asked over the protocol.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use rolecall_go::GoProgram;
 use rolecall_model::{Answer, Conversation, Moment, Outcome, ReadOutcome, Template};
@@ -8,7 +9,9 @@ use serde_json::{Map, json};
 
 use crate::input;
 use crate::limits::ProtocolLimits;
-use crate::message::{FrontRequest, Greeting, Meaning, ReadWith, RenderInput, Request, VERSION};
+use crate::message::{
+    FrontRequest, Greeting, Meaning, ReadWith, RenderInput, Request, VERSION, parsers_in,
+};
 use crate::process::Process;
 use crate::reading::read_message;
 
@@ -34,6 +37,8 @@ pub(crate) struct RemoteTemplate {
     pub(crate) template: Template,
     /// Makes the data for a Go template, if the program does not.
     pub(crate) go: Option<GoProgram>,
+    /// The program's own parsers for the template's answers, when it has named them.
+    pub(crate) parsers: OnceLock<Vec<String>>,
 }
 
 /// What went wrong with a process.
@@ -126,6 +131,7 @@ impl Session {
         match Meaning::read(&line, id)? {
             Meaning::Loaded => {
                 self.loaded.insert(name.to_owned(), remote.number);
+                remote.parsers.get_or_init(|| parsers_in(&line));
                 Ok(None)
             }
             Meaning::Outcome(refused @ (Outcome::Failed { .. } | Outcome::Exceeded { .. })) => {

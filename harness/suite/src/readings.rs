@@ -90,16 +90,17 @@ pub fn read_each<'t>(
 }
 
 /// Reads the answers of all cases of a suite with each of some templates as a server reads them, on
-/// the current thread pool. `reader` makes the reader for a template.
-pub fn read_each_as_server<'t, R: TemplateReader>(
+/// the current thread pool.
+pub fn read_each_as_server<'t, 'r>(
     suite: &Suite,
     templates: &[&'t Template],
     engine: &(dyn Fn(&Template) -> Option<&'t dyn Engine> + Sync),
-    reader: &(dyn Fn(&Template) -> R + Sync),
+    reader: &(dyn Fn(&Template) -> Option<&'r dyn TemplateReader> + Sync),
 ) -> Vec<(&'t Template, Vec<MessageReading>)> {
     let read = |template: &&'t Template| {
         let engine = engine(template)?;
-        let readings = read_all_as_server(engine, template, &reader(template), &suite.cases);
+        let reader = reader(template)?;
+        let readings = read_all_as_server(engine, template, reader, &suite.cases);
         Some((*template, readings))
     };
     templates.par_iter().filter_map(read).collect()

@@ -32,6 +32,8 @@ from sglang.srt.parser.response_template import ResponseTemplateReasoningDetecto
 TOOL_PARSERS = [
     ("<｜tool▁calls▁begin｜>", "deepseekv3"),
     ("[TOOL_CALLS]", "mistral"),
+    ("'FunctionCall'", "hermes"),
+    ('"FunctionCall"', "hermes"),
     ("<tool_call>", "qwen"),
     ("<|python_tag|>", "llama3"),
     ('"parameters": ', "llama3"),

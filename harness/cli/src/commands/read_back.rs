@@ -1,20 +1,21 @@
 //! The command `read-back`: reads the answers that templates write with their response templates, or
 //! lets another program read them.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use rolecall::file::read_text;
 use rolecall::json::syntax_problem;
 use rolecall::problem::Problem;
-use rolecall::protocol::ProtocolEngine;
+use rolecall::protocol::{ProgramParsers, ProtocolEngine};
 use rolecall::readback::reader::OwnReader;
 use rolecall::readings::{read_each, read_each_as_server, unusable};
 use rolecall::report::readings as report;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
 use rolecall::template_file::place;
-use rolecall_model::{Engine, Template};
+use rolecall_model::{Engine, Template, TemplateName, TemplateReader};
 use serde_json::Value;
 
 use crate::args::ReadBackArguments;
@@ -34,6 +35,11 @@ pub(super) fn execute(
             template.response_template = Some(response_template.clone());
         }
     }
+    let status = if suite.problems.is_empty() {
+        Status::Fine
+    } else {
+        Status::BadInput
+    };
     let limits = arguments.limits.chosen();
     let engines = limits.engines();
     let chosen = arguments.engine.as_deref();
@@ -47,9 +53,24 @@ pub(super) fn execute(
     let readings = match program {
         Some(program) if program.has_parsers() && !wants_response_templates => {
             let templates = of_its_dialect(program, suite.templates.iter().collect());
-            let parsers = |template: &Template| program.parsers(template);
-            let read = || read_each_as_server(&suite, &templates, &engine, &parsers);
-            runner.on_its_threads(read)
+            let named = templates.iter().map(|it| (&it.name, program.parsers(it)));
+            let parsers: BTreeMap<&TemplateName, ProgramParsers> = named.collect();
+            let reader = |template: &Template| {
+                let parsers = parsers.get(&template.name);
+                parsers.map(|parsers| parsers as &dyn TemplateReader)
+            };
+            let read = || read_each_as_server(&suite, &templates, &engine, &reader);
+            let readings = runner.on_its_threads(read);
+            for (template, readings) in &readings {
+                let names = parsers.get(&template.name);
+                let names = names.map_or(&[][..], ProgramParsers::names).join(", ");
+                let title = match names.as_str() {
+                    "" => template.name.to_string(),
+                    names => format!("{}, read with {names}", template.name),
+                };
+                report::write(out, &title, readings, arguments.all)?;
+            }
+            return Ok(status);
         }
         Some(program) if program.reads_answers() => {
             let readable = of_its_dialect(program, readable(&suite, arguments)?);
@@ -70,11 +91,7 @@ pub(super) fn execute(
     for (template, readings) in &readings {
         report::write(out, template.name.as_str(), readings, arguments.all)?;
     }
-    Ok(if suite.problems.is_empty() {
-        Status::Fine
-    } else {
-        Status::BadInput
-    })
+    Ok(status)
 }
 
 /// The program of an engine, if it reads answers at all.
