@@ -12,6 +12,7 @@ import logging
 import re
 import sys
 
+import stand_ins
 from tokens import Tokenizer
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -77,7 +78,7 @@ def parse(server, templates, request):
         if not any(chosen.values()):
             raise Unsupported(f"{server.name} has no parser for this template")
         return {"outcome": "read", "message": server.read(chosen, tokenizer, request)}
-    except Unsupported as error:
+    except (Unsupported, stand_ins.Missing) as error:
         return {"outcome": "unsupported", "message": str(error)}
     except Exception as error:
         kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
@@ -93,6 +94,7 @@ def serve(server):
     # Parsers log what they cannot read. It is no answer.
     logging.disable(logging.CRITICAL)
     named, templates = arguments(), {}
+    stand_ins.seal()
     for line in sys.stdin.buffer:
         request = json.loads(line)
         kind = request["request"]

@@ -2,13 +2,30 @@
 xgrammar, and the parts of a server around its parsers.
 
 Every name in such a module is a class that stands for anything: it can be a base class, a type, a
-decorator, or be called. A parser that really needs one of them gets a wrong value, and fails.
+decorator, or be called. Once all is imported, `seal` ends that: then whoever calls a stand-in, or reads
+a name of it, fails. So no stand-in decides what is read from a text.
 """
 
 import importlib.machinery
 import sys
 import sysconfig
 import types
+
+SEALED = []
+
+
+class Missing(Exception):
+    """A parser needs what is not there."""
+
+
+def seal():
+    """From now on, stand-ins cannot be used."""
+    SEALED.append(True)
+
+
+def check(name):
+    if SEALED:
+        raise Missing(f"it needs {name}, which is not there")
 
 
 class Anything(type):
@@ -17,6 +34,7 @@ class Anything(type):
     def __getattr__(cls, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        check(f"{cls.__name__}.{name}")
         return stand_in(name)
 
     def __getitem__(cls, _):
@@ -41,11 +59,19 @@ def stand_in(name):
     """A class that stands for anything."""
 
     def new(cls, *arguments, **named):
+        # Other classes may be derived from it.
+        if cls is made:
+            check(name)
         # A decorator leaves alone what it decorates.
         is_decorated = len(arguments) == 1 and not named and callable(arguments[0])
         if cls is made and is_decorated:
             return arguments[0]
         return object.__new__(cls)
+
+    def attribute(self, asked):
+        if asked.startswith("__"):
+            raise AttributeError(asked)
+        return getattr(made, asked)
 
     def schema(cls, _source, _handler):
         from pydantic_core import core_schema
@@ -56,8 +82,8 @@ def stand_in(name):
         "__init_subclass__": classmethod(lambda cls, **named: None),
         "__new__": new,
         "__init__": lambda self, *arguments, **named: None,
-        "__call__": lambda self, *arguments, **named: stand_in(name)(*arguments, **named),
-        "__getattr__": lambda self, name: getattr(made, name),
+        "__call__": lambda self, *arguments, **named: made(*arguments, **named),
+        "__getattr__": attribute,
         "__get_pydantic_core_schema__": classmethod(schema),
     }
     made = Anything(name, (), body)

@@ -16,9 +16,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import stand_ins
 from parsers import Calls, message, serve
 
-OTHERS = {
-    *("PIL", "fastapi", "msgspec", "numpy", "openai_harmony", "torch", "transformers", "xgrammar"),
-}
+OTHERS = {"PIL", "fastapi", "numpy", "openai_harmony", "torch", "transformers", "xgrammar"}
 stand_ins.install(os.path.join(HERE, "modules.txt"), OTHERS)
 
 from sglang.srt.entrypoints.openai.protocol import ChatCompletionRequest

@@ -8,6 +8,7 @@ automatic choice of tools. An answer in pieces goes through `parse_delta`, with 
 
 import enum
 import importlib.metadata
+import logging
 import os
 import sys
 
@@ -17,10 +18,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import stand_ins
 from parsers import Calls, Unsupported, message, serve
 
-OTHERS = {
-    *("PIL", "cbor2", "cloudpickle", "mistral_common", "msgspec", "numpy", "openai_harmony"),
-    *("prometheus_client", "torch", "transformers", "xgrammar", "zmq"),
-}
+OTHERS = {"PIL", "mistral_common", "openai_harmony", "torch", "transformers", "xgrammar"}
 
 
 class SpecialTokens(enum.Enum):
@@ -32,10 +30,30 @@ class SpecialTokens(enum.Enum):
     end_think = "[/THINK]"
 
 
-stand_ins.install(os.path.join(HERE, "modules.txt"), OTHERS, SpecialTokens=SpecialTokens)
+class Logger(logging.Logger):
+    """vLLM's logger can say a thing once."""
+
+    debug_once = info_once = warning_once = lambda self, *words, **options: None
+
+
+stand_ins.install(
+    os.path.join(HERE, "modules.txt"),
+    OTHERS,
+    SpecialTokens=SpecialTokens,
+    init_logger=Logger,
+    random_uuid=lambda: "0",
+)
 
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser import ParserManager
+from vllm.reasoning import ReasoningParserManager
+from vllm.tool_parsers import ToolParserManager
+
+# They are imported now, while stand-ins may still be used.
+for name in sorted(ToolParserManager.lazy_parsers):
+    ToolParserManager.get_tool_parser(name)
+for name in sorted(ReasoningParserManager.lazy_parsers):
+    ReasoningParserManager.get_reasoning_parser(name)
 
 # vLLM's documentation names the parsers of each family of models. A family is known by the marks in
 # its template: the first of these that a template has decides.
