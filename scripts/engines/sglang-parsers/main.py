@@ -23,7 +23,10 @@ from sglang.srt.entrypoints.openai.protocol import ChatCompletionRequest
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser import template_detection as detection
 from sglang.srt.parser.reasoning_parser import ReasoningParser
-from sglang.srt.parser.response_template import ResponseTemplateReasoningDetector
+from sglang.srt.parser.response_template import (
+    ResponseTemplateReasoningDetector,
+    validate_response_template_for_serving,
+)
 
 # What SGLang's documentation names for families that `auto` does not know. The first mark that a
 # template has decides.
@@ -55,12 +58,9 @@ class SGLang:
         return {"tool_calls": tools, "reasoning": reasoning}
 
     def for_response_template(self, template):
-        fields = template.get("fields") or {}
-        # With neither, SGLang does without. A parser of calls then says what is missing.
+        fields = validate_response_template_for_serving(template).fields
         return {
-            "tool_calls": "response_template"
-            if "tool_calls" in fields or "thinking" not in fields
-            else None,
+            "tool_calls": "response_template" if "tool_calls" in fields else None,
             "reasoning": "response_template" if "thinking" in fields else None,
         }
 

@@ -9,7 +9,7 @@ use rolecall::file::read_text;
 use rolecall::json::syntax_problem;
 use rolecall::problem::Problem;
 use rolecall::protocol::{ProgramParsers, ProtocolEngine};
-use rolecall::readback::reader::OwnReader;
+use rolecall::readback::reader::{OwnReader, ToldReader};
 use rolecall::readings::{read_each, read_each_as_server, unusable};
 use rolecall::report::readings as report;
 use rolecall::run::Runner;
@@ -49,38 +49,25 @@ pub(super) fn execute(
     let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
     let engine = |template: &Template| engines.for_dialect(template.dialect);
 
-    let wants_response_templates = arguments.with.is_some() || arguments.response_templates;
+    let by_response_template = arguments.with.is_some() || arguments.response_templates;
     let readings = match program {
-        Some(program) if program.has_parsers() && !wants_response_templates => {
-            let templates = of_its_dialect(program, suite.templates.iter().collect());
-            let named = templates.iter().map(|it| (&it.name, program.parsers(it)));
-            let parsers: BTreeMap<&TemplateName, ProgramParsers> = named.collect();
-            let reader = |template: &Template| {
-                let parsers = parsers.get(&template.name);
-                parsers.map(|parsers| parsers as &dyn TemplateReader)
+        Some(program) if program.has_parsers() => {
+            let readers = if by_response_template {
+                Readers::told(program, readable(&suite, arguments)?)?
+            } else {
+                Readers::parsers(program, suite.templates.iter().collect())
             };
-            let read = || read_each_as_server(&suite, &templates, &engine, &reader);
+            let reader = |template: &Template| readers.of(template);
+            let read = || read_each_as_server(&suite, &readers.templates, &engine, &reader);
             let readings = runner.on_its_threads(read);
             for (template, readings) in &readings {
-                let names = parsers.get(&template.name);
-                let names = names.map_or(&[][..], ProgramParsers::names).join(", ");
-                let title = match names.as_str() {
-                    "" => template.name.to_string(),
-                    names => format!("{}, read with {names}", template.name),
-                };
-                report::write(out, &title, readings, arguments.all)?;
+                report::write(out, &readers.title(template), readings, arguments.all)?;
             }
             return Ok(status);
         }
-        Some(program) if program.reads_answers() => {
+        Some(program) => {
             let readable = of_its_dialect(program, readable(&suite, arguments)?);
             runner.on_its_threads(|| read_each(&suite, &readable, &engine, program))
-        }
-        Some(program) => {
-            return Err(Failure::Request(format!(
-                "`{}` reads no answers with response templates",
-                program.name()
-            )));
         }
         None => {
             let readable = readable(&suite, arguments)?;
@@ -92,6 +79,68 @@ pub(super) fn execute(
         report::write(out, template.name.as_str(), readings, arguments.all)?;
     }
     Ok(status)
+}
+
+/// How a server's program reads the answers of each template.
+struct Readers<'t> {
+    templates: Vec<&'t Template>,
+    parsers: BTreeMap<&'t TemplateName, ProgramParsers>,
+    told: BTreeMap<&'t TemplateName, ToldReader<'t>>,
+}
+
+impl<'t> Readers<'t> {
+    /// With parsers of its own.
+    fn parsers(program: &ProtocolEngine, templates: Vec<&'t Template>) -> Readers<'t> {
+        let templates = of_its_dialect(program, templates);
+        let parsers = templates.iter().map(|it| (&it.name, program.parsers(it)));
+        Readers {
+            parsers: parsers.collect(),
+            told: BTreeMap::new(),
+            templates,
+        }
+    }
+
+    /// With the templates' response templates.
+    fn told(
+        program: &'t ProtocolEngine,
+        templates: Vec<&'t Template>,
+    ) -> Result<Readers<'t>, Failure> {
+        if !program.reads_answers() {
+            return Err(Failure::Request(format!(
+                "`{}` reads no answers with response templates",
+                program.name()
+            )));
+        }
+        let templates = of_its_dialect(program, templates);
+        let told = templates.iter().filter_map(|template| {
+            let reader = ToldReader {
+                reader: program,
+                response_template: template.response_template.as_ref()?,
+            };
+            Some((&template.name, reader))
+        });
+        Ok(Readers {
+            told: told.collect(),
+            parsers: BTreeMap::new(),
+            templates,
+        })
+    }
+
+    fn of(&self, template: &Template) -> Option<&dyn TemplateReader> {
+        let parsers = self.parsers.get(&template.name);
+        let parsers = parsers.map(|parsers| parsers as &dyn TemplateReader);
+        let told = self.told.get(&template.name);
+        parsers.or_else(|| told.map(|told| told as &dyn TemplateReader))
+    }
+
+    /// The template's name, and those of its parsers.
+    fn title(&self, template: &Template) -> String {
+        let parsers = self.parsers.get(&template.name);
+        match parsers.map_or(&[][..], ProgramParsers::names) {
+            [] => template.name.to_string(),
+            names => format!("{}, read with {}", template.name, names.join(", ")),
+        }
+    }
 }
 
 /// The program of an engine, if it reads answers at all.
