@@ -1,9 +1,10 @@
 """What the adapters of servers' parsers share: they load chat templates, read answers with the parsers
 that belong to them, and render nothing.
 
-A server is an object with `name`, `version` and `components`; `choose(source)`, which names the
-parsers for a chat template; and `read(chosen, tokenizer, request)`, which reads an answer. What is
-chosen is {"tool_calls": name or None, "reasoning": name or None}.
+A server is an object with `name`, `version`, `components`, and the names of its parsers. Its `choose(tokenizer)` names the parsers
+for a chat template, and `for_response_template(template)` those for a response template, as
+{"tool_calls": name or None, "reasoning": name or None}. Its `read(chosen, tokenizer, request)` reads an
+answer with them.
 """
 
 import argparse
@@ -50,11 +51,11 @@ class Calls:
         return [tuple(call) for _, call in sorted(self.by_index.items())]
 
 
-def arguments():
+def arguments(server):
     """The options of the command line: parsers that are named, as for the server itself."""
     options = argparse.ArgumentParser()
-    options.add_argument("--tool-call-parser")
-    options.add_argument("--reasoning-parser")
+    options.add_argument("--tool-call-parser", choices=sorted(server.tool_call_parsers))
+    options.add_argument("--reasoning-parser", choices=sorted(server.reasoning_parsers))
     return options.parse_args()
 
 
@@ -93,7 +94,7 @@ def words(error):
 def serve(server):
     # Parsers log what they cannot read. It is no answer.
     logging.disable(logging.CRITICAL)
-    named, templates = arguments(), {}
+    named, templates = arguments(server), {}
     stand_ins.seal()
     for line in sys.stdin.buffer:
         request = json.loads(line)
@@ -112,9 +113,8 @@ def serve(server):
         elif kind == "parse":
             answer = {"id": request["id"], **parse(server, templates, request)}
         elif kind == "render":
-            words_of_it = f"{server.name} reads answers only"
-            answer = {"outcome": "failed", "stage": "render", "message": words_of_it}
-            answer = {"id": request["id"], **answer}
+            refusal = {"outcome": "failed", "stage": "render", "message": "it only reads answers"}
+            answer = {"id": request["id"], **refusal}
         elif kind == "stop":
             return
         else:

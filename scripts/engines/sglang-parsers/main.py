@@ -1,6 +1,6 @@
 """The parsers of SGLang, which read a model's reasoning and its calls of tools, over Rolecall's engine
-protocol. They are SGLang's own classes. The rest of SGLang is not there: `modules.txt` names the modules that
-are, and all others are stand-ins.
+protocol. They are SGLang's own classes. The rest of SGLang is not there: `modules.txt` names the modules
+that are, and all others are stand-ins.
 
 The parsers are called as `entrypoints/openai/serving_chat.py` does. SGLang finds out itself which
 parsers belong to many templates (`--tool-call-parser auto`).
@@ -45,6 +45,8 @@ class SGLang:
     name = "sglang-parsers"
     version = importlib.metadata.version("sglang")
     components = {"orjson": importlib.metadata.version("orjson")}
+    tool_call_parsers = FunctionCallParser.ToolCallParserEnum
+    reasoning_parsers = ReasoningParser.DetectorMap
 
     def choose(self, tokenizer):
         source = tokenizer.chat_template

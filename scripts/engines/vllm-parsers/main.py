@@ -1,6 +1,6 @@
 """The parsers of vLLM, which read a model's reasoning and its calls of tools, over Rolecall's engine
-protocol. They are vLLM's own classes. The rest of vLLM is not there: `modules.txt` names the modules that
-are, and all others are stand-ins.
+protocol. They are vLLM's own classes. The rest of vLLM is not there: `modules.txt` names the modules
+that are, and all others are stand-ins.
 
 The parsers are put together and called as `entrypoints/openai/chat_completion/serving.py` does, with
 automatic choice of tools. An answer in pieces goes through `parse_delta`, with the ids of its tokens.
@@ -33,7 +33,10 @@ class SpecialTokens(enum.Enum):
 class Logger(logging.Logger):
     """vLLM's logger can say a thing once."""
 
-    debug_once = info_once = warning_once = lambda self, *words, **options: None
+    def warning_once(self, *words, **options):
+        pass
+
+    debug_once = info_once = warning_once
 
 
 stand_ins.install(
@@ -92,11 +95,13 @@ class VLLM:
     name = "vllm-parsers"
     version = importlib.metadata.version("vllm")
     components = {"regex": importlib.metadata.version("regex")}
+    tool_call_parsers = ToolParserManager.lazy_parsers
+    reasoning_parsers = ReasoningParserManager.lazy_parsers
 
     def choose(self, tokenizer):
         source = tokenizer.chat_template
-        first = lambda rules: next((name for mark, name in rules if mark in source), None)
-        tools, reasoning = first(TOOL_PARSERS), first(REASONING_PARSERS)
+        tools = next((name for mark, name in TOOL_PARSERS if mark in source), None)
+        reasoning = next((name for mark, name in REASONING_PARSERS if mark in source), None)
         if tools == "llama3_json" and "<|start_header_id|>" not in source:
             tools = None
         if reasoning in THINKING and "</think>" not in source:

@@ -149,7 +149,7 @@ fn reading_program<'c>(chosen: &'c ChosenEngine<'_>) -> Result<&'c ProtocolEngin
     let reads = |program: &&ProtocolEngine| program.reads_answers() || program.has_parsers();
     program.filter(reads).ok_or_else(|| {
         Failure::Request(format!(
-            "`{}` reads no answers: a program that does says so with `reads`, as `rolecall explain              protocol` describes",
+            "`{}` reads no answers\n  a program that reads them says so in its first answer, with `reads`",
             chosen.engine().name()
         ))
     })
