@@ -36,6 +36,8 @@ mod page;
 mod pages;
 mod parity;
 #[cfg(unix)]
+mod parsers;
+#[cfg(unix)]
 mod probe_engine;
 #[cfg(unix)]
 mod protocol;

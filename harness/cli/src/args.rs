@@ -433,6 +433,15 @@ pub(crate) struct ReadBackArguments {
     /// Read with the response template in this JSON file
     #[arg(long, value_name = "FILE")]
     pub(crate) with: Option<PathBuf>,
+    /// Let this program read: a name such as `transformers`, the name of an engine that
+    /// `scripts/setup-engines` has set up, or a command line. If it has parsers of its own, it reads
+    /// the answers of all templates of its dialect
+    #[arg(long, value_name = "ENGINE", add = ArgValueCompleter::new(completion::engines))]
+    pub(crate) engine: Option<String>,
+    /// With --engine: read with the templates' response templates, even if the program has parsers
+    /// of its own
+    #[arg(long, requires = "engine")]
+    pub(crate) response_templates: bool,
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Answers of models, and the programs that read them as messages.
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::outcome::Limit;
 
@@ -37,7 +37,8 @@ pub enum ReadOutcome {
         /// Which one.
         limit: Limit,
     },
-    /// The reader cannot do what the response template asks for.
+    /// The reader cannot do what the response template asks for, or has no parser for the chat
+    /// template.
     Unsupported {
         /// What that is.
         message: String,
@@ -68,6 +69,12 @@ pub trait AnswerReader: Send + Sync {
     ) -> Option<ReadOutcome> {
         None
     }
+}
+
+/// Reads the answers to the prompts of one chat template with parsers of its own, as a server does.
+pub trait TemplateReader: Send + Sync {
+    /// Reads one answer. The variables are those of its conversation.
+    fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome;
 }
 
 impl ReadOutcome {

@@ -27,7 +27,7 @@ pub mod engine;
 #[cfg(feature = "guard")]
 pub mod guard;
 
-pub use answer::{Answer, AnswerReader, ReadOutcome};
+pub use answer::{Answer, AnswerReader, ReadOutcome, TemplateReader};
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;

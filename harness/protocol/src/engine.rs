@@ -13,12 +13,11 @@ use serde_json::Value;
 use crate::error::ProtocolError;
 use crate::input;
 use crate::limits::ProtocolLimits;
+use crate::message::{ReadWith, ReadingKind};
+use crate::parsers::ProgramParsers;
 use crate::pool::ProcessPool;
 use crate::process;
 use crate::session::{Crash, RemoteTemplate, Session};
-
-/// What a program names in its first answer if it reads answers with response templates.
-const RESPONSE_TEMPLATE: &str = "response_template";
 
 /// An engine that is another program. The program runs until the engine and all its
 /// templates are dropped.
@@ -66,8 +65,17 @@ impl ProtocolEngine {
 
     /// Whether the program reads answers with response templates.
     pub fn reads_answers(&self) -> bool {
-        let mut reads = self.pool.greeting.reads.iter();
-        reads.any(|language| language == RESPONSE_TEMPLATE)
+        self.pool.greeting.reads(ReadingKind::ResponseTemplate)
+    }
+
+    /// Whether the program reads answers with parsers of its own, by their chat template.
+    pub fn has_parsers(&self) -> bool {
+        self.pool.greeting.reads(ReadingKind::ChatTemplate)
+    }
+
+    /// The program's own parsers for the answers to the prompts of a template.
+    pub fn parsers(&self, template: &Template) -> ProgramParsers {
+        ProgramParsers::new(Arc::clone(&self.pool), template)
     }
 
     fn remote(&self, template: &Template, front: Option<String>) -> Box<dyn Program> {
@@ -82,6 +90,7 @@ impl ProtocolEngine {
             },
             front,
             template: template.clone(),
+            parsers: OnceLock::new(),
         };
         Box::new(RemoteProgram {
             pool: Arc::clone(&self.pool),
@@ -147,7 +156,8 @@ impl Program for RemoteProgram {
 impl AnswerReader for ProtocolEngine {
     fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome {
         let ask = |session: &mut Session| {
-            let read = session.read(response_template, answer, &self.pool.limits);
+            let with = ReadWith::ResponseTemplate { response_template };
+            let read = session.read(with, answer, &self.pool.limits);
             read.map_err(|message| Crash {
                 message,
                 is_in_loading: false,

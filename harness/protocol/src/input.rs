@@ -34,7 +34,8 @@ pub(super) fn of<'c>(
     go: Option<&GoProgram>,
 ) -> RenderInput<'c> {
     let case = conversation.case();
-    let variables = variables(case, template, !is_for_application);
+    let tokens = !is_for_application;
+    let variables = variables(template, case.tools.as_deref(), &case.variables, tokens);
     let continued = case.continue_final_message.as_deref();
     RenderInput {
         now: case.now.to_string(),
@@ -60,27 +61,33 @@ pub fn all_variables(case: &Case, template: &Template) -> Map<String, Value> {
         "add_generation_prompt".into(),
         case.add_generation_prompt.into(),
     );
-    all.extend(variables(case, template, true));
+    let tools = case.tools.as_deref();
+    all.extend(variables(template, tools, &case.variables, true));
     all
 }
 
-/// The variables of the template and of the case; the case's win. With the special tokens, if an
-/// engine needs them.
-fn variables(case: &Case, template: &Template, with_tokens: bool) -> Map<String, Value> {
+/// The variables of the template and of a conversation; the conversation's win. With the special
+/// tokens, if an engine needs them.
+pub(super) fn variables(
+    template: &Template,
+    tools: Option<&[Value]>,
+    given: &Map<String, Value>,
+    with_tokens: bool,
+) -> Map<String, Value> {
     let mut variables = if with_tokens {
         template.special_tokens.clone()
     } else {
         Map::new()
     };
     for (name, variable) in &template.variables {
-        let value = match (variable, &case.tools) {
+        let value = match (variable, tools) {
             (Variable::Value(value), _) => value.clone(),
             (Variable::ToolsJson { indent }, Some(tools)) => tools_json(tools, *indent).into(),
             (Variable::ToolsJson { .. }, None) => continue,
         };
         variables.insert(name.clone(), value);
     }
-    variables.extend(case.variables.clone());
+    variables.extend(given.clone());
     variables
 }
 

@@ -11,8 +11,8 @@
 //!
 //! `message` defines the lines, `input` makes the conversation in them, and `reading` the message
 //! that a program has read. `process` runs one program, in a `group` of processes and without the
-//! user's `secrets`. A `session` asks it, a `pool` keeps the sessions, and `engine` is the engine
-//! that they make up. `serve` is the other end: it serves an engine of this process. `trial` puts
+//! user's `secrets`. A `session` asks it, and a `pool` keeps the sessions. `parsers` are the
+//! program's own parsers of answers, and `engine` is the engine that all this makes up. `serve` is the other end: it serves an engine of this process. `trial` puts
 //! the questions of `question` to a program, the `subject`.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -33,6 +33,8 @@ mod session;
 
 mod pool;
 
+mod parsers;
+
 mod engine;
 
 mod serve;
@@ -49,6 +51,7 @@ pub use group::{ProcessGroup, watch_groups, watch_with};
 pub use input::{all_variables, request};
 pub use limits::ProtocolLimits;
 pub use message::read_answer;
+pub use parsers::ProgramParsers;
 pub use process::Process;
 pub use secrets::GIVEN;
 pub use serve::serve;

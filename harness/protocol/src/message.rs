@@ -34,16 +34,31 @@ pub(super) enum Request<'r> {
         #[serde(flatten)]
         input: &'r RenderInput<'r>,
     },
-    /// Read an answer with a response template.
+    /// Read an answer.
     Parse {
         id: u64,
-        response_template: &'r Value,
+        #[serde(flatten)]
+        with: ReadWith<'r>,
         prefix: &'r str,
         text: &'r str,
         tools: Option<&'r [Value]>,
     },
     /// End.
     Stop,
+}
+
+/// What says how an answer is read.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum ReadWith<'r> {
+    /// A response template.
+    ResponseTemplate { response_template: &'r Value },
+    /// A chat template that was loaded: the program has parsers of its own for it. The variables are
+    /// those with which a prompt was made.
+    ChatTemplate {
+        template: &'r str,
+        variables: &'r Map<String, Value>,
+    },
 }
 
 /// The fields of `load` for a program that has the front itself.
@@ -101,9 +116,18 @@ pub(super) struct Greeting {
     /// The fronts that the program applies itself.
     #[serde(default)]
     pub(super) fronts: Vec<String>,
-    /// The languages in which the program can be told how to read answers.
+    /// The kinds of templates that can say how the program reads answers.
     #[serde(default)]
-    pub(super) reads: Vec<String>,
+    reads: Vec<String>,
+}
+
+/// A kind of templates that can say how answers are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadingKind {
+    /// Response templates.
+    ResponseTemplate,
+    /// Chat templates: the program has parsers of its own for them.
+    ChatTemplate,
 }
 
 /// An answer to `load` or `render`.
@@ -122,6 +146,13 @@ pub(super) struct AnswerHead {
     id: Option<u64>,
     ok: Option<bool>,
     error: Option<String>,
+}
+
+/// The fields of the answer to `load` that name the program's own parsers.
+#[derive(Debug, Deserialize)]
+struct ParsersLine {
+    #[serde(default)]
+    parsers: BTreeMap<String, Option<String>>,
 }
 
 /// The answer to a line that is no request, or to a request that cannot be answered.
@@ -185,6 +216,15 @@ impl Greeting {
             ));
         }
         greeting.dialect().map(|_| greeting)
+    }
+
+    /// Whether it reads answers with templates of a kind.
+    pub(super) fn reads(&self, kind: ReadingKind) -> bool {
+        let name = match kind {
+            ReadingKind::ResponseTemplate => "response_template",
+            ReadingKind::ChatTemplate => "chat_template",
+        };
+        self.reads.iter().any(|read| read == name)
     }
 
     /// The dialect that it renders.
@@ -291,6 +331,17 @@ pub fn read_answer(line: &[u8], asked: u64) -> Result<Option<Outcome>, String> {
         Meaning::Outcome(outcome) => Ok(Some(outcome)),
         Meaning::Loaded => Ok(None),
     }
+}
+
+/// The names of the parsers that a program has chosen for a template, each once, if the answer to
+/// `load` names any.
+pub(super) fn parsers_in(line: &[u8]) -> Vec<String> {
+    let line: Result<ParsersLine, _> = serde_json::from_slice(line);
+    let parsers = line.map(|line| line.parsers).unwrap_or_default();
+    let mut names: Vec<String> = parsers.into_values().flatten().collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 impl AnswerHead {

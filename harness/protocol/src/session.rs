@@ -1,14 +1,17 @@
 //! A running program, asked over the protocol.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use rolecall_go::GoProgram;
 use rolecall_model::{Answer, Conversation, Moment, Outcome, ReadOutcome, Template};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::input;
 use crate::limits::ProtocolLimits;
-use crate::message::{FrontRequest, Greeting, Meaning, RenderInput, Request, VERSION};
+use crate::message::{
+    FrontRequest, Greeting, Meaning, ReadWith, RenderInput, Request, VERSION, parsers_in,
+};
 use crate::process::Process;
 use crate::reading::read_message;
 
@@ -34,6 +37,8 @@ pub(crate) struct RemoteTemplate {
     pub(crate) template: Template,
     /// Makes the data for a Go template, if the program does not.
     pub(crate) go: Option<GoProgram>,
+    /// The program's own parsers for the template's answers, when it has named them.
+    pub(crate) parsers: OnceLock<Vec<String>>,
 }
 
 /// What went wrong with a process.
@@ -126,6 +131,7 @@ impl Session {
         match Meaning::read(&line, id)? {
             Meaning::Loaded => {
                 self.loaded.insert(name.to_owned(), remote.number);
+                remote.parsers.get_or_init(|| parsers_in(&line));
                 Ok(None)
             }
             Meaning::Outcome(refused @ (Outcome::Failed { .. } | Outcome::Exceeded { .. })) => {
@@ -168,14 +174,14 @@ impl Session {
     /// Has an answer read.
     pub(crate) fn read(
         &mut self,
-        response_template: &Value,
+        with: ReadWith<'_>,
         answer: &Answer<'_>,
         limits: &ProtocolLimits,
     ) -> Result<ReadOutcome, String> {
         let id = self.next();
         let request = Request::Parse {
             id,
-            response_template,
+            with,
             prefix: answer.prompt,
             text: answer.text,
             tools: answer.tools,
@@ -188,14 +194,43 @@ impl Session {
         }
     }
 
-    /// Has the smallest answer read. Any valid outcome will do.
+    /// Has the smallest answer read with a response template. Any valid outcome will do.
     pub(crate) fn read_smallest(&mut self, limits: &ProtocolLimits) -> Result<(), String> {
         let template = json!({"start_anchor": "a", "fields": {"content": {}}});
-        let answer = Answer {
-            prompt: "a",
-            text: "x",
-            tools: None,
+        let with = ReadWith::ResponseTemplate {
+            response_template: &template,
         };
-        self.read(&template, &answer, limits).map(|_| ())
+        self.read(with, &SMALLEST, limits).map(|_| ())
+    }
+
+    /// Has the smallest answer read with parsers for a chat template without any construct. Any
+    /// valid outcome will do.
+    pub(crate) fn read_smallest_with_parsers(
+        &mut self,
+        limits: &ProtocolLimits,
+    ) -> Result<(), String> {
+        let id = self.next();
+        let request = Request::Load {
+            id,
+            template: "smallest",
+            source: "x",
+            behind: None,
+        };
+        let line = self.process.ask(&request, limits.time)?;
+        if let Meaning::Outcome(_) = Meaning::read(&line, id)? {
+            return Ok(());
+        }
+        let with = ReadWith::ChatTemplate {
+            template: "smallest",
+            variables: &Map::new(),
+        };
+        self.read(with, &SMALLEST, limits).map(|_| ())
     }
 }
+
+/// The smallest answer.
+const SMALLEST: Answer<'_> = Answer {
+    prompt: "a",
+    text: "x",
+    tools: None,
+};

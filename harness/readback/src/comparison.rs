@@ -19,16 +19,19 @@ pub enum Verdict {
     Changed,
     /// The reader refuses the answer.
     Failed,
+    /// The reader cannot read answers of this template.
+    Unsupported,
 }
 
 impl Verdict {
     /// All of them.
-    pub const ALL: [Verdict; 5] = [
+    pub const ALL: [Verdict; 6] = [
         Verdict::ReadBack,
         Verdict::ButForWhiteSpace,
         Verdict::NotWritten,
         Verdict::Changed,
         Verdict::Failed,
+        Verdict::Unsupported,
     ];
 
     /// The words for it in reports.
@@ -39,6 +42,7 @@ impl Verdict {
             Verdict::NotWritten => "not written by the template",
             Verdict::Changed => "changed",
             Verdict::Failed => "failed",
+            Verdict::Unsupported => "unsupported by the reader",
         }
     }
 }

@@ -64,7 +64,9 @@ impl Draft {
         draft.add_thoughts(&writer);
         let calls = draft.calls(&writer);
         draft.add_content(before);
-        draft.fields.extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
+        draft
+            .fields
+            .extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
         Ok(Draft {
             response_template: json!({
                 "version": 1,
@@ -93,7 +95,12 @@ impl Parts {
 
     /// The text outside of all other fields, or between delimiters of its own.
     fn add_content(&mut self, before: &str) {
-        let ends: Vec<String> = self.ends.iter().filter(|end| !end.is_empty()).map(|end| escaped(end)).collect();
+        let ends: Vec<String> = self
+            .ends
+            .iter()
+            .filter(|end| !end.is_empty())
+            .map(|end| escaped(end))
+            .collect();
         let mut content = json!({"content_args": {"strip": false}});
         if ends.is_empty() {
             self.miss("No end token is known: a text runs to the end of the answer.");
@@ -127,7 +134,8 @@ impl Parts {
         }
         let close = between.trim();
         if opener.is_empty() || close.is_empty() {
-            return self.miss("No text stands around thoughts, so they are not told from the answer.");
+            return self
+                .miss("No text stands around thoughts, so they are not told from the answer.");
         }
         // A format with channels opens the text behind the thoughts with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
@@ -152,7 +160,9 @@ impl Parts {
         }
         let found = Call::find(&one.text, calls.as_ref().map(|seen| seen.text.as_str()));
         let Some(call) = found else {
-            self.miss("How calls are written is not found: the name has to stand before the arguments.");
+            self.miss(
+                "How calls are written is not found: the name has to stand before the arguments.",
+            );
             return None;
         };
         if !call.tail.trim().is_empty() {
@@ -199,7 +209,11 @@ impl Call {
         });
         let Some(between) = between else {
             let close = behind.trim_end();
-            let close = close.split_inclusive('>').next().unwrap_or(close).to_owned();
+            let close = close
+                .split_inclusive('>')
+                .next()
+                .unwrap_or(close)
+                .to_owned();
             return Some(Call {
                 openers: vec![before.to_owned()],
                 middle: middle.to_owned(),
@@ -224,7 +238,11 @@ impl Call {
     }
 
     fn field(&self) -> Value {
-        let openers: Vec<String> = self.openers.iter().map(|opener| escaped(opener.trim())).collect();
+        let openers: Vec<String> = self
+            .openers
+            .iter()
+            .map(|opener| escaped(opener.trim()))
+            .collect();
         let opener = match openers.as_slice() {
             [one] => one.clone(),
             several => format!("(?:{})", several.join("|")),
@@ -329,7 +347,10 @@ fn calling(arguments: &[Value]) -> Value {
 /// The text that opens the answer: what stands behind the question, without the end of its turn.
 fn opening<'p>(prompt: &'p str, end: &str) -> &'p str {
     let behind = prompt.rsplit(QUESTION).next().unwrap_or(prompt);
-    let without_end = behind.trim_start().strip_prefix(end).filter(|_| !end.is_empty());
+    let without_end = behind
+        .trim_start()
+        .strip_prefix(end)
+        .filter(|_| !end.is_empty());
     let opening = without_end.unwrap_or(behind).trim_start();
     if opening.is_empty() { behind } else { opening }
 }

@@ -1,14 +1,14 @@
-//! The reader of this process.
+//! The reader of this process, and readers that are told a response template.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rolecall_model::guard::on_large_stack;
-use rolecall_model::{Answer, AnswerReader, Limit, ReadOutcome};
+use rolecall_model::{Answer, AnswerReader, Limit, ReadOutcome, TemplateReader};
 use rolecall_response::{
     Kind, Message, Options, ParseError, ResponseTemplate, TemplateError, TemplateErrorKind,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Reads answers with `rolecall-response`, as transformers 5.23 reads them.
 #[derive(Debug, Default)]
@@ -92,6 +92,20 @@ fn options<'a>(answer: &Answer<'a>) -> Options<'a> {
         prompt: Some(answer.prompt),
         tools: answer.tools.unwrap_or_default(),
         ..Options::default()
+    }
+}
+
+/// Reads the answers of one chat template with its response template.
+pub struct ToldReader<'r> {
+    /// The reader.
+    pub reader: &'r dyn AnswerReader,
+    /// The response template.
+    pub response_template: &'r Value,
+}
+
+impl TemplateReader for ToldReader<'_> {
+    fn read(&self, answer: &Answer<'_>, _: &Map<String, Value>) -> ReadOutcome {
+        self.reader.read(self.response_template, answer)
     }
 }
 

@@ -3,13 +3,15 @@
 use std::fmt;
 
 use rolecall_front::program::FrontProgram;
-use rolecall_model::{Answer, AnswerReader, Case, CaseId, Engine, Outcome, ReadOutcome, Template};
-use serde_json::Value;
+use rolecall_model::{
+    Answer, AnswerReader, Case, CaseId, Engine, Outcome, ReadOutcome, Template, TemplateReader,
+};
+use serde_json::{Map, Value};
 
 use crate::comparison::{Difference, Verdict, compare};
-use crate::ending::Form;
+use crate::ending::{EndTokens, Form};
 use crate::meaning::Meaning;
-use crate::written::{Writer, Written};
+use crate::written::{Writer, Written, variables};
 
 /// The name of an assistant's message: its case, and its index among the messages of the case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,22 +112,94 @@ pub fn read_all<'c>(
     cases: impl IntoIterator<Item = &'c Case>,
 ) -> Option<Vec<MessageReading>> {
     let response_template = template.response_template.as_ref()?;
+    let reader = WithResponseTemplate {
+        reader,
+        response_template,
+    };
+    Some(read_each(engine, template, &reader, cases))
+}
+
+/// Reads the answers of cases that are for the template's dialect as a server reads them: once,
+/// without the end token.
+pub fn read_all_as_server<'c>(
+    engine: &dyn Engine,
+    template: &Template,
+    reader: &dyn TemplateReader,
+    cases: impl IntoIterator<Item = &'c Case>,
+) -> Vec<MessageReading> {
+    read_each(engine, template, &AsServer(reader), cases)
+}
+
+/// How answers are read: which forms of them, and by whom.
+pub trait FormsReader {
+    /// The forms of an answer that are read, with their texts.
+    fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)>;
+
+    /// Reads one form.
+    fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome;
+
+    /// Reads one form character by character. None if that is not done.
+    fn read_streamed(&self, _answer: &Answer<'_>) -> Option<ReadOutcome> {
+        None
+    }
+}
+
+/// Reads all forms of answers with a response template.
+#[derive(Clone, Copy)]
+pub struct WithResponseTemplate<'r> {
+    /// The reader.
+    pub reader: &'r dyn AnswerReader,
+    /// The response template.
+    pub response_template: &'r Value,
+}
+
+impl FormsReader for WithResponseTemplate<'_> {
+    fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)> {
+        let form = |form| Some((form, end_tokens.form(text, form)?));
+        Form::ALL.into_iter().filter_map(form).collect()
+    }
+
+    fn read(&self, answer: &Answer<'_>, _: &Map<String, Value>) -> ReadOutcome {
+        self.reader.read(self.response_template, answer)
+    }
+
+    fn read_streamed(&self, answer: &Answer<'_>) -> Option<ReadOutcome> {
+        self.reader.read_streamed(self.response_template, answer)
+    }
+}
+
+/// Reads answers as a server reads them: once, without the end token.
+#[derive(Clone, Copy)]
+pub struct AsServer<'r>(pub &'r dyn TemplateReader);
+
+impl FormsReader for AsServer<'_> {
+    fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)> {
+        vec![end_tokens.as_served(text)]
+    }
+
+    fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome {
+        self.0.read(answer, variables)
+    }
+}
+
+fn read_each<'c>(
+    engine: &dyn Engine,
+    template: &Template,
+    reader: &dyn FormsReader,
+    cases: impl IntoIterator<Item = &'c Case>,
+) -> Vec<MessageReading> {
     let program = FrontProgram::load(engine, template);
     let writer = Writer::new(&program);
     let cases = cases.into_iter();
     let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
-    let read = |case: &'c Case| {
-        let read = read_case(&writer, reader, response_template, case);
-        read.collect::<Vec<_>>()
-    };
-    Some(cases.flat_map(read).collect())
+    let read = |case: &'c Case| read_case(&writer, reader, case).collect::<Vec<_>>();
+    cases.flat_map(read).collect()
 }
 
 /// Reads all answers of a case.
 pub fn read_case<'w>(
     writer: &'w Writer<'_, '_>,
-    reader: &'w dyn AnswerReader,
-    response_template: &'w Value,
+    reader: &'w dyn FormsReader,
     case: &'w Case,
 ) -> impl Iterator<Item = MessageReading> + 'w {
     writer.answers(case).map(move |answer| {
@@ -135,26 +209,25 @@ pub fn read_case<'w>(
                 text,
                 setting,
             } => {
-                let read = |form| {
-                    let text = writer.end_tokens.form(&text, form)?;
-                    let answer = Answer {
+                let variables = variables(case, setting.as_deref());
+                let read = |(form, text): (Form, &str)| {
+                    let form_answer = Answer {
                         prompt: &prompt,
                         text,
                         tools: case.tools.as_deref(),
                     };
-                    let outcome = reader.read(response_template, &answer);
+                    let outcome = reader.read(&form_answer, &variables);
                     let streamed = (text.len() <= LONGEST_STREAM)
-                        .then(|| reader.read_streamed(response_template, &answer))
+                        .then(|| reader.read_streamed(&form_answer))
                         .flatten()
                         .filter(|streamed| !streamed.agrees(&outcome));
-                    Some((form, text.to_owned(), outcome, streamed))
+                    FormReading {
+                        streamed,
+                        ..FormReading::judge(form, text.to_owned(), outcome, &answer.meant)
+                    }
                 };
-                let read = Form::ALL.into_iter().filter_map(read);
-                let judged = read.map(|(form, text, outcome, streamed)| FormReading {
-                    streamed,
-                    ..FormReading::judge(form, text, outcome, &answer.meant)
-                });
-                let forms = judged.collect();
+                let forms = reader.forms(&writer.end_tokens, &text);
+                let forms = forms.into_iter().map(read).collect();
                 Ok(ReadAnswer {
                     prompt,
                     setting,
@@ -177,11 +250,14 @@ pub fn read_case<'w>(
 
 impl FormReading {
     fn judge(form: Form, text: String, outcome: ReadOutcome, meant: &Meaning) -> FormReading {
-        let (verdict, differences) = match outcome.message().map(Meaning::of) {
-            Some(Some(read)) => compare(meant, &read, &text),
-            // A message whose fields have other types than those of messages.
-            Some(None) => (Verdict::Changed, Vec::new()),
-            None => (Verdict::Failed, Vec::new()),
+        let (verdict, differences) = match &outcome {
+            ReadOutcome::Read { message } => match Meaning::of(message) {
+                Some(read) => compare(meant, &read, &text),
+                // A message whose fields have other types than those of messages.
+                None => (Verdict::Changed, Vec::new()),
+            },
+            ReadOutcome::Unsupported { .. } => (Verdict::Unsupported, Vec::new()),
+            _ => (Verdict::Failed, Vec::new()),
         };
         FormReading {
             form,

@@ -1,11 +1,11 @@
 //! The smallest conversation whose answer is not read back for the same cause.
 
 use rolecall_base::smaller::smaller;
-use rolecall_model::{AnswerReader, Case};
+use rolecall_model::Case;
 use serde_json::{Value, json};
 
 use crate::cause::ReadingCause;
-use crate::reading::{MessageReading, read_case};
+use crate::reading::{FormsReader, MessageReading, read_case};
 use crate::written::Writer;
 
 /// The most conversations that are tried.
@@ -25,8 +25,7 @@ pub struct Counterexample {
 /// Makes counterexamples smaller.
 struct Reduction<'r, 'p, 't> {
     writer: &'r Writer<'p, 't>,
-    reader: &'r dyn AnswerReader,
-    response_template: &'r Value,
+    reader: &'r dyn FormsReader,
     left: usize,
     best: Counterexample,
 }
@@ -36,19 +35,17 @@ impl Counterexample {
     /// the case, by its index. None if it is read back.
     pub fn reduced(
         writer: &Writer<'_, '_>,
-        reader: &dyn AnswerReader,
-        response_template: &Value,
+        reader: &dyn FormsReader,
         case: &Case,
         index: usize,
     ) -> Option<Counterexample> {
         let messages = case.messages.get(..=index)?.to_vec();
         let case = case.saying(messages, case.tools.clone(), case.variables.clone());
-        let reading = read_case(writer, reader, response_template, &case).last()?;
+        let reading = read_case(writer, reader, &case).last()?;
         let cause = ReadingCause::of(&reading)?.0;
         let mut reduction = Reduction {
             writer,
             reader,
-            response_template,
             left: MOST_TRIED,
             best: Counterexample {
                 case,
@@ -122,7 +119,7 @@ impl Reduction<'_, '_, '_> {
             return false;
         }
         self.left -= 1;
-        let read = read_case(self.writer, self.reader, self.response_template, &case).last();
+        let read = read_case(self.writer, self.reader, &case).last();
         let Some(reading) = read.filter(|read| read.id.index + 1 == case.messages.len()) else {
             return false;
         };
@@ -168,6 +165,7 @@ mod tests {
 
     use super::*;
     use crate::reader::OwnReader;
+    use crate::reading::WithResponseTemplate;
 
     #[test]
     fn the_smallest_message_still_shows_the_cause() {
@@ -183,14 +181,17 @@ mod tests {
         let engine = engines.for_dialect(Dialect::Jinja).unwrap();
         let program = FrontProgram::load(engine, &template);
         let writer = Writer::new(&program);
-        let reader = OwnReader::default();
+        let reader = WithResponseTemplate {
+            reader: &OwnReader::default(),
+            response_template: &response,
+        };
         let case = Case::from_messages(vec![
             json!({"role": "system", "content": "Be kind."}),
             json!({"role": "user", "content": "What is there?"}),
             json!({"role": "assistant", "content": "Two things.\n\nOne and another one."}),
             json!({"role": "user", "content": "Thanks."}),
         ]);
-        let reduced = Counterexample::reduced(&writer, &reader, &response, &case, 2).unwrap();
+        let reduced = Counterexample::reduced(&writer, &reader, &case, 2).unwrap();
         assert_eq!(reduced.cause.to_string(), "content: changed");
         let messages = &reduced.case.messages;
         assert_eq!(messages[0]["role"], "user");
@@ -204,6 +205,6 @@ mod tests {
             json!({"role": "user", "content": "Hi"}),
             json!({"role": "assistant", "content": "Hi"}),
         ]);
-        assert!(Counterexample::reduced(&writer, &reader, &response, &fine, 1).is_none());
+        assert!(Counterexample::reduced(&writer, &reader, &fine, 1).is_none());
     }
 }

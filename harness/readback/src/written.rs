@@ -123,7 +123,7 @@ impl<'p, 't> Writer<'p, 't> {
                         Some(Written::Text {
                             prompt,
                             text,
-                            setting: Some(format!("{name}={value}")),
+                            setting: Some(words((name, value))),
                         })
                     })
                     .unwrap_or(Written::DoesNotContinue)
@@ -162,6 +162,22 @@ impl<'p, 't> Writer<'p, 't> {
         let prepared = PreparedCase::new(&case, self.front, &self.program.model.with(&case));
         self.program.outcome(&prepared)
     }
+}
+
+/// The variables with which the prompt of an answer was made: those of its case, and the setting of
+/// [`Written::Text`].
+pub fn variables(case: &Case, setting: Option<&str>) -> Map<String, Value> {
+    let mut variables = case.variables.clone();
+    let chosen = THINKING
+        .into_iter()
+        .find(|chosen| setting.is_some_and(|setting| setting == words(*chosen)));
+    variables.extend(chosen.map(|(name, value)| (name.to_owned(), value.into())));
+    variables
+}
+
+/// A setting as it is written in reports.
+fn words((name, value): (&str, bool)) -> String {
+    format!("{name}={value}")
 }
 
 fn text(outcome: Outcome) -> Result<String, Outcome> {

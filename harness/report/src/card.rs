@@ -114,7 +114,7 @@ pub(super) fn write_read_back(
         let style = match verdict {
             Verdict::ReadBack => GOOD,
             Verdict::Changed | Verdict::Failed => BAD,
-            Verdict::ButForWhiteSpace | Verdict::NotWritten => NOTE,
+            _ => NOTE,
         };
         let name = Styled(style, verdict.name());
         let text = format!("  {name} ({}): {}", about.len(), about.join("; "));

@@ -1,11 +1,13 @@
 //! What is read back of a template's answers, for people.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::Style;
 
 use super::numbers::thousands;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use rolecall_model::ReadOutcome;
 use rolecall_readback::comparison::Verdict;
 use rolecall_readback::reading::{MessageReading, Unread};
 use rolecall_readback::transcript::{self, Counts};
@@ -20,6 +22,9 @@ pub fn write(
 ) -> io::Result<()> {
     writeln!(out, "{}", Styled(HEADING, template))?;
     write_counts(out, &Counts::of(readings))?;
+    for message in unsupported(readings) {
+        writeln!(out, "        {}", Styled(QUIET, message))?;
+    }
     let is_shown = |reading: &&MessageReading| match &reading.result {
         // The chat template writes less than was meant, or refuses: `check` reports that.
         Ok(_) => {
@@ -27,7 +32,7 @@ pub fn write(
                 || reading.is_streamed_otherwise()
                 || !matches!(
                     reading.verdict(),
-                    Some(Verdict::ReadBack | Verdict::NotWritten)
+                    Some(Verdict::ReadBack | Verdict::NotWritten | Verdict::Unsupported)
                 )
         }
         Err(Unread::DoesNotContinue) => true,
@@ -55,6 +60,18 @@ pub(super) fn write_counts(out: &mut dyn Write, counts: &Counts) -> io::Result<(
         writeln!(out, "{count} {words}")?;
     }
     Ok(())
+}
+
+/// What a reader says about answers that it cannot read, each text once.
+fn unsupported(readings: &[MessageReading]) -> BTreeSet<&str> {
+    let answers = readings.iter().filter_map(|it| it.result.as_ref().ok());
+    let outcomes = answers.flat_map(|answer| answer.forms.iter().map(|form| &form.outcome));
+    outcomes
+        .filter_map(|outcome| match outcome {
+            ReadOutcome::Unsupported { message } => Some(message.as_str()),
+            _ => None,
+        })
+        .collect()
 }
 
 fn style(words: &str) -> Style {

@@ -8,7 +8,7 @@ use rolecall_front::program::FrontProgram;
 use rolecall_model::{Case, Engine, ReadOutcome, Template};
 use rolecall_readback::cause::ReadingCause;
 use rolecall_readback::reader::OwnReader;
-use rolecall_readback::reading::{MessageReading, read_case};
+use rolecall_readback::reading::{MessageReading, WithResponseTemplate, read_case};
 use rolecall_readback::reduction::Counterexample;
 use rolecall_readback::transcript::Counts;
 use rolecall_readback::written::Writer;
@@ -46,13 +46,16 @@ impl Proof {
         findings.retain(|finding| ON_READ_ANSWERS.contains(&finding.contract));
         let program = FrontProgram::load(engine, template);
         let writer = Writer::new(&program);
-        let reader = OwnReader::default();
+        let reader = WithResponseTemplate {
+            reader: &OwnReader::default(),
+            response_template,
+        };
         let mut readings: Vec<MessageReading> = Vec::new();
         let mut by_cause: BTreeMap<ReadingCause, Vec<(&Case, usize)>> = BTreeMap::new();
         let cases = cases.iter();
         let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
         for case in cases {
-            for reading in read_case(&writer, &reader, response_template, case) {
+            for reading in read_case(&writer, &reader, case) {
                 if let Some((cause, _)) = ReadingCause::of(&reading) {
                     let messages = by_cause.entry(cause).or_default();
                     messages.push((case, reading.id.index));
@@ -69,8 +72,7 @@ impl Proof {
                     .sum::<usize>()
             };
             let (case, index) = messages.iter().min_by_key(length)?;
-            let smallest =
-                Counterexample::reduced(&writer, &reader, response_template, case, *index)?;
+            let smallest = Counterexample::reduced(&writer, &reader, case, *index)?;
             Some(ReadingFailure {
                 messages: messages.len(),
                 example: format!("{}#{index}", case.id),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rolecall_front::program::FrontProgram;
 use rolecall_model::{Answer, Case, Outcome};
 use rolecall_readback::reader::{OwnReader, refusal};
-use rolecall_readback::reading::{MessageReading, ReadAnswer, Unread, read_case};
+use rolecall_readback::reading::{
+    MessageReading, ReadAnswer, Unread, WithResponseTemplate, read_case,
+};
 use rolecall_readback::written::Writer;
 use rolecall_response::{Event, Options, ResponseTemplate};
 use serde_json::Value;
@@ -88,7 +90,11 @@ impl<'p, 't> AnswerProber<'p, 't> {
         case: Case,
     ) -> Option<AnswerReading> {
         let case = self.manner.complete(case);
-        let read = read_case(&self.writer, &self.reader, self.response_template, &case);
+        let reader = WithResponseTemplate {
+            reader: &self.reader,
+            response_template: self.response_template,
+        };
+        let read = read_case(&self.writer, &reader, &case);
         let reading = read.last()?;
         Some(AnswerReading {
             probe,

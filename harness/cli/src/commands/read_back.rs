@@ -1,16 +1,21 @@
-//! The command `read-back`: reads the answers that templates write with their response templates.
+//! The command `read-back`: reads the answers that templates write with their response templates, or
+//! lets another program read them.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use rolecall::problem::Problem;
-use rolecall::readback::reader::OwnReader;
-use rolecall::readings::{read_each, unusable};
+use rolecall::protocol::{ProgramParsers, ProtocolEngine};
+use rolecall::readback::reader::{OwnReader, ToldReader};
+use rolecall::readings::{read_each, read_each_as_server, unusable};
 use rolecall::report::readings as report;
 use rolecall::run::Runner;
+use rolecall::suite::Suite;
 use rolecall::template_file::place;
-use rolecall_model::Template;
+use rolecall_model::{Engine, Template, TemplateName, TemplateReader};
 
 use crate::args::ReadBackArguments;
+use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
 use crate::readings::response_template;
@@ -27,6 +32,146 @@ pub(super) fn execute(
             template.response_template = Some(response_template.clone());
         }
     }
+    let status = if suite.problems.is_empty() {
+        Status::Fine
+    } else {
+        Status::BadInput
+    };
+    let limits = arguments.limits.chosen();
+    let engines = limits.engines();
+    let chosen = arguments.engine.as_deref();
+    let chosen = chosen.map(|name| engines::open(&engines, name, &limits));
+    let chosen = chosen.transpose()?;
+    let program = chosen.as_ref().map(reading_program).transpose()?;
+    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let engine = |template: &Template| engines.for_dialect(template.dialect);
+
+    let by_response_template = arguments.with.is_some() || arguments.response_templates;
+    let readings = match program {
+        Some(program) if program.has_parsers() => {
+            let readers = if by_response_template {
+                Readers::told(program, readable(&suite, arguments)?)?
+            } else {
+                Readers::parsers(program, suite.templates.iter().collect())
+            };
+            let reader = |template: &Template| readers.of(template);
+            let read = || read_each_as_server(&suite, &readers.templates, &engine, &reader);
+            let readings = runner.on_its_threads(read);
+            for (template, readings) in &readings {
+                report::write(out, &readers.title(template), readings, arguments.all)?;
+            }
+            return Ok(status);
+        }
+        Some(program) => {
+            let readable = of_its_dialect(program, readable(&suite, arguments)?);
+            runner.on_its_threads(|| read_each(&suite, &readable, &engine, program))
+        }
+        None => {
+            let readable = readable(&suite, arguments)?;
+            let reader = OwnReader::default();
+            runner.on_its_threads(|| read_each(&suite, &readable, &engine, &reader))
+        }
+    };
+    for (template, readings) in &readings {
+        report::write(out, template.name.as_str(), readings, arguments.all)?;
+    }
+    Ok(status)
+}
+
+/// How a server's program reads the answers of each template.
+struct Readers<'t> {
+    templates: Vec<&'t Template>,
+    parsers: BTreeMap<&'t TemplateName, ProgramParsers>,
+    told: BTreeMap<&'t TemplateName, ToldReader<'t>>,
+}
+
+impl<'t> Readers<'t> {
+    /// With parsers of its own.
+    fn parsers(program: &ProtocolEngine, templates: Vec<&'t Template>) -> Readers<'t> {
+        let templates = of_its_dialect(program, templates);
+        let parsers = templates.iter().map(|it| (&it.name, program.parsers(it)));
+        Readers {
+            parsers: parsers.collect(),
+            told: BTreeMap::new(),
+            templates,
+        }
+    }
+
+    /// With the templates' response templates.
+    fn told(
+        program: &'t ProtocolEngine,
+        templates: Vec<&'t Template>,
+    ) -> Result<Readers<'t>, Failure> {
+        if !program.reads_answers() {
+            return Err(Failure::Request(format!(
+                "`{}` reads no answers with response templates",
+                program.name()
+            )));
+        }
+        let templates = of_its_dialect(program, templates);
+        let told = templates.iter().filter_map(|template| {
+            let reader = ToldReader {
+                reader: program,
+                response_template: template.response_template.as_ref()?,
+            };
+            Some((&template.name, reader))
+        });
+        Ok(Readers {
+            told: told.collect(),
+            parsers: BTreeMap::new(),
+            templates,
+        })
+    }
+
+    fn of(&self, template: &Template) -> Option<&dyn TemplateReader> {
+        let parsers = self.parsers.get(&template.name);
+        let parsers = parsers.map(|parsers| parsers as &dyn TemplateReader);
+        let told = self.told.get(&template.name);
+        parsers.or_else(|| told.map(|told| told as &dyn TemplateReader))
+    }
+
+    /// The template's name, and those of its parsers.
+    fn title(&self, template: &Template) -> String {
+        let parsers = self.parsers.get(&template.name);
+        match parsers.map_or(&[][..], ProgramParsers::names) {
+            [] => template.name.to_string(),
+            names => format!("{}, read with {}", template.name, names.join(", ")),
+        }
+    }
+}
+
+/// The program of an engine, if it reads answers at all.
+fn reading_program<'c>(chosen: &'c ChosenEngine<'_>) -> Result<&'c ProtocolEngine, Failure> {
+    let program = chosen.program();
+    let reads = |program: &&ProtocolEngine| program.reads_answers() || program.has_parsers();
+    program.filter(reads).ok_or_else(|| {
+        Failure::Request(format!(
+            "`{}` reads no answers\n  a program that reads them says so in its first answer, with `reads`",
+            chosen.engine().name()
+        ))
+    })
+}
+
+/// The templates whose answers a program can be asked about.
+fn of_its_dialect<'t>(program: &ProtocolEngine, templates: Vec<&'t Template>) -> Vec<&'t Template> {
+    let (its, others): (Vec<_>, Vec<_>) = templates
+        .into_iter()
+        .partition(|template| template.dialect == Engine::dialect(program));
+    if its.is_empty() && !others.is_empty() {
+        tell(&format!(
+            "`{}` is for {} templates, and these are none",
+            program.name(),
+            Engine::dialect(program)
+        ));
+    }
+    its
+}
+
+/// The templates that have a response template.
+fn readable<'s>(
+    suite: &'s Suite,
+    arguments: &ReadBackArguments,
+) -> Result<Vec<&'s Template>, Failure> {
     let (readable, others): (Vec<&Template>, Vec<&Template>) = suite
         .templates
         .iter()
@@ -42,22 +187,9 @@ pub(super) fn execute(
     for template in others.iter().filter(|_| !arguments.paths.is_empty()) {
         tell(&format!("{}: no response template", place(template, None)));
     }
-    let unusable = readable.iter().filter_map(|template| unusable(template));
-    let unusable: Vec<Problem> = unusable.collect();
+    let unusable: Vec<Problem> = readable.iter().copied().filter_map(unusable).collect();
     if !unusable.is_empty() {
         return Err(Failure::Problems(unusable));
     }
-    let engines = arguments.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
-    let engine = |template: &Template| engines.for_dialect(template.dialect);
-    let reader = OwnReader::default();
-    let readings = runner.on_its_threads(|| read_each(&suite, &readable, &engine, &reader));
-    for (template, readings) in &readings {
-        report::write(out, template.name.as_str(), readings, arguments.all)?;
-    }
-    Ok(if suite.problems.is_empty() {
-        Status::Fine
-    } else {
-        Status::BadInput
-    })
+    Ok(readable)
 }

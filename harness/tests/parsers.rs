@@ -1,0 +1,288 @@
+//! Programs that read answers with parsers of their own, over the engine protocol: the command
+//! `read-back` with `--engine`, and programs that misbehave.
+
+use std::time::Duration;
+
+use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
+use rolecall_model::{Answer, Dialect, Limit, ReadOutcome, Template, TemplateReader as _};
+use serde_json::{Map, json};
+
+use crate::folder::Folder;
+
+/// The beginning of all scripts. `greet` says what the program reads with, `ask` reads a request into
+/// `line` and its number into `id`, `part` is a text of the request, and `read` answers with a content.
+/// `serve` reads every answer, and calls `misbehave` for the text `a`.
+const PRELUDE: &str = r#"
+ask() { read -r line || exit 0; id=${line%%,\"template*}; id=${id##*\"id\":}; }
+greet() { ask; echo "{\"rolecall\": 1, \"engine\": \"fake\", \"dialect\": \"jinja\", \"reads\": $1}"; }
+part() { part=${line##*\"$1\":\"}; printf '%s' "${part%%\"*}"; }
+read_as() { printf '{"id": %s, "outcome": "read", "message": {"content": "%s"}}\n' "$id" "$1"; }
+ok() { echo "{\"id\": $id, \"ok\": true, \"parsers\": {\"tool_calls\": \"tags\", \"reasoning\": null}}"; }
+serve() {
+  greet '["chat_template"]'
+  while ask; do
+    case $line in
+      *'"request":"load"'*) ok ;;
+      *'"text":"a"'*) misbehave ;;
+      *'"request":"parse"'*) read_as "$(part text)" ;;
+      *) exit 0 ;;
+    esac
+  done
+}
+"#;
+
+fn start(script: &str) -> ProtocolEngine {
+    let words = ["sh", "-c", &format!("{PRELUDE}\n{script}")].map(str::to_owned);
+    let limits = ProtocolLimits {
+        start: Duration::from_secs(10),
+        time: Duration::from_millis(1500),
+        answer: 20_000,
+    };
+    ProtocolEngine::spawn(&words, limits).unwrap()
+}
+
+fn template(name: &str) -> Template {
+    Template::from_source(name, Dialect::Jinja, "{{ messages }}")
+}
+
+fn answer(text: &str) -> Answer<'_> {
+    Answer {
+        prompt: "A:",
+        text,
+        tools: None,
+    }
+}
+
+/// What a program makes of these answers, one after the other.
+fn readings(script: &str, texts: &[&str]) -> Vec<ReadOutcome> {
+    let engine = start(script);
+    let parsers = engine.parsers(&template("t"));
+    let read = |text: &&str| parsers.read(&answer(text), &Map::new());
+    texts.iter().map(read).collect()
+}
+
+fn content(text: &str) -> ReadOutcome {
+    ReadOutcome::Read {
+        message: json!({"content": text}),
+    }
+}
+
+fn crashed(outcome: &ReadOutcome) -> &str {
+    match outcome {
+        ReadOutcome::Crashed { message } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_template_is_loaded_once_and_its_parsers_are_named() {
+    // The program says how many templates it has loaded, and what the request holds.
+    let engine = start(
+        r#"greet '["chat_template", "more"]'; loads=0
+while ask; do
+  case $line in
+    *'"request":"load"'*) loads=$((loads + 1)); ok ;;
+    *) rest=${line#*\"template\":}; read_as "$loads $(printf '%s' "$rest" | sed 's/"/*/g')" ;;
+  esac
+done"#,
+    );
+    assert!(engine.has_parsers() && !engine.reads_answers());
+    let (one, other) = (
+        engine.parsers(&template("t")),
+        engine.parsers(&template("u")),
+    );
+    assert!(one.names().is_empty());
+    let variables = Map::from_iter([("enable_thinking".to_owned(), json!(false))]);
+    for _ in 0..2 {
+        let read = one.read(&answer("x"), &variables);
+        let request =
+            "1 *t*,*variables*:{*enable_thinking*:false},*prefix*:*A:*,*text*:*x*,*tools*:null}";
+        assert_eq!(read, content(request));
+    }
+    assert_eq!(one.names(), ["tags"]);
+    let read = other.read(&answer("x"), &Map::new());
+    assert_eq!(
+        read,
+        content("2 *u*,*variables*:{},*prefix*:*A:*,*text*:*x*,*tools*:null}")
+    );
+}
+
+#[test]
+fn a_program_that_breaks_on_one_answer_reads_the_others() {
+    let misbehaviours = [
+        ("exit 3", "it ended instead of answering (exit status: 3)"),
+        ("sleep 60", "no answer within 1.5 s"),
+        ("yes", "not an answer"),
+        (
+            "printf '%s' '{'; exit",
+            "it ended in the middle of an answer",
+        ),
+        ("id=7; read_as x", "it answered request 7 instead of"),
+        ("ok", "an answer without `outcome`"),
+        (
+            "echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"read\\\"}\"",
+            "an answer without `message`",
+        ),
+        (
+            "echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"rendered\\\", \\\"text\\\": \\\"\\\"}\"",
+            "an answer with the outcome `rendered`",
+        ),
+        (
+            "echo \"{\\\"id\\\": $id, \\\"error\\\": \\\"what?\\\"}\"",
+            "it did not understand the request: what?",
+        ),
+    ];
+    std::thread::scope(|scope| {
+        for (misbehave, words) in misbehaviours {
+            scope.spawn(move || {
+                let script = format!("misbehave() {{ {misbehave}; }}\nserve");
+                let outcomes = readings(&script, &["b", "a", "c"]);
+                assert_eq!(outcomes[0], content("b"), "{misbehave}");
+                assert_eq!(outcomes[2], content("c"), "{misbehave}");
+                let message = crashed(&outcomes[1]);
+                assert!(message.starts_with(words), "{misbehave}: {message}");
+            });
+        }
+    });
+}
+
+#[test]
+fn outcomes_of_reading_come_through() {
+    let says = |answer: &str| {
+        let script =
+            format!("misbehave() {{ printf '{{\"id\": %s, {answer}}}\\n' \"$id\"; }}\nserve");
+        readings(&script, &["a"]).remove(0)
+    };
+    assert_eq!(
+        says(r#""outcome": "unsupported", "message": "no parser""#),
+        ReadOutcome::Unsupported {
+            message: "no parser".into()
+        }
+    );
+    assert_eq!(
+        says(r#""outcome": "failed", "kind": "KeyError", "message": "m""#),
+        ReadOutcome::Failed {
+            kind: "KeyError".into(),
+            message: "m".into()
+        }
+    );
+    assert_eq!(
+        says(r#""outcome": "exceeded", "limit": "time""#),
+        ReadOutcome::Exceeded { limit: Limit::Time }
+    );
+}
+
+#[test]
+fn a_template_that_is_not_loaded_is_asked_for_once() {
+    let refused = r#"greet '["chat_template"]'; ask
+echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"parse\", \"message\": \"no\"}"; sleep 60"#;
+    let outcome = ReadOutcome::Unsupported {
+        message: "it does not load the template: no".into(),
+    };
+    assert_eq!(readings(refused, &["x"; 3]), vec![outcome; 3]);
+
+    // It loads the smallest template, and no other.
+    let ends = r#"greet '["chat_template"]'
+while ask; do
+  case $line in *'"source":"x"'*) ok ;; *smallest*) read_as x ;; *) exit 4 ;; esac
+done"#;
+    let outcomes = readings(ends, &["x"; 3]);
+    let message = "it ended instead of answering (exit status: 4)";
+    assert!(
+        outcomes.iter().all(|it| crashed(it) == message),
+        "{outcomes:?}"
+    );
+}
+
+#[test]
+fn a_program_that_reads_nothing_is_given_up() {
+    let outcomes = readings("greet '[\"chat_template\"]'; ask; exit 1", &["x"; 5]);
+    let message = "it answers nothing: it ended instead of answering (exit status: 1)".to_owned();
+    assert_eq!(outcomes, vec![ReadOutcome::NotAsked { message }; 5]);
+}
+
+/// A template with an answer that its program reads, and one without a response template.
+fn suite() -> Folder {
+    let folder = Folder::empty();
+    let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>\n{% endfor %}\
+        {% if add_generation_prompt %}<assistant>{% endif %}";
+    let sidecar =
+        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}"#;
+    folder.write("cases/templates/plain.jinja", source);
+    folder.write("cases/templates/plain.json", &format!("{sidecar}}}"));
+    folder.write("cases/templates/told.jinja", source);
+    let response = r#"{"start_anchor": "<assistant>", "fields": {"content": {}}}"#;
+    let told = format!("{sidecar}, \"response_template\": {response}}}");
+    folder.write("cases/templates/told.json", &told);
+    let cases = r#"{"about": "Answers.", "cases": {
+        "long": {"about": "A question and its answer.", "messages": [
+            {"role": "user", "content": "q"}, {"role": "assistant", "content": "It is so."}]},
+        "short": {"about": "A short answer.", "messages": [
+            {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}}}"#;
+    folder.write("cases/conversations/plain.json", cases);
+    folder.accept_all();
+    folder
+}
+
+/// What `read-back` with a script as its engine prints, and its exit code.
+fn read_back(folder: &Folder, script: &str, more: &[&str]) -> (String, i32) {
+    let path = folder.write("engine.sh", &format!("{PRELUDE}\n{script}\n"));
+    let command = format!("sh '{}'", path.display());
+    let arguments = ["read-back", "--engine", command.as_str()];
+    let ran = folder.rolecall(&[&arguments[..], more].concat());
+    (format!("{}{}", ran.stdout(), ran.stderr()), ran.code())
+}
+
+#[test]
+fn a_program_reads_all_templates_without_the_end_token() {
+    let folder = suite();
+    let (said, code) = read_back(&folder, "misbehave() { read_as b; }\nserve", &[]);
+    let one = "read with tags\n      1 read back\n      1 changed\n\nplain/short#1: changed\n  \
+        content: changed\n    meant \"a\"\n    read \"b\"\n  text \"a\"\n\n";
+    assert_eq!(said, format!("plain, {one}told, {one}"));
+    assert_eq!(code, 0);
+
+    let unsupported = "misbehave() { \
+        echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"unsupported\\\", \\\"message\\\": \\\"no parser\\\"}\"; }\n\
+        serve";
+    let (said, code) = read_back(&folder, unsupported, &["told"]);
+    let told = "told, read with tags\n      1 read back\n      1 unsupported by the reader\n        \
+        no parser\n\n";
+    assert_eq!((said.as_str(), code), (told, 0));
+}
+
+#[test]
+fn a_program_is_asked_only_for_what_it_reads() {
+    let folder = suite();
+    let refused = |script: &str, more: &[&str], words: &str| {
+        let (said, code) = read_back(&folder, script, more);
+        assert!(code == 2 && said.contains(words), "{code}: {said}");
+    };
+    refused("greet '[]'; ask", &[], "`fake` reads no answers");
+    refused("greet '[\"own\"]'; ask", &[], "`fake` reads no answers");
+    refused("greet '\"chat_template\"'; ask", &[], "cannot be used");
+    let own = "misbehave() { exit 1; }\nserve";
+    let words = "`fake` reads no answers with response templates";
+    refused(own, &["--response-templates"], words);
+    let ran = folder.rolecall(&["read-back", "--engine", "rolecall-jinja"]);
+    assert!(ran.stderr().contains("`rolecall-jinja` reads no answers"));
+
+    // A program that reads in both ways uses its own parsers, unless it shall not.
+    let both = r#"ask() { read -r line || exit 0; id=${line#*\"id\":}; id=${id%%,*}; }
+greet '["response_template", "chat_template"]'
+while ask; do
+  case $line in
+    *'"request":"load"'*) ok ;;
+    *'"response_template":{'*) read_as "with the response template" ;;
+    *) read_as "with its own parsers" ;;
+  esac
+done"#;
+    let (said, _) = read_back(&folder, both, &["told"]);
+    assert!(said.contains("read \"with its own parsers\""), "{said}");
+    let (said, _) = read_back(&folder, both, &["--response-templates"]);
+    assert!(
+        said.contains("read \"with the response template\""),
+        "{said}"
+    );
+    assert!(!said.contains("plain\n"), "{said}");
+}
