@@ -314,3 +314,23 @@ fn what_cannot_be_proven_is_said_with_its_place() {
         "this one is for Ollama: t",
     );
 }
+
+#[test]
+fn a_first_draft_says_what_it_does_not_know() {
+    let folder = Folder::empty();
+    folder.write("t.jinja", TEMPLATE);
+    folder.write(
+        "t.json",
+        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#,
+    );
+    folder.write("other.jinja", TEMPLATE);
+    let draft = folder.rolecall(&["infer", "t.jinja"]);
+    says(&draft, 0, "The template writes no calls.");
+    says(&draft, 0, "are read back.");
+    // The draft is proven as it was written.
+    folder.write("draft.json", &draft.stdout());
+    let proof = folder.rolecall(&["infer", "--prove", "draft.json", "t.jinja"]);
+    says(&proof, 0, "6 contracts about answers hold, 0 are broken");
+    let both = folder.rolecall(&["infer", "t.jinja", "other.jinja"]);
+    says(&both, 2, "a draft is for one template, and there are 2");
+}

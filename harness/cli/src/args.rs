@@ -101,7 +101,7 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// See which answers of a model come back as they were meant
     ReadBack(ReadBackArguments),
-    /// Prove a response template: what it makes of all that a template writes
+    /// Prove a response template, or write a first draft of one
     Infer(InferArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
@@ -219,7 +219,9 @@ impl Command {
             Command::ProbeEngine(arguments) => arguments.format != Format::Human,
             Command::Check(arguments) => arguments.format != Format::Human,
             Command::Diff(arguments) => arguments.format != Format::Human,
-            Command::Infer(arguments) => arguments.format != Format::Human,
+            Command::Infer(arguments) => {
+                arguments.format != Format::Human || arguments.prove.is_none()
+            }
             Command::Parity(_)
             | Command::Review(_)
             | Command::Accept(_)

@@ -4,7 +4,7 @@
 //! words are the delimiters. A draft is right only for ordinary formats, so it has to be proven.
 
 use rolecall_front::program::FrontProgram;
-use rolecall_model::Case;
+use rolecall_model::{Case, Engine, Template};
 use serde_json::{Map, Value, json};
 
 use crate::written::{Writer, Written};
@@ -34,6 +34,7 @@ const TEXT: &str = "saidquill";
 const THOUGHTS: &str = "mindquill";
 const TOOL: &str = "find_quill";
 const KEYS: [&str; 2] = ["zonequill", "areaquill"];
+const CALL_IDS: [&str; 2] = ["callquil1", "callquil2"];
 const VALUES: [&str; 4] = ["northquill", "southquill", "eastquill", "westquill"];
 
 /// A prompt, and the answer that the template writes behind it.
@@ -43,13 +44,14 @@ struct Seen {
 }
 
 impl Draft {
-    /// Makes a draft for a template that was loaded.
+    /// Makes a draft for a template.
     ///
     /// # Errors
     ///
     /// The template does not write answers.
-    pub fn of(program: &FrontProgram<'_>) -> Result<Draft, NoDraft> {
-        let writer = Writer::new(program);
+    pub fn of(engine: &dyn Engine, template: &Template) -> Result<Draft, NoDraft> {
+        let program = FrontProgram::load(engine, template);
+        let writer = Writer::new(&program);
         let plain = seen(&writer, json!({"content": TEXT})).map_err(|written| match written {
             Some(Written::DoesNotContinue) => NoDraft::DoesNotContinue,
             _ => NoDraft::NoAnswer,
@@ -59,11 +61,12 @@ impl Draft {
             anchor: opening(&plain.prompt, end.trim()).to_owned(),
             fields: Map::new(),
             ends: vec![end.trim().to_owned()],
+            close_of_thoughts: None,
             unknown: Vec::new(),
         };
         draft.add_thoughts(&writer);
         let calls = draft.calls(&writer);
-        draft.add_content(before);
+        draft.add_content(before, end.starts_with(char::is_whitespace));
         draft
             .fields
             .extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
@@ -85,6 +88,8 @@ struct Parts {
     fields: Map<String, Value>,
     /// The texts that end a text, the end token among them.
     ends: Vec<String>,
+    /// The tag behind thoughts, if it is known.
+    close_of_thoughts: Option<String>,
     unknown: Vec<String>,
 }
 
@@ -94,14 +99,20 @@ impl Parts {
     }
 
     /// The text outside of all other fields, or between delimiters of its own.
-    fn add_content(&mut self, before: &str) {
+    fn add_content(&mut self, before: &str, is_padded: bool) {
+        let before = self.without_thoughts(before);
         let ends: Vec<String> = self
             .ends
             .iter()
             .filter(|end| !end.is_empty())
             .map(|end| escaped(end))
             .collect();
-        let mut content = json!({"content_args": {"strip": false}});
+        let mut content = json!({});
+        // A template that pads texts with white space says nothing by it.
+        let is_padded = is_padded || before.starts_with(char::is_whitespace);
+        if !is_padded {
+            content["content_args"] = json!({"strip": false});
+        }
         if ends.is_empty() {
             self.miss("No end token is known: a text runs to the end of the answer.");
         } else {
@@ -111,6 +122,15 @@ impl Parts {
             content["open"] = before.trim().into();
         }
         self.fields.insert("content".to_owned(), content);
+    }
+
+    /// What stands behind the thoughts, if a text begins with empty ones.
+    fn without_thoughts<'b>(&self, before: &'b str) -> &'b str {
+        let Some(close) = &self.close_of_thoughts else {
+            return before;
+        };
+        let behind = before.rsplit_once(close.as_str());
+        behind.map_or(before, |(_, behind)| behind.trim_start())
     }
 
     fn add_thoughts(&mut self, writer: &Writer<'_, '_>) {
@@ -140,9 +160,10 @@ impl Parts {
         // A format with channels opens the text behind the thoughts with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
         let field = json!({
-            "open": opener,
+            "open_pattern": format!("\\s*{}", escaped(opener)),
             "close_pattern": format!("{}\\s*", escaped(close)),
         });
+        self.close_of_thoughts = Some(close.to_owned());
         self.fields.insert("thinking".to_owned(), field);
     }
 
@@ -158,7 +179,12 @@ impl Parts {
         if calls.is_none() {
             self.miss("The template does not write two calls at once: one call is read.");
         }
-        let found = Call::find(&one.text, calls.as_ref().map(|seen| seen.text.as_str()));
+        let two = calls.as_ref().map(|seen| self.without_thoughts(&seen.text));
+        let one = self.without_thoughts(&one.text);
+        if let Some(list) = two.and_then(|two| CallList::find(two, &self.ends)) {
+            return Some(list.field());
+        }
+        let found = Call::find(one, two, &self.ends);
         let Some(call) = found else {
             self.miss(
                 "How calls are written is not found: the name has to stand before the arguments.",
@@ -173,6 +199,63 @@ impl Parts {
     }
 }
 
+/// Calls that are written as one list in JSON.
+struct CallList {
+    /// What stands before the list.
+    opener: String,
+    /// What ends it, as a pattern.
+    close: String,
+    /// The keys of the name and of the arguments.
+    keys: [String; 2],
+}
+
+impl CallList {
+    fn find(text: &str, ends: &[String]) -> Option<CallList> {
+        let at = text.find(TOOL)?;
+        let arguments = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
+        let lists = text[..at].rmatch_indices('[');
+        let mut found = lists.filter_map(|(from, _)| {
+            let (value, to) = json_at(text, from)?;
+            let calls = value.as_array().filter(|calls| calls.len() == 2)?;
+            let first = calls[0].as_object()?.iter();
+            let key = |wanted: &Value| {
+                let mut entries = first.clone();
+                let found = entries.find(|(_, value)| *value == wanted);
+                found.map(|(key, _)| key.clone())
+            };
+            Some((from, to, [key(&TOOL.into())?, key(&arguments)?]))
+        });
+        let (from, to, keys) = found.next()?;
+        let behind = &text[to..];
+        let end = ends
+            .iter()
+            .find(|end| behind.trim_end().ends_with(end.as_str()));
+        let end = end.map_or("", String::as_str);
+        let tail = behind.trim_end().strip_suffix(end).unwrap_or(behind);
+        let close = if tail.trim().is_empty() {
+            format!("(?<=\\])\\s*{}.*", escaped(end))
+        } else {
+            format!("{}\\s*", loose(tail.trim_end()))
+        };
+        Some(CallList {
+            opener: text[..from].to_owned(),
+            close,
+            keys,
+        })
+    }
+
+    fn field(&self) -> Value {
+        let [name, arguments] = self.keys.each_ref().map(|key| format!("{{{key}}}"));
+        json!({
+            "open_pattern": format!("\\s*{}(?=\\[\\s*\\{{)", loose(self.opener.trim_start())),
+            "close_pattern": self.close,
+            "content": "json",
+            "transform": {"type": "function", "function": {"name": name, "arguments": arguments}},
+            "transform_each": true,
+        })
+    }
+}
+
 /// How calls are written.
 struct Call {
     /// What stands before the name of the first call, and of the next one.
@@ -182,14 +265,14 @@ struct Call {
     /// How arguments are written, if not as JSON: the text before a key, between it and its value,
     /// and behind the value.
     tags: Option<[String; 3]>,
-    /// What stands behind a call.
+    /// What ends a call, as a pattern.
     close: String,
     /// What stands behind all calls.
     tail: String,
 }
 
 impl Call {
-    fn find(one: &str, two: Option<&str>) -> Option<Call> {
+    fn find(one: &str, two: Option<&str>, ends: &[String]) -> Option<Call> {
         let (before, rest) = one.split_once(TOOL)?;
         let json = json_range(rest);
         let (middle, behind, tags) = match json {
@@ -208,18 +291,23 @@ impl Call {
             Some(between.get(closing_of_arguments..)?.to_owned())
         });
         let Some(between) = between else {
-            let close = behind.trim_end();
-            let close = close
-                .split_inclusive('>')
-                .next()
-                .unwrap_or(close)
-                .to_owned();
+            let behind = behind.trim_end();
+            let end = ends.iter().find(|end| behind.ends_with(end.as_str()));
+            let end = end.map_or("", String::as_str);
+            let close = behind.strip_suffix(end).unwrap_or(behind);
+            // A brace alone ends each object, so the end of the answer has to follow.
+            let is_brace = close.chars().all(|c| "}] \n".contains(c));
+            let follows = format!("(?={}|\\Z)", escaped(end));
             return Some(Call {
                 openers: vec![before.to_owned()],
                 middle: middle.to_owned(),
                 tags,
-                tail: behind[close.len().min(behind.len())..].to_owned(),
-                close,
+                close: format!(
+                    "{}{}",
+                    loose(close),
+                    if is_brace { &follows } else { "\\s*" }
+                ),
+                tail: String::new(),
             });
         };
         let shared = common(&between, behind);
@@ -232,7 +320,10 @@ impl Call {
             openers,
             middle: middle.to_owned(),
             tags,
-            close: close.to_owned(),
+            close: match close.trim_end() {
+                "" => String::new(),
+                close => format!("{}\\s*", loose(close)),
+            },
             tail: behind[shared..].to_owned(),
         })
     }
@@ -257,7 +348,7 @@ impl Call {
             },
         });
         if !self.close.is_empty() {
-            field["close_pattern"] = format!("{}\\s*", loose(self.close.trim_end())).into();
+            field["close_pattern"] = self.close.as_str().into();
         }
         match &self.tags {
             None => {
@@ -283,11 +374,16 @@ impl Call {
 fn json_range(text: &str) -> Option<(usize, usize)> {
     let expected = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
     text.match_indices('{').find_map(|(from, _)| {
-        let mut values = serde_json::Deserializer::from_str(&text[from..]).into_iter::<Value>();
-        let value = values.next()?.ok()?;
-        let to = from + values.byte_offset();
+        let (value, to) = json_at(text, from)?;
         (value == expected).then_some((from, to))
     })
+}
+
+/// The JSON value that begins at a place, and where it ends.
+fn json_at(text: &str, from: usize) -> Option<(Value, usize)> {
+    let mut values = serde_json::Deserializer::from_str(&text[from..]).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    Some((value, from + values.byte_offset()))
 }
 
 /// What stands before the arguments and behind them, and the tags of each.
@@ -336,7 +432,7 @@ fn tool() -> Value {
 }
 
 fn calling(arguments: &[Value]) -> Value {
-    let calls = arguments.iter().zip(["callquil1", "callquil2"]);
+    let calls = arguments.iter().zip(CALL_IDS);
     let calls = calls.map(|(arguments, id)| {
         let function = json!({"name": TOOL, "arguments": arguments});
         json!({"id": id, "type": "function", "function": function})
@@ -369,6 +465,10 @@ fn escaped(text: &str) -> String {
             c => pattern.push(c),
         }
     }
+    // Each call has an ID of its own.
+    for id in CALL_IDS {
+        pattern = pattern.replace(id, "[^\\s\"<]*");
+    }
     pattern
 }
 
@@ -392,8 +492,105 @@ fn loose(text: &str) -> String {
     pattern
 }
 
-/// The length of the common beginning of two texts.
+/// The length of the common beginning of two texts, up to a tag that only begins alike.
 fn common(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b);
-    one.floor_char_boundary(same.count())
+    let shared = one.floor_char_boundary(same.count());
+    // A tag is shared as a whole or not at all.
+    let last = one[..shared].rfind('<');
+    let is_open = |at: &usize| !one[*at..shared].contains('>');
+    last.filter(is_open).unwrap_or(shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_front::engines::Engines;
+    use rolecall_model::Dialect;
+
+    use super::*;
+    use crate::comparison::Verdict;
+    use crate::reader::OwnReader;
+    use crate::reading::{WithResponseTemplate, read_case};
+
+    fn draft(source: &str) -> Result<(Template, Draft), NoDraft> {
+        let template = Template::from_source("t", Dialect::Jinja, source)
+            .with_special_token("eos_token", "<end>");
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let draft = Draft::of(engine, &template)?;
+        Ok((template, draft))
+    }
+
+    /// A template that writes thoughts, text and calls in this way.
+    fn chat(calls: &str) -> String {
+        "{% for m in messages %}<{{ m.role }}>\n\
+         {% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}\
+         {{ m.content }}CALLS<end>\n{% endfor %}\
+         {% if add_generation_prompt %}<assistant>\n{% endif %}"
+            .replace("CALLS", calls)
+    }
+
+    #[test]
+    fn drafts_of_ordinary_formats_read_all_back() {
+        let tagged = "{% for c in m.tool_calls %}\n<tool_call>\n\
+            {\"name\": \"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}}\n\
+            </tool_call>{% endfor %}";
+        let list = "{% if m.tool_calls %}[CALLS] [{% for c in m.tool_calls %}\
+            {\"tool\": \"{{ c.function.name }}\", \"with\": {{ c.function.arguments | tojson }}, \
+            \"id\": \"{{ c.id }}\"}{{ ', ' if not loop.last }}{% endfor %}]{% endif %}";
+        let xml = "{% for c in m.tool_calls %}<call>\n<function={{ c.function.name }}>\n\
+            {% for k, v in c.function.arguments.items() %}<parameter={{ k }}>\n{{ v }}\n</parameter>\n\
+            {% endfor %}</function>\n</call>{% endfor %}";
+        for calls in [tagged, list, xml] {
+            let (template, draft) = draft(&chat(calls)).unwrap();
+            assert_eq!(draft.unknown, [""; 0]);
+            let engines = Engines::default();
+            let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+            let program = FrontProgram::load(engine, &template);
+            let writer = Writer::new(&program);
+            let reader = WithResponseTemplate {
+                reader: &OwnReader::default(),
+                response_template: &draft.response_template,
+            };
+            let call = |city: &str| {
+                let function = json!({"name": "weather", "arguments": {"city": city, "unit": "C"}});
+                json!({"id": "abc", "type": "function", "function": function})
+            };
+            let answers = [
+                json!({"content": "It is so."}),
+                json!({"content": "Yes.", "reasoning_content": "Is it?\n\nIt is."}),
+                json!({"content": "", "tool_calls": [call("Oslo")]}),
+                json!({"content": "Two.", "tool_calls": [call("Oslo"), call("São Paulo")]}),
+                json!({"content": "", "reasoning_content": "Call.", "tool_calls": [call("a")]}),
+            ];
+            for mut answer in answers {
+                answer["role"] = "assistant".into();
+                let question = json!({"role": "user", "content": "Is it?"});
+                let mut case = Case::from_messages(vec![question, answer.clone()]);
+                case.tools = Some(vec![tool()]);
+                let reading = read_case(&writer, &reader, &case).last().unwrap();
+                assert_eq!(
+                    reading.verdict(),
+                    Some(Verdict::ReadBack),
+                    "{answer}\n{}\n{reading:?}",
+                    draft.response_template
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_found_is_said() {
+        let (_, plain) = draft(&chat("")).unwrap();
+        assert_eq!(plain.unknown, ["The template writes no calls."]);
+        assert!(plain.response_template["fields"]["tool_calls"].is_null());
+        assert_eq!(
+            draft("{{ messages | length }}").unwrap_err(),
+            NoDraft::DoesNotContinue
+        );
+        assert_eq!(
+            draft("{{ raise_exception('no') }}").unwrap_err(),
+            NoDraft::NoAnswer
+        );
+    }
 }

@@ -42,7 +42,7 @@ impl Counterexample {
         let messages = case.messages.get(..=index)?.to_vec();
         let case = case.saying(messages, case.tools.clone(), case.variables.clone());
         let reading = read_case(writer, reader, &case).last()?;
-        let cause = ReadingCause::of(&reading)?.0;
+        let why = ReadingCause::of(&reading)?.0;
         let mut reduction = Reduction {
             writer,
             reader,
@@ -50,7 +50,7 @@ impl Counterexample {
             best: Counterexample {
                 case,
                 reading,
-                cause,
+                cause: why,
             },
         };
         reduction.run();
@@ -123,8 +123,8 @@ impl Reduction<'_, '_, '_> {
         let Some(reading) = read.filter(|read| read.id.index + 1 == case.messages.len()) else {
             return false;
         };
-        let cause = ReadingCause::of(&reading).map(|(cause, _)| cause);
-        if cause.as_ref() != Some(&self.best.cause) {
+        let why = ReadingCause::of(&reading).map(|(why, _)| why);
+        if why.as_ref() != Some(&self.best.cause) {
             return false;
         }
         self.best.case = case;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use rolecall_card::contract::{Finding, Judgement, Severity};
 use rolecall_card::probe::spaced;
 use rolecall_model::ReadOutcome;
+use rolecall_readback::comparison::Verdict;
 use rolecall_suite::proof::{Proof, ReadingFailure};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,6 +54,23 @@ pub fn write(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
         write_failure(out, failure, width)?;
     }
     Ok(())
+}
+
+/// How a response template does, in a sentence: `Of 344 answers of the cases, 331 are read back.`
+pub fn sentence(proof: &Proof) -> String {
+    let broken = proof.findings.iter();
+    let broken = broken.filter(|finding| finding.is_defect());
+    let broken: Vec<&str> = broken.map(|finding| finding.contract.id).collect();
+    let whole = proof.counts.count(Verdict::ReadBack);
+    let counts = format!(
+        "Of {} answers of the cases, {} are read back.",
+        thousands(proof.counts.read()),
+        thousands(whole)
+    );
+    if broken.is_empty() {
+        return counts;
+    }
+    format!("{counts} Broken: {}.", broken.join(", "))
 }
 
 /// `9 contracts about answers hold, 1 is broken, 1 does not apply`

@@ -46,14 +46,14 @@ pub(super) fn response_template(
 pub(super) fn demand_read_back(
     tally: &mut Tally,
     prober: &Prober<'_>,
-    probes: &[Probe],
+    chosen: &[Probe],
     forms: &[Form],
 ) {
     let Some(readings) = readings(prober, tally) else {
         return;
     };
     for reading in readings.iter().flatten() {
-        if probes.iter().any(|probe| probe.name == reading.probe) {
+        if chosen.iter().any(|probe| probe.name == reading.probe) {
             demand_one(tally, reading, forms, Severity::Warning);
         }
     }

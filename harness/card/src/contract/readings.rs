@@ -172,13 +172,13 @@ pub(super) fn writes_calls(capabilities: &Capabilities) -> bool {
 fn judged_calls(
     prober: &Prober<'_>,
     capabilities: &Capabilities,
-    probes: &[Probe],
+    chosen: &[Probe],
 ) -> super::judgement::Judgement {
     let mut tally = Tally::default();
     if !writes_calls(capabilities) {
         tally.skip("the template writes no calls");
         return tally.judgement();
     }
-    demand_read_back(&mut tally, prober, probes, &WITH_END);
+    demand_read_back(&mut tally, prober, chosen, &WITH_END);
     tally.judgement()
 }

@@ -32,7 +32,7 @@ pub(super) static SERVED_FIELDS: Contract = Contract {
     },
 };
 
-/// The fields that vLLM 0.33 and SGLang 0.5.23 accept.
+/// The fields that the servers accept: vLLM 0.33, and `SGLang` 0.5.23.
 const SERVED: [&str; 3] = ["thinking", "content", "tool_calls"];
 
 /// What both servers refuse in a response template.

@@ -12,9 +12,10 @@ use crate::completion;
 
 #[derive(Debug, Args)]
 pub(crate) struct InferArguments {
-    /// The response template to prove: a JSON file with it, or with the key `response_template`
-    #[arg(long, value_name = "FILE", required = true)]
-    pub(crate) prove: PathBuf,
+    /// Prove the response template in this JSON file, alone or under the key `response_template`;
+    /// default: write a first draft for one template
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prove: Option<PathBuf>,
     /// Chat templates, as `check` takes them: what they write has to be read back
     #[arg(required = true, add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
@@ -23,6 +24,6 @@ pub(crate) struct InferArguments {
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
     /// The format of the proof
-    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    #[arg(long, requires = "prove", value_parser = format(&LISTS), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }

@@ -1,26 +1,27 @@
-//! The command `infer`: proves a response template against chat templates.
+//! The command `infer`: proves a response template against chat templates, or writes a first draft.
 
 use std::io::Write;
 
 use rayon::prelude::*;
+use rolecall::engines::Engines;
 use rolecall::proof::Proof;
+use rolecall::readback::draft::Draft;
 use rolecall::report::format::Format;
-use rolecall::report::proof as report;
+use rolecall::report::{json, proof as report};
 use rolecall::run::Runner;
+use rolecall::suite::Suite;
 use rolecall_model::{Dialect, Template};
 
 use crate::args::InferArguments;
-use crate::failure::{Failure, Status, report_problems};
+use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
 use crate::readings::response_template;
 
 pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let response_template = response_template(&arguments.prove)?;
+    let proven = arguments.prove.as_deref();
+    let proven = proven.map(response_template).transpose()?;
     let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
     report_problems(&suite.problems)?;
-    for template in &mut suite.templates {
-        template.response_template = Some(response_template.clone());
-    }
     let others = suite.templates.iter();
     let others = others.filter(|template| template.dialect != Dialect::Jinja);
     let others: Vec<&str> = others.map(|template| template.name.as_str()).collect();
@@ -32,10 +33,16 @@ pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
     }
     if suite.templates.is_empty() {
         return Err(Failure::Request(
-            "there is no template to prove it against".to_owned(),
+            "there is no chat template to take answers from".to_owned(),
         ));
     }
     let engines = arguments.limits.chosen().engines();
+    let Some(response_template) = proven else {
+        return draft(&mut suite, &engines, out);
+    };
+    for template in &mut suite.templates {
+        template.response_template = Some(response_template.clone());
+    }
     let runner = Runner::new(&engines, &[], None)?;
     let prove = |template: &Template| {
         let engine = engines.for_dialect(template.dialect)?;
@@ -46,7 +53,8 @@ pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
     match arguments.format {
         Format::Json => report::write_json(out, &proofs)?,
         _ => {
-            let file = arguments.prove.display().to_string();
+            let file = arguments.prove.as_ref();
+            let file = file.map_or_else(String::new, |file| file.display().to_string());
             for (index, proof) in proofs.iter().enumerate() {
                 if index > 0 {
                     writeln!(out)?;
@@ -62,4 +70,32 @@ pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
     } else {
         Status::Nonconforming
     })
+}
+
+/// Writes a first draft of a response template, and reports what it lacks and how it does.
+fn draft(suite: &mut Suite, engines: &Engines, out: &mut dyn Write) -> Result<Status, Failure> {
+    let [template] = suite.templates.as_mut_slice() else {
+        return Err(Failure::Request(format!(
+            "a draft is for one template, and there are {}",
+            suite.templates.len()
+        )));
+    };
+    let Some(engine) = engines.for_dialect(template.dialect) else {
+        return Err(Failure::Request(
+            "no engine renders this template".to_owned(),
+        ));
+    };
+    let draft = Draft::of(engine, template);
+    let draft = draft.map_err(|why| Failure::Request(format!("{}: {why}", template.name)))?;
+    json::write(out, &draft.response_template)?;
+    for sentence in &draft.unknown {
+        tell(sentence);
+    }
+    template.response_template = Some(draft.response_template);
+    let proof = Proof::of(engine, template, &suite.cases);
+    if let Some(proof) = proof {
+        tell(&report::sentence(&proof));
+    }
+    tell("This is a first draft. Write it to a file, and prove it with --prove FILE.");
+    Ok(Status::Fine)
 }
