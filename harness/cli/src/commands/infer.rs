@@ -50,17 +50,16 @@ pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
     };
     let proofs: Vec<Proof> =
         runner.on_its_threads(|| suite.templates.par_iter().filter_map(prove).collect());
-    match arguments.format {
-        Format::Json => report::write_json(out, &proofs)?,
-        _ => {
-            let file = arguments.prove.as_ref();
-            let file = file.map_or_else(String::new, |file| file.display().to_string());
-            for (index, proof) in proofs.iter().enumerate() {
-                if index > 0 {
-                    writeln!(out)?;
-                }
-                report::write(out, proof, &file)?;
+    if arguments.format == Format::Json {
+        report::write_json(out, &proofs)?;
+    } else {
+        let file = arguments.prove.as_ref();
+        let file = file.map_or_else(String::new, |file| file.display().to_string());
+        for (index, proof) in proofs.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
             }
+            report::write(out, proof, &file)?;
         }
     }
     Ok(if !suite.problems.is_empty() {
