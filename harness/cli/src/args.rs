@@ -115,6 +115,8 @@ pub(crate) enum Command {
     Lint(LintArguments),
     /// List templates, cases, engines, fronts, contracts or divergences
     List(ListArguments),
+    /// Write a model that gives one answer, to test a server without a real model
+    Puppet(PuppetArguments),
     /// Find the mistakes of an engine that you write
     ProbeEngine(ProbeEngineArguments),
     /// See how engines score on the whole suite, or measure one
@@ -154,6 +156,7 @@ impl Command {
             | Command::Man
             | Command::Add(_)
             | Command::ReadBack(_)
+            | Command::Puppet(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -204,7 +207,7 @@ impl Command {
             Command::Run(arguments) => arguments.format != Format::Human,
             Command::Render(arguments) => arguments.format != Format::Human || arguments.raw,
             Command::Show(arguments) => arguments.raw,
-            Command::Serve(_) | Command::Completions(_) | Command::Man => true,
+            Command::Serve(_) | Command::Completions(_) | Command::Man | Command::Puppet(_) => true,
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => true,
             Command::List(arguments) => arguments.format != Format::Human,
@@ -249,6 +252,11 @@ pub(crate) struct RunArguments {
     /// `--format jsonl` (the parts of a run, each pair in one of them); filters stand before
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["engine", "shard"])]
     pub(crate) results: Vec<PathBuf>,
+    /// Test a server both ways: it renders its prompt, a model writes the text that the template
+    /// gives a message, and the server reads it. --engine names the program, such as
+    /// 'llama-server=llama-server'; default: the cases answers/* with all Jinja templates
+    #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
+    pub(crate) read_back: bool,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -435,6 +443,21 @@ pub(crate) struct ReadBackArguments {
     /// Also print the messages that come back, and those that the template does not write
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PuppetArguments {
+    /// The text that the model answers with, without an end token
+    #[arg(required_unless_present = "file")]
+    pub(crate) text: Option<String>,
+    /// Take the text from a file, with all its bytes
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Give the model a chat template, with its special tokens: a Jinja template as `check` takes it
+    #[arg(long, value_name = "TEMPLATE", add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
 }
 
 /// Two tokens.

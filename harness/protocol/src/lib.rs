@@ -11,7 +11,7 @@
 //!
 //! `message` defines the lines, `input` makes the conversation in them, and `reading` the message
 //! that a program has read. `process` runs one program, in a `group` of processes and without the
-//! user's `secrets`. A `session` asks it, a `pool` keeps the sessions, and `engine` is the engine
+//! user's `secrets`; `background` runs one that is asked in other ways, such as a server. A `session` asks it, a `pool` keeps the sessions, and `engine` is the engine
 //! that they make up. `serve` is the other end: it serves an engine of this process. `trial` puts
 //! the questions of `question` to a program, the `subject`.
 
@@ -29,6 +29,8 @@ mod secrets;
 
 mod process;
 
+mod background;
+
 mod session;
 
 mod pool;
@@ -43,6 +45,7 @@ mod subject;
 
 mod trial;
 
+pub use background::BackgroundProcess;
 pub use engine::ProtocolEngine;
 pub use error::ProtocolError;
 pub use group::{ProcessGroup, watch_groups, watch_with};

@@ -157,7 +157,7 @@ pub fn read_case<'w>(
                 let forms = judged.collect();
                 Ok(ReadAnswer {
                     prompt,
-                    setting,
+                    setting: setting.map(|(name, value)| format!("{name}={value}")),
                     forms,
                 })
             }

@@ -3,11 +3,12 @@
 use rolecall_matrix::report as matrix;
 use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
+use rolecall_report::returned::ReturnedLine;
 use rolecall_report::{comparison, listing, trial};
 use rolecall_suite::schema::{SchemaFile, file};
 
 /// The schema files with their right contents. The paths are below the repository's `harness`.
-pub fn files() -> [SchemaFile; 6] {
+pub fn files() -> [SchemaFile; 7] {
     [
         file::<CheckDocument<'_>>("schema/cards.schema.json"),
         file::<comparison::ComparisonDocument<'_>>("schema/diff.schema.json"),
@@ -15,5 +16,6 @@ pub fn files() -> [SchemaFile; 6] {
         file::<matrix::MatrixDocument>("schema/matrix.schema.json"),
         file::<OutcomeLine<'_>>("schema/outcome.schema.json"),
         file::<trial::TrialDocument>("schema/probe.schema.json"),
+        file::<ReturnedLine<'_>>("schema/returned.schema.json"),
     ]
 }

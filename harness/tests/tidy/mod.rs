@@ -18,13 +18,14 @@ use self::order::{circle, upwards};
 use crate::scratch;
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 26] = [
+const CRATES: [&str; 27] = [
     "model",
     "response",
     "jinja",
     "minijinja",
     "go",
     "front",
+    "puppet",
     "readback",
     "embed",
     "c",
@@ -169,6 +170,7 @@ fn no_crate_has_an_example_that_is_not_run() {
         "matrix",
         "minijinja",
         "protocol",
+        "puppet",
         "remote",
         "report",
         "rolecall",

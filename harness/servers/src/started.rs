@@ -1,0 +1,107 @@
+//! A server that is started for a model: `llama-server`, or another program with its options.
+
+use std::io;
+use std::net::TcpListener;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rolecall_protocol::{BackgroundProcess, ProtocolLimits};
+
+use super::api::Api;
+use super::credentials::Credentials;
+
+/// The pause before a server that starts is asked again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A running server. It is ended when this is dropped.
+pub(super) struct StartedServer {
+    process: BackgroundProcess,
+    /// How to ask it.
+    pub(super) api: Api,
+}
+
+/// Why a server does not start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NotStarted {
+    /// It ended, and how.
+    Ended(String),
+    /// Something else is wrong, and what.
+    Broken(String),
+}
+
+/// What a server is started with.
+pub(super) struct Provision<'p> {
+    /// The model.
+    pub(super) model: &'p Path,
+    /// The chat template.
+    pub(super) template: &'p Path,
+    /// How many tokens a prompt and an answer may have together.
+    pub(super) context: usize,
+}
+
+impl StartedServer {
+    /// Starts a server, and waits until it answers.
+    pub(super) fn start(
+        command: &[String],
+        provision: &Provision<'_>,
+        limits: &ProtocolLimits,
+    ) -> Result<StartedServer, NotStarted> {
+        let port = free_port();
+        let port = port.map_err(|error| NotStarted::Broken(format!("no free port: {error}")))?;
+        let mut words = command.to_vec();
+        words.extend(arguments(provision, port));
+        let process = BackgroundProcess::spawn(&words).map_err(NotStarted::Broken)?;
+        let address = format!("http://127.0.0.1:{port}");
+        let api = Api::new(&address, limits, Credentials::None).map_err(NotStarted::Broken)?;
+        let mut server = StartedServer { process, api };
+        let begin = Instant::now();
+        loop {
+            if let Some(ending) = server.process.ending() {
+                return Err(NotStarted::Ended(ending));
+            }
+            let left = limits.start.saturating_sub(begin.elapsed());
+            if left.is_zero() {
+                let seconds = limits.start.as_secs_f64();
+                let message = format!("it does not answer {seconds} s after its start");
+                return Err(NotStarted::Broken(message));
+            }
+            if server.api.is_well("/health", left.min(limits.time)) {
+                return Ok(server);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// How it ended. None if it still runs.
+    pub(super) fn ending(&mut self) -> Option<String> {
+        self.process.ending()
+    }
+}
+
+/// The options of llama-server.
+fn arguments(provision: &Provision<'_>, port: u16) -> Vec<String> {
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    let (context, port) = (provision.context.to_string(), port.to_string());
+    let pairs = [
+        ("-m", path(provision.model)),
+        ("--chat-template-file", path(provision.template)),
+        ("--host", "127.0.0.1".to_owned()),
+        ("--port", port),
+        ("-c", context),
+        // One conversation at a time, and one thread: several servers run side by side.
+        ("-np", "1".to_owned()),
+        ("-t", "1".to_owned()),
+    ];
+    let pairs = pairs.into_iter();
+    let mut words: Vec<String> = pairs
+        .flat_map(|(option, value)| [option.to_owned(), value])
+        .collect();
+    words.push("--jinja".to_owned());
+    words
+}
+
+/// A port that nobody uses at this moment.
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
