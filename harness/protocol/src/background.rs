@@ -4,7 +4,8 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::group::ProcessGroup;
 use super::process::{LastWords, start};
@@ -18,6 +19,9 @@ pub struct BackgroundProcess {
     errors: LastWords,
     output: LastWords,
 }
+
+/// The pause before a program is looked at again.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long the last words of a program may take after its end.
 const GRACE: Duration = Duration::from_millis(500);
@@ -51,6 +55,19 @@ impl BackgroundProcess {
             words => words,
         };
         Some(format!("it ended{how}{words}"))
+    }
+
+    /// What a program writes that ends by itself within a time: its output, then its errors. None if
+    /// it does not end.
+    pub fn output(mut self, limit: Duration) -> Option<String> {
+        let begin = Instant::now();
+        while !matches!(self.child.try_wait(), Ok(Some(_))) {
+            if begin.elapsed() > limit {
+                return None;
+            }
+            thread::sleep(PAUSE);
+        }
+        Some(self.output.text(GRACE) + &self.errors.text(GRACE))
     }
 }
 

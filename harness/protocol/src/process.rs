@@ -189,11 +189,16 @@ impl LastWords {
         Ok(LastWords { tail, ended })
     }
 
-    /// The end of the stream, as the last part of a message.
-    pub(super) fn last_words(&self, wait: Duration) -> String {
+    /// The end of the stream. Waits for more of it, until the stream ends.
+    pub(super) fn text(&self, wait: Duration) -> String {
         let _ = self.ended.recv_timeout(wait);
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        match String::from_utf8_lossy(&tail).trim() {
+        String::from_utf8_lossy(&tail).into_owned()
+    }
+
+    /// The end of the stream, as the last part of a message.
+    pub(super) fn last_words(&self, wait: Duration) -> String {
+        match self.text(wait).trim() {
             "" => String::new(),
             words => format!("; it said: {words}"),
         }

@@ -204,12 +204,24 @@ impl Returned {
                 (!words.is_empty()).then(|| words.join(", "))
             }
             Returned::Refused(words) | Returned::Failed(words) | Returned::NotAsked(words) => {
-                Some(words.clone())
+                Some(essence(words).to_owned())
             }
             Returned::Forbidden(_) => Some("the grammar does not allow the text".to_owned()),
             Returned::DoesNotContinue | Returned::WithoutPrompt(_) => None,
         }
     }
+}
+
+/// The part of an error's words that says what is wrong: what follows the last `error:`, to the end of
+/// its line. Other words are their own essence.
+pub fn essence(words: &str) -> &str {
+    const MARK: &str = "rror: ";
+    let ends = words.rmatch_indices(MARK).map(|(at, _)| at + MARK.len());
+    let lines = ends.filter_map(|end| words.get(end..)?.lines().next());
+    // An exception without words says nothing.
+    let mut lines = lines.map(str::trim);
+    let found = lines.find(|line| !matches!(*line, "" | "std::exception"));
+    found.unwrap_or(words.trim())
 }
 
 /// How many messages are of each kind.
@@ -407,5 +419,51 @@ fn returned(outcome: ReadOutcome, task: &Task<'_>) -> Returned {
         ReadOutcome::Unsupported { message } => Returned::Refused(message),
         ReadOutcome::Crashed { message } => Returned::Failed(message),
         ReadOutcome::NotAsked { message } => Returned::NotAsked(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_essence_is_what_is_wrong() {
+        for (words, essence_) in [
+            ("it is so", "it is so"),
+            ("While executing\nError: no `x`\n", "no `x`"),
+            (
+                "1 E init: error: raw\n2 E init: parsing error: std::exception\nbye",
+                "raw",
+            ),
+            ("error: ", "error:"),
+        ] {
+            assert_eq!(essence(words), essence_, "{words}");
+        }
+    }
+
+    #[test]
+    fn messages_with_one_cause_have_the_same_words() {
+        let returned = |arguments| {
+            let message =
+                |arguments: Value| json!({"tool_calls": [{"name": "f", "arguments": arguments}]});
+            let meant = Meaning::of(&message(json!({"a": "1", "b": "2"}))).unwrap();
+            Returned::message(message(arguments), &meant, "f a 1 b 2")
+        };
+        let one = returned(json!({"a": 1, "b": "2"}));
+        let other = returned(json!({"a": 1, "b": 2}));
+        assert_eq!(one.kind(), Kind::Changed);
+        assert_eq!(one.cause().as_deref(), Some("argument another type"));
+        assert_eq!(one.cause(), other.cause());
+        assert_eq!(returned(json!({"a": "1", "b": "2"})).cause(), None);
+    }
+
+    #[test]
+    fn kinds_have_names_in_files() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::of_key(kind.key()), Some(kind));
+        }
+        assert_eq!(Kind::of_key("other"), None);
     }
 }

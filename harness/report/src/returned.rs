@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use rolecall_readback::comparison::Difference;
-use rolecall_readback::returned::{Kind, KindCounts, Recipient, Returned, ReturnedMessage};
+use rolecall_readback::returned::{
+    Kind, KindCounts, Recipient, Returned, ReturnedMessage, essence,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -139,9 +141,7 @@ fn write_message(out: &mut dyn Write, message: &ReturnedMessage) -> io::Result<(
             quiet(out, format!("came out {}", short(&json(written))))?;
         }
         Returned::Refused(words) | Returned::Failed(words) | Returned::NotAsked(words) => {
-            for line in words.lines() {
-                quiet(out, short(line))?;
-            }
+            quiet(out, short(essence(words)))?;
         }
         Returned::DoesNotContinue | Returned::WithoutPrompt(_) => {}
     }

@@ -134,6 +134,20 @@ impl Api {
         })
     }
 
+    /// The API of a server that this process has started.
+    pub(super) fn of_started(port: u16, limits: &ProtocolLimits) -> Api {
+        Api {
+            client: Client::new(Settings {
+                is_direct: true,
+                has_new_connections: true,
+                ..Settings::default()
+            }),
+            address: format!("http://127.0.0.1:{port}"),
+            limits: limits.clone(),
+            credentials: Credentials::None,
+        }
+    }
+
     /// Its address, without a password.
     pub(super) fn address(&self) -> String {
         without_password(&self.address)

@@ -13,10 +13,10 @@ use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_model::{Case, Moment, Outcome, Template, Variable};
-use rolecall_protocol::{ProtocolEngine, ProtocolLimits};
+use rolecall_protocol::{BackgroundProcess, ProtocolEngine, ProtocolLimits};
 use rolecall_puppet::puppet::{BIAS, Line, Puppet, Surroundings};
 use rolecall_readback::meaning::Meaning;
-use rolecall_readback::returned::{Recipient, Returned, ReturnedMessage, Task, tasks};
+use rolecall_readback::returned::{Recipient, Returned, ReturnedMessage, Task, essence, tasks};
 use rolecall_readback::written::Writer;
 use serde_json::{Map, Value, json};
 
@@ -86,7 +86,8 @@ impl ServerProgram {
             context: (needed.max().unwrap_or(0) + SPARE).next_multiple_of(256),
         };
         let server = StartedServer::start(&self.words, &provision, &self.limits)?;
-        self.version.get_or_init(|| version(&server));
+        self.version
+            .get_or_init(|| version(&server, &self.words, &self.limits));
         Ok(server)
     }
 
@@ -138,7 +139,7 @@ impl ServerProgram {
                 Err(error) => {
                     *failures += 1;
                     let words = match running.ending() {
-                        Some(ending) => essence(&ending),
+                        Some(ending) => essence(&ending).to_owned(),
                         None => error.to_string(),
                     };
                     task.done(Returned::Failed(words))
@@ -335,24 +336,29 @@ fn refusal(words: String) -> Returned {
     }
 }
 
-/// The line of a program's last words that says most: the last one that names an error.
-fn essence(words: &str) -> String {
-    let names_error = |line: &&str| {
-        let line = line.to_lowercase();
-        ["error", "exception", "failed", "terminate"]
-            .iter()
-            .any(|it| line.contains(it))
+/// The server's version, as it reports it, or else as the program prints it.
+fn version(server: &StartedServer, words: &[String], limits: &ProtocolLimits) -> String {
+    let reported = match server.api.get("/props") {
+        Ok(ApiAnswer::Json(props)) => props.get("build_info").cloned(),
+        Ok(ApiAnswer::Refused(_)) | Err(_) => None,
     };
-    let mut lines = words.lines().rev().map(str::trim);
-    let line = lines.find(names_error).or(words.lines().next_back());
-    line.unwrap_or_default().to_owned()
+    let reported = reported
+        .as_ref()
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    // A build that does not know its number has this one.
+    if !reported.is_empty() && !reported.starts_with("b0-") {
+        return reported.to_owned();
+    }
+    printed_version(words, limits).unwrap_or_default()
 }
 
-fn version(server: &StartedServer) -> String {
-    let props = server.api.get("/props");
-    let Ok(ApiAnswer::Json(props)) = props else {
-        return String::new();
-    };
-    let version = props.get("build_info").and_then(Value::as_str);
-    version.unwrap_or_default().to_owned()
+/// The first word with a digit at its beginning that a program prints with `--version`.
+fn printed_version(words: &[String], limits: &ProtocolLimits) -> Option<String> {
+    let mut words = words.to_vec();
+    words.push("--version".to_owned());
+    let printed = BackgroundProcess::spawn(&words).ok()?.output(limits.time)?;
+    let mut printed = printed.split_whitespace();
+    let version = printed.find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    Some(version.to_owned())
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use rolecall_protocol::{BackgroundProcess, ProtocolLimits};
 
 use super::api::Api;
-use super::credentials::Credentials;
 
 /// The pause before a server that starts is asked again.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -52,8 +51,7 @@ impl StartedServer {
         let mut words = command.to_vec();
         words.extend(arguments(provision, port));
         let process = BackgroundProcess::spawn(&words).map_err(NotStarted::Broken)?;
-        let address = format!("http://127.0.0.1:{port}");
-        let api = Api::new(&address, limits, Credentials::None).map_err(NotStarted::Broken)?;
+        let api = Api::of_started(port, limits);
         let mut server = StartedServer { process, api };
         let begin = Instant::now();
         loop {

@@ -65,7 +65,10 @@ def parameters(wanted: argparse.Namespace) -> xllamacpp.CommonParams:
 
 
 def main() -> None:
-    server = xllamacpp.Server(parameters(arguments()))
+    try:
+        server = xllamacpp.Server(parameters(arguments()))
+    except (OSError, RuntimeError) as failure:
+        sys.exit(f"llama-server: {failure}")
     print(f"server is listening on {server.listening_address}", file=sys.stderr, flush=True)
     while True:
         signal.pause()
