@@ -39,6 +39,7 @@ mod parity;
 mod probe_engine;
 #[cfg(unix)]
 mod protocol;
+mod puppets;
 mod read_back;
 #[cfg(unix)]
 mod references;

@@ -41,6 +41,19 @@ impl ReturnedMessage {
     pub fn is_fault(&self) -> bool {
         self.returned.kind().is_fault() || self.streamed.is_some()
     }
+
+    /// What is wrong, as a text that is the same for messages with one cause: the kind, and how the
+    /// parts of the message differ or what the recipient says.
+    pub fn cause(&self) -> String {
+        let mut words = self.returned.kind().name().to_owned();
+        if let Some(cause) = self.returned.cause() {
+            words = format!("{words}: {cause}");
+        }
+        if self.streamed.is_some() {
+            words.push_str(", and otherwise when streamed");
+        }
+        words
+    }
 }
 
 /// What came back of a message.
@@ -206,8 +219,7 @@ impl Returned {
             Returned::Refused(words) | Returned::Failed(words) | Returned::NotAsked(words) => {
                 Some(essence(words).to_owned())
             }
-            Returned::Forbidden(_) => Some("the grammar does not allow the text".to_owned()),
-            Returned::DoesNotContinue | Returned::WithoutPrompt(_) => None,
+            Returned::Forbidden(_) | Returned::DoesNotContinue | Returned::WithoutPrompt(_) => None,
         }
     }
 }

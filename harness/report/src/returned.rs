@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::numbers::{counted, thousands};
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 
-/// How many messages of a template are shown with what is wrong.
+/// How many causes of wrong messages are shown for a template, each with its first message.
 const SHOWN: usize = 3;
 
 /// The longest part of a text that is shown.
@@ -86,26 +86,36 @@ fn write_template(
             writeln!(out, "{count} {words}")?;
         }
     }
-    let wrong: Vec<&ReturnedMessage> = messages.iter().filter(|it| it.is_fault()).collect();
-    let shown = if is_whole { wrong.len() } else { SHOWN };
-    if !wrong.is_empty() {
+    let mut causes: Vec<(String, Vec<&ReturnedMessage>)> = Vec::new();
+    for message in messages.iter().filter(|it| it.is_fault()) {
+        let cause = message.cause();
+        match causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, messages)) => messages.push(message),
+            None => causes.push((cause, vec![message])),
+        }
+    }
+    if !causes.is_empty() {
         writeln!(out)?;
     }
-    let mut previous: Option<String> = None;
-    for message in wrong.iter().take(shown) {
-        // A refusal for the same reason is said once.
-        let cause = match &message.returned {
-            Returned::Refused(words) | Returned::NotAsked(words) => Some(words.clone()),
-            _ => None,
-        };
-        if cause.is_some() && cause == previous {
-            continue;
+    let shown = if is_whole { usize::MAX } else { SHOWN };
+    for (_, messages) in causes.iter().take(shown) {
+        let shown = if is_whole { messages.len() } else { 1 };
+        for message in messages.iter().take(shown) {
+            write_message(out, message)?;
         }
-        previous = cause;
-        write_message(out, message)?;
+        if messages.len() > shown {
+            let others = messages.len() - shown;
+            let others = counted(others, "other message", "other messages");
+            writeln!(
+                out,
+                "  {}",
+                Styled(QUIET, format!("and {others} in the same way"))
+            )?;
+        }
     }
-    if wrong.len() > shown {
-        let left = counted(wrong.len() - shown, "message", "messages");
+    let left: usize = causes.iter().skip(shown).map(|(_, it)| it.len()).sum();
+    if left > 0 {
+        let left = counted(left, "message", "messages");
         writeln!(
             out,
             "{}",

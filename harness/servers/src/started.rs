@@ -13,6 +13,9 @@ use super::api::Api;
 /// The pause before a server that starts is asked again.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// How long a server may take to end after its connections have ended.
+const MOMENT: Duration = Duration::from_millis(500);
+
 /// A running server. It is ended when this is dropped.
 pub(super) struct StartedServer {
     process: BackgroundProcess,
@@ -71,9 +74,16 @@ impl StartedServer {
         }
     }
 
-    /// How it ended. None if it still runs.
+    /// How it ended. None if it still runs after a moment.
     pub(super) fn ending(&mut self) -> Option<String> {
-        self.process.ending()
+        let begin = Instant::now();
+        loop {
+            let ending = self.process.ending();
+            if ending.is_some() || begin.elapsed() > MOMENT {
+                return ending;
+            }
+            thread::sleep(PAUSE);
+        }
     }
 }
 
