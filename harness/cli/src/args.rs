@@ -631,6 +631,10 @@ pub(crate) struct MeasuringArguments {
     /// of a measured engine: then its version and its constructs stay as they are
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) results: Vec<PathBuf>,
+    /// Measure what comes back of answers instead. The engines are rolecall-response, references and
+    /// programs that read answers, and servers to start, such as 'llama-server=llama-server'
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) read_back: bool,
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -650,6 +654,9 @@ pub(crate) struct ShownArguments {
     /// Show the mistakes of all engines, and the mistakes that only one of them makes
     #[arg(long, conflicts_with_all = ["engines", "html", "format"])]
     pub(crate) common: bool,
+    /// Show who reads back which template's answers
+    #[arg(long, conflicts_with_all = ["engines", "differ", "common", "html", "format", "all"])]
+    pub(crate) read_back: bool,
     /// Instead, write a site with everything into a folder: pages and badges that need no network
     #[arg(long, value_name = "DIR", conflicts_with_all = ["engines", "format"])]
     pub(crate) html: Option<PathBuf>,

@@ -297,6 +297,8 @@ pub struct Task<'c> {
     pub prompt: String,
     /// The text, without the end token.
     pub text: String,
+    /// The text up to the end token, and with it.
+    pub ended: String,
     /// The setting under which the finished turn continues the prompt: see [`Written::Text`].
     pub setting: Option<(&'static str, bool)>,
 }
@@ -344,8 +346,11 @@ pub fn tasks<'c>(
                     text,
                     setting,
                 } => {
-                    let bare = writer.end_tokens.form(&text, Form::Bare);
+                    let form = |form| writer.end_tokens.form(&text, form);
+                    let ended = form(Form::Ended).unwrap_or(&text).to_owned();
+                    let bare = form(Form::Bare);
                     Ok(Task {
+                        ended,
                         case,
                         index: answer.index,
                         meant: answer.meant,
@@ -370,7 +375,7 @@ fn name(case: &CaseId, index: usize) -> MessageId {
     }
 }
 
-/// A parser as a recipient: it gets the text without the end token, as servers return it.
+/// A parser as a recipient.
 pub struct Parser<'r> {
     /// Its name.
     pub name: String,
@@ -378,6 +383,8 @@ pub struct Parser<'r> {
     pub version: String,
     /// The parser.
     pub reader: &'r dyn AnswerReader,
+    /// Whether it gets the end token, too, as the model writes it. Servers return the text without.
+    pub gets_end_token: bool,
     /// Whether the parser brings its own knowledge of templates. Otherwise a template without a
     /// response template is refused.
     pub has_own_templates: bool,
@@ -407,7 +414,11 @@ impl Recipient for Parser<'_> {
             };
             let answer = Answer {
                 prompt: &task.prompt,
-                text: &task.text,
+                text: if self.gets_end_token {
+                    &task.ended
+                } else {
+                    &task.text
+                },
                 tools: task.case.tools.as_deref(),
             };
             let outcome = self.reader.read(response_template, &answer);

@@ -42,7 +42,7 @@ pub use rolecall_suite::{
 };
 
 // Engines side by side.
-pub use rolecall_matrix::{matrix, measurement};
+pub use rolecall_matrix::{matrix, measurement, read_back as read_back_measurement};
 
 /// The output for people and programs.
 pub mod report {

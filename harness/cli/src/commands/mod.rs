@@ -10,11 +10,11 @@ mod init;
 mod lint;
 mod list;
 mod manual;
-mod matrix;
 mod parity;
 mod probe_engine;
 mod puppet;
 mod read_back;
+mod read_back_matrix;
 mod reference;
 mod render;
 #[cfg(feature = "fetch")]
@@ -26,6 +26,7 @@ mod trust;
 
 mod probe;
 
+mod matrix;
 mod run;
 mod show;
 

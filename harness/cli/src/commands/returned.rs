@@ -16,12 +16,10 @@ use rolecall::suite::{Pair, Suite};
 use rolecall_model::{Case, Dialect, Template};
 use rolecall_servers::ServerProgram;
 
+use super::read_back_matrix::PROBES;
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
-
-/// The family of cases whose messages are made to be read back.
-const PROBES: &str = "answers";
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if !matches!(arguments.format, Format::Human | Format::Jsonl) {
