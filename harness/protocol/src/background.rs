@@ -24,7 +24,7 @@ pub struct BackgroundProcess {
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long the last words of a program may take after its end.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_secs(2);
 
 impl BackgroundProcess {
     /// Starts a program. It does not get the user's secrets.

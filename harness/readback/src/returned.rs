@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::comparison::{Difference, Verdict, compare};
 use crate::ending::Form;
-use crate::meaning::Meaning;
+use crate::meaning::{Call, Meaning};
 use crate::reading::MessageId;
 use crate::written::{Writer, Written};
 
@@ -28,6 +28,8 @@ pub struct ReturnedMessage {
     pub id: MessageId,
     /// The text that the model has to write, if the template writes one.
     pub text: Option<String>,
+    /// Whether all that is meant is in the text, so that a reader can find it.
+    pub is_whole: bool,
     /// What came back.
     pub returned: Returned,
     /// The message that comes back if it is streamed, if that is another one.
@@ -157,6 +159,11 @@ impl Kind {
     /// The kind with a name in files.
     pub fn of_key(key: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.key() == key)
+    }
+
+    /// Whether the message is as it was meant, but perhaps for white space.
+    pub fn is_back(self) -> bool {
+        matches!(self, Kind::ReadBack | Kind::ButForWhiteSpace)
     }
 
     /// Whether the recipient is to blame.
@@ -309,11 +316,32 @@ impl Task<'_> {
         name(&self.case.id, self.index)
     }
 
+    /// Whether all that is meant is in the text: then even a reader that finds nothing has lost
+    /// nothing that the template does not write.
+    fn is_whole(&self) -> bool {
+        let (_, differences) = compare(&self.meant, &Meaning::default(), &self.text);
+        let empty = |call: &Call| Call {
+            arguments: Value::Object(serde_json::Map::new()),
+            ..call.clone()
+        };
+        // Without calls to compare with, arguments are not looked at.
+        let nothing = Meaning {
+            calls: self.meant.calls.iter().map(empty).collect(),
+            ..Meaning::default()
+        };
+        let (_, arguments) = compare(&self.meant, &nothing, &self.text);
+        !differences
+            .iter()
+            .chain(&arguments)
+            .any(|it| it.is_not_written)
+    }
+
     /// The message, with what came back of it.
     pub fn done(&self, returned: Returned) -> ReturnedMessage {
         ReturnedMessage {
             id: self.id(),
             text: Some(self.text.clone()),
+            is_whole: self.is_whole(),
             returned,
             streamed: None,
             other_prompt: None,
@@ -336,6 +364,7 @@ pub fn tasks<'c>(
             let unread = |returned| ReturnedMessage {
                 id: name(&case.id, answer.index),
                 text: None,
+                is_whole: false,
                 returned,
                 streamed: None,
                 other_prompt: None,

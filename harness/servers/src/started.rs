@@ -1,8 +1,10 @@
 //! A server that is started for a model: `llama-server`, or another program with its options.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::TcpListener;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,8 @@ pub(super) struct StartedServer {
     process: BackgroundProcess,
     /// How to ask it.
     pub(super) api: Api,
+    /// Where it is. It is given back when the process has ended, so it comes last.
+    _port: Port,
 }
 
 /// Why a server does not start.
@@ -49,13 +53,17 @@ impl StartedServer {
         provision: &Provision<'_>,
         limits: &ProtocolLimits,
     ) -> Result<StartedServer, NotStarted> {
-        let port = free_port();
-        let port = port.map_err(|error| NotStarted::Broken(format!("no free port: {error}")))?;
+        let refused = |error| NotStarted::Broken(format!("no free port: {error}"));
+        let port = Port::free().map_err(refused)?;
         let mut words = command.to_vec();
-        words.extend(arguments(provision, port));
+        words.extend(arguments(provision, port.0));
         let process = BackgroundProcess::spawn(&words).map_err(NotStarted::Broken)?;
-        let api = Api::of_started(port, limits);
-        let mut server = StartedServer { process, api };
+        let api = Api::of_started(port.0, limits);
+        let mut server = StartedServer {
+            process,
+            api,
+            _port: port,
+        };
         let begin = Instant::now();
         loop {
             if let Some(ending) = server.process.ending() {
@@ -109,7 +117,32 @@ fn arguments(provision: &Provision<'_>, port: u16) -> Vec<String> {
     words
 }
 
-/// A port that nobody uses at this moment.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+/// A port that nobody uses at this moment. It is kept from the other servers of this process until
+/// this is dropped.
+struct Port(u16);
+
+/// The ports of all servers that this process has started.
+static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+
+impl Port {
+    fn free() -> io::Result<Port> {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        // A port that is given up may be the next that the system gives.
+        let mut others = Vec::new();
+        loop {
+            let listener = TcpListener::bind(("127.0.0.1", 0))?;
+            let port = listener.local_addr()?.port();
+            if taken.insert(port) {
+                return Ok(Port(port));
+            }
+            others.push(listener);
+        }
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.remove(&self.0);
+    }
 }

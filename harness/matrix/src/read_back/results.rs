@@ -28,6 +28,9 @@ pub struct Counted {
     pub template: Fingerprint,
     /// How many messages are of each kind.
     pub counts: KindCounts,
+    /// How many messages the template writes whole, and how many of these come back as they were meant,
+    /// but for white space at the ends of their texts.
+    pub share: Share,
     /// How many come otherwise if they are streamed.
     pub streamed: usize,
     /// How many have another prompt than the reference's.
@@ -106,6 +109,10 @@ impl Subject<'_> {
         Counted {
             template: self.fingerprint(),
             counts: KindCounts::of(messages),
+            share: Share {
+                agree: count(|message| message.is_whole && message.returned.kind().is_back()),
+                all: count(|message| message.is_whole),
+            },
             streamed: count(|message| message.streamed.is_some()),
             prompts: count(|message| message.other_prompt.is_some()),
             causes,
@@ -122,14 +129,6 @@ impl Subject<'_> {
 }
 
 impl Counted {
-    /// How many messages come back as they were meant, but for white space, out of those that the
-    /// template writes whole.
-    pub fn share(&self) -> Share {
-        let agree = self.counts.count(Kind::ReadBack) + self.counts.count(Kind::ButForWhiteSpace);
-        let all = self.counts.readable() - self.counts.count(Kind::NotWritten);
-        Share { agree, all }
-    }
-
     /// The words of a refusal, if the reader refuses all messages.
     pub fn refusal(&self) -> Option<&str> {
         let is_refused = self.counts.count(Kind::Refused) == self.counts.readable();
@@ -147,7 +146,7 @@ impl ReadBackMeasurement {
 
     /// The share of all templates.
     pub fn share(&self) -> Share {
-        let shares = self.templates.values().map(Counted::share);
+        let shares = self.templates.values().map(|counted| counted.share);
         shares.fold(Share { agree: 0, all: 0 }, |sum, one| Share {
             agree: sum.agree + one.agree,
             all: sum.all + one.all,

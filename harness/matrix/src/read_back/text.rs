@@ -10,8 +10,9 @@ use rolecall_base::problem::{Position, Problem};
 use rolecall_base::rows::{self, Row};
 use rolecall_model::TemplateName;
 use rolecall_readback::returned::{Kind, KindCounts};
+use rolecall_suite::conclusion::Share;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::reference::Identity;
+use rolecall_suite::reference::{Identity, Reference};
 use serde::{Deserialize, Serialize};
 
 use super::results::{Cause, Counted, ReadBackMeasurement};
@@ -33,6 +34,9 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct TemplateLines {
     sha256: Fingerprint,
+    /// How many messages come back, and how many the template writes whole.
+    back: usize,
+    whole: usize,
     /// How many messages are of each kind.
     counts: Row<BTreeMap<String, usize>>,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -59,6 +63,8 @@ impl TemplateLines {
         });
         TemplateLines {
             sha256: counted.template,
+            back: counted.share.agree,
+            whole: counted.share.all,
             counts: Row(counts.collect()),
             streamed_otherwise: counted.streamed,
             other_prompts: counted.prompts,
@@ -83,6 +89,10 @@ impl TemplateLines {
         Ok(Counted {
             template: self.sha256,
             counts,
+            share: Share {
+                agree: self.back,
+                all: self.whole,
+            },
             streamed: self.streamed_otherwise,
             prompts: self.other_prompts,
             causes: causes.collect::<Result<_, String>>()?,
@@ -122,7 +132,7 @@ impl ReadBackMeasurement {
     }
 }
 
-/// All of these measurements over a suite, by name, and the problems with the files that cannot be
+/// All of these measurements over a suite, those of references first, then by name, and the problems with the files that cannot be
 /// read. Those over the built-in suite are the built-in ones and the user's: of one reader the user's.
 pub fn read_all(layout: &Layout) -> (Vec<ReadBackMeasurement>, Vec<Problem>) {
     let (mut measurements, mut problems) = read_folder(&folder(layout));
@@ -132,7 +142,9 @@ pub fn read_all(layout: &Layout) -> (Vec<ReadBackMeasurement>, Vec<Problem>) {
         measurements.extend(own);
         problems.extend(of_own);
     }
-    measurements.sort_by_key(ReadBackMeasurement::name);
+    // The references come first: the others are beside them.
+    let is_reference = |one: &ReadBackMeasurement| Reference::by_name(&one.reader.engine).is_some();
+    measurements.sort_by_key(|one| (!is_reference(one), one.name()));
     (measurements, problems)
 }
 

@@ -14,7 +14,7 @@ use rolecall_report::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use rolecall_report::wrapping::paragraph;
 use rolecall_suite::conclusion::Share;
 
-use crate::read_back::{Counted, ReadBackMeasurement, Subject};
+use crate::read_back::{Cause, Counted, ReadBackMeasurement, Subject};
 
 /// The templates of some measurements.
 pub(crate) fn templates(all: &[ReadBackMeasurement]) -> BTreeSet<&TemplateName> {
@@ -23,7 +23,7 @@ pub(crate) fn templates(all: &[ReadBackMeasurement]) -> BTreeSet<&TemplateName> 
 
 /// How many messages of a template come back, as `60/67`.
 fn figure(counted: Option<&Counted>) -> String {
-    match counted.map(Counted::share) {
+    match counted.map(|it| it.share) {
         Some(Share { agree, all }) if all > 0 => format!("{agree}/{all}"),
         _ => "–".to_owned(),
     }
@@ -43,7 +43,7 @@ pub fn write_read_back(
     for name in templates(all) {
         let cells = all.iter().map(|one| {
             let counted = one.templates.get(name);
-            let style = match counted.map(Counted::share) {
+            let style = match counted.map(|it| it.share) {
                 Some(share) if share.agree == share.all => GOOD,
                 Some(_) if counted.is_some_and(|it| it.refusal().is_some()) => BAD,
                 _ => PLAIN,
@@ -195,6 +195,20 @@ pub fn write_read_back_verified(
         };
         let text = format!("  {template}: was {}; is {}", counts(before), counts(after));
         paragraph(out, &text, 4)?;
+        let causes = |counted: Option<&Counted>| {
+            let causes = counted.into_iter().flat_map(|counted| &counted.causes);
+            causes.cloned().collect::<Vec<Cause>>()
+        };
+        let (before, after) = (causes(before), causes(after));
+        for (sign, causes, others) in [("-", &before, &after), ("+", &after, &before)] {
+            for cause in causes.iter().filter(|cause| !others.contains(cause)) {
+                let text = format!(
+                    "    {sign} {} ({}, {})",
+                    cause.words, cause.count, cause.example
+                );
+                paragraph(out, &text, 8)?;
+            }
+        }
     }
     Ok(false)
 }

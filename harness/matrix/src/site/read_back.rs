@@ -65,7 +65,7 @@ fn cell(counted: &Counted) -> Value {
         words.push(format!("{} after another prompt", counted.prompts));
     }
     context! {
-        share => shown(counted.share()),
+        share => shown(counted.share),
         is_refused => counted.refusal().is_some(),
         words => words.join(", "),
     }
