@@ -5,10 +5,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rolecall::puppet::puppet::{Puppet, Surroundings};
+use rolecall::read_back_measurement;
+use rolecall::report::matrix::read_back_markdown;
 use rolecall::source;
 use serde_json::{Value, json};
 
 use crate::folder::{CACHE, Folder, Ran, has};
+use crate::project::LAYOUT;
 use crate::remote::server::{Reply, Request, Server};
 
 /// ChatML with calls as JSON.
@@ -182,6 +185,76 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
         .iter()
         .map(|line| line["returned"].as_str().unwrap())
         .collect()
+}
+
+/// The page on servers has the current table. `ROLECALL_PAGES=write` writes it.
+#[test]
+fn the_page_has_the_kept_measurements() {
+    const BEGIN: &str = "puppets writes it. -->\n\n";
+    const END: &str = "<!-- The end of the table. -->";
+    let (kept, problems) = read_back_measurement::read_all(&LAYOUT);
+    assert_eq!(problems, []);
+    assert!(kept.len() >= 3);
+    assert_eq!(kept[0].reader.engine, "transformers");
+    let path = LAYOUT.root().join("harness/docs/servers-read-back.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (table, after) = rest.split_once(END).unwrap();
+    let current = read_back_markdown(&kept) + "\n";
+    if std::env::var("ROLECALL_PAGES").as_deref() == Ok("write") {
+        std::fs::write(&path, format!("{before}{BEGIN}{current}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(table, current);
+    }
+}
+
+#[test]
+fn what_comes_back_is_measured_and_compared() {
+    let folder = suite();
+    let engine = engine("answers");
+    let update = [
+        "matrix",
+        "update",
+        "--read-back",
+        "rolecall-response",
+        &engine,
+    ];
+    let ran = folder.rolecall(&update);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    has(
+        &ran.stdout(),
+        &[
+            "llama-server@b1-fake: 3 of 3 messages come back",
+            "rolecall-response@",
+        ],
+    );
+    let path = folder.path("snapshots/engines/read-back/llama-server@b1-fake.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    has(&text, &["\"counts\": {\"read-back\": 3}"]);
+    let ran = folder.rolecall(&["matrix", "--read-back"]);
+    has(&ran.stdout(), &["template", "llama-server", "3/3", "0/3"]);
+    let verify = |engine: &str| folder.rolecall(&["matrix", "verify", "--read-back", engine]);
+    let ran = verify(&engine);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    has(&ran.stdout(), &["unchanged in 3 messages"]);
+    let ran = verify(&self::engine("drops-calls"));
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "t: was 3 read back; is 2 read back, 1 changed",
+            "+ changed: call lost (1, answers/call#1)",
+        ],
+    );
+    // Nobody edits it by hand.
+    std::fs::write(&path, text.replace("\"back\": 3", "\"back\": 2")).unwrap();
+    has(
+        &folder.rolecall(&["lint"]).stdout(),
+        &["edited after it was written"],
+    );
+    let ran = folder.rolecall(&["matrix", "update", "--read-back", "rolecall-jinja"]);
+    assert_eq!(ran.code(), 2);
+    has(&ran.stderr(), &["`rolecall-jinja` reads no answers"]);
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub fn write_read_back(
     Ok(())
 }
 
-/// The table as Markdown, and below it what the readers get wrong.
+/// The table as Markdown.
 pub fn read_back_markdown(all: &[ReadBackMeasurement]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -97,38 +97,7 @@ pub fn read_back_markdown(all: &[ReadBackMeasurement]) -> String {
     });
     let sums: Vec<String> = sums.collect();
     let _ = writeln!(text, "| **all** | {} |", sums.join(" | "));
-    for one in all {
-        let _ = writeln!(text, "\n### {}\n", one.reader);
-        let _ = writeln!(
-            text,
-            "| template | messages | what is wrong | smallest |\n|---|---:|---|---|"
-        );
-        for (name, counted) in &one.templates {
-            for cause in &counted.causes {
-                let _ = writeln!(
-                    text,
-                    "| {name} | {} | {} | `{}` |",
-                    cause.count,
-                    in_cell(&cause.words),
-                    cause.example
-                );
-            }
-        }
-    }
     text
-}
-
-/// A text in a cell of a table.
-fn in_cell(text: &str) -> String {
-    let mut cell = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '<' | '[' | ']' | '*' | '_' | '`' | '\\' => cell.extend(['\\', c]),
-            c if c.is_whitespace() => cell.push(' '),
-            c => cell.push(c),
-        }
-    }
-    cell
 }
 
 /// Writes a new measurement's result, and the path of its file.
@@ -211,17 +180,4 @@ pub fn write_read_back_verified(
         }
     }
     Ok(false)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_reader_says_is_no_markup() {
-        assert_eq!(
-            in_cell("a|b\n<i> `x` [y](z)"),
-            "a\\|b \\<i> \\`x\\` \\[y\\](z)"
-        );
-    }
 }
