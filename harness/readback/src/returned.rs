@@ -354,20 +354,22 @@ impl Task<'_> {
 pub fn tasks<'c>(
     writer: &Writer<'_, '_>,
     cases: &[&'c Case],
-) -> Vec<Result<Task<'c>, ReturnedMessage>> {
+) -> Vec<Result<Task<'c>, Box<ReturnedMessage>>> {
     let dialect = writer.dialect();
     let cases = cases.iter().copied();
     let cases = cases.filter(|case| case.front.is_none() && case.is_for(dialect));
     let tasks = cases.flat_map(|case| {
         let answers = writer.answers(case);
         let tasks = answers.map(move |answer| {
-            let unread = |returned| ReturnedMessage {
-                id: name(&case.id, answer.index),
-                text: None,
-                is_whole: false,
-                returned,
-                streamed: None,
-                other_prompt: None,
+            let unread = |returned| {
+                Box::new(ReturnedMessage {
+                    id: name(&case.id, answer.index),
+                    text: None,
+                    is_whole: false,
+                    returned,
+                    streamed: None,
+                    other_prompt: None,
+                })
             };
             match answer.outcome {
                 Written::Text {
@@ -433,7 +435,7 @@ impl Recipient for Parser<'_> {
         let done = tasks.map(|task| {
             let task = match task {
                 Ok(task) => task,
-                Err(unread) => return unread,
+                Err(unread) => return *unread,
             };
             let response_template = writer.response_template();
             let response_template = match response_template {

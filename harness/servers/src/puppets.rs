@@ -73,19 +73,10 @@ impl ServerProgram {
         puppet: &Puppet,
         tasks: &[&Task<'_>],
     ) -> Result<StartedServer, NotStarted> {
-        let folder = tempfile::tempdir().map_err(|why| broken("no folder for a puppet", &why))?;
-        let model = folder.path().join("puppet.gguf");
-        let source = folder.path().join("template.jinja");
-        std::fs::write(&model, puppet.bytes())
-            .and_then(|()| std::fs::write(&source, &template.source))
-            .map_err(|why| broken("cannot write a puppet", &why))?;
         let needed = tasks.iter().map(|task| task.prompt.len() + task.text.len());
-        let provision = Provision {
-            model: &model,
-            template: &source,
-            context: (needed.max().unwrap_or(0) + SPARE).next_multiple_of(256),
-        };
-        let server = StartedServer::start(&self.words, &provision, &self.limits)?;
+        let context = (needed.max().unwrap_or(0) + SPARE).next_multiple_of(256);
+        let provision = Provision::write(&puppet.bytes(), &template.source, context)?;
+        let server = StartedServer::start(&self.words, provision, &self.limits)?;
         self.version
             .get_or_init(|| version(&server, &self.words, &self.limits));
         Ok(server)
@@ -238,13 +229,13 @@ impl Recipient for ServerProgram {
             done.extend(group.into_iter().zip(messages));
         }
         let all = tasks.into_iter().enumerate();
-        all.filter_map(|(at, task)| task.err().or_else(|| done.remove(&at)))
-            .collect()
+        all.filter_map(|(at, task)| {
+            task.err()
+                .map(|unread| *unread)
+                .or_else(|| done.remove(&at))
+        })
+        .collect()
     }
-}
-
-fn broken(what: &str, why: &dyn std::fmt::Display) -> NotStarted {
-    NotStarted::Broken(format!("{what}: {why}"))
 }
 
 /// A puppet with the texts of tasks, and the texts that no puppet can have, each with the reason.
@@ -274,7 +265,7 @@ fn puppet<'t>(template: &Template, tasks: &[&'t Task<'_>]) -> (Puppet, BTreeMap<
 }
 
 /// The indexes of tasks whose texts fit into one model together.
-fn groups(tasks: &[Result<Task<'_>, ReturnedMessage>]) -> Vec<Vec<usize>> {
+fn groups(tasks: &[Result<Task<'_>, Box<ReturnedMessage>>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut bytes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let (mut texts, mut size) = (HashSet::new(), usize::MAX);

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rolecall_base::file::write_whole;
 use rolecall_protocol::{BackgroundProcess, ProtocolLimits};
+use tempfile::TempDir;
 
 use super::api::Api;
 
@@ -23,8 +25,10 @@ pub(super) struct StartedServer {
     process: BackgroundProcess,
     /// How to ask it.
     pub(super) api: Api,
-    /// Where it is. It is given back when the process has ended, so it comes last.
+    /// Where it is. It is given back when the process has ended, so it comes after it.
     _port: Port,
+    /// Its files.
+    _provision: Provision,
 }
 
 /// Why a server does not start.
@@ -37,32 +41,61 @@ pub(super) enum NotStarted {
 }
 
 /// What a server is started with.
-pub(super) struct Provision<'p> {
-    /// The model.
-    pub(super) model: &'p Path,
-    /// The chat template.
-    pub(super) template: &'p Path,
+pub(super) struct Provision {
+    /// The folder of the files. It is removed when this is dropped.
+    folder: TempDir,
     /// How many tokens a prompt and an answer may have together.
-    pub(super) context: usize,
+    context: usize,
+}
+
+impl Provision {
+    /// Writes a model and a chat template.
+    pub(super) fn write(
+        model: &[u8],
+        template: &str,
+        context: usize,
+    ) -> Result<Provision, NotStarted> {
+        let folder = tempfile::Builder::new().prefix("rolecall-").tempdir();
+        let folder = folder
+            .map_err(|error| NotStarted::Broken(format!("no folder for a puppet: {error}")))?;
+        let provision = Provision { folder, context };
+        for (path, bytes) in [
+            (provision.model(), model),
+            (provision.template(), template.as_bytes()),
+        ] {
+            let written = write_whole(&path, bytes);
+            written.map_err(|problem| NotStarted::Broken(problem.to_string()))?;
+        }
+        Ok(provision)
+    }
+
+    fn model(&self) -> PathBuf {
+        self.folder.path().join("puppet.gguf")
+    }
+
+    fn template(&self) -> PathBuf {
+        self.folder.path().join("template.jinja")
+    }
 }
 
 impl StartedServer {
     /// Starts a server, and waits until it answers.
     pub(super) fn start(
         command: &[String],
-        provision: &Provision<'_>,
+        provision: Provision,
         limits: &ProtocolLimits,
     ) -> Result<StartedServer, NotStarted> {
         let refused = |error| NotStarted::Broken(format!("no free port: {error}"));
         let port = Port::free().map_err(refused)?;
         let mut words = command.to_vec();
-        words.extend(arguments(provision, port.0));
+        words.extend(arguments(&provision, port.0));
         let process = BackgroundProcess::spawn(&words).map_err(NotStarted::Broken)?;
         let api = Api::of_started(port.0, limits);
         let mut server = StartedServer {
             process,
             api,
             _port: port,
+            _provision: provision,
         };
         let begin = Instant::now();
         loop {
@@ -96,12 +129,12 @@ impl StartedServer {
 }
 
 /// The options of llama-server.
-fn arguments(provision: &Provision<'_>, port: u16) -> Vec<String> {
-    let path = |path: &Path| path.to_string_lossy().into_owned();
+fn arguments(provision: &Provision, port: u16) -> Vec<String> {
+    let path = |path: PathBuf| path.to_string_lossy().into_owned();
     let (context, port) = (provision.context.to_string(), port.to_string());
     let pairs = [
-        ("-m", path(provision.model)),
-        ("--chat-template-file", path(provision.template)),
+        ("-m", path(provision.model())),
+        ("--chat-template-file", path(provision.template())),
         ("--host", "127.0.0.1".to_owned()),
         ("--port", port),
         ("-c", context),

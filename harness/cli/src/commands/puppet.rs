@@ -63,7 +63,7 @@ fn surroundings(arguments: &PuppetArguments) -> Result<Surroundings, Failure> {
         )));
     }
     Ok(Surroundings {
-        template: Some(template.source.to_string()),
+        template: Some(template.source.clone()),
         bos: token(template, "bos_token"),
         eos: token(template, "eos_token"),
     })

@@ -7,6 +7,7 @@ use rolecall::engines::Engines;
 use rolecall::front_program::FrontProgram;
 use rolecall::invocation;
 use rolecall::layout::Layout;
+use rolecall::protocol::ProtocolEngine;
 use rolecall::read_back_measurement::{self as measurement, ReadBackMeasurement, Subject};
 use rolecall::readback::reader::OwnReader;
 use rolecall::readback::returned::{Parser, Recipient};
@@ -64,12 +65,12 @@ fn subjects(suite: &Suite) -> Vec<Subject<'_>> {
 /// Who reads answers.
 enum Reader<'e> {
     /// Rolecall itself.
-    Own(OwnReader),
+    Own(Box<OwnReader>),
     /// Another program.
     Program(ChosenEngine<'e>),
     /// A server that is started.
     #[cfg(feature = "fetch")]
-    Server(ServerProgram),
+    Server(Box<ServerProgram>),
 }
 
 impl<'e> Reader<'e> {
@@ -80,16 +81,15 @@ impl<'e> Reader<'e> {
     ) -> Result<Reader<'e>, Failure> {
         let limits = arguments.limits.chosen();
         if name == OWN {
-            return Ok(Reader::Own(OwnReader::default()));
+            return Ok(Reader::Own(Box::default()));
         }
         #[cfg(feature = "fetch")]
         if let Some(program) = ServerProgram::parse(name, &limits.program) {
-            return program.map(Reader::Server).map_err(Failure::Request);
+            let program = program.map(|program| Reader::Server(Box::new(program)));
+            return program.map_err(Failure::Request);
         }
         let choice = engines::open(engines, name, &limits)?;
-        let reads = choice
-            .program()
-            .is_some_and(|program| program.reads_answers());
+        let reads = choice.program().is_some_and(ProtocolEngine::reads_answers);
         if reads {
             return Ok(Reader::Program(choice));
         }
@@ -111,7 +111,7 @@ impl<'e> Reader<'e> {
             Reader::Own(reader) => measure(&Parser {
                 name: OWN.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                reader,
+                reader: reader.as_ref(),
                 gets_end_token: true,
                 has_own_templates: false,
             }),
@@ -130,7 +130,7 @@ impl<'e> Reader<'e> {
                 })
             }
             #[cfg(feature = "fetch")]
-            Reader::Server(program) => measure(program),
+            Reader::Server(program) => measure(program.as_ref()),
         }
     }
 }
