@@ -7,10 +7,13 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use rolecall::matrix::Matrix;
 use rolecall::puppet::puppet::{Puppet, Surroundings};
 use rolecall::read_back_measurement;
 use rolecall::report::matrix::read_back_markdown;
+use rolecall::report::site;
 use rolecall::source;
+use rolecall::suite::Suite;
 use serde_json::{Value, json};
 
 use crate::folder::{CACHE, Folder, Ran, has};
@@ -199,6 +202,18 @@ fn the_page_has_the_kept_measurements() {
     assert_eq!(problems, []);
     assert!(kept.len() >= 3);
     assert_eq!(kept[0].reader.engine, "transformers");
+    // So has the site.
+    let suite = Suite::load_layout(&LAYOUT);
+    let matrix = Matrix::new(Vec::new()).with_read_back(kept.clone());
+    let pages = site::files(&matrix, &suite).unwrap();
+    for words in [
+        "<a href=\"#r1\">llama-server ",
+        "Callee is not a function: got Undefined (hint: &#39;cycle&#39;)",
+        "/782</td>",
+    ] {
+        assert!(pages["read-back.html"].contains(words), "{words}");
+    }
+    assert!(pages["index.html"].contains("read-back.html"));
     let path = LAYOUT.root().join("harness/docs/servers-read-back.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();

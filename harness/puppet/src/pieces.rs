@@ -101,7 +101,8 @@ fn is_mark(piece: &str) -> bool {
     let name = piece.trim_start_matches(['_', '<', '[', '/', '|']);
     let name = name.trim_end_matches(['>', ']', '|']);
     let is_name = |c: char| c.is_alphanumeric() || "_-▁｜ ".contains(c);
-    piece.contains(['<', '[']) && piece.ends_with(['>', ']']) && name.chars().all(is_name)
+    let is_marked = piece.contains(['<', '[']) && piece.ends_with(['>', ']']);
+    is_marked && !name.is_empty() && name.chars().all(is_name)
 }
 
 #[cfg(test)]
@@ -122,6 +123,7 @@ mod tests {
         assert_eq!(cut_one("ababab"), ["ab", "abab"]);
         assert_eq!(cut_one("aaaaaaa"), ["aa", "aaaaa"]);
         assert_eq!(cut_one("<a><a>"), ["<a", "><", "a>"]);
+        assert_eq!(cut_one("[]"), ["[]"]);
     }
 
     #[test]
@@ -155,6 +157,7 @@ mod tests {
     fn what_no_puppet_can_say_is_refused() {
         assert_eq!(cut(&["7", "ab"], &[]), Err(Uncut::OneByte("7".into())));
         assert_eq!(cut(&["ab"], &["ab"]), Err(Uncut::Taken("ab".into())));
+        assert_eq!(cut(&["<s>"], &[]), Err(Uncut::Taken("<s>".into())));
         let long = "a".repeat(LONGEST + 1);
         assert_eq!(cut(&[&long], &[]), Err(Uncut::TooLong(long.clone())));
     }
