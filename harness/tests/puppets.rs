@@ -418,6 +418,31 @@ fn streams_and_prompts_that_differ_are_noted() {
 }
 
 #[test]
+fn what_no_puppet_can_write_is_not_held_against_the_server() {
+    let folder = suite();
+    // The prompt ends with a line break, too.
+    let cases = CASES.replace("\"It is so.\"}]", "\"\\n\"}]");
+    folder.write("cases/conversations/answers.json", &cases);
+    let engine = engine("answers");
+    let run = [
+        "run",
+        "--read-back",
+        "--engine",
+        &engine,
+        "--format",
+        "jsonl",
+    ];
+    let ran = folder.rolecall(&run);
+    let lines = ran.json_lines();
+    assert_eq!(kinds(&lines), ["untested", "read-back", "read-back"]);
+    has(
+        lines[0]["words"].as_str().unwrap(),
+        &["cannot write one byte"],
+    );
+    assert_eq!(ran.code(), 0);
+}
+
+#[test]
 fn a_server_that_misbehaves_never_stops_the_run() {
     let begin = Instant::now();
     let (code, lines) = returned("hangs");

@@ -78,6 +78,8 @@ pub enum Returned {
     Failed(String),
     /// The recipient was given up before, and why.
     NotAsked(String),
+    /// It cannot be tested in this way, and why.
+    Untested(String),
     /// The finished turn does not continue its prompt, so nobody knows what the model has to write.
     DoesNotContinue,
     /// The chat template gives no prompt.
@@ -103,6 +105,8 @@ pub enum Kind {
     Failed,
     /// Nothing, because nobody asked any more.
     NotAsked,
+    /// Nothing, because this cannot be tested.
+    Untested,
     /// Nothing, because the finished turn does not continue its prompt.
     DoesNotContinue,
     /// Nothing, because there is no prompt.
@@ -111,7 +115,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::ReadBack,
         Kind::ButForWhiteSpace,
         Kind::NotWritten,
@@ -120,6 +124,7 @@ impl Kind {
         Kind::Refused,
         Kind::Failed,
         Kind::NotAsked,
+        Kind::Untested,
         Kind::DoesNotContinue,
         Kind::WithoutPrompt,
     ];
@@ -135,6 +140,7 @@ impl Kind {
             Kind::Refused => "refused",
             Kind::Failed => Verdict::Failed.name(),
             Kind::NotAsked => "not asked",
+            Kind::Untested => "cannot be tested",
             Kind::DoesNotContinue => "do not continue the prompt",
             Kind::WithoutPrompt => "without a prompt",
         }
@@ -151,6 +157,7 @@ impl Kind {
             Kind::Refused => "refused",
             Kind::Failed => "failed",
             Kind::NotAsked => "not-asked",
+            Kind::Untested => "untested",
             Kind::DoesNotContinue => "not-continuing",
             Kind::WithoutPrompt => "without-prompt",
         }
@@ -204,6 +211,7 @@ impl Returned {
             Returned::Forbidden(_) => Kind::Forbidden,
             Returned::Failed(_) => Kind::Failed,
             Returned::NotAsked(_) => Kind::NotAsked,
+            Returned::Untested(_) => Kind::Untested,
             Returned::DoesNotContinue => Kind::DoesNotContinue,
             Returned::WithoutPrompt(_) => Kind::WithoutPrompt,
         }
@@ -226,7 +234,10 @@ impl Returned {
             Returned::Refused(words) | Returned::Failed(words) | Returned::NotAsked(words) => {
                 Some(essence(words).to_owned())
             }
-            Returned::Forbidden(_) | Returned::DoesNotContinue | Returned::WithoutPrompt(_) => None,
+            Returned::Forbidden(_)
+            | Returned::Untested(_)
+            | Returned::DoesNotContinue
+            | Returned::WithoutPrompt(_) => None,
         }
     }
 }
@@ -287,7 +298,8 @@ impl KindCounts {
 
     /// How many messages the template writes so that they could be read back.
     pub fn readable(&self) -> usize {
-        self.total() - self.count(Kind::DoesNotContinue) - self.count(Kind::WithoutPrompt)
+        let unread = [Kind::Untested, Kind::DoesNotContinue, Kind::WithoutPrompt];
+        self.total() - unread.map(|kind| self.count(kind)).iter().sum::<usize>()
     }
 }
 

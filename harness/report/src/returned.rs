@@ -153,7 +153,7 @@ fn write_message(out: &mut dyn Write, message: &ReturnedMessage) -> io::Result<(
         Returned::Refused(words) | Returned::Failed(words) | Returned::NotAsked(words) => {
             quiet(out, short(essence(words)))?;
         }
-        Returned::DoesNotContinue | Returned::WithoutPrompt(_) => {}
+        Returned::Untested(_) | Returned::DoesNotContinue | Returned::WithoutPrompt(_) => {}
     }
     if let Some(text) = message.text.as_deref().filter(|_| kind != Kind::Refused) {
         quiet(out, format!("of the text {}", short(&json(text))))?;
@@ -200,7 +200,7 @@ pub struct ReturnedLine<'l> {
     /// The recipient's version.
     version: &'l str,
     /// What came back: `read-back`, `white-space`, `not-written`, `changed`, `forbidden`, `refused`,
-    /// `failed`, `not-asked`, `not-continuing` or `without-prompt`.
+    /// `failed`, `not-asked`, `untested`, `not-continuing` or `without-prompt`.
     returned: &'static str,
     /// The text that the model had to write.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -268,7 +268,8 @@ pub fn write_lines(
                 Returned::Refused(words)
                 | Returned::Forbidden(words)
                 | Returned::Failed(words)
-                | Returned::NotAsked(words) => (None, &[][..], Some(words.as_str())),
+                | Returned::NotAsked(words)
+                | Returned::Untested(words) => (None, &[][..], Some(words.as_str())),
                 Returned::DoesNotContinue => (None, &[][..], None),
                 Returned::WithoutPrompt(outcome) => (None, &[][..], Some(outcome.text())),
             };

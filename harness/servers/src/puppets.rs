@@ -35,6 +35,9 @@ const LARGEST: usize = 1 << 17;
 /// longer.
 const SPARE: usize = 4096;
 
+/// Why some texts of one byte cannot be tested: the token of the byte ends the answer.
+const HIDDEN: &str = "a puppet cannot write one byte after a prompt that ends with it";
+
 /// A program that is started as a server, with the options of llama-server.
 pub struct ServerProgram {
     words: Vec<String>,
@@ -98,8 +101,11 @@ impl ServerProgram {
             }
             let Some(line) = puppet.line(&task.text) else {
                 let why = unwritten.get(task.text.as_str());
-                return task.done(Returned::NotAsked(why.cloned().unwrap_or_default()));
+                return task.done(Returned::Untested(why.cloned().unwrap_or_default()));
             };
+            if task.text.len() == 1 && task.prompt.ends_with(&task.text) {
+                return task.done(Returned::Untested(HIDDEN.to_owned()));
+            }
             if *failures >= MOST_FAILURES {
                 let why = format!("{MOST_FAILURES} messages in a row had no answer");
                 return task.done(Returned::NotAsked(why));
@@ -306,8 +312,9 @@ fn variables(template: &Template) -> Map<String, Value> {
 fn judged(answer: &ChatAnswer, task: &Task<'_>) -> Returned {
     let text = task.text.as_bytes();
     match &answer.written {
-        // It stopped before the end: what it read is what counts.
-        Some(written) if !text.starts_with(written) => {
+        // Another text, or the end before the end of the text: where the grammar ends within a token
+        // of the puppet, it is the one, and where it ends behind one, the other.
+        Some(written) if written != text => {
             Returned::Forbidden(String::from_utf8_lossy(written).into_owned())
         }
         _ => Returned::message(answer.message.clone(), &task.meant, &task.text),
