@@ -41,6 +41,7 @@ mod parsers;
 mod probe_engine;
 #[cfg(unix)]
 mod protocol;
+mod puppets;
 mod read_back;
 #[cfg(unix)]
 mod references;

@@ -121,6 +121,8 @@ pub(crate) enum Command {
     Lint(LintArguments),
     /// List templates, cases, engines, fronts, contracts or divergences
     List(ListArguments),
+    /// Write a model that gives one answer, to test a server without a real model
+    Puppet(PuppetArguments),
     /// Find the mistakes of an engine that you write
     ProbeEngine(ProbeEngineArguments),
     /// See how engines score on the whole suite, or measure one
@@ -161,6 +163,7 @@ impl Command {
             | Command::Add(_)
             | Command::ReadBack(_)
             | Command::Infer(_)
+            | Command::Puppet(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -211,7 +214,7 @@ impl Command {
             Command::Run(arguments) => arguments.format != Format::Human,
             Command::Render(arguments) => arguments.format != Format::Human || arguments.raw,
             Command::Show(arguments) => arguments.raw,
-            Command::Serve(_) | Command::Completions(_) | Command::Man => true,
+            Command::Serve(_) | Command::Completions(_) | Command::Man | Command::Puppet(_) => true,
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => true,
             Command::List(arguments) => arguments.format != Format::Human,
@@ -259,6 +262,11 @@ pub(crate) struct RunArguments {
     /// `--format jsonl` (the parts of a run, each pair in one of them); filters stand before
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["engine", "shard"])]
     pub(crate) results: Vec<PathBuf>,
+    /// Test a server both ways: it renders its prompt, a model writes the text that the template
+    /// gives a message, and the server reads it. --engine names the program, such as
+    /// 'llama-server=llama-server'; default: the cases answers/* with all Jinja templates
+    #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
+    pub(crate) read_back: bool,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -456,6 +464,21 @@ pub(crate) struct ReadBackArguments {
     pub(crate) all: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct PuppetArguments {
+    /// The text that the model answers with, without an end token
+    #[arg(required_unless_present = "file")]
+    pub(crate) text: Option<String>,
+    /// Take the text from a file, with all its bytes
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Give the model a chat template, with its special tokens: a Jinja template as `check` takes it
+    #[arg(long, value_name = "TEMPLATE", add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+}
+
 /// Two tokens.
 fn tokens(text: &str) -> Result<(String, String), String> {
     let both = text.split_once('=');
@@ -627,6 +650,10 @@ pub(crate) struct MeasuringArguments {
     /// of a measured engine: then its version and its constructs stay as they are
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) results: Vec<PathBuf>,
+    /// Measure what comes back of answers instead. The engines are rolecall-response, references and
+    /// programs that read answers, and servers to start, such as 'llama-server=llama-server'
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) read_back: bool,
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -646,6 +673,9 @@ pub(crate) struct ShownArguments {
     /// Show the mistakes of all engines, and the mistakes that only one of them makes
     #[arg(long, conflicts_with_all = ["engines", "html", "format"])]
     pub(crate) common: bool,
+    /// Show who reads back which template's answers
+    #[arg(long, conflicts_with_all = ["engines", "differ", "common", "html", "format", "all"])]
+    pub(crate) read_back: bool,
     /// Instead, write a site with everything into a folder: pages and badges that need no network
     #[arg(long, value_name = "DIR", conflicts_with_all = ["engines", "format"])]
     pub(crate) html: Option<PathBuf>,

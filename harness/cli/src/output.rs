@@ -75,6 +75,12 @@ impl Sink {
                         .to_owned(),
                 ));
             }
+            None if matches!(command, Command::Puppet(_)) && io::stdout().is_terminal() => {
+                return Err(Failure::Request(
+                    "a model is no text for a terminal\n  name a file for it: --output puppet.gguf"
+                        .to_owned(),
+                ));
+            }
             Some(path) => Destination::File {
                 path: path.clone(),
                 text: Vec::new(),

@@ -36,6 +36,9 @@ pub struct Settings {
     pub reading: Option<Duration>,
     /// Whether to connect without a proxy.
     pub is_direct: bool,
+    /// Whether each request has a connection of its own. Some servers end a connection after a
+    /// hundred requests, and a request may be on its way then.
+    pub has_new_connections: bool,
 }
 
 /// A request.
@@ -69,6 +72,9 @@ impl Client {
             .timeout_per_read(settings.reading);
         if settings.is_direct {
             config = config.proxy(None);
+        }
+        if settings.has_new_connections {
+            config = config.max_idle_connections(0);
         }
         Client {
             agent: config.build().new_agent(),

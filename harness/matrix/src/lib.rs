@@ -3,6 +3,8 @@
 
 pub mod measurement;
 
+pub mod read_back;
+
 pub mod matrix;
 
 pub mod report;

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use rolecall_model::{CaseId, Dialect, TemplateName};
 
 use crate::measurement::{Measurement, Staleness, SuiteVersion};
+use crate::read_back::ReadBackMeasurement;
 use rolecall_suite::construct::ConstructTable;
 
 /// The measurements, and the suite's present version.
 #[derive(Debug)]
 pub struct Matrix {
     measurements: Vec<Measurement>,
+    read_back: Vec<ReadBackMeasurement>,
     states: BTreeMap<Dialect, (SuiteVersion, Option<ConstructTable>)>,
 }
 
@@ -37,8 +39,21 @@ impl Matrix {
         });
         Matrix {
             measurements,
+            read_back: Vec::new(),
             states: BTreeMap::new(),
         }
+    }
+
+    /// The matrix with what comes back of answers.
+    #[must_use]
+    pub fn with_read_back(mut self, read_back: Vec<ReadBackMeasurement>) -> Matrix {
+        self.read_back = read_back;
+        self
+    }
+
+    /// What comes back of answers, by reader.
+    pub fn read_back(&self) -> &[ReadBackMeasurement] {
+        &self.read_back
     }
 
     /// Sets the suite's present version for the engines of a dialect.

@@ -11,9 +11,11 @@
 //!
 //! `message` defines the lines, `input` makes the conversation in them, and `reading` the message
 //! that a program has read. `process` runs one program, in a `group` of processes and without the
-//! user's `secrets`. A `session` asks it, and a `pool` keeps the sessions. `parsers` are the
-//! program's own parsers of answers, and `engine` is the engine that all this makes up. `serve` is the other end: it serves an engine of this process. `trial` puts
-//! the questions of `question` to a program, the `subject`.
+//! user's `secrets`; `background` runs one that is asked in other ways, such as a server. A `session`
+//! asks it, and a `pool` keeps the sessions. `parsers` are the program's own parsers of answers, and
+//! `engine` is the engine that all this makes up. `serve` is the other end: it serves an engine of
+//! this process. `trial` puts the
+//! questions of `question` to a program, the `subject`.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
@@ -28,6 +30,8 @@ mod group;
 mod secrets;
 
 mod process;
+
+mod background;
 
 mod session;
 
@@ -45,6 +49,7 @@ mod subject;
 
 mod trial;
 
+pub use background::BackgroundProcess;
 pub use engine::ProtocolEngine;
 pub use error::ProtocolError;
 pub use group::{ProcessGroup, watch_groups, watch_with};

@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -25,7 +25,7 @@ pub struct Process {
     group: ProcessGroup,
     requests: Option<Sender<Vec<u8>>>,
     answers: Receiver<OutputLine>,
-    errors: StandardError,
+    errors: LastWords,
 }
 
 /// One read from a program's standard output.
@@ -38,8 +38,8 @@ enum OutputLine {
     TooLong,
 }
 
-/// The last words of a program on standard error.
-struct StandardError {
+/// The last words of a program, on standard error or another stream.
+pub(super) struct LastWords {
     tail: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
@@ -65,28 +65,8 @@ impl Process {
         environment: &[(&str, &str)],
         longest: usize,
     ) -> Result<Process, String> {
-        let (program, arguments) = command.split_first().ok_or("no program is named")?;
-        let mut command = Command::new(program);
-        ProcessGroup::lead(&mut command);
-        for name in withheld() {
-            command.env_remove(name);
-        }
-        command
-            .args(arguments)
-            .env("RUST_BACKTRACE", "0")
-            .envs(environment.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound if is_assignment(program) => format!(
-                "there is no program `{program}`: no shell reads the command line; \
-                     `env {program} …` sets a variable"
-            ),
-            io::ErrorKind::NotFound => format!("there is no program `{program}`"),
-            _ => format!("`{program}` cannot be started: {error}"),
-        })?;
-        let group = ProcessGroup::of(&child);
+        let (program, _) = command.split_first().ok_or("no program is named")?;
+        let (mut child, group) = start(command, environment, Stdio::piped())?;
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -95,9 +75,6 @@ impl Process {
         let (requests, to_write) = channel();
         // With this bound, a program that writes unasked has to wait for a reader.
         let (lines, answers) = sync_channel(1);
-        let tail = Arc::new(Mutex::new(Vec::new()));
-        let (ending, ended) = channel();
-        let kept = Arc::clone(&tail);
         // The system may refuse a thread.
         let refused = |error: io::Error| format!("no thread for `{program}`: {error}");
         let thread = thread::Builder::new;
@@ -107,18 +84,13 @@ impl Process {
         thread()
             .spawn(move || read_answers(stdout, longest, &lines))
             .map_err(refused)?;
-        let reader = move || {
-            read_errors(stderr, &kept);
-            // Nobody may be waiting any more.
-            let _ = ending.send(());
-        };
-        thread().spawn(reader).map_err(refused)?;
+        let errors = LastWords::of(stderr).map_err(refused)?;
         Ok(Process {
             child,
             group,
             requests: Some(requests),
             answers,
-            errors: StandardError { tail, ended },
+            errors,
         })
     }
 
@@ -202,16 +174,66 @@ impl Drop for Process {
     }
 }
 
-impl StandardError {
-    /// The end of standard error, as the last part of a message.
-    fn last_words(&self, wait: Duration) -> String {
+impl LastWords {
+    /// Reads a stream to its end, and keeps its last bytes.
+    pub(super) fn of(stream: impl Read + Send + 'static) -> io::Result<LastWords> {
+        let tail = Arc::new(Mutex::new(Vec::new()));
+        let (ending, ended) = channel();
+        let kept = Arc::clone(&tail);
+        let reader = move || {
+            read_errors(stream, &kept);
+            // Nobody may be waiting any more.
+            let _ = ending.send(());
+        };
+        thread::Builder::new().spawn(reader)?;
+        Ok(LastWords { tail, ended })
+    }
+
+    /// The end of the stream. Waits for more of it, until the stream ends.
+    pub(super) fn text(&self, wait: Duration) -> String {
         let _ = self.ended.recv_timeout(wait);
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        match String::from_utf8_lossy(&tail).trim() {
+        String::from_utf8_lossy(&tail).into_owned()
+    }
+
+    /// The end of the stream, as the last part of a message.
+    pub(super) fn last_words(&self, wait: Duration) -> String {
+        match self.text(wait).trim() {
             "" => String::new(),
             words => format!("; it said: {words}"),
         }
     }
+}
+
+/// Starts a program as the leader of a group of its own, without the user's secrets.
+pub(super) fn start(
+    command: &[String],
+    environment: &[(&str, &str)],
+    stdin: Stdio,
+) -> Result<(Child, ProcessGroup), String> {
+    let (program, arguments) = command.split_first().ok_or("no program is named")?;
+    let mut command = Command::new(program);
+    ProcessGroup::lead(&mut command);
+    for name in withheld() {
+        command.env_remove(name);
+    }
+    command
+        .args(arguments)
+        .env("RUST_BACKTRACE", "0")
+        .envs(environment.iter().copied())
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if is_assignment(program) => format!(
+            "there is no program `{program}`: no shell reads the command line; \
+                     `env {program} …` sets a variable"
+        ),
+        io::ErrorKind::NotFound => format!("there is no program `{program}`"),
+        _ => format!("`{program}` cannot be started: {error}"),
+    })?;
+    let group = ProcessGroup::of(&child);
+    Ok((child, group))
 }
 
 /// Whether a shell would take a word for an assignment, as in `A=1 node adapter.mjs`.
@@ -281,7 +303,7 @@ fn read_answers(stdout: ChildStdout, longest: usize, lines: &SyncSender<OutputLi
     }
 }
 
-fn read_errors(mut stderr: ChildStderr, tail: &Mutex<Vec<u8>>) {
+fn read_errors(mut stderr: impl Read, tail: &Mutex<Vec<u8>>) {
     let mut chunk = [0; 1024];
     while let Ok(read @ 1..) = stderr.read(&mut chunk) {
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use rolecall_model::ReadOutcome;
 
-use crate::comparison::{Change, Part, Verdict};
+use crate::comparison::{Change, Verdict};
 use crate::reading::{FormReading, MessageReading};
 
 /// Why an answer is not read back: the kinds of its differences, or the error. It does not depend
@@ -22,7 +22,7 @@ impl ReadingCause {
                 let differing = differing.filter(|one| !one.is_not_written);
                 let kinds: BTreeSet<(&str, Change)> = differing
                     .filter(|one| one.change != Change::WhiteSpace)
-                    .map(|one| (part(&one.part), one.change))
+                    .map(|one| (one.part.kind(), one.change))
                     .collect();
                 if kinds.is_empty() {
                     return Some(ReadingCause("a field has another type".to_owned()));
@@ -55,17 +55,5 @@ impl ReadingCause {
 impl fmt::Display for ReadingCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-/// The kind of a part.
-fn part(part: &Part) -> &'static str {
-    match part {
-        Part::Reasoning => "reasoning",
-        Part::Content => "content",
-        Part::Call(_) => "call",
-        Part::Name(_) => "name of a call",
-        Part::Argument(_, None) => "arguments",
-        Part::Argument(_, Some(_)) => "argument",
     }
 }

@@ -62,6 +62,19 @@ pub enum Part {
     Argument(usize, Option<String>),
 }
 
+impl Part {
+    /// The word for parts of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Part::Reasoning => "reasoning",
+            Part::Content => "content",
+            Part::Call(_) => "call",
+            Part::Name(_) => "name of a call",
+            Part::Argument(..) => "argument",
+        }
+    }
+}
+
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -30,3 +30,4 @@ pub mod cause;
 pub mod reduction;
 
 pub mod draft;
+pub mod returned;

@@ -209,7 +209,7 @@ pub fn read_case<'w>(
                 text,
                 setting,
             } => {
-                let variables = variables(case, setting.as_deref());
+                let variables = variables(case, setting);
                 let read = |(form, text): (Form, &str)| {
                     let form_answer = Answer {
                         prompt: &prompt,
@@ -230,7 +230,7 @@ pub fn read_case<'w>(
                 let forms = forms.into_iter().map(read).collect();
                 Ok(ReadAnswer {
                     prompt,
-                    setting,
+                    setting: setting.map(|(name, value)| format!("{name}={value}")),
                     forms,
                 })
             }

@@ -6,7 +6,7 @@
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
-use rolecall_model::{Case, Outcome};
+use rolecall_model::{Case, Dialect, Outcome, Template};
 use serde_json::{Map, Value, json};
 
 use crate::ending::EndTokens;
@@ -43,7 +43,7 @@ pub enum Written {
         text: String,
         /// The setting under which the finished turn continues the prompt, such as
         /// `enable_thinking=false`, if it does not do so under the case's own.
-        setting: Option<String>,
+        setting: Option<(&'static str, bool)>,
     },
     /// The finished turn does not begin with its prompt, under no setting of thinking.
     DoesNotContinue,
@@ -107,6 +107,21 @@ impl<'p, 't> Writer<'p, 't> {
         })
     }
 
+    /// The dialect of the template.
+    pub fn dialect(&self) -> Dialect {
+        self.program.template.dialect
+    }
+
+    /// The template.
+    pub fn template(&self) -> &Template {
+        self.program.template
+    }
+
+    /// The response template of the template, if it has one.
+    pub fn response_template(&self) -> Option<&Value> {
+        self.program.template.response_template.as_ref()
+    }
+
     fn written(&self, case: &Case, index: usize) -> Written {
         match self.continued(case, index, None) {
             Ok(Some((prompt, text))) => Written::Text {
@@ -123,7 +138,7 @@ impl<'p, 't> Writer<'p, 't> {
                         Some(Written::Text {
                             prompt,
                             text,
-                            setting: Some(words((name, value))),
+                            setting,
                         })
                     })
                     .unwrap_or(Written::DoesNotContinue)
@@ -154,8 +169,7 @@ impl<'p, 't> Writer<'p, 't> {
         add_generation_prompt: bool,
         setting: Option<(&str, bool)>,
     ) -> Outcome {
-        let mut variables: Map<String, Value> = case.variables.clone();
-        variables.extend(setting.map(|(name, value)| (name.to_owned(), value.into())));
+        let variables = variables(case, setting);
         let mut case = case.saying(messages.to_vec(), case.tools.clone(), variables);
         case.add_generation_prompt = add_generation_prompt;
         case.continue_final_message = None;
@@ -166,18 +180,10 @@ impl<'p, 't> Writer<'p, 't> {
 
 /// The variables with which the prompt of an answer was made: those of its case, and the setting of
 /// [`Written::Text`].
-pub fn variables(case: &Case, setting: Option<&str>) -> Map<String, Value> {
+pub fn variables(case: &Case, setting: Option<(&str, bool)>) -> Map<String, Value> {
     let mut variables = case.variables.clone();
-    let chosen = THINKING
-        .into_iter()
-        .find(|chosen| setting.is_some_and(|setting| setting == words(*chosen)));
-    variables.extend(chosen.map(|(name, value)| (name.to_owned(), value.into())));
+    variables.extend(setting.map(|(name, value)| (name.to_owned(), value.into())));
     variables
-}
-
-/// A setting as it is written in reports.
-fn words((name, value): (&str, bool)) -> String {
-    format!("{name}={value}")
 }
 
 fn text(outcome: Outcome) -> Result<String, Outcome> {
@@ -190,7 +196,6 @@ fn text(outcome: Outcome) -> Result<String, Outcome> {
 #[cfg(test)]
 mod tests {
     use rolecall_front::engines::Engines;
-    use rolecall_model::{Dialect, Template};
 
     use super::*;
     use crate::ending::Form;
@@ -220,16 +225,16 @@ mod tests {
             {"role": "assistant", "content": 3},
         ]);
         let prompt = "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n".to_owned();
-        let expected = |setting: Option<&str>| Written::Text {
+        let expected = |setting| Written::Text {
             prompt: prompt.clone(),
             text: "a<|im_end|>\n".into(),
-            setting: setting.map(str::to_owned),
+            setting,
         };
         assert_eq!(written(THINKER, &messages, &json!({})), [expected(None)]);
         // With an empty thought in the prompt, the finished turn does not continue it.
         assert_eq!(
             written(THINKER, &messages, &json!({"enable_thinking": false})),
-            [expected(Some("enable_thinking=true"))]
+            [expected(Some(("enable_thinking", true)))]
         );
     }
 

@@ -163,6 +163,7 @@ impl Downloader {
             connecting: Some(CONNECTING.min(waits)),
             reading: Some(waits),
             is_direct: false,
+            ..Settings::default()
         };
         Downloader {
             client: Client::new(settings),

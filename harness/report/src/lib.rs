@@ -47,6 +47,7 @@ pub mod parity;
 pub mod probe;
 pub mod readings;
 pub mod repetition;
+pub mod returned;
 pub mod reviewing;
 pub mod summary;
 pub mod trial;

@@ -14,7 +14,7 @@ pub use rolecall_base::{
 };
 
 // What applications do before and after a template, and the engines behind them.
-pub use rolecall_front::{engines, front, sanitizing};
+pub use rolecall_front::{engines, front, program as front_program, sanitizing};
 
 // Where templates are found.
 pub use rolecall_source::{base, source, syntax_error, template_file};
@@ -26,6 +26,9 @@ pub use rolecall_protocol as protocol;
 pub use rolecall_card::{
     beside, capability, card, choice, contract, known_defects, probe, tokenizer,
 };
+
+// Models that answer with a given text.
+pub use rolecall_puppet as puppet;
 
 // Whether what a model writes is read back as it was meant.
 pub use rolecall_readback as readback;
@@ -39,7 +42,7 @@ pub use rolecall_suite::{
 };
 
 // Engines side by side.
-pub use rolecall_matrix::{matrix, measurement};
+pub use rolecall_matrix::{matrix, measurement, read_back as read_back_measurement};
 
 /// The output for people and programs.
 pub mod report {

@@ -44,6 +44,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     twins(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
+    findings.extend(rolecall_matrix::read_back::problems(layout));
     cases(layout, suite, &mut findings);
     // Only the published suite has to have these.
     if holds_cards(layout) {

@@ -3,11 +3,12 @@
 use rolecall_matrix::report as matrix;
 use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
+use rolecall_report::returned::ReturnedLine;
 use rolecall_report::{comparison, listing, proof, trial};
 use rolecall_suite::schema::{SchemaFile, file};
 
 /// The schema files with their right contents. The paths are below the repository's `harness`.
-pub fn files() -> [SchemaFile; 7] {
+pub fn files() -> [SchemaFile; 8] {
     [
         file::<CheckDocument<'_>>("schema/cards.schema.json"),
         file::<comparison::ComparisonDocument<'_>>("schema/diff.schema.json"),
@@ -16,5 +17,6 @@ pub fn files() -> [SchemaFile; 7] {
         file::<OutcomeLine<'_>>("schema/outcome.schema.json"),
         file::<proof::ProofDocument<'_>>("schema/proof.schema.json"),
         file::<trial::TrialDocument>("schema/probe.schema.json"),
+        file::<ReturnedLine<'_>>("schema/returned.schema.json"),
     ]
 }

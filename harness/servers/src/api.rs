@@ -134,6 +134,20 @@ impl Api {
         })
     }
 
+    /// The API of a server that this process has started.
+    pub(super) fn of_started(port: u16, limits: &ProtocolLimits) -> Api {
+        Api {
+            client: Client::new(Settings {
+                is_direct: true,
+                has_new_connections: true,
+                ..Settings::default()
+            }),
+            address: format!("http://127.0.0.1:{port}"),
+            limits: limits.clone(),
+            credentials: Credentials::None,
+        }
+    }
+
     /// Its address, without a password.
     pub(super) fn address(&self) -> String {
         without_password(&self.address)
@@ -163,6 +177,34 @@ impl Api {
         repeatedly(ask, ApiError::pause)
     }
 
+    /// Sends a request once.
+    pub(super) fn ask_once(&self, path: &str, body: &Value) -> Result<ApiAnswer, ApiError> {
+        self.once(path, Some(body), self.limits.time)
+    }
+
+    /// Sends a request once, and reads an answer that comes in events: their data as a list. An
+    /// answer of another kind is a refusal.
+    pub(super) fn ask_for_events(&self, path: &str, body: &Value) -> Result<ApiAnswer, ApiError> {
+        let (status, text) = self.text(path, Some(body), self.limits.time)?;
+        if !(200..300).contains(&status) || !text.contains("data:") {
+            return meaning(path, status, &text, self.credentials);
+        }
+        let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
+        let data = data.map(str::trim).filter(|data| *data != "[DONE]");
+        let events = data.map(serde_json::from_str);
+        let events: Result<Vec<Value>, _> = events.collect();
+        match events {
+            Ok(events) => Ok(ApiAnswer::Json(events.into())),
+            Err(error) => Err(ApiError::unexpected(path, error.to_string())),
+        }
+    }
+
+    /// Whether a path answers with success, within a time.
+    pub(super) fn is_well(&self, path: &str, within: Duration) -> bool {
+        let answer = self.text(path, None, within);
+        answer.is_ok_and(|(status, _)| (200..300).contains(&status))
+    }
+
     fn patiently(&self, path: &str, body: Option<&Value>) -> Result<ApiAnswer, ApiError> {
         let begin = Instant::now();
         let ask = || loop {
@@ -182,6 +224,17 @@ impl Api {
         body: Option<&Value>,
         limit: Duration,
     ) -> Result<ApiAnswer, ApiError> {
+        let (status, text) = self.text(path, body, limit)?;
+        meaning(path, status, &text, self.credentials)
+    }
+
+    /// The status and the text of an answer.
+    fn text(
+        &self,
+        path: &str,
+        body: Option<&Value>,
+        limit: Duration,
+    ) -> Result<(u16, String), ApiError> {
         let url = format!("{}{path}", self.address);
         let address = Address::parse(&url).ok_or_else(|| {
             ApiError::unexpected(path, format!("{} is no address", without_password(&url)))
@@ -195,8 +248,7 @@ impl Api {
         let answer = self.client.ask(&address, &request).map_err(failed)?;
         let status = answer.status();
         let bytes = answer.read(self.limits.answer as u64).map_err(failed)?;
-        let text = String::from_utf8_lossy(&bytes);
-        meaning(path, status, &text, self.credentials)
+        Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     /// Why there is no answer at all.

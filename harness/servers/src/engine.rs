@@ -219,8 +219,7 @@ impl ServerTemplate {
 
     /// Today's prompt as it would be on the day of a case: a server's clock cannot be set.
     fn on_the_day_of(&self, case: &Case, text: String) -> String {
-        let source = &self.template.source;
-        if !CLOCKS.iter().any(|clock| source.contains(clock)) {
+        if !shows_the_date(&self.template) {
             return text;
         }
         let mut today = case.clone();
@@ -243,9 +242,14 @@ impl ServerTemplate {
     }
 }
 
+/// Whether a template may show the date.
+pub(super) fn shows_the_date(template: &Template) -> bool {
+    CLOCKS.iter().any(|clock| template.source.contains(clock))
+}
+
 /// Replaces the date in a text. `today` and `that_day` are the prompts of both days; the text has
 /// to begin like today's, up to the end of the date.
-fn moved(text: String, today: &str, that_day: &str) -> String {
+pub(super) fn moved(text: String, today: &str, that_day: &str) -> String {
     let is_same = |(one, other): &(char, char)| one == other;
     let same = today.chars().zip(that_day.chars()).take_while(is_same);
     let begin: usize = same.map(|(one, _)| one.len_utf8()).sum();

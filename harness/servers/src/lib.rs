@@ -18,11 +18,18 @@ mod vllm;
 
 mod engine;
 
+mod started;
+
+mod chat;
+
+mod puppets;
+
 use rolecall_base::problem::closest;
 use rolecall_protocol::ProtocolLimits;
 
 pub use credentials::Credentials;
 pub use engine::{Server, Serving};
+pub use puppets::ServerProgram;
 
 use api::{Api, ApiError};
 use application::Application;

@@ -80,6 +80,11 @@ impl fmt::Display for Filter {
 }
 
 impl Filter {
+    /// Whether the filter names cases, too.
+    pub fn names_cases(&self) -> bool {
+        self.case.is_some()
+    }
+
     /// Whether the filter matches a pair. The plain name of a case also matches its copies
     /// for other fronts.
     pub fn matches(&self, pair: &Pair<'_>) -> bool {

@@ -106,7 +106,15 @@ impl Server {
         most: usize,
         answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static,
     ) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Server::on(TcpListener::bind("127.0.0.1:0").unwrap(), most, answer)
+    }
+
+    /// The same on a port that is given.
+    pub(crate) fn on(
+        listener: TcpListener,
+        most: usize,
+        answer: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static,
+    ) -> Server {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let asked = Arc::clone(&requests);

@@ -18,7 +18,7 @@ use self::order::{circle, upwards};
 use crate::scratch;
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 26] = [
+const CRATES: [&str; 27] = [
     "model",
     "response",
     "jinja",
@@ -26,6 +26,7 @@ const CRATES: [&str; 26] = [
     "go",
     "front",
     "base",
+    "puppet",
     "readback",
     "embed",
     "c",
@@ -169,6 +170,7 @@ fn no_crate_has_an_example_that_is_not_run() {
         "matrix",
         "minijinja",
         "protocol",
+        "puppet",
         "remote",
         "report",
         "rolecall",

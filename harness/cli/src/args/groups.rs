@@ -29,7 +29,14 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
     ),
     (
         "An engine",
-        &["probe-engine", "matrix", "export", "serve", "reference"],
+        &[
+            "probe-engine",
+            "matrix",
+            "export",
+            "serve",
+            "puppet",
+            "reference",
+        ],
     ),
     ("This program", &["trust", "completions", "man", "help"]),
 ];

@@ -26,6 +26,7 @@ use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
 use rolecall_model::{Dialect, Engine, Outcome};
 
+use super::read_back_matrix;
 use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
 use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
@@ -33,6 +34,13 @@ use crate::{home, inputs};
 
 pub(super) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     match &arguments.command {
+        Some(MatrixCommand::Update(arguments)) if arguments.read_back => {
+            read_back_matrix::update(arguments, out)
+        }
+        Some(MatrixCommand::Verify(arguments)) if arguments.read_back => {
+            read_back_matrix::verify(arguments, out)
+        }
+        None if arguments.shown.read_back => read_back_matrix::show(&shown_layout()?, out),
         Some(MatrixCommand::Update(arguments)) => update(arguments, out),
         Some(MatrixCommand::Verify(arguments)) => verify(arguments, out),
         None => show(&arguments.shown, out),
@@ -102,7 +110,8 @@ impl JudgedSuite {
                 "there is no table of measurements that cannot be read".to_owned(),
             ));
         }
-        let mut matrix = Matrix::new(measurements);
+        let read_back = read_back_matrix::kept(&self.layout)?;
+        let mut matrix = Matrix::new(measurements).with_read_back(read_back);
         for dialect in Dialect::ALL {
             let constructs = self.constructs(dialect)?;
             let version = self.suite_version(constructs.as_ref(), dialect);

@@ -11,20 +11,24 @@ mod init;
 mod lint;
 mod list;
 mod manual;
-mod matrix;
 mod parity;
 mod probe_engine;
+mod puppet;
 mod read_back;
+mod read_back_matrix;
 mod reference;
 mod render;
+#[cfg(feature = "fetch")]
+mod returned;
 mod review;
-mod run;
 mod serve;
 mod tokens;
 mod trust;
 
 mod probe;
 
+mod matrix;
+mod run;
 mod show;
 
 use std::io::Write;
@@ -54,6 +58,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Completions(arguments) => manual::completions(arguments, out),
         Command::Man => manual::page(out),
+        Command::Puppet(arguments) => puppet::execute(arguments, out),
         Command::Serve(arguments) => serve::execute(arguments, out),
         Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),

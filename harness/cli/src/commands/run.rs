@@ -31,6 +31,8 @@ use rolecall::syntax_error::SyntaxError;
 use rolecall::verdict::Truth;
 use rolecall_model::{Dialect, Engine, Template};
 
+#[cfg(feature = "fetch")]
+use super::returned;
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 #[cfg(feature = "fetch")]
@@ -40,6 +42,9 @@ use crate::{cards, engines, home, inputs, likeness, page, readings, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
+    if arguments.read_back {
+        return read_back(arguments, out);
+    }
     let mut inputs = inputs::load(&arguments.selection.sources)?;
     // Only the pairs with a template's own front have records.
     let is_recorded = inputs.layout.is_some() && arguments.against.is_empty();
@@ -137,6 +142,22 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     };
     ran.report(arguments, results, page, out)?;
     Ok(status)
+}
+
+/// Tests a server both ways.
+#[cfg(feature = "fetch")]
+fn read_back(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    returned::execute(arguments, out)
+}
+
+/// This program has no servers.
+#[cfg(not(feature = "fetch"))]
+fn read_back(_: &RunArguments, _: &mut dyn Write) -> Result<Status, Failure> {
+    Err(Failure::Request(
+        "this program was built without the feature `fetch`, and asks no servers\n  in the \
+         repository, `cargo run --package rolecall-cli --` has it"
+            .to_owned(),
+    ))
 }
 
 /// Reports problems, and adds them to others, each once.

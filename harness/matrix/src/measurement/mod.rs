@@ -25,4 +25,5 @@ pub use results::{
 };
 pub use rolecall_suite::conclusion::Share;
 pub use suite_version::{Staleness, SuiteVersion};
+pub(crate) use text::{READ_BACK, checked, help, own_folder, write};
 pub use text::{file_name, folder, problems, read, read_all};

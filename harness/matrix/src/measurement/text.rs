@@ -45,6 +45,15 @@ pub fn file_name(engine: &Identity) -> Option<String> {
     is_name.then(|| format!("{name}.json"))
 }
 
+/// The folder below, for the measurements of what comes back of answers.
+pub(crate) const READ_BACK: &str = "read-back";
+
+/// Whether a path in a folder of measurements is another one's.
+fn is_other(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    is_draft(&name) || name == READ_BACK
+}
+
 /// The folder of measurements over the built-in suite, which itself is not written to.
 const OWN_FOLDER: &str = "rolecall-engines";
 
@@ -66,7 +75,7 @@ fn above_own() -> PathBuf {
 
 /// Where a measurement over a suite is written: the folder of the files, and the folder that it must
 /// not leave.
-fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
+pub(crate) fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
     if layout.is_read_only() {
         let above = above_own();
         (above.join(OWN_FOLDER), above)
@@ -92,7 +101,7 @@ pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
 fn read_folder(folder: &Path) -> (Vec<Measurement>, Vec<Problem>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| !is_draft(&path.file_name().unwrap_or_default().to_string_lossy()));
+    paths.retain(|path| !is_other(path));
     paths.sort();
     let mut measurements = Vec::new();
     let mut problems = Vec::new();
@@ -111,8 +120,7 @@ pub fn problems(layout: &Layout) -> Vec<Problem> {
     let folder = folder(layout);
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
-    let paths =
-        paths.filter(|path| !is_draft(&path.file_name().unwrap_or_default().to_string_lossy()));
+    let paths = paths.filter(|path| !is_other(path));
     let problem = |path: PathBuf| match read(&path) {
         Err(problem) => Some(problem),
         Ok(measurement) if read_text(&path).ok() != Some(measurement.text()) => {
@@ -124,7 +132,7 @@ pub fn problems(layout: &Layout) -> Vec<Problem> {
     paths.filter_map(problem).collect()
 }
 
-fn help() -> String {
+pub(crate) fn help() -> String {
     format!(
         "it is written by `{}`, never by hand",
         invocation::command("matrix update")
@@ -501,15 +509,26 @@ impl ConstructLines {
     }
 }
 
+/// Writes a file that must not leave a folder.
+pub(crate) fn write(within: &Path, path: &Path, text: String) -> Result<(), Problem> {
+    let whole = |path: &Path| std::path::absolute(Path::new(".").join(path));
+    let refused = |error| Problem::new(path, format!("cannot be written: {error}"));
+    let (within, file) = (whole(within), whole(path));
+    write_below(&within.map_err(refused)?, &file.map_err(refused)?, text)
+}
+
+/// A text with its checksum at its end: it shows changes by hand that nobody else would notice.
+pub(crate) fn checked(whole: &str) -> String {
+    let whole = whole.trim_end_matches("\n}\n");
+    let checksum = Fingerprint::of(whole);
+    format!("{whole},\n  \"checksum\": \"{checksum}\"\n}}\n")
+}
+
 impl Measurement {
     /// The file's text. Each template, each family, and each family's cases with one difference
     /// have one line.
     pub fn text(&self) -> String {
-        let whole = rows::text(&File::of(self));
-        let whole = whole.trim_end_matches("\n}\n");
-        // The checksum shows changes by hand that nobody else would notice.
-        let checksum = Fingerprint::of(whole);
-        format!("{whole},\n  \"checksum\": \"{checksum}\"\n}}\n")
+        checked(&rows::text(&File::of(self)))
     }
 
     /// Writes the measurement's file into a suite, or over the built-in suite into
@@ -525,14 +544,7 @@ impl Measurement {
         if read(&path).is_ok_and(|kept| kept.is_same(self)) {
             return Ok((path, false));
         }
-        let whole = |path: &Path| std::path::absolute(Path::new(".").join(path));
-        let refused = |error| Problem::new(&path, format!("cannot be written: {error}"));
-        let (within, file) = (whole(&within), whole(&path));
-        write_below(
-            &within.map_err(refused)?,
-            &file.map_err(refused)?,
-            self.text(),
-        )?;
+        write(&within, &path, self.text())?;
         Ok((path, true))
     }
 

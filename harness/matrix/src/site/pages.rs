@@ -10,13 +10,14 @@ use rolecall_report::html::STYLE;
 use rolecall_report::numbers::{counted, thousands};
 
 /// The templates of the pages, and the parts that they share.
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("page.html", include_str!("pages/page.html")),
     ("parts.html", include_str!("pages/parts.html")),
     ("overview.html", include_str!("pages/overview.html")),
     ("engine.html", include_str!("pages/engine.html")),
     ("template.html", include_str!("pages/template.html")),
     ("construct.html", include_str!("pages/construct.html")),
+    ("read_back.html", include_str!("pages/read_back.html")),
 ];
 
 /// The styles that only the site needs.
@@ -28,7 +29,9 @@ pub(super) struct Pages(Environment<'static>);
 
 impl Pages {
     /// The renderer, with all templates loaded.
-    pub(super) fn new() -> io::Result<Pages> {
+    ///
+    /// `has_read_back`: whether there is a page of what comes back of answers.
+    pub(super) fn new(has_read_back: bool) -> io::Result<Pages> {
         let mut pages = Environment::new();
         pages.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let mut syntax = SyntaxConfig::builder();
@@ -52,6 +55,7 @@ impl Pages {
         });
         pages.add_global("style", Value::from_safe_string(style()));
         pages.add_global("script", Value::from_safe_string(SCRIPT.to_owned()));
+        pages.add_global("has_read_back", has_read_back);
         for (name, source) in TEMPLATES {
             pages.add_template(name, source).map_err(io::Error::other)?;
         }

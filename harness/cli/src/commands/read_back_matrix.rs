@@ -1,0 +1,244 @@
+//! The command `matrix --read-back`: measures who reads back which template's answers.
+
+use std::io::Write;
+
+use rayon::prelude::*;
+use rolecall::engines::Engines;
+use rolecall::front_program::FrontProgram;
+use rolecall::invocation;
+use rolecall::layout::Layout;
+use rolecall::protocol::ProtocolEngine;
+use rolecall::read_back_measurement::{self as measurement, ReadBackMeasurement, Subject};
+use rolecall::readback::reader::OwnReader;
+use rolecall::readback::returned::{Parser, Recipient};
+use rolecall::readback::written::Writer;
+use rolecall::reference::{Identity, Reference};
+use rolecall::report::matrix as report;
+use rolecall::report::progress::Progress;
+use rolecall::run::Runner;
+use rolecall::suite::Suite;
+use rolecall_model::{Dialect, Engine as _};
+#[cfg(feature = "fetch")]
+use rolecall_servers::ServerProgram;
+
+use crate::args::MeasuringArguments;
+use crate::engines::{self, ChosenEngine};
+use crate::failure::{Failure, Status, report_problems};
+use crate::{home, inputs};
+
+/// The family of cases whose messages are made to be read back.
+pub(super) const PROBES: &str = "answers";
+
+/// Rolecall's own reader.
+const OWN: &str = "rolecall-response";
+
+/// The kept measurements over a suite.
+pub(super) fn kept(layout: &Layout) -> Result<Vec<ReadBackMeasurement>, Failure> {
+    let (measurements, problems) = measurement::read_all(layout);
+    report_problems(&problems)?;
+    if problems.is_empty() {
+        return Ok(measurements);
+    }
+    Err(Failure::Request(
+        "there is no table of measurements that cannot be read".to_owned(),
+    ))
+}
+
+/// The Jinja templates of a suite, each with the cases whose messages are made to be read back; with
+/// all cases if the suite has none.
+fn subjects(suite: &Suite) -> Vec<Subject<'_>> {
+    let templates = suite.templates.iter();
+    let templates = templates.filter(|template| template.dialect == Dialect::Jinja);
+    let is_own = |case: &&rolecall_model::Case| case.front.is_none() && case.is_for(Dialect::Jinja);
+    let own: Vec<_> = suite.cases.iter().filter(is_own).collect();
+    let probes = own.iter().copied();
+    let probes: Vec<_> = probes.filter(|case| case.id.family() == PROBES).collect();
+    let cases = if probes.is_empty() { own } else { probes };
+    templates
+        .map(|template| Subject {
+            template,
+            cases: cases.clone(),
+        })
+        .collect()
+}
+
+/// Who reads answers.
+enum Reader<'e> {
+    /// Rolecall itself.
+    Own(Box<OwnReader>),
+    /// Another program.
+    Program(ChosenEngine<'e>),
+    /// A server that is started.
+    #[cfg(feature = "fetch")]
+    Server(Box<ServerProgram>),
+}
+
+impl<'e> Reader<'e> {
+    fn open(
+        engines: &'e Engines,
+        name: &str,
+        arguments: &MeasuringArguments,
+    ) -> Result<Reader<'e>, Failure> {
+        let limits = arguments.limits.chosen();
+        if name == OWN {
+            return Ok(Reader::Own(Box::default()));
+        }
+        #[cfg(feature = "fetch")]
+        if let Some(program) = ServerProgram::parse(name, &limits.program) {
+            let program = program.map(|program| Reader::Server(Box::new(program)));
+            return program.map_err(Failure::Request);
+        }
+        let choice = engines::open(engines, name, &limits)?;
+        let reads = choice.program().is_some_and(ProtocolEngine::reads_answers);
+        if reads {
+            return Ok(Reader::Program(choice));
+        }
+        Err(Failure::Request(format!(
+            "`{name}` reads no answers\n  {OWN}, transformers, programs that read answers over the \
+             engine protocol, and servers such as 'llama-server=llama-server' do"
+        )))
+    }
+
+    /// What comes back from it.
+    fn measure(
+        &self,
+        (engines, name): (&Engines, &str),
+        subjects: &[Subject<'_>],
+        jobs: Option<usize>,
+    ) -> Result<ReadBackMeasurement, Failure> {
+        let measure = |recipient: &dyn Recipient| measure(engines, recipient, subjects, jobs);
+        match self {
+            Reader::Own(reader) => measure(&Parser {
+                name: OWN.to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                reader: reader.as_ref(),
+                gets_end_token: true,
+                has_own_templates: false,
+            }),
+            Reader::Program(choice) => {
+                let Some(program) = choice.program() else {
+                    return Err(Failure::Request(format!("`{name}` reads no answers")));
+                };
+                let is_reference = Reference::by_name(name).is_some();
+                measure(&Parser {
+                    name: program.name().to_owned(),
+                    version: program.version().to_owned(),
+                    reader: program,
+                    // Servers cut the end token off before they read.
+                    gets_end_token: is_reference,
+                    has_own_templates: !is_reference,
+                })
+            }
+            #[cfg(feature = "fetch")]
+            Reader::Server(program) => measure(program.as_ref()),
+        }
+    }
+}
+
+fn measure(
+    engines: &Engines,
+    recipient: &dyn Recipient,
+    subjects: &[Subject<'_>],
+    jobs: Option<usize>,
+) -> Result<ReadBackMeasurement, Failure> {
+    let runner = Runner::new(engines, &[], jobs)?;
+    let what = format!("asking {}", recipient.name());
+    let progress = Progress::new(subjects.len(), &what, "templates");
+    let step = progress.step();
+    let ask = |subject: &Subject<'_>| {
+        let engine = engines.for_dialect(subject.template.dialect)?;
+        let program = FrontProgram::load(engine, subject.template);
+        let messages = recipient.returned(&Writer::new(&program), &subject.cases);
+        step();
+        Some((subject.template.name.clone(), subject.counted(&messages)))
+    };
+    let templates = runner.on_its_threads(|| subjects.par_iter().filter_map(ask).collect());
+    progress.clear();
+    Ok(ReadBackMeasurement {
+        reader: Identity {
+            engine: recipient.name().to_owned(),
+            version: recipient.version().to_owned(),
+            components: std::collections::BTreeMap::new(),
+        },
+        cases: Subject::cases(subjects),
+        templates,
+    })
+}
+
+/// Measures each of some readers.
+fn each(
+    arguments: &MeasuringArguments,
+    layout: &Layout,
+    mut take: impl FnMut(ReadBackMeasurement) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let suite = inputs::load_own(layout)?;
+    report_problems(&suite.problems)?;
+    if !suite.problems.is_empty() {
+        return Err(Failure::Request(
+            "a suite with such problems is not measured".to_owned(),
+        ));
+    }
+    let subjects = subjects(&suite);
+    let engines = arguments.limits.chosen().engines();
+    for name in &arguments.engines {
+        let reader = Reader::open(&engines, name, arguments)?;
+        let jobs = arguments.jobs.map(usize::from);
+        let measured = reader.measure((&engines, name), &subjects, jobs)?;
+        if measured.reader.version.is_empty() {
+            return Err(Failure::Request(format!(
+                "`{name}` does not say its version, and nothing can be kept of it"
+            )));
+        }
+        take(measured)?;
+    }
+    Ok(())
+}
+
+pub(super) fn update(
+    arguments: &MeasuringArguments,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let layout = home::layout()?;
+    home::tell_suite(&layout);
+    each(arguments, &layout, |measured| {
+        let (path, is_other) = measured.write(&layout)?;
+        Ok(report::write_read_back_updated(
+            out, &measured, &path, is_other,
+        )?)
+    })?;
+    Ok(Status::Fine)
+}
+
+pub(super) fn verify(
+    arguments: &MeasuringArguments,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let layout = home::layout()?;
+    let kept = kept(&layout)?;
+    let mut is_fine = true;
+    each(arguments, &layout, |now| {
+        let known = kept.iter().find(|known| known.name() == now.name());
+        is_fine &= report::write_read_back_verified(out, &now, known)?;
+        Ok(())
+    })?;
+    if is_fine {
+        return Ok(Status::Fine);
+    }
+    let names = invocation::words(arguments.engines.iter().map(String::as_str));
+    let command = invocation::command(&format!("matrix update --read-back {names}"));
+    writeln!(out, "to record their current results: {command}")?;
+    Ok(Status::Nonconforming)
+}
+
+pub(super) fn show(layout: &Layout, out: &mut dyn Write) -> Result<Status, Failure> {
+    let kept = kept(layout)?;
+    if kept.is_empty() {
+        return Err(Failure::Request(format!(
+            "nobody was measured over this suite\n  `{}` measures Rolecall's own reader",
+            invocation::command(&format!("matrix update --read-back {OWN}"))
+        )));
+    }
+    let suite = inputs::load_own(layout)?;
+    report::write_read_back(out, &kept, &subjects(&suite))?;
+    Ok(Status::Fine)
+}

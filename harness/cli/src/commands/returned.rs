@@ -1,0 +1,124 @@
+//! The command `run --read-back`: tests a whole server both ways, with models that write given texts.
+
+use std::io::Write;
+
+use rayon::prelude::*;
+use rolecall::engines::Engines;
+use rolecall::front_program::FrontProgram;
+use rolecall::readback::returned::{Recipient, ReturnedMessage};
+use rolecall::readback::written::Writer;
+use rolecall::report::format::Format;
+use rolecall::report::progress::Progress;
+use rolecall::report::returned as report;
+use rolecall::run::Runner;
+use rolecall::selection::{Filter, select};
+use rolecall::suite::{Pair, Suite};
+use rolecall_model::{Case, Dialect, Template};
+use rolecall_servers::ServerProgram;
+
+use super::read_back_matrix::PROBES;
+use crate::args::RunArguments;
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::inputs;
+
+pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if !matches!(arguments.format, Format::Human | Format::Jsonl) {
+        return Err(Failure::Request(
+            "--read-back has the formats human and jsonl".to_owned(),
+        ));
+    }
+    let program = program(arguments)?;
+    let inputs = inputs::load(&arguments.selection.sources)?;
+    let suite = &inputs.suite;
+    report_problems(&suite.problems)?;
+    let chosen = chosen(suite, &arguments.selection.filters)?;
+    let engines = arguments.rendering.limits.chosen().engines();
+    let jobs = arguments.rendering.jobs.map(usize::from);
+    let runner = Runner::new(&engines, &[], jobs)?;
+    let progress = Progress::new(chosen.len(), "reading back", "templates");
+    let step = progress.step();
+    let ask = |(template, cases): &(&Template, Vec<&Case>)| {
+        let returned = returned(&engines, &program, template, cases);
+        step();
+        returned
+    };
+    // Each template has a server of its own, which a thread waits for.
+    let all: Vec<Vec<ReturnedMessage>> =
+        runner.on_its_threads(|| chosen.par_iter().map(ask).collect());
+    progress.clear();
+    let names = chosen.iter().map(|(template, _)| template.name.as_str());
+    let all: Vec<(&str, Vec<ReturnedMessage>)> = names.zip(all).collect();
+    if arguments.format == Format::Jsonl {
+        tell(&format!("suite: {}", inputs.origin));
+        report::write_lines(out, &program, &all)?;
+    } else {
+        report::write(out, &program, &inputs.origin, &all, arguments.all)?;
+    }
+    let is_fine = all
+        .iter()
+        .flat_map(|(_, messages)| messages)
+        .all(|message| !message.is_fault());
+    Ok(match (suite.problems.is_empty(), is_fine) {
+        (false, _) => Status::BadInput,
+        (true, true) => Status::Fine,
+        (true, false) => Status::Nonconforming,
+    })
+}
+
+/// The server that `--engine` names.
+fn program(arguments: &RunArguments) -> Result<ServerProgram, Failure> {
+    let name = arguments.rendering.engine.as_deref().unwrap_or_default();
+    let limits = arguments.rendering.limits.chosen().program;
+    match ServerProgram::parse(name, &limits) {
+        Some(program) => program.map_err(Failure::Request),
+        None => Err(Failure::Request(format!(
+            "--read-back starts a server for each template, and `{name}` is none that it can \
+             start\n  name its program, as in --engine 'llama-server=llama-server'"
+        ))),
+    }
+}
+
+/// The Jinja templates that the filters name, each with its cases. Filters without cases stand for
+/// the probes, if the suite has some.
+fn chosen<'s>(
+    suite: &'s Suite,
+    filters: &[Filter],
+) -> Result<Vec<(&'s Template, Vec<&'s Case>)>, Failure> {
+    let mut pairs = select(suite, filters)?;
+    pairs.retain(|pair| pair.template.dialect == Dialect::Jinja);
+    let is_probe = |pair: &Pair<'_>| pair.case.id.family() == PROBES;
+    let names_cases = filters.iter().any(Filter::names_cases);
+    if !names_cases && pairs.iter().any(is_probe) {
+        pairs.retain(is_probe);
+    }
+    let mut chosen: Vec<(&Template, Vec<&Case>)> = Vec::new();
+    for pair in pairs {
+        match chosen.last_mut() {
+            Some((template, cases)) if std::ptr::eq(*template, pair.template) => {
+                cases.push(pair.case);
+            }
+            _ => chosen.push((pair.template, vec![pair.case])),
+        }
+    }
+    if chosen.is_empty() {
+        return Err(Failure::Request(
+            "no Jinja template is among the chosen pairs, and a llama-server has no others"
+                .to_owned(),
+        ));
+    }
+    Ok(chosen)
+}
+
+/// What comes back of the answers of a template.
+fn returned(
+    engines: &Engines,
+    recipient: &dyn Recipient,
+    template: &Template,
+    cases: &[&Case],
+) -> Vec<ReturnedMessage> {
+    let Some(engine) = engines.for_dialect(template.dialect) else {
+        return Vec::new();
+    };
+    let program = FrontProgram::load(engine, template);
+    recipient.returned(&Writer::new(&program), cases)
+}
