@@ -254,3 +254,106 @@ fn a_response_template_is_tried_on_a_template() {
         "none of these templates has a response template",
     );
 }
+
+/// A response template with a fault, and the same without it.
+const BROKEN: &str = r#"{"start_anchor": "<assistant>", "fields": {
+    "content": {"close_pattern": "</s>\\s*|$"}}}"#;
+
+#[test]
+fn response_templates_are_looked_at_without_a_conversation() {
+    let folder = Folder::empty();
+    let lint = |name: &str, text: &str| {
+        folder.write(name, text);
+        folder.rolecall(&["lint", name])
+    };
+    let finding = "bare.json:2:17: warning close-at-end: `close_pattern` of `content` also matches";
+    says(&lint("bare.json", BROKEN), 1, finding);
+    says(
+        &lint("bare.json", BROKEN),
+        1,
+        "\"Hi</s>\" as a whole: {\"content\":\"Hi\"} character by character: {\"content\":\"Hi</s>\"}",
+    );
+    says(
+        &lint("bare.json", BROKEN),
+        1,
+        "1 response template: 1 warning, 0 notes",
+    );
+    says(
+        &lint("bare.json", RESPONSE),
+        0,
+        "1 response template: 0 warnings, 0 notes",
+    );
+    // A note fails nothing.
+    let note = RESPONSE.replace(
+        "\"fields\": {",
+        "\"fields\": {\"reasoning_content\": {\"open\": \"<t>\", \"close\": \"</t>\"}, ",
+    );
+    says(&lint("bare.json", &note), 0, "0 warnings, 1 note");
+
+    // The end token is known from the file.
+    let needs_end = |tokens: &str| {
+        format!(
+            r#"{{{tokens}"response_template": {{"start_anchor": "a", "fields": {{"tool_calls":
+            {{"open": "<c>", "close_pattern": "!<end>", "content": "json"}}}}}}}}"#
+        )
+    };
+    let named = needs_end(r#""eos_token": {"content": "<end>"}, "#);
+    let config = "my_model/tokenizer_config.json";
+    let words = "tokenizer_config.json:2:28: warning close-needs-end-token";
+    says(&lint(config, &named), 1, words);
+    folder.write("my_model/config.json", "{}");
+    says(&folder.rolecall(&["lint", "my_model"]), 1, words);
+    says(&lint(config, &needs_end("")), 0, "0 warnings");
+
+    for (text, words) in [
+        ("{", "wrong.json:1:1: not JSON"),
+        ("[]", "wrong.json: there is no `response_template`"),
+        ("{\"a\": 1}", "wrong.json: there is no `response_template`"),
+        (
+            "{\"response_template\":\n {\"start_anchor\": \"a\", \"fields\": {\"x\": {\"colse\": 1}}}}",
+            "wrong.json:2:42: not a response template: fields.x.colse",
+        ),
+    ] {
+        says(&lint("wrong.json", text), 2, words);
+    }
+    says(
+        &folder.rolecall(&["lint", "nowhere.json"]),
+        2,
+        "nowhere.json: ",
+    );
+    folder.write("plain.jinja", TEMPLATE);
+    says(
+        &folder.rolecall(&["lint", "plain.jinja"]),
+        2,
+        "plain.jinja: there is no response template",
+    );
+    says(
+        &folder.rolecall(&["lint", "--format", "json"]),
+        2,
+        "required arguments were not provided",
+    );
+}
+
+#[test]
+fn a_suite_reports_what_harms_in_its_response_templates() {
+    let folder = suite();
+    record(&folder);
+    folder.rolecall(&["accept"]);
+    let quiet = folder.rolecall(&["lint"]);
+    assert!(
+        !quiet.stdout().contains("close-at-end"),
+        "{}",
+        quiet.stdout()
+    );
+    folder.write("cases/templates/t.json", &sidecar(BROKEN));
+    says(
+        &folder.rolecall(&["lint"]),
+        1,
+        "t.json:2:17: close-at-end: `close_pattern` of `content` also matches",
+    );
+    says(
+        &folder.rolecall(&["lint", "t"]),
+        1,
+        "t.json:2:17: warning close-at-end",
+    );
+}

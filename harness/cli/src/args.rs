@@ -207,6 +207,7 @@ impl Command {
             Command::Serve(_) | Command::Completions(_) | Command::Man => true,
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => true,
+            Command::Lint(arguments) => arguments.format != Format::Human,
             Command::List(arguments) => arguments.format != Format::Human,
             Command::Matrix(arguments) => arguments.shown.format != Format::Human,
             Command::ProbeEngine(arguments) => arguments.format != Format::Human,
@@ -219,7 +220,6 @@ impl Command {
             | Command::Init(_)
             | Command::Export(_)
             | Command::Explain(_)
-            | Command::Lint(_)
             | Command::ReadBack(_)
             | Command::Trust(_)
             | Command::WatchGroups
@@ -739,8 +739,15 @@ pub(crate) struct TrustArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LintArguments {
+    /// Instead of the suite, look at these response templates: JSON files, such as
+    /// tokenizer_config.json, model folders, and templates as `check` takes them
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The format of the findings on response templates
+    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human, requires = "paths")]
+    pub(crate) format: Format,
     /// First write the JSON Schemas of the input files again
-    #[arg(long)]
+    #[arg(long, conflicts_with = "paths")]
     pub(crate) fix: bool,
 }
 

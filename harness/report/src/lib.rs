@@ -40,6 +40,7 @@ pub mod failures;
 pub mod fixes;
 pub mod grid;
 pub mod initial;
+pub mod inspections;
 pub mod jsonl;
 pub mod lint;
 pub mod listing;

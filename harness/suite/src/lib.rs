@@ -50,6 +50,8 @@ pub mod read_back;
 
 pub mod readings;
 
+pub mod response_file;
+
 pub mod saved_run;
 
 pub mod replay;

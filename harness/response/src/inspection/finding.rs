@@ -168,23 +168,11 @@ impl Finding {
         let parts = self.field.iter().flat_map(|field| ["fields", field]);
         parts.chain(self.key).collect::<Vec<_>>().join(".")
     }
-
-    /// The finding for programs.
-    pub fn to_json(&self) -> Json {
-        json!({
-            "rule": self.rule.id(),
-            "level": self.rule.level().name(),
-            "field": self.field,
-            "key": self.key,
-            "message": self.message,
-            "help": self.help,
-            "evidence": self.evidence.to_json(),
-        })
-    }
 }
 
 impl Evidence {
-    fn to_json(&self) -> Json {
+    /// The evidence for programs.
+    pub fn to_json(&self) -> Json {
         match self {
             Evidence::Readings(readings) => {
                 let readings: Vec<Json> = readings.iter().map(Reading::to_json).collect();
