@@ -299,7 +299,7 @@ fn response_templates_are_looked_at_without_a_conversation() {
     };
     let named = needs_end(r#""eos_token": {"content": "<end>"}, "#);
     let config = "my_model/tokenizer_config.json";
-    let words = "tokenizer_config.json:2:28: warning close-needs-end-token";
+    let words = "tokenizer_config.json:2:29: warning close-needs-end-token";
     says(&lint(config, &named), 1, words);
     folder.write("my_model/config.json", "{}");
     says(&folder.rolecall(&["lint", "my_model"]), 1, words);
@@ -355,5 +355,97 @@ fn a_suite_reports_what_harms_in_its_response_templates() {
         &folder.rolecall(&["lint", "t"]),
         1,
         "t.json:2:17: warning close-at-end",
+    );
+}
+
+/// Answers in the form of Dynamo's fixtures.
+const RECORDED: &str = r#"input_document: {family: small}
+cases:
+  plain:
+    lifecycle: active
+    request:
+      input: Hi</s>
+      init: {starting_state: None, tool_output_mode: Native}
+      chunks: [{delta_text: Hi}, {delta_text: </s>}, {delta_text: ‹finish›}]
+    golden: {assembled: [{kind: text, text: Hi}]}
+  spaced:
+    request: {input: " Hi "}
+    golden: {assembled: [{kind: text, text: " Hi "}]}
+  thought:
+    request: {input: "Hm</t>Hi", init: {starting_state: Reasoning}}
+    golden: {assembled: [{kind: reasoning, text: Hm}, {kind: text, text: Hi}]}
+  order:
+    request: {input: "Hi<t>Hm</t>"}
+    golden: {assembled: [{kind: reasoning, text: Hm}, {kind: text, text: Hi}]}
+  held:
+    request: {input: "{}", init: {tool_output_mode: GuidedJson}}
+    golden: {assembled: []}
+"#;
+
+#[test]
+fn recorded_answers_are_read_and_compared_in_order() {
+    let folder = Folder::empty();
+    folder.write("families/small/inputs_and_golden.yaml", RECORDED);
+    let response = r#"{"start_anchor": "<assistant>", "fields": {
+        "thinking": {"open": "<t>", "close": "</t>"}, "content": {"close_pattern": "</s>\\s*"}}}"#;
+    folder.write("response.json", response);
+    let read = |arguments: &[&str]| {
+        folder.rolecall(&[&["read-back", "--recorded"][..], arguments].concat())
+    };
+    let good = read(&["families", "--with", "response.json"]);
+    for words in [
+        "small with response.json 2 as recorded 1 as recorded but for white space 1 read otherwise 0 refused 1 left out",
+        "order: read otherwise answer \"Hi<t>Hm</t>\" recorded reasoning \"Hm\", text \"Hi\" read text \"Hi\", reasoning \"Hm\"",
+    ] {
+        says(&good, 0, words);
+    }
+    // Its closer matches at the end of each piece.
+    let early = response
+        .replace(r"\\s*", r"|$")
+        .replace("\"<t>\"", "\"[t]\"");
+    folder.write("early.json", &early);
+    says(
+        &read(&[
+            "families/small/inputs_and_golden.yaml",
+            "--with",
+            "early.json",
+            "--all",
+        ]),
+        0,
+        "plain: as recorded",
+    );
+    let split = RECORDED.replace(
+        "{delta_text: Hi}, {delta_text: </s>}",
+        "{delta_text: Hi</}, {delta_text: s>}",
+    );
+    folder.write("split.yaml", &split);
+    says(
+        &read(&["split.yaml", "--with", "early.json"]),
+        0,
+        "plain: read otherwise answer \"Hi</s>\" recorded text \"Hi\" read text \"Hi\" in its pieces text \"Hi</s>\"",
+    );
+
+    folder.write("model/chat_template.jinja", TEMPLATE);
+    folder.write(
+        "model/tokenizer_config.json",
+        &format!(r#"{{"response_template": {response}}}"#),
+    );
+    says(
+        &read(&["families", "model"]),
+        0,
+        "small with model 2 as recorded",
+    );
+    says(&read(&["families"]), 2, "no response template to read with");
+    folder.write("empty/readme.md", "");
+    says(
+        &read(&["empty", "--with", "response.json"]),
+        2,
+        "empty: there is no inputs_and_golden.yaml in this folder",
+    );
+    folder.write("wrong.yaml", "cases:\n  a: {request: {}}\n");
+    says(
+        &read(&["wrong.yaml", "--with", "response.json"]),
+        2,
+        "wrong.yaml:2:",
     );
 }

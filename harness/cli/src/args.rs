@@ -425,6 +425,10 @@ pub(crate) struct ReadBackArguments {
     /// Read with the response template in this JSON file
     #[arg(long, value_name = "FILE")]
     pub(crate) with: Option<PathBuf>,
+    /// Instead of the suite's answers, read those of this folder or YAML file, and compare with what is
+    /// recorded of them: fixtures-unified-v2 of Dynamo
+    #[arg(long, value_name = "PATH")]
+    pub(crate) recorded: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]

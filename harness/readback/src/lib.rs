@@ -24,3 +24,5 @@ pub mod comparison;
 pub mod reading;
 
 pub mod transcript;
+
+pub mod recorded;

@@ -47,6 +47,7 @@ pub mod listing;
 pub mod parity;
 pub mod probe;
 pub mod readings;
+pub mod recorded;
 pub mod repetition;
 pub mod reviewing;
 pub mod summary;

@@ -52,6 +52,8 @@ pub mod readings;
 
 pub mod response_file;
 
+pub mod recorded_answers;
+
 pub mod saved_run;
 
 pub mod replay;
