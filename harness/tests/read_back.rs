@@ -311,11 +311,15 @@ fn response_templates_are_looked_at_without_a_conversation() {
         ("{\"a\": 1}", "wrong.json: there is no `response_template`"),
         (
             "{\"response_template\":\n {\"start_anchor\": \"a\", \"fields\": {\"x\": {\"colse\": 1}}}}",
-            "wrong.json:2:42: not a response template: fields.x.colse",
+            "wrong.json:2:41: not a response template: fields.x.colse",
         ),
     ] {
         says(&lint("wrong.json", text), 2, words);
     }
+    // A wrong file does not stop the others.
+    folder.write("bare.json", &note);
+    let both = folder.rolecall(&["lint", "wrong.json", "bare.json"]);
+    says(&both, 2, "1 response template: 0 warnings, 1 note");
     says(
         &folder.rolecall(&["lint", "nowhere.json"]),
         2,

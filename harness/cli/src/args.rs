@@ -744,7 +744,7 @@ pub(crate) struct TrustArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LintArguments {
     /// Instead of the suite, look at these response templates: JSON files, such as
-    /// tokenizer_config.json, model folders, and templates as `check` takes them
+    /// `tokenizer_config.json`, model folders, and templates as `check` takes them
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
     /// The format of the findings on response templates

@@ -178,11 +178,12 @@ fn parts_in(field: &str, value: &Value) -> Option<Vec<AnswerPart>> {
         other => other.clone(),
     };
     let meaning = Meaning::of(&json!({field: value}))?;
-    let reasoning = Some(meaning.reasoning).map(AnswerPart::Reasoning);
-    let content = Some(meaning.content).map(AnswerPart::Text);
-    let texts = reasoning.into_iter().chain(content);
+    let texts = [
+        AnswerPart::Reasoning(meaning.reasoning),
+        AnswerPart::Text(meaning.content),
+    ];
     let calls = meaning.calls.into_iter().map(AnswerPart::Call);
-    Some(texts.chain(calls).collect())
+    Some(texts.into_iter().chain(calls).collect())
 }
 
 /// Parts without empty texts, and with texts of one kind in a row as one.

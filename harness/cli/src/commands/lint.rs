@@ -49,6 +49,7 @@ fn response_templates(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     for path in &arguments.paths {
         match inspect(path) {
             Ok(found) => inspected.extend(found),
+            Err(Failure::Problem(found)) => problems.push(found),
             Err(Failure::Problems(found)) => problems.extend(found),
             Err(other) => return Err(other),
         }

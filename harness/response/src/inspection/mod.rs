@@ -154,6 +154,12 @@ mod tests {
             (calls("<c>", "</c>"), "implicit-white-space", of_calls),
             (calls("<c>", r"(?:a|aa)+b\s*"), "slow-pattern", of_calls),
             (
+                json!({"tool_calls": {"open": "<c>", "close_pattern": r"</c>\s*", "content": "xml-inline",
+                    "content_args": {"tag_pattern": r"<p=(?P<key>[^>\n]+)>\s*(?P<value>.*?)\s*</p>"}}}),
+                "slow-pattern",
+                "fields.tool_calls.content_args",
+            ),
+            (
                 calls(r"<c>(?P<n>[^<]*?)\s*(?:x)?\s*(?:y)?\s*z(?=\{)", r"</c>\s*"),
                 "slow-pattern",
                 opener,
@@ -200,6 +206,18 @@ mod tests {
             json!({"tool_calls": {"open": "<c>", "close_pattern": r"</s>\s*", "content": "json"}, "content": {"close_pattern": r"</s>\s*"}}),
             think(r"<t>", r"(?:\n</t>|</t>\n)\n*"),
             think(r"\A\s*<t>\n?", r"</t>\s*"),
+            // The mends that the documentation proposes.
+            json!({
+                "tool_calls": {"open_pattern": r"(?:<c>\[|,\s*)f\(", "close_pattern": r"\)\s*", "repeats": true},
+                "content": {"close_pattern": r"(?:\]<e>|</s>)\s*"},
+            }),
+            json!({
+                "tool_calls": {
+                    "open": "<c>", "close_pattern": r"</c>\s*", "content": "xml-inline",
+                    "content_args": {"tag_pattern": r"<p=(?P<key>[^>\n]+)>\s*(?P<value>(?:\S.*?)?)\s*</p>"},
+                },
+                "content": {},
+            }),
             // A lookahead with an end.
             think(r"(?=[^\n]{0,9}</t>)", r"</t>\s*"),
             json!({"content": {"close": ["<e>", "<f>"], "repeats": true}}),

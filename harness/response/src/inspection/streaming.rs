@@ -75,8 +75,8 @@ fn finding(rule: Rule, field: &str, key: &'static str, evidence: Evidence) -> Fi
                  While an answer arrives, the parser takes the short one before the rest is there, \
                  and the rest becomes text"
             ),
-            "let all matches end in the same way: make the rest a part of the next delimiter, or \
-             look ahead for what has to follow the short one"
+            "let the delimiter match only the short text, and another delimiter take the rest, such \
+             as the closer of the field without an opener"
                 .to_owned(),
         )
     };
