@@ -243,9 +243,14 @@ fn a_response_template_is_tried_on_a_template() {
 
     let misspelt = sidecar(&RESPONSE.replace("start_anchor", "start_achor"));
     folder.write("cases/templates/t.json", &misspelt);
-    for arguments in [&["read-back", "t"][..], &["run"], &["accept"]] {
+    for (arguments, code) in [
+        (&["read-back", "t"][..], 2),
+        (&["run"], 2),
+        (&["accept"], 2),
+        (&["lint"], 1),
+    ] {
         let words = "t.json: `response_template` of t cannot be used: start_achor: ";
-        says(&folder.rolecall(arguments), 2, words);
+        says(&folder.rolecall(arguments), code, words);
     }
     folder.write("cases/templates/t.json", "{}");
     says(

@@ -22,6 +22,7 @@ use rolecall_suite::divergence::Divergences;
 use rolecall_suite::held_text::TextKind;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::read_back::ReadBackRecord;
+use rolecall_suite::readings::unusable;
 use rolecall_suite::record::{Record, RecordedAnswer, Records};
 use rolecall_suite::response_file::{Inspected, inspect_template};
 use rolecall_suite::schema;
@@ -208,9 +209,9 @@ fn readings(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// What harms the users of the templates' response templates. What cannot be used at all is reported
-/// where it is used.
+/// What harms the users of the templates' response templates, and those that transformers refuses.
 fn response_templates(suite: &Suite, findings: &mut Vec<Problem>) {
+    findings.extend(suite.templates.iter().filter_map(unusable));
     let inspected = suite.templates.iter().filter_map(inspect_template);
     findings.extend(inspected.flatten().flat_map(Inspected::warnings));
 }
