@@ -359,13 +359,13 @@ pub fn place_of(text: &str, keys: &str) -> Option<Position> {
     let root = parsed.ok()?.value?;
     let (mut value, mut rest, mut place) = (&root, keys, root.start());
     while let ast::Value::Object(object) = value {
-        // Of two values with one key, readers take the last.
-        let mut properties = object.properties.iter().rev();
-        let Some((property, behind)) = properties.find_map(|property| {
+        let properties = object.properties.iter().rev().filter_map(|property| {
             let behind = rest.strip_prefix(property.name.as_str())?;
             let is_whole = behind.is_empty() || behind.starts_with('.');
             is_whole.then_some((property, behind))
-        }) else {
+        });
+        // The longest key that fits. Of two values with one key, readers take the last.
+        let Some((property, behind)) = properties.min_by_key(|(_, behind)| behind.len()) else {
             break;
         };
         place = property.start();
