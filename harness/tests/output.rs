@@ -427,6 +427,15 @@ fn json_results_are_as_their_published_schemas_say() {
         assert_eq!(diff["rolecall"], 1);
         holds("diff.schema.json", &diff);
     }
+    let response = r#"{"start_anchor": "a", "fields": {
+        "content": {"close_pattern": "<e>\\s*|$"}, "other": {"open": "b", "close_pattern": "(?:a|aa)+c"}}}"#;
+    folder.write("response.json", response);
+    let lint = document(&["lint", "response.json", "--format", "json"]);
+    let found = lint["response_templates"][0]["findings"]
+        .as_array()
+        .unwrap();
+    assert_eq!((found.len(), &found[0]["line"]), (3, &2.into()), "{lint}");
+    holds("lint.schema.json", &lint);
     for arguments in [
         &["render"][..],
         &["run"],

@@ -243,9 +243,14 @@ fn a_response_template_is_tried_on_a_template() {
 
     let misspelt = sidecar(&RESPONSE.replace("start_anchor", "start_achor"));
     folder.write("cases/templates/t.json", &misspelt);
-    for arguments in [&["read-back", "t"][..], &["run"], &["accept"]] {
+    for (arguments, code) in [
+        (&["read-back", "t"][..], 2),
+        (&["run"], 2),
+        (&["accept"], 2),
+        (&["lint"], 1),
+    ] {
         let words = "t.json: `response_template` of t cannot be used: start_achor: ";
-        says(&folder.rolecall(arguments), 2, words);
+        says(&folder.rolecall(arguments), code, words);
     }
     folder.write("cases/templates/t.json", "{}");
     says(
@@ -333,4 +338,203 @@ fn a_first_draft_says_what_it_does_not_know() {
     says(&proof, 0, "6 contracts about answers hold, 0 are broken");
     let both = folder.rolecall(&["infer", "t.jinja", "other.jinja"]);
     says(&both, 2, "a draft is for one template, and there are 2");
+}
+
+/// A response template with a fault, and the same without it.
+const BROKEN: &str = r#"{"start_anchor": "<assistant>", "fields": {
+    "content": {"close_pattern": "</s>\\s*|$"}}}"#;
+
+#[test]
+fn response_templates_are_looked_at_without_a_conversation() {
+    let folder = Folder::empty();
+    let lint = |name: &str, text: &str| {
+        folder.write(name, text);
+        folder.rolecall(&["lint", name])
+    };
+    let finding = "bare.json:2:17: warning close-at-end: `close_pattern` of `content` also matches";
+    says(&lint("bare.json", BROKEN), 1, finding);
+    says(
+        &lint("bare.json", BROKEN),
+        1,
+        "\"Hi</s>\" as a whole: {\"content\":\"Hi\"} character by character: {\"content\":\"Hi</s>\"}",
+    );
+    says(
+        &lint("bare.json", BROKEN),
+        1,
+        "1 response template: 1 warning, 0 notes",
+    );
+    says(
+        &lint("bare.json", RESPONSE),
+        0,
+        "1 response template: 0 warnings, 0 notes",
+    );
+    // A note fails nothing.
+    let note = RESPONSE.replace(
+        "\"fields\": {",
+        "\"fields\": {\"reasoning_content\": {\"open\": \"<t>\", \"close\": \"</t>\"}, ",
+    );
+    says(&lint("bare.json", &note), 0, "0 warnings, 1 note");
+
+    // The end token is known from the file.
+    let needs_end = |tokens: &str| {
+        format!(
+            r#"{{{tokens}"response_template": {{"start_anchor": "a", "fields": {{"tool_calls":
+            {{"open": "<c>", "close_pattern": "!<end>", "content": "json"}}}}}}}}"#
+        )
+    };
+    let named = needs_end(r#""eos_token": {"content": "<end>"}, "#);
+    let config = "my_model/tokenizer_config.json";
+    let words = "tokenizer_config.json:2:29: warning close-needs-end-token";
+    says(&lint(config, &named), 1, words);
+    folder.write("my_model/config.json", "{}");
+    says(&folder.rolecall(&["lint", "my_model"]), 1, words);
+    says(&lint(config, &needs_end("")), 0, "0 warnings");
+
+    for (text, words) in [
+        ("{", "wrong.json:1:1: not JSON"),
+        ("[]", "wrong.json: there is no `response_template`"),
+        ("{\"a\": 1}", "wrong.json: there is no `response_template`"),
+        (
+            "{\"response_template\":\n {\"start_anchor\": \"a\", \"fields\": {\"x\": {\"colse\": 1}}}}",
+            "wrong.json:2:41: not a response template: fields.x.colse",
+        ),
+    ] {
+        says(&lint("wrong.json", text), 2, words);
+    }
+    // A wrong file does not stop the others.
+    folder.write("bare.json", &note);
+    let both = folder.rolecall(&["lint", "wrong.json", "bare.json"]);
+    says(&both, 2, "1 response template: 0 warnings, 1 note");
+    says(
+        &folder.rolecall(&["lint", "nowhere.json"]),
+        2,
+        "nowhere.json: ",
+    );
+    folder.write("plain.jinja", TEMPLATE);
+    says(
+        &folder.rolecall(&["lint", "plain.jinja"]),
+        2,
+        "plain.jinja: there is no response template",
+    );
+    says(
+        &folder.rolecall(&["lint", "--format", "json"]),
+        2,
+        "required arguments were not provided",
+    );
+}
+
+#[test]
+fn a_suite_reports_what_harms_in_its_response_templates() {
+    let folder = suite();
+    record(&folder);
+    folder.rolecall(&["accept"]);
+    let quiet = folder.rolecall(&["lint"]);
+    assert!(
+        !quiet.stdout().contains("close-at-end"),
+        "{}",
+        quiet.stdout()
+    );
+    folder.write("cases/templates/t.json", &sidecar(BROKEN));
+    says(
+        &folder.rolecall(&["lint"]),
+        1,
+        "t.json:2:17: close-at-end: `close_pattern` of `content` also matches",
+    );
+    says(
+        &folder.rolecall(&["lint", "t"]),
+        1,
+        "t.json:2:17: warning close-at-end",
+    );
+}
+
+/// Answers in the form of Dynamo's fixtures.
+const RECORDED: &str = r#"input_document: {family: small}
+cases:
+  plain:
+    lifecycle: active
+    request:
+      input: Hi</s>
+      init: {starting_state: None, tool_output_mode: Native}
+      chunks: [{delta_text: Hi}, {delta_text: </s>}, {delta_text: ‹finish›}]
+    golden: {assembled: [{kind: text, text: Hi}]}
+  spaced:
+    request: {input: " Hi "}
+    golden: {assembled: [{kind: text, text: " Hi "}]}
+  thought:
+    request: {input: "Hm</t>Hi", init: {starting_state: Reasoning}}
+    golden: {assembled: [{kind: reasoning, text: Hm}, {kind: text, text: Hi}]}
+  order:
+    request: {input: "Hi<t>Hm</t>"}
+    golden: {assembled: [{kind: reasoning, text: Hm}, {kind: text, text: Hi}]}
+  held:
+    request: {input: "{}", init: {tool_output_mode: GuidedJson}}
+    golden: {assembled: []}
+"#;
+
+#[test]
+fn recorded_answers_are_read_and_compared_in_order() {
+    let folder = Folder::empty();
+    folder.write("families/small/inputs_and_golden.yaml", RECORDED);
+    let response = r#"{"start_anchor": "<assistant>", "fields": {
+        "thinking": {"open": "<t>", "close": "</t>"}, "content": {"close_pattern": "</s>\\s*"}}}"#;
+    folder.write("response.json", response);
+    let read = |arguments: &[&str]| {
+        folder.rolecall(&[&["read-back", "--recorded"][..], arguments].concat())
+    };
+    let good = read(&["families", "--with", "response.json"]);
+    for words in [
+        "small with response.json 2 as recorded 1 as recorded but for white space 1 read otherwise 0 refused 1 left out",
+        "order: read otherwise answer \"Hi<t>Hm</t>\" recorded reasoning \"Hm\", text \"Hi\" read text \"Hi\", reasoning \"Hm\"",
+    ] {
+        says(&good, 0, words);
+    }
+    // Its closer matches at the end of each piece.
+    let early = response
+        .replace(r"\\s*", r"|$")
+        .replace("\"<t>\"", "\"[t]\"");
+    folder.write("early.json", &early);
+    says(
+        &read(&[
+            "families/small/inputs_and_golden.yaml",
+            "--with",
+            "early.json",
+            "--all",
+        ]),
+        0,
+        "plain: as recorded",
+    );
+    let split = RECORDED.replace(
+        "{delta_text: Hi}, {delta_text: </s>}",
+        "{delta_text: Hi</}, {delta_text: s>}",
+    );
+    folder.write("split.yaml", &split);
+    says(
+        &read(&["split.yaml", "--with", "early.json"]),
+        0,
+        "plain: read otherwise answer \"Hi</s>\" recorded text \"Hi\" read text \"Hi\" in its pieces text \"Hi</s>\"",
+    );
+
+    folder.write("model/chat_template.jinja", TEMPLATE);
+    folder.write(
+        "model/tokenizer_config.json",
+        &format!(r#"{{"response_template": {response}}}"#),
+    );
+    says(
+        &read(&["families", "model"]),
+        0,
+        "small with model 2 as recorded",
+    );
+    says(&read(&["families"]), 2, "no response template to read with");
+    folder.write("empty/readme.md", "");
+    says(
+        &read(&["empty", "--with", "response.json"]),
+        2,
+        "empty: there is no inputs_and_golden.yaml in this folder",
+    );
+    folder.write("wrong.yaml", "cases:\n  a: {request: {}}\n");
+    says(
+        &read(&["wrong.yaml", "--with", "response.json"]),
+        2,
+        "wrong.yaml:2:",
+    );
 }

@@ -351,6 +351,30 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Where a value stands in a JSON text: keys with points between them lead to it, such as
+/// `fields.content`. A key may have points itself. The place is that of the last key that is there;
+/// without any, that of the whole value.
+pub fn place_of(text: &str, keys: &str) -> Option<Position> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    let root = parsed.ok()?.value?;
+    let (mut value, mut rest, mut place) = (&root, keys, root.start());
+    while let ast::Value::Object(object) = value {
+        let properties = object.properties.iter().rev().filter_map(|property| {
+            let behind = rest.strip_prefix(property.name.as_str())?;
+            let is_whole = behind.is_empty() || behind.starts_with('.');
+            is_whole.then_some((property, behind))
+        });
+        // The longest key that fits. Of two values with one key, readers take the last.
+        let Some((property, behind)) = properties.min_by_key(|(_, behind)| behind.len()) else {
+            break;
+        };
+        place = property.start();
+        value = &property.value;
+        rest = behind.strip_prefix('.').unwrap_or_default();
+    }
+    Some(Position::of(text, place))
+}
+
 /// The keys of a document type, as its JSON Schema lists them. Callers should keep the
 /// result: making a schema takes longer than reading a document.
 pub fn keys<T: schemars::JsonSchema>() -> Vec<String> {
@@ -359,4 +383,27 @@ pub fn keys<T: schemars::JsonSchema>() -> Vec<String> {
         .and_then(Value::as_object)
         .map(|properties| properties.keys().cloned().collect())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_lead_to_a_place_as_far_as_they_are_there() {
+        let text = "{\n \"a\": {\"b.c\": {\"d\": 1},\n  \"b\": 2}}";
+        for (keys, line, column) in [
+            ("a", 2, 2),
+            ("a.b.c.d", 2, 16),
+            ("a.b", 3, 3),
+            ("a.b.x", 3, 3),
+            ("a.x", 2, 2),
+            ("", 1, 1),
+            ("x", 1, 1),
+        ] {
+            let place = place_of(text, keys);
+            assert_eq!(place, Some(Position { line, column }), "{keys}");
+        }
+        assert_eq!(place_of("{", "a"), None);
+    }
 }

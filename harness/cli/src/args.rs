@@ -217,6 +217,7 @@ impl Command {
             Command::Serve(_) | Command::Completions(_) | Command::Man | Command::Puppet(_) => true,
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => true,
+            Command::Lint(arguments) => arguments.format != Format::Human,
             Command::List(arguments) => arguments.format != Format::Human,
             Command::Matrix(arguments) => arguments.shown.format != Format::Human,
             Command::ProbeEngine(arguments) => arguments.format != Format::Human,
@@ -232,7 +233,6 @@ impl Command {
             | Command::Init(_)
             | Command::Export(_)
             | Command::Explain(_)
-            | Command::Lint(_)
             | Command::ReadBack(_)
             | Command::Trust(_)
             | Command::WatchGroups
@@ -452,6 +452,10 @@ pub(crate) struct ReadBackArguments {
     /// of its own
     #[arg(long, requires = "engine")]
     pub(crate) response_templates: bool,
+    /// Instead of the suite's answers, read those of this folder or YAML file, and compare with what is
+    /// recorded of them: fixtures-unified-v2 of Dynamo
+    #[arg(long, value_name = "PATH")]
+    pub(crate) recorded: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]
@@ -788,8 +792,15 @@ pub(crate) struct TrustArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LintArguments {
+    /// Instead of the suite, look at these response templates: JSON files, such as
+    /// `tokenizer_config.json`, model folders, and templates as `check` takes them
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The format of the findings on response templates
+    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human, requires = "paths")]
+    pub(crate) format: Format,
     /// First write the JSON Schemas of the input files again
-    #[arg(long)]
+    #[arg(long, conflicts_with = "paths")]
     pub(crate) fix: bool,
 }
 

@@ -1,11 +1,7 @@
 //! What is read back of the answers of a suite's templates, which `run` holds, and `accept` and
 //! `review` accept.
 
-use std::path::Path;
-
 use rolecall::engines::Engines;
-use rolecall::file::read_text;
-use rolecall::json::syntax_problem;
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
@@ -16,26 +12,9 @@ use rolecall::readings::{SuiteReadings, hold, read_each};
 use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
 use rolecall_model::{AnswerReader, Engine, Template};
-use rolecall_response::ResponseTemplate;
-use serde_json::Value;
 
 use crate::cards::whole;
 use crate::failure::Failure;
-
-/// Reads a file with a response template, alone or under its key.
-pub(crate) fn response_template(path: &Path) -> Result<Value, Failure> {
-    let text = read_text(path)?;
-    let value = serde_json::from_str(&text);
-    let value: Value = value.map_err(|error| syntax_problem(path, &text, &error))?;
-    // A `tokenizer_config.json` has it under a key.
-    let inner = value.get("response_template").cloned();
-    let value = inner.unwrap_or(value);
-    if let Err(error) = ResponseTemplate::from_json(&value) {
-        let problem = Problem::new(path, format!("not a response template: {error}"));
-        return Err(problem.into());
-    }
-    Ok(value)
-}
 
 /// The readings of the templates of some pairs, compared with what is accepted and recorded. As with
 /// report cards, a template counts only if all its pairs are there.

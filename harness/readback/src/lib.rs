@@ -30,4 +30,5 @@ pub mod cause;
 pub mod reduction;
 
 pub mod draft;
+pub mod recorded;
 pub mod returned;

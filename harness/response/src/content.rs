@@ -1,6 +1,6 @@
 //! Parses the text of a field: the seven content parsers.
 
-use std::collections::HashMap;
+use indexmap::IndexMap;
 
 use crate::failure::{Kind, ParseError, PatternError, raised};
 use crate::pattern::budget::Budget;
@@ -23,7 +23,7 @@ pub(crate) const PARSERS: [&str; 7] = [
 /// Patterns that the parsers of a field need, by their texts.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
-    compiled: HashMap<String, Result<Pattern, PatternError>>,
+    compiled: IndexMap<String, Result<Pattern, PatternError>>,
 }
 
 /// Marks the place of a string that was taken out of lax JSON.
@@ -77,6 +77,11 @@ impl Patterns {
             }
         }
         Ok(())
+    }
+
+    /// The patterns that can be used.
+    pub(crate) fn usable(&self) -> impl Iterator<Item = &Pattern> {
+        self.compiled.values().flatten()
     }
 
     fn add(&mut self, pattern: &str) -> Result<(), PatternError> {

@@ -32,6 +32,12 @@
 //!
 //! An answer is a `str`, so a lone surrogate in it cannot be given. A message may still have one,
 //! from an escape in JSON: a [`Text`] can hold it.
+//!
+//! # Inspections
+//!
+//! [`ResponseTemplate::inspect`] finds what harms the users of a response template without any
+//! conversation, such as a delimiter that is found too early while an answer arrives. Each [`Finding`]
+//! has the text that shows it.
 
 mod characters;
 
@@ -57,8 +63,11 @@ mod event;
 
 mod stream;
 
+mod inspection;
+
 pub use event::{Event, Message};
 pub use failure::{Kind, Limit, ParseError, TemplateError, TemplateErrorKind};
+pub use inspection::{Evidence, Finding, Inspection, Level, Reading, ReadingManner, Rule};
 pub use stream::{Limits, Options, Stream};
 pub use template::ResponseTemplate;
 pub use text::Text;

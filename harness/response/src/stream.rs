@@ -84,6 +84,7 @@ impl ResponseTemplate {
             },
             is_finished: false,
             initial: Vec::new(),
+            seen: None,
         };
         if !prompt.is_empty() {
             let prompt = Text::from(prompt);
@@ -119,6 +120,17 @@ pub struct Stream {
     region: Region,
     is_finished: bool,
     initial: Vec<Event>,
+    /// The delimiters that were found, if somebody wants to know.
+    seen: Option<Vec<Seen>>,
+}
+
+/// A delimiter that was found in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) field: usize,
+    pub(crate) opens: bool,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -152,6 +164,21 @@ impl Stream {
     /// The events of the part of the answer that the prompt has.
     pub fn initial_events(&self) -> &[Event] {
         &self.initial
+    }
+
+    /// Remembers from now on which delimiters are found.
+    pub(crate) fn watch(&mut self) {
+        self.seen = Some(Vec::new());
+    }
+
+    /// How many steps are left.
+    pub(crate) fn steps_left(&self) -> u64 {
+        self.budget.left()
+    }
+
+    /// The delimiters that were found.
+    pub(crate) fn seen(&self) -> &[Seen] {
+        self.seen.as_deref().unwrap_or_default()
     }
 
     /// Reads more text, and reports what that makes certain.
@@ -220,6 +247,14 @@ impl Stream {
             // Empty delimiters may open and close regions without end.
             self.budget.spend(REGION)?;
             let (start, end) = (hit.found.start, hit.found.end);
+            if let Some(seen) = &mut self.seen {
+                seen.push(Seen {
+                    field: hit.field,
+                    opens: hit.opens,
+                    start,
+                    end,
+                });
+            }
             self.take_until(start, events);
             self.at = end;
             let was_open = self.region.is_open;

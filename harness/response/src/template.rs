@@ -30,7 +30,7 @@ pub(crate) struct Parts {
     pub(crate) fields: Vec<Field>,
     /// The field that takes the text outside of all regions.
     pub(crate) implicit: Option<usize>,
-    anchor: Pattern,
+    pub(crate) anchor: Delimiter,
 }
 
 /// A field of the message.
@@ -52,6 +52,8 @@ pub(crate) struct Field {
 /// What opens or closes a region.
 #[derive(Debug)]
 pub(crate) struct Delimiter {
+    /// The key of the template that has it.
+    pub(crate) key: &'static str,
     pub(crate) pattern: Pattern,
     /// Whether more text could make a match at the end longer.
     pub(crate) may_grow: bool,
@@ -140,7 +142,7 @@ impl ResponseTemplate {
                 defaults,
                 fields,
                 implicit,
-                anchor: anchor.pattern,
+                anchor,
             }),
         })
     }
@@ -156,7 +158,7 @@ impl ResponseTemplate {
         prompt: &'t [u32],
         budget: &mut Budget,
     ) -> Result<&'t [u32], ParseError> {
-        let anchors = self.parts.anchor.all(prompt, budget)?;
+        let anchors = self.parts.anchor.pattern.all(prompt, budget)?;
         Ok(&prompt[anchors.last().map_or(0, |last| last.end)..])
     }
 }
@@ -265,8 +267,8 @@ impl Delimiter {
     fn read(
         spec: &Object,
         path: &str,
-        literal_key: &str,
-        pattern_key: &str,
+        literal_key: &'static str,
+        pattern_key: &'static str,
     ) -> Result<Option<Delimiter>, TemplateError> {
         let at = |key: &str| {
             if path.is_empty() {
@@ -283,10 +285,11 @@ impl Delimiter {
                 let message = format!("there is a `{literal_key}` or a `{pattern_key}`, not both");
                 Err(refused(&at(pattern_key), &message))
             }
-            (Some(literal), None) => Delimiter::literal(literal, &at(literal_key)).map(Some),
+            (Some(literal), None) => {
+                Delimiter::literal(literal, literal_key, &at(literal_key)).map(Some)
+            }
             (None, Some(Value::Text(pattern))) => {
-                let is_anchor = literal_key == "start_anchor";
-                Delimiter::pattern(&pattern.to_string(), is_anchor, &at(pattern_key)).map(Some)
+                Delimiter::pattern(&pattern.to_string(), pattern_key, &at(pattern_key)).map(Some)
             }
             (None, Some(_)) => Err(refused_as(
                 Kind::Type,
@@ -296,7 +299,7 @@ impl Delimiter {
         }
     }
 
-    fn literal(value: &Value, path: &str) -> Result<Delimiter, TemplateError> {
+    fn literal(value: &Value, key: &'static str, path: &str) -> Result<Delimiter, TemplateError> {
         let items = match value {
             Value::Text(_) => std::slice::from_ref(value),
             Value::List(items) if !items.is_empty() => items,
@@ -327,10 +330,14 @@ impl Delimiter {
         let may_grow = literals.iter().any(extends);
         let texts: Vec<&str> = literals.iter().map(String::as_str).collect();
         let pattern = Pattern::literal(&texts).map_err(|error| unsupported(path, &error))?;
-        Ok(Delimiter { pattern, may_grow })
+        Ok(Delimiter {
+            key,
+            pattern,
+            may_grow,
+        })
     }
 
-    fn pattern(text: &str, is_anchor: bool, path: &str) -> Result<Delimiter, TemplateError> {
+    fn pattern(text: &str, key: &'static str, path: &str) -> Result<Delimiter, TemplateError> {
         let pattern = Pattern::new(text).map_err(|error| {
             if error.unsupported {
                 unsupported(path, &error)
@@ -338,7 +345,7 @@ impl Delimiter {
                 refused(path, &describe(&error))
             }
         })?;
-        let unsure = if is_anchor {
+        let unsure = if key == "start_anchor_pattern" {
             None
         } else if pattern.begins_with_any() {
             Some("any character at the start: there `regex` reads memory that it has not written")
@@ -355,6 +362,7 @@ impl Delimiter {
             });
         }
         Ok(Delimiter {
+            key,
             pattern,
             may_grow: true,
         })

@@ -174,3 +174,29 @@ fn what_is_not_supported_is_refused_with_its_place() {
         "fields.x.content_args.value_parser.args.tag_pattern"
     );
 }
+
+/// Each of these takes an inspection for ever, if it has no limit.
+#[test]
+fn an_inspection_of_a_hostile_template_ends() {
+    let many: Value = (0..500)
+        .map(|at| {
+            (
+                format!("f{at}"),
+                json!({"open_pattern": r"(?:a|aa)+b", "close": "c"}),
+            )
+        })
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let long = r"(?:a?b*){60}".repeat(60);
+    for fields in [
+        many,
+        json!({"content": {"close_pattern": long}}),
+        json!({"content": {"close_pattern": r"(?:(?:(?:a{60}){60}){10}|b)"}}),
+        json!({"content": {"open_pattern": format!("{}x{}", "(?:a|b".repeat(90), ")*".repeat(90)), "close": "c"}}),
+    ] {
+        let started = std::time::Instant::now();
+        let _ = template(&fields).inspect(&[]);
+        let took = started.elapsed();
+        assert!(took.as_secs() < 60, "{took:?}");
+    }
+}

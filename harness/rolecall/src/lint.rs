@@ -22,7 +22,9 @@ use rolecall_suite::divergence::Divergences;
 use rolecall_suite::held_text::TextKind;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::read_back::ReadBackRecord;
+use rolecall_suite::readings::unusable;
 use rolecall_suite::record::{Record, RecordedAnswer, Records};
+use rolecall_suite::response_file::{Inspected, inspect_template};
 use rolecall_suite::schema;
 use rolecall_suite::snapshot::{Accepted, Snapshots, Survey, contents};
 use rolecall_suite::suite::{Pair, Suite, by_file};
@@ -51,6 +53,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
         cards(layout, suite, &mut findings);
     }
     readings(layout, suite, &mut findings);
+    response_templates(suite, &mut findings);
     if let Some(own) = layout.configuration() {
         own_tools(own, suite, &mut findings);
     } else {
@@ -205,6 +208,13 @@ fn readings(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
         };
         findings.extend(complaint.map(|why| Problem::new(&path, why).help(update())));
     }
+}
+
+/// What harms the users of the templates' response templates, and those that transformers refuses.
+fn response_templates(suite: &Suite, findings: &mut Vec<Problem>) {
+    findings.extend(suite.templates.iter().filter_map(unusable));
+    let inspected = suite.templates.iter().filter_map(inspect_template);
+    findings.extend(inspected.flatten().flat_map(Inspected::warnings));
 }
 
 /// The problem with an accepted text about a template: it is missing, or insta would write it

@@ -52,6 +52,10 @@ pub mod readings;
 
 pub mod proof;
 
+pub mod response_file;
+
+pub mod recorded_answers;
+
 pub mod saved_run;
 
 pub mod replay;

@@ -8,6 +8,7 @@ use rolecall::proof::Proof;
 use rolecall::readback::draft::Draft;
 use rolecall::report::format::Format;
 use rolecall::report::{json, proof as report};
+use rolecall::response_file::read_file;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
 use rolecall_model::{Dialect, Template};
@@ -15,11 +16,10 @@ use rolecall_model::{Dialect, Template};
 use crate::args::InferArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
-use crate::readings::response_template;
 
 pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let proven = arguments.prove.as_deref();
-    let proven = proven.map(response_template).transpose()?;
+    let proven = proven.map(read_file).transpose()?;
     let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
     report_problems(&suite.problems)?;
     let others = suite.templates.iter();

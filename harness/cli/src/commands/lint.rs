@@ -1,16 +1,24 @@
-//! The command `lint`: checks the suite itself.
+//! The command `lint`: checks the suite itself, or response templates.
 
 use std::io::Write;
+use std::path::Path;
 
 use rolecall::engines::Engines;
 use rolecall::lint;
-use rolecall::report;
+use rolecall::problem::Problem;
+use rolecall::report::format::Format;
+use rolecall::report::{self, inspections};
+use rolecall::response_file::{Inspected, inspect_file, inspect_template};
+use rolecall_response::Level;
 
-use crate::args::LintArguments;
+use crate::args::{LintArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::{cards, home, inputs};
 
 pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if !arguments.paths.is_empty() {
+        return response_templates(arguments, out);
+    }
     home::hold_meant(false)?;
     let layout = if arguments.fix {
         home::writable_layout()?
@@ -32,4 +40,60 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         ([], _) => Status::Nonconforming,
         _ => Status::BadInput,
     })
+}
+
+/// Looks at the named response templates only.
+fn response_templates(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let mut inspected = Vec::new();
+    let mut problems = Vec::new();
+    for path in &arguments.paths {
+        match inspect(path) {
+            Ok(found) => inspected.extend(found),
+            Err(Failure::Problem(found)) => problems.push(found),
+            Err(Failure::Problems(found)) => problems.extend(found),
+            Err(other) => return Err(other),
+        }
+    }
+    report_problems(&problems)?;
+    match arguments.format {
+        Format::Human if inspected.is_empty() => {}
+        Format::Human => inspections::write(out, &inspected)?,
+        _ => inspections::write_json(out, &inspected)?,
+    }
+    if !problems.is_empty() {
+        return Ok(Status::BadInput);
+    }
+    let mut findings = inspected.iter().flat_map(|one| &one.findings);
+    let is_broken = findings.any(|(_, finding)| finding.rule.level() == Level::Warning);
+    Ok(if is_broken {
+        Status::Nonconforming
+    } else {
+        Status::Fine
+    })
+}
+
+/// What an argument names: a file with a response template, a folder with one, or templates.
+fn inspect(path: &Path) -> Result<Vec<Inspected>, Failure> {
+    let is_file = path.is_file()
+        && path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+    if is_file || path.join("tokenizer_config.json").is_file() {
+        return Ok(vec![inspect_file(path)?]);
+    }
+    let suite = inputs::load_templates(&[path.to_path_buf()], &SetArguments::default())?;
+    if !suite.problems.is_empty() {
+        return Err(Failure::Problems(suite.problems));
+    }
+    let found = suite.templates.iter().filter_map(inspect_template);
+    let mut found = found.collect::<Result<Vec<_>, Problem>>()?;
+    // Templates of one model share it.
+    found.dedup_by(|one, other| one.path == other.path);
+    if found.is_empty() {
+        let problem = Problem::new(path, "there is no response template").help(
+            "it is `response_template` in tokenizer_config.json or in the template's sidecar",
+        );
+        return Err(problem.into());
+    }
+    Ok(found)
 }

@@ -3,31 +3,39 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
-use rolecall::problem::Problem;
+use rolecall::problem::{Problem, shown_path};
 use rolecall::protocol::{ProgramParsers, ProtocolEngine};
 use rolecall::readback::reader::{OwnReader, ToldReader};
 use rolecall::readings::{read_each, read_each_as_server, unusable};
+use rolecall::recorded_answers::read_families;
 use rolecall::report::readings as report;
+use rolecall::report::recorded as report_recorded;
+use rolecall::response_file::read_file;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
 use rolecall::template_file::place;
 use rolecall_model::{Engine, Template, TemplateName, TemplateReader};
+use rolecall_response::ResponseTemplate;
+use serde_json::Value;
 
 use crate::args::ReadBackArguments;
 use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
-use crate::readings::response_template;
 
 pub(super) fn execute(
     arguments: &ReadBackArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
+    if let Some(recorded) = &arguments.recorded {
+        return read_recorded(arguments, recorded, out);
+    }
     let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
     report_problems(&suite.problems)?;
     if let Some(path) = &arguments.with {
-        let response_template = response_template(path)?;
+        let response_template = read_file(path)?;
         for template in &mut suite.templates {
             template.response_template = Some(response_template.clone());
         }
@@ -192,4 +200,47 @@ fn readable<'s>(
         return Err(Failure::Problems(unusable));
     }
     Ok(readable)
+}
+
+/// Reads the answers that somebody else recorded.
+fn read_recorded(
+    arguments: &ReadBackArguments,
+    recorded: &Path,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let mut readers: Vec<(String, Value)> = Vec::new();
+    if let Some(path) = &arguments.with {
+        readers.push((shown_path(path), read_file(path)?));
+    } else if !arguments.paths.is_empty() {
+        let suite = inputs::load_templates(&arguments.paths, &arguments.set)?;
+        if !suite.problems.is_empty() {
+            return Err(Failure::Problems(suite.problems));
+        }
+        let templates = suite.templates.into_iter();
+        let with_one = templates.filter_map(|template| {
+            let response_template = template.response_template?;
+            Some((template.name.to_string(), response_template))
+        });
+        readers.extend(with_one);
+    }
+    if readers.is_empty() {
+        return Err(Failure::Request(
+            "no response template to read with: --with FILE names one, or a template that has one"
+                .to_owned(),
+        ));
+    }
+    let families = read_families(recorded).map_err(Failure::Problems)?;
+    for (name, response_template) in readers {
+        let template = ResponseTemplate::from_json(&response_template).map_err(|error| {
+            Failure::Request(format!(
+                "`response_template` of {name} cannot be used: {error}"
+            ))
+        })?;
+        for family in &families {
+            let answers = family.answers.iter();
+            let readings: Vec<_> = answers.map(|answer| answer.read(&template)).collect();
+            report_recorded::write(out, family, &name, &readings, arguments.all)?;
+        }
+    }
+    Ok(Status::Fine)
 }

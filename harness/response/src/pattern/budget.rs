@@ -11,6 +11,11 @@ impl Budget {
         Budget(steps)
     }
 
+    /// How many steps are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.0
+    }
+
     /// Takes steps away.
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), ParseError> {
         self.0 = self.0.checked_sub(steps).ok_or(ParseError::LimitExceeded {

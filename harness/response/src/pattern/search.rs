@@ -6,12 +6,13 @@ use crate::pattern::budget::Budget;
 use crate::pattern::find::{cut_short, find, run_length};
 use crate::pattern::matcher::{Attempt, Matcher, Span};
 use crate::pattern::program::{Program, Required, StartTest, Step, compile};
-use crate::pattern::tree::{Assertion, One};
+use crate::pattern::tree::{Assertion, One, Tree};
 use crate::pattern::{simplify, syntax};
 
 /// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct Pattern {
+    tree: Tree,
     program: Program,
     names: Vec<(String, usize)>,
 }
@@ -61,6 +62,7 @@ impl Pattern {
         let tree = simplify::simplify(parsed.tree);
         Ok(Pattern {
             program: compile(&tree, parsed.groups)?,
+            tree,
             names: parsed.names,
         })
     }
@@ -71,6 +73,11 @@ impl Pattern {
         ordered.sort_by_key(|text| std::cmp::Reverse(text.chars().count()));
         let escaped: Vec<String> = ordered.into_iter().map(escape).collect();
         Pattern::new(&escaped.join("|"))
+    }
+
+    /// The simplified tree.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     /// Whether it begins with any character. At the end of a text, a partial search of `regex` then
