@@ -222,7 +222,7 @@ fn a_response_template_is_tried_on_a_template() {
 
     for (response, words) in [
         ("{", "response.json:1:1: not JSON"),
-        ("[]", "not a response template"),
+        ("[]", "no `fields` of a response template"),
         (
             r#"{"start_anchor": "a", "fields": {"content": {"close_pattern": "("}}}"#,
             "not a response template: fields.content.close_pattern: ",
@@ -310,7 +310,7 @@ fn what_cannot_be_proven_is_said_with_its_place() {
     says(
         &tried("wrong.json", "t.jinja"),
         2,
-        "wrong.json: not a response template: fields.content.clos: the key is unknown",
+        "wrong.json:1:48: not a response template: fields.content.clos: the key is unknown",
     );
     says(&tried("none.json", "t.jinja"), 2, "none.json");
     says(

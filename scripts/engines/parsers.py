@@ -77,7 +77,10 @@ def parse(server, templates, request):
         else:
             chosen, tokenizer = templates[request["template"]]
         if not any(chosen.values()):
-            raise Unsupported(f"{server.name} has no parser for this template")
+            if request.get("response_template") is not None:
+                raise Unsupported(f"{server.name} has no parser for this response template")
+            # A server without parsers passes on the text as it is.
+            return {"outcome": "read", "message": message(None, request["text"], [])}
         return {"outcome": "read", "message": server.read(chosen, tokenizer, request)}
     except (Unsupported, stand_ins.Missing) as error:
         return {"outcome": "unsupported", "message": str(error)}

@@ -1,13 +1,15 @@
 //! What comes back of a message from somebody who reads answers: a parser, or a whole server.
 
-use rolecall_model::{Answer, AnswerReader, Case, CaseId, Outcome, ReadOutcome};
+use rolecall_model::{
+    Answer, AnswerReader, Case, CaseId, Outcome, ReadOutcome, Template, TemplateReader,
+};
 use serde_json::Value;
 
 use crate::comparison::{Difference, Verdict, compare};
 use crate::ending::Form;
 use crate::meaning::{Call, Meaning};
 use crate::reading::MessageId;
-use crate::written::{Writer, Written};
+use crate::written::{Writer, Written, variables};
 
 /// Somebody who reads the answers of models back as messages.
 pub trait Recipient: Send + Sync {
@@ -471,6 +473,45 @@ impl Recipient for Parser<'_> {
             let mut done = task.done(returned(outcome, &task));
             done.streamed = streamed.and_then(|it| it.message().cloned());
             done
+        });
+        done.collect()
+    }
+}
+
+/// A program as a recipient that chooses its parser by the chat template, as a server does.
+pub struct OwnParsers<'r> {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The parser for a template.
+    pub parser: &'r (dyn Fn(&Template) -> Box<dyn TemplateReader + 'r> + Send + Sync),
+}
+
+impl Recipient for OwnParsers<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn returned(&self, writer: &Writer<'_, '_>, cases: &[&Case]) -> Vec<ReturnedMessage> {
+        let parser = (self.parser)(writer.template());
+        let tasks = tasks(writer, cases).into_iter();
+        let done = tasks.map(|task| {
+            let task = match task {
+                Ok(task) => task,
+                Err(unread) => return *unread,
+            };
+            let answer = Answer {
+                prompt: &task.prompt,
+                text: &task.text,
+                tools: task.case.tools.as_deref(),
+            };
+            let outcome = parser.read(&answer, &variables(task.case, task.setting));
+            task.done(returned(outcome, &task))
         });
         done.collect()
     }

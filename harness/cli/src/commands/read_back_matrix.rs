@@ -7,17 +7,16 @@ use rolecall::engines::Engines;
 use rolecall::front_program::FrontProgram;
 use rolecall::invocation;
 use rolecall::layout::Layout;
-use rolecall::protocol::ProtocolEngine;
 use rolecall::read_back_measurement::{self as measurement, ReadBackMeasurement, Subject};
 use rolecall::readback::reader::OwnReader;
-use rolecall::readback::returned::{Parser, Recipient};
+use rolecall::readback::returned::{OwnParsers, Parser, Recipient};
 use rolecall::readback::written::Writer;
 use rolecall::reference::{Identity, Reference};
 use rolecall::report::matrix as report;
 use rolecall::report::progress::Progress;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
-use rolecall_model::{Dialect, Engine as _};
+use rolecall_model::{Dialect, Engine as _, Template, TemplateReader};
 #[cfg(feature = "fetch")]
 use rolecall_servers::ServerProgram;
 
@@ -89,7 +88,8 @@ impl<'e> Reader<'e> {
             return program.map_err(Failure::Request);
         }
         let choice = engines::open(engines, name, &limits)?;
-        let reads = choice.program().is_some_and(ProtocolEngine::reads_answers);
+        let program = choice.program();
+        let reads = program.is_some_and(|program| program.reads_answers() || program.has_parsers());
         if reads {
             return Ok(Reader::Program(choice));
         }
@@ -119,6 +119,16 @@ impl<'e> Reader<'e> {
                 let Some(program) = choice.program() else {
                     return Err(Failure::Request(format!("`{name}` reads no answers")));
                 };
+                if program.has_parsers() {
+                    let parser = |template: &Template| -> Box<dyn TemplateReader> {
+                        Box::new(program.parsers(template))
+                    };
+                    return measure(&OwnParsers {
+                        name: program.name().to_owned(),
+                        version: program.version().to_owned(),
+                        parser: &parser,
+                    });
+                }
                 let is_reference = Reference::by_name(name).is_some();
                 measure(&Parser {
                     name: program.name().to_owned(),
