@@ -44,6 +44,18 @@ pub fn write(out: &mut dyn Write, inspected: &[Inspected]) -> io::Result<()> {
     writeln!(out, "{templates}: {warnings}, {notes}")
 }
 
+/// Writes the warnings of one response template, and nothing if there are none.
+pub fn write_warnings(out: &mut dyn Write, inspected: &Inspected) -> io::Result<()> {
+    let path = shown_path(&inspected.path);
+    for (place, finding) in &inspected.findings {
+        if finding.rule.level() == Level::Warning {
+            let place = place.map_or_else(String::new, |place| place.to_string());
+            write_finding(out, &format!("{path}{place}"), finding)?;
+        }
+    }
+    Ok(())
+}
+
 fn write_finding(out: &mut dyn Write, place: &str, finding: &Finding) -> io::Result<()> {
     let level = finding.rule.level();
     let style = match level {

@@ -7,8 +7,8 @@ use rolecall::engines::Engines;
 use rolecall::proof::Proof;
 use rolecall::readback::draft::Draft;
 use rolecall::report::format::Format;
-use rolecall::report::{json, proof as report};
-use rolecall::response_file::read_file;
+use rolecall::report::{inspections, json, proof as report};
+use rolecall::response_file::{inspect_file, read_file};
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
 use rolecall_model::{Dialect, Template};
@@ -53,6 +53,10 @@ pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
     if arguments.format == Format::Json {
         report::write_json(out, &proofs)?;
     } else {
+        // What is wrong with it whatever a chat template writes comes first.
+        if let Some(path) = &arguments.prove {
+            inspections::write_warnings(out, &inspect_file(path)?)?;
+        }
         let file = arguments.prove.as_ref();
         let file = file.map_or_else(String::new, |file| file.display().to_string());
         for (index, proof) in proofs.iter().enumerate() {

@@ -39,6 +39,12 @@ impl ResponseTemplate {
         region.map(|region| region.open)
     }
 
+    /// What vLLM 0.33 and `SGLang` 0.5.23 refuse in this response template: a part of
+    /// [`ResponseTemplate::inspect`] that reads no text.
+    pub fn refused_by_servers(&self) -> Vec<Finding> {
+        serving::inspect(self)
+    }
+
     /// What harms the users of this response template.
     ///
     /// `end_tokens` are the texts at which a server stops and which it does not return, such as
