@@ -538,3 +538,24 @@ fn recorded_answers_are_read_and_compared_in_order() {
         "wrong.yaml:2:",
     );
 }
+
+#[test]
+fn answers_that_are_written_for_other_parsers_are_read_as_recorded() {
+    let folder = Folder::empty();
+    folder.write("t.jinja", TEMPLATE);
+    folder.write("t.json", &sidecar(RESPONSE));
+    let written = folder.rolecall(&["read-back", "t.jinja", "--write-recorded", "families"]);
+    says(&written, 0, "wrote families/t/inputs_and_golden.yaml with");
+    let read = folder.rolecall(&["read-back", "t.jinja", "--recorded", "families"]);
+    says(&read, 0, "0 read otherwise");
+    says(&read, 0, "0 refused");
+    let text = std::fs::read_to_string(folder.path("families/t/inputs_and_golden.yaml")).unwrap();
+    let file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let cases = file["cases"].as_object().unwrap();
+    assert!(cases.len() > 100, "{}", cases.len());
+    // Another parser would be noticed.
+    folder.write("t.json", &sidecar(&RESPONSE.replace("</s>", "[ ,]")));
+    let other = folder.rolecall(&["read-back", "t.jinja", "--recorded", "families"]);
+    let words = other.stdout();
+    assert!(!words.contains("0 read otherwise"), "{words}");
+}

@@ -456,6 +456,10 @@ pub(crate) struct ReadBackArguments {
     /// recorded of them: fixtures-unified-v2 of Dynamo
     #[arg(long, value_name = "PATH")]
     pub(crate) recorded: Option<PathBuf>,
+    /// Write the answers that come back into this folder, in the form of fixtures-unified-v2 of
+    /// Dynamo: a folder for each template, with texts, pieces and the expected parts
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["engine", "recorded", "all"])]
+    pub(crate) write_recorded: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]

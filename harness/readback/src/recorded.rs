@@ -6,11 +6,13 @@
 
 use std::fmt::{self, Write as _};
 
+use rolecall_model::Case;
 use rolecall_model::guard::on_large_stack;
 use rolecall_response::{Event, Options, ParseError, ResponseTemplate};
 use serde_json::{Value, json};
 
 use crate::meaning::{Call, Meaning, is_same};
+use crate::reading::MessageReading;
 
 /// A part of an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +97,48 @@ pub struct RecordedReading {
     pub verdict: RecordedVerdict,
 }
 
+/// How many characters a piece of a written answer has.
+const PIECE: usize = 4;
+
 impl RecordedAnswer {
+    /// An answer that a chat template writes, with what was meant as its parts. None if its response
+    /// template does not read it so, as a whole and in pieces.
+    pub fn of(
+        reading: &MessageReading,
+        case: &Case,
+        template: &ResponseTemplate,
+    ) -> Option<RecordedAnswer> {
+        let answer = reading.result.as_ref().ok()?;
+        let text = &answer.forms.last()?.text;
+        let characters: Vec<char> = text.chars().collect();
+        let meant = reading.meant.clone();
+        let texts = [
+            AnswerPart::Reasoning(meant.reasoning),
+            AnswerPart::Text(meant.content),
+        ];
+        let calls = meant.calls.into_iter().map(AnswerPart::Call);
+        let recorded = RecordedAnswer {
+            name: reading.id.to_string(),
+            start: Start::Open,
+            text: text.clone(),
+            pieces: characters
+                .chunks(PIECE)
+                .map(|piece| piece.iter().collect())
+                .collect(),
+            tools: case.tools.clone().unwrap_or_default(),
+            parts: merged(texts.into_iter().chain(calls).collect()),
+        };
+        // The prompt may begin the answer, for example with thoughts.
+        let starts = [Start::Open, Start::Reasoning, Start::Text];
+        let mut ways = starts
+            .map(|start| RecordedAnswer {
+                start,
+                ..recorded.clone()
+            })
+            .into_iter();
+        ways.find(|way| way.read(template).verdict == RecordedVerdict::AsRecorded)
+    }
+
     /// Reads the answer with a response template.
     pub fn read(&self, template: &ResponseTemplate) -> RecordedReading {
         let prompt = match self.start {

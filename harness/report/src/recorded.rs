@@ -1,6 +1,7 @@
 //! What a response template makes of answers that somebody else recorded, for people.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstyle::Style;
 
@@ -8,12 +9,23 @@ use super::numbers::{counted, thousands};
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
-use rolecall_base::problem::shown;
+use rolecall_base::problem::{shown, shown_path};
 use rolecall_readback::recorded::{RecordedAnswer, RecordedReading, RecordedVerdict, line_of};
 use rolecall_suite::recorded_answers::RecordedFamily;
 
 /// How many differences of a family are shown.
 const MOST_SHOWN: usize = 5;
+
+/// Reports a file of answers that was written, and how many answers there were.
+pub fn write_written(out: &mut dyn Write, path: &Path, count: usize, of: usize) -> io::Result<()> {
+    let text = format!(
+        "wrote {} with {}, of {}",
+        shown_path(path),
+        counted(count, "answer", "answers"),
+        thousands(of)
+    );
+    writeln!(out, "{}", wrapped(&text, screen::width(), 2))
+}
 
 /// Writes the counts of a family, and its first differences, or all.
 pub fn write(

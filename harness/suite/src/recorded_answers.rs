@@ -5,14 +5,15 @@
 //! expected parts in `inputs_and_golden.yaml`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rolecall_base::file::read_text;
+use rolecall_base::file::{read_text, write_whole};
 use rolecall_base::problem::{Position, Problem};
 use rolecall_readback::meaning::Call;
 use rolecall_readback::recorded::{AnswerPart, RecordedAnswer, Start};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The name of the file in a family's folder.
 const FILE: &str = "inputs_and_golden.yaml";
@@ -136,11 +137,88 @@ pub fn read_families(path: &Path) -> Result<Vec<RecordedFamily>, Vec<Problem>> {
     }
 }
 
+/// Writes the answers of a family into a folder. Returns the file, which is JSON, and so YAML.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn write_family(
+    folder: &Path,
+    name: &str,
+    answers: &[RecordedAnswer],
+) -> Result<PathBuf, Problem> {
+    let cases = answers
+        .iter()
+        .map(|answer| (answer.name.clone(), entry(answer)));
+    let file = json!({
+        "input_document": {"family": name},
+        "cases": cases.collect::<Map<_, _>>(),
+    });
+    let path = folder.join(name).join(FILE);
+    write_whole(&path, as_yaml(&format!("{file:#}\n")))?;
+    Ok(path)
+}
+
+/// JSON in which all characters are escaped that YAML does not allow as they are.
+fn as_yaml(json: &str) -> String {
+    let mut yaml = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '\n' => yaml.push('\n'),
+            c if c.is_control()
+                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}'..) =>
+            {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(yaml, "\\u{unit:04x}");
+                }
+            }
+            c => yaml.push(c),
+        }
+    }
+    yaml
+}
+
+/// A case of a file.
+fn entry(answer: &RecordedAnswer) -> Value {
+    let pieces = answer.pieces.iter().map(String::as_str).chain([END]);
+    let chunks = pieces.map(|piece| json!({"delta_text": piece}));
+    let parts = answer.parts.iter().map(|part| match part {
+        AnswerPart::Reasoning(text) => json!({"kind": "reasoning", "text": text}),
+        AnswerPart::Text(text) => json!({"kind": "text", "text": text}),
+        AnswerPart::Call(call) => {
+            json!({"kind": "tool_call", "name": call.name, "arguments": call.arguments})
+        }
+    });
+    json!({
+        "lifecycle": "active",
+        "request": {
+            "input": answer.text,
+            "init": {
+                "starting_state": match answer.start {
+                    Start::Open => Value::Null,
+                    Start::Reasoning => "Reasoning".into(),
+                    Start::Text => "Response".into(),
+                },
+                "tool_output_mode": "Native",
+                "named_tool": null,
+            },
+            "tools": answer.tools,
+            "chunks": chunks.collect::<Vec<_>>(),
+        },
+        "golden": {"assembled": parts.collect::<Vec<_>>()},
+    })
+}
+
 fn read_family(path: &Path) -> Result<RecordedFamily, Problem> {
     let text = read_text(path)?;
     // Python writes these files, and `y` is a text there.
     let options = serde_saphyr::options! { strict_booleans: true };
-    let file = serde_saphyr::from_str_with_options::<FamilyFile>(&text, options);
+    // JSON keeps every digit of a number. The parser of YAML has no integers beyond 64 bits.
+    let file = match serde_json::from_str::<FamilyFile>(&text) {
+        Ok(file) => Ok(file),
+        Err(_) => serde_saphyr::from_str_with_options::<FamilyFile>(&text, options),
+    };
     let file = file.map_err(|error| {
         let place = error.location().map(|location| {
             let of = |number: u64| usize::try_from(number).unwrap_or(1);

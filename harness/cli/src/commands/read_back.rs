@@ -8,8 +8,10 @@ use std::path::Path;
 use rolecall::problem::{Problem, shown_path};
 use rolecall::protocol::{ProgramParsers, ProtocolEngine};
 use rolecall::readback::reader::{OwnReader, ToldReader};
+use rolecall::readback::reading::MessageReading;
+use rolecall::readback::recorded::RecordedAnswer;
 use rolecall::readings::{read_each, read_each_as_server, unusable};
-use rolecall::recorded_answers::read_families;
+use rolecall::recorded_answers::{read_families, write_family};
 use rolecall::report::readings as report;
 use rolecall::report::recorded as report_recorded;
 use rolecall::response_file::read_file;
@@ -80,10 +82,39 @@ pub(super) fn execute(
             runner.on_its_threads(|| read_each(&suite, &readable, &engine, &reader))
         }
     };
+    if let Some(folder) = &arguments.write_recorded {
+        write_recorded(folder, &suite, &readings, out)?;
+        return Ok(status);
+    }
     for (template, readings) in &readings {
         report::write(out, template.name.as_str(), readings, arguments.all)?;
     }
     Ok(status)
+}
+
+/// Writes the answers that come back as files that other parsers can be tested with.
+fn write_recorded(
+    folder: &Path,
+    suite: &Suite,
+    readings: &[(&Template, Vec<MessageReading>)],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let failed = |problem| Failure::Problems(vec![problem]);
+    let cases: BTreeMap<_, _> = suite.cases.iter().map(|case| (&case.id, case)).collect();
+    for (template, readings) in readings {
+        let compiled = template.response_template.as_ref();
+        let Some(compiled) = compiled.and_then(|json| ResponseTemplate::from_json(json).ok())
+        else {
+            continue;
+        };
+        let answers = readings.iter().filter_map(|reading| {
+            RecordedAnswer::of(reading, cases.get(&reading.id.case)?, &compiled)
+        });
+        let answers: Vec<RecordedAnswer> = answers.collect();
+        let path = write_family(folder, template.name.as_str(), &answers).map_err(failed)?;
+        report_recorded::write_written(out, &path, answers.len(), readings.len())?;
+    }
+    Ok(())
 }
 
 /// How a server's program reads the answers of each template.
