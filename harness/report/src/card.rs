@@ -117,7 +117,11 @@ pub(super) fn write_read_back(
             _ => NOTE,
         };
         let name = Styled(style, verdict.name());
-        let text = format!("  {name} ({}): {}", about.len(), about.join("; "));
+        let text = match verdict {
+            // Only what does not come back has to be named.
+            Verdict::ReadBack => format!("  {name}: {}", about.len()),
+            _ => format!("  {name}: {} ({})", about.len(), about.join("; ")),
+        };
         writeln!(out, "{}", wrapped(&text, width, 4))?;
     }
     Ok(())
