@@ -108,7 +108,8 @@ use self_cell::self_cell;
 pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
-    OmittedVariable, Outcome, OwnText, Program, Refusal, Site, Stage, Template, UnknownName, Variable,
+    OmittedVariable, Outcome, OwnText, Program, Refusal, Site, Stage, Template, UnknownName,
+    Variable,
 };
 
 pub use compile::grammar::constructs::Constructs;

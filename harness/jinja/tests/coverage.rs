@@ -1,8 +1,8 @@
 //! What renders reach, for small templates.
 
 use rolecall_jinja::{
-    Case, Conversation, Coverage, Dialect, Hits, JinjaEngine, JinjaProgram, Limits, Outcome, Program,
-    Site, Template,
+    Case, Conversation, Coverage, Dialect, Hits, JinjaEngine, JinjaProgram, Limits, Outcome,
+    Program, Site, Template,
 };
 use serde_json::{Value, json};
 
@@ -35,7 +35,9 @@ fn covered(source: &str, messages: &[Value]) -> Vec<String> {
     let hits = hits(&program, messages);
     let sites = program.sites().unwrap();
     let lines = sites.iter().enumerate();
-    lines.map(|(at, site)| line(source, at, site, &hits)).collect()
+    lines
+        .map(|(at, site)| line(source, at, site, &hits))
+        .collect()
 }
 
 /// The sites without what the statements have to say.
@@ -82,7 +84,10 @@ fn statements_are_reached_or_not() {
     ] {
         let mut lines = covered(source, &[]);
         lines.retain(|line| line.starts_with("statement"));
-        let lines: Vec<_> = lines.iter().map(|line| &line["statement ".len()..]).collect();
+        let lines: Vec<_> = lines
+            .iter()
+            .map(|line| &line["statement ".len()..])
+            .collect();
         assert_eq!(lines, expected, "{source}");
     }
 }
@@ -90,20 +95,22 @@ fn statements_are_reached_or_not() {
 #[test]
 fn conditions_and_operands_go_both_ways() {
     for (source, expected) in [
-        ("{% if messages %}a{% endif %}", vec!["condition messages: false"]),
+        (
+            "{% if messages %}a{% endif %}",
+            vec!["condition messages: false"],
+        ),
         (
             "{% if messages %}a{% elif not messages %}b{% else %}c{% endif %}",
             vec!["condition messages: false", "condition not messages: true"],
         ),
-        ("{{ 'a' if x is defined }}", vec!["condition x is defined: false"]),
+        (
+            "{{ 'a' if x is defined }}",
+            vec!["condition x is defined: false"],
+        ),
         ("{{ 'a' if true else x }}", vec![]),
         (
             "{{ x or 'default' }}{{ none or x or 2 and y }}",
-            vec![
-                "operand x: false",
-                "operand x: false",
-                "operand y: false",
-            ],
+            vec!["operand x: false", "operand x: false", "operand y: false"],
         ),
         (
             "{% if (x is none or x == 2) and y %}a{% endif %}",
@@ -118,17 +125,20 @@ fn conditions_and_operands_go_both_ways() {
             "{{ [1, 2] | join('a' if x else 'b') }}{{ 1 is divisibleby(2 if x else 1) }}",
             vec!["condition x: false", "condition x: false"],
         ),
-        (
-            "{{ 1 < (x or 2) < 3 }}",
-            vec!["operand x: false"],
-        ),
+        ("{{ 1 < (x or 2) < 3 }}", vec!["operand x: false"]),
         (
             "{% for i in range(4) if i % 2 %}{% endfor %}",
-            vec!["loop for i in range(4) if i % 2: several", "condition i % 2: true false"],
+            vec![
+                "loop for i in range(4) if i % 2: several",
+                "condition i % 2: true false",
+            ],
         ),
         (
             "{% for i in range(3) if i > 5 %}{{ i }}{% else %}b{% endfor %}",
-            vec!["loop for i in range(3) if i > 5: empty", "condition i > 5: false"],
+            vec![
+                "loop for i in range(3) if i > 5: empty",
+                "condition i > 5: false",
+            ],
         ),
     ] {
         assert_eq!(choices(source, &[]), expected, "{source}");

@@ -34,7 +34,9 @@ pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
 pub use coverage::{Hits, Recorder, Site, SiteKind, Way};
-pub use engine::{Coverage, Engine, NameKind, Observer, OmittedVariable, OwnText, Program, UnknownName};
+pub use engine::{
+    Coverage, Engine, NameKind, Observer, OmittedVariable, OwnText, Program, UnknownName,
+};
 pub use limits::Limits;
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
 pub use outcome_json::{InvalidOutcome, OutcomeJson};

@@ -52,6 +52,8 @@ pub mod readings;
 
 pub mod proof;
 
+pub mod coverage;
+
 pub mod saved_run;
 
 pub mod replay;

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use minijinja::machinery::Span;
-use minijinja::machinery::ast::{BinOpKind, CallArg, CallBlock, Expr, ForLoop, Macro, Spanned, Stmt};
+use minijinja::machinery::ast::{
+    BinOpKind, CallArg, CallBlock, Expr, ForLoop, Macro, Spanned, Stmt,
+};
 use rolecall_model::{Site, SiteKind};
 
 use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
@@ -294,7 +296,11 @@ fn within<'e, 's>(expression: &'e Expr<'s>) -> Vec<&'e Expr<'s>> {
             let both = [&node.true_expr, &node.test_expr].into_iter();
             both.chain(&node.false_expr).collect()
         }
-        Expr::Filter(node) => node.expr.iter().chain(node.args.iter().map(given)).collect(),
+        Expr::Filter(node) => node
+            .expr
+            .iter()
+            .chain(node.args.iter().map(given))
+            .collect(),
         Expr::Test(node) => {
             let of = [&node.expr].into_iter();
             of.chain(node.args.iter().map(given)).collect()
