@@ -7,6 +7,8 @@
 //! block structure refuse, in Go's words. It trims text, drops comments, and keeps every action on
 //! its line.
 
+use std::ops::Range;
+
 use crate::error::Error;
 use rolecall_model::Limit;
 
@@ -27,6 +29,91 @@ const LONG_NAME: usize = 16;
 pub(crate) struct Prepared {
     pub(crate) source: String,
     pub(crate) marks: Marks,
+    pub(crate) places: Places,
+}
+
+/// Where the tokens of a prepared source stand in the source itself.
+#[derive(Debug, Default)]
+pub(crate) struct Places(Vec<Place>);
+
+/// A token of an action.
+#[derive(Debug)]
+struct Place {
+    /// Its place in the prepared source.
+    prepared: usize,
+    /// Its bytes in the source.
+    written: Range<usize>,
+    kind: PlaceKind,
+    begins_action: bool,
+}
+
+/// What matters about a token for the extent of an operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PlaceKind {
+    Open,
+    Close,
+    Field,
+    Other,
+}
+
+impl Places {
+    /// The number of the token that begins at a place of the prepared source, or before it.
+    fn at(&self, prepared: usize) -> usize {
+        let behind = self.0.partition_point(|place| place.prepared <= prepared);
+        behind.saturating_sub(1)
+    }
+
+    /// The action with a token at a place of the prepared source, without its delimiters.
+    pub(crate) fn action(&self, prepared: usize) -> Range<usize> {
+        self.action_of(self.at(prepared))
+    }
+
+    /// The last action before a place of the prepared source.
+    pub(crate) fn action_before(&self, prepared: usize) -> Range<usize> {
+        let behind = self.0.partition_point(|place| place.prepared < prepared);
+        self.action_of(behind.saturating_sub(1))
+    }
+
+    fn action_of(&self, token: usize) -> Range<usize> {
+        let up_to = self.0.get(..=token).unwrap_or_default();
+        let first = up_to.iter().rfind(|place| place.begins_action);
+        let rest = self.0.get(token..).unwrap_or_default().iter();
+        let others = rest
+            .clone()
+            .skip(1)
+            .take_while(|place| !place.begins_action);
+        let last = others.last().or(rest.clone().next());
+        match (first, last) {
+            (Some(first), Some(last)) => first.written.start..last.written.end,
+            _ => 0..0,
+        }
+    }
+
+    /// The operand that begins at a place of the prepared source.
+    pub(crate) fn operand(&self, prepared: usize) -> Range<usize> {
+        let rest = self.0.get(self.at(prepared)..).unwrap_or_default();
+        let Some(first) = rest.first() else {
+            return 0..0;
+        };
+        let mut open = 0_usize;
+        let mut end = first.written.end;
+        for (number, place) in rest.iter().enumerate() {
+            // A field belongs to the operand that it touches.
+            let belongs = number == 0
+                || open > 0
+                || place.kind == PlaceKind::Field && place.written.start == end;
+            if !belongs {
+                break;
+            }
+            match place.kind {
+                PlaceKind::Open => open += 1,
+                PlaceKind::Close => open = open.saturating_sub(1),
+                PlaceKind::Field | PlaceKind::Other => {}
+            }
+            end = place.written.end;
+        }
+        first.written.start..end
+    }
 }
 
 /// The places in a prepared source where Go's tree has other texts than gotmpl's.
@@ -65,6 +152,7 @@ pub(crate) fn prepare(source: &str) -> Result<Prepared, Error> {
         at: 0,
         out: String::with_capacity(source.len()),
         marks: Marks::default(),
+        places: Places::default(),
         lost_lines: 0,
         open: Vec::new(),
         branches: 0,
@@ -78,6 +166,7 @@ pub(crate) fn prepare(source: &str) -> Result<Prepared, Error> {
     Ok(Prepared {
         source: scanner.out,
         marks: scanner.marks,
+        places: scanner.places,
     })
 }
 
@@ -86,6 +175,7 @@ struct Scanner<'s> {
     at: usize,
     out: String,
     marks: Marks,
+    places: Places,
     /// Line breaks that trimming and comments took away since the last action.
     lost_lines: usize,
     open: Vec<Block>,
@@ -270,6 +360,7 @@ impl<'s> Scanner<'s> {
                 if ends_keyword(&tokens) {
                     // gotmpl wants a space where Go needs none.
                     self.out.push(' ');
+                    self.note_place(token, length, tokens.is_empty());
                     tokens.push(token);
                     self.copy(length);
                     continue;
@@ -292,6 +383,7 @@ impl<'s> Scanner<'s> {
             {
                 return Err(Error::new(format!("unexpected <{word}> in command")));
             }
+            self.note_place(token, length, tokens.is_empty());
             tokens.push(token);
             if text.starts_with('`') {
                 // Go drops carriage returns from raw strings.
@@ -320,6 +412,10 @@ impl<'s> Scanner<'s> {
             // (text/template/parse, `pipeline`).
             *separator = Token::Declare;
             self.out.replace_range(comma..=comma, " := ");
+            let behind = self.places.0.iter_mut().rev();
+            for place in behind.take_while(|place| place.prepared > comma) {
+                place.prepared += " := ".len() - 1;
+            }
         }
         declarations(&tokens)?;
         self.block(&tokens)?;
@@ -337,6 +433,21 @@ impl<'s> Scanner<'s> {
         {
             self.out.replace_range(pipe..=pipe, " ");
         }
+    }
+
+    /// Notes where the next token stands.
+    fn note_place(&mut self, token: Token<'_>, length: usize, begins_action: bool) {
+        self.places.0.push(Place {
+            prepared: self.out.len(),
+            written: self.at..self.at + length,
+            kind: match token {
+                Token::Open => PlaceKind::Open,
+                Token::Close => PlaceKind::Close,
+                Token::Field => PlaceKind::Field,
+                _ => PlaceKind::Other,
+            },
+            begins_action,
+        });
     }
 
     fn copy(&mut self, length: usize) {

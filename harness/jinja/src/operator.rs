@@ -156,8 +156,8 @@ impl Operator {
             Operator::TextOnly => "!!g",
             Operator::Bind => "!!b",
             Operator::Capture => "!{}",
-            Operator::Reach => "!!m",
-            Operator::Decide => "!!n",
+            Operator::Reach => "!!o",
+            Operator::Decide => "!!p",
         }
     }
 }

@@ -167,7 +167,10 @@ impl Collector<'_> {
     fn for_loop(&mut self, node: &Spanned<ForLoop<'_>>) {
         let heads: Vec<_> = [&node.iter].into_iter().chain(&node.filter_expr).collect();
         let head = self.head(node.span(), &heads);
-        self.add(&**node, SiteKind::Loop, head);
+        // A loop over a literal always has the same turns.
+        if node.filter_expr.is_some() || !is_literal(&node.iter) {
+            self.add(&**node, SiteKind::Loop, head);
+        }
         self.expression(&node.iter);
         if let Some(filter) = &node.filter_expr {
             self.condition(filter);
@@ -200,7 +203,7 @@ impl Collector<'_> {
     }
 
     fn choice(&mut self, expression: &Expr<'_>, kind: SiteKind) {
-        if !matches!(expression, Expr::Const(_)) {
+        if !is_literal(expression) {
             self.add(expression, kind, extent(expression));
         }
     }
@@ -270,6 +273,14 @@ impl Collector<'_> {
         let head = head.strip_suffix(['-', '+']).unwrap_or(head);
         start..start + head.trim_end().len()
     }
+}
+
+/// Whether an expression is a literal: it is always true or always false.
+fn is_literal(expression: &Expr<'_>) -> bool {
+    matches!(
+        expression,
+        Expr::Const(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)
+    )
 }
 
 /// Whether an expression is `a and b` or `a or b`.
