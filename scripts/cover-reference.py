@@ -11,8 +11,10 @@ every way in which it can be reached the number of cases and the first of them, 
 difference. Exit codes: 0 no difference; 1 a difference.
 """
 
+import contextlib
 import json
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -75,8 +77,6 @@ class Recorder:
 
 def serve(log):
     """Runs the reference, and writes what each render reaches into a file, a line for each."""
-    import runpy
-
     import jinja2
     from jinja2 import nodes
 
@@ -221,7 +221,7 @@ def serve(log):
             return node
 
     plain = jinja2.Environment.from_string
-    render = jinja2.Template.render
+    render, pieces = jinja2.Template.render, jinja2.Template.generate
     state = {"reached": None}
 
     def from_string(self, source, *arguments, **named):
@@ -240,16 +240,27 @@ def serve(log):
         template.sites = instrumenter.sites
         return template
 
-    def covered(self, *arguments, **named):
-        self.environment.recorder = Recorder()
+    @contextlib.contextmanager
+    def recorded(template):
+        template.environment.recorder = Recorder()
         try:
-            return render(self, *arguments, **named)
+            yield
         finally:
-            hits = sorted(self.environment.recorder.hits)
-            state["reached"] = {"sites": self.sites, "hits": hits}
+            hits = sorted(template.environment.recorder.hits)
+            state["reached"] = {"sites": template.sites, "hits": hits}
+
+    def covered(self, *arguments, **named):
+        with recorded(self):
+            return render(self, *arguments, **named)
+
+    # transformers reads the pieces of a prompt to find the model's own text.
+    def covered_pieces(self, *arguments, **named):
+        with recorded(self):
+            yield from pieces(self, *arguments, **named)
 
     jinja2.Environment.from_string = from_string
     jinja2.Template.render = covered
+    jinja2.Template.generate = covered_pieces
 
     class Requests:
         """Standard input. When the reference asks for the next request, it has answered the last."""
@@ -276,7 +287,7 @@ def reached(program, templates, log):
     engine = f"{sys.executable} {Path(__file__).resolve()} --serve {log}"
     command += ["--engine", engine, "--allow-engines", "--format", "jsonl"]
     answered = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    pairs = [json.loads(line) for line in answered.stdout.splitlines()]
+    pairs = [json.loads(line) for line in answered.stdout.strip("\n").split("\n")]
     with open(log, encoding="utf-8") as file:
         renders = [json.loads(line) for line in file]
     # Before the pairs, Rolecall may try the program.
