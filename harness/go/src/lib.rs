@@ -37,6 +37,7 @@ mod message;
 mod collate;
 
 // Go's checks before a template runs, and its execution.
+mod places;
 mod scanner;
 
 mod constructs;

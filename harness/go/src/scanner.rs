@@ -7,9 +7,8 @@
 //! block structure refuse, in Go's words. It trims text, drops comments, and keeps every action on
 //! its line.
 
-use std::ops::Range;
-
 use crate::error::Error;
+use crate::places::{Place, PlaceKind, Places};
 use rolecall_model::Limit;
 
 /// The most blocks and branches of blocks that may be open at once. gotmpl nests the branches of
@@ -30,90 +29,6 @@ pub(crate) struct Prepared {
     pub(crate) source: String,
     pub(crate) marks: Marks,
     pub(crate) places: Places,
-}
-
-/// Where the tokens of a prepared source stand in the source itself.
-#[derive(Debug, Default)]
-pub(crate) struct Places(Vec<Place>);
-
-/// A token of an action.
-#[derive(Debug)]
-struct Place {
-    /// Its place in the prepared source.
-    prepared: usize,
-    /// Its bytes in the source.
-    written: Range<usize>,
-    kind: PlaceKind,
-    begins_action: bool,
-}
-
-/// What matters about a token for the extent of an operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PlaceKind {
-    Open,
-    Close,
-    Field,
-    Other,
-}
-
-impl Places {
-    /// The number of the token that begins at a place of the prepared source, or before it.
-    fn at(&self, prepared: usize) -> usize {
-        let behind = self.0.partition_point(|place| place.prepared <= prepared);
-        behind.saturating_sub(1)
-    }
-
-    /// The action with a token at a place of the prepared source, without its delimiters.
-    pub(crate) fn action(&self, prepared: usize) -> Range<usize> {
-        self.action_of(self.at(prepared))
-    }
-
-    /// The last action before a place of the prepared source.
-    pub(crate) fn action_before(&self, prepared: usize) -> Range<usize> {
-        let behind = self.0.partition_point(|place| place.prepared < prepared);
-        self.action_of(behind.saturating_sub(1))
-    }
-
-    fn action_of(&self, token: usize) -> Range<usize> {
-        let up_to = self.0.get(..=token).unwrap_or_default();
-        let first = up_to.iter().rfind(|place| place.begins_action);
-        let rest = self.0.get(token..).unwrap_or_default().iter();
-        let others = rest
-            .clone()
-            .skip(1)
-            .take_while(|place| !place.begins_action);
-        let last = others.last().or(rest.clone().next());
-        match (first, last) {
-            (Some(first), Some(last)) => first.written.start..last.written.end,
-            _ => 0..0,
-        }
-    }
-
-    /// The operand that begins at a place of the prepared source.
-    pub(crate) fn operand(&self, prepared: usize) -> Range<usize> {
-        let rest = self.0.get(self.at(prepared)..).unwrap_or_default();
-        let Some(first) = rest.first() else {
-            return 0..0;
-        };
-        let mut open = 0_usize;
-        let mut end = first.written.end;
-        for (number, place) in rest.iter().enumerate() {
-            // A field belongs to the operand that it touches.
-            let belongs = number == 0
-                || open > 0
-                || place.kind == PlaceKind::Field && place.written.start == end;
-            if !belongs {
-                break;
-            }
-            match place.kind {
-                PlaceKind::Open => open += 1,
-                PlaceKind::Close => open = open.saturating_sub(1),
-                PlaceKind::Field | PlaceKind::Other => {}
-            }
-            end = place.written.end;
-        }
-        first.written.start..end
-    }
 }
 
 /// The places in a prepared source where Go's tree has other texts than gotmpl's.
@@ -399,29 +314,31 @@ impl<'s> Scanner<'s> {
                 self.copy(length);
             }
         };
+        self.declare_first(&mut tokens, comma);
+        declarations(&tokens)?;
+        self.block(&tokens)?;
+        self.out.push_str("}}");
+        self.at += if trims { 3 } else { 2 };
+        Ok(trims)
+    }
+
+    /// Of `range $a, $b` without `:=`, Go declares the first and takes the second for the pipeline's
+    /// first operand (text/template/parse, `pipeline`). The comma is at a place of the output.
+    fn declare_first(&mut self, tokens: &mut [Token<'s>], comma: usize) {
+        const DECLARES: &str = " := ";
         if let [
             Token::Word("range"),
             Token::Variable,
             separator @ Token::Comma,
             Token::Variable,
             rest @ ..,
-        ] = tokens.as_mut_slice()
+        ] = tokens
             && rest.first() != Some(&Token::Declare)
         {
-            // Go declares the first and takes the second for the pipeline's first operand
-            // (text/template/parse, `pipeline`).
             *separator = Token::Declare;
-            self.out.replace_range(comma..=comma, " := ");
-            let behind = self.places.0.iter_mut().rev();
-            for place in behind.take_while(|place| place.prepared > comma) {
-                place.prepared += " := ".len() - 1;
-            }
+            self.out.replace_range(comma..=comma, DECLARES);
+            self.places.shift_behind(comma, DECLARES.len() - 1);
         }
-        declarations(&tokens)?;
-        self.block(&tokens)?;
-        self.out.push_str("}}");
-        self.at += if trims { 3 } else { 2 };
-        Ok(trims)
     }
 
     /// Drops a pipe with nothing after it: for Go the pipeline is complete (text/template/parse,

@@ -10,7 +10,8 @@ use gotmpl::parse::{BranchNode, CommandNode, Expr, ListNode, Node, PipeNode, Pos
 use rolecall_model::{Hits, Recorder, Site, SiteKind};
 
 use crate::legacy;
-use crate::scanner::{Marks, Places};
+use crate::places::Places;
+use crate::scanner::Marks;
 
 /// The sites of a template, each with its node.
 #[derive(Debug, Default)]
