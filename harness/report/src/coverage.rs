@@ -83,6 +83,7 @@ pub fn write(
     let cases = counted(coverage.cases, "case", "cases");
     let idle = match coverage.idle {
         0 => String::new(),
+        1 => ", one of them without running it".to_owned(),
         idle => format!(", {} of them without running it", thousands(idle)),
     };
     writeln!(out, "{}", wrapped(&format!("  {cases}{idle}"), width, 4))?;
@@ -92,33 +93,42 @@ pub fn write(
     for (name, count) in shown.filter(|(_, count)| count.all > 0) {
         writeln!(out, "{}", counts_line(name, count))?;
     }
-    let mut sites = coverage.sites.iter().peekable();
-    while let Some(covered) = sites.next() {
-        let Some(missing) = missing(covered) else {
-            continue;
-        };
-        let mut more = 0;
-        let mut last = covered;
-        if covered.cases == 0 && !is_whole {
-            while let Some(next) = sites.next_if(|next| next.cases == 0) {
-                more += 1;
-                last = next;
-            }
-        }
-        write_place(out, coverage, covered, &missing, width)?;
-        if more > 0 {
-            let line = Position::of(&template.source, last.site.span.start).line;
-            let line = line_in_file(template, Some(line)).unwrap_or(line);
-            let more = counted(more, "place", "places");
-            let text = format!("    and {more} after it, up to line {line}");
-            writeln!(
-                out,
-                "{}",
-                wrapped(&Styled(QUIET, text).to_string(), width, 6)
-            )?;
-        }
+    for gap in gaps(coverage, is_whole) {
+        write_gap(out, coverage, &gap, width)?;
     }
     Ok(())
+}
+
+/// A place that is not reached in every way.
+struct Gap<'c> {
+    place: &'c CoveredSite,
+    missing: String,
+    /// How many places follow it that are never reached either, and the last of them.
+    more: Option<(usize, &'c CoveredSite)>,
+}
+
+/// The places that are not reached in every way, in the order of the source.
+fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> {
+    let mut gaps = Vec::new();
+    let mut sites = coverage.sites.iter().peekable();
+    while let Some(place) = sites.next() {
+        let Some(missing) = missing(place) else {
+            continue;
+        };
+        let mut more = None;
+        if place.cases == 0 && !is_whole {
+            while let Some(next) = sites.next_if(|next| next.cases == 0) {
+                more = Some((more.map_or(1, |(count, _)| count + 1), next));
+            }
+        }
+        gaps.push(Gap {
+            place,
+            missing,
+            more,
+        });
+    }
+    gaps.sort_by_key(|gap| gap.place.site.span.start);
+    gaps
 }
 
 /// `  18 of 20 statements, 90.00 %`
@@ -137,20 +147,38 @@ fn counts_line(name: &str, count: WayCount) -> String {
     format!("  {}  {name}, {share}", Styled(style, numbers))
 }
 
-fn write_place(
+fn write_gap(
     out: &mut dyn Write,
     coverage: &TemplateCoverage<'_>,
-    covered: &CoveredSite,
-    missing: &str,
+    gap: &Gap<'_>,
     width: usize,
 ) -> io::Result<()> {
     let template = coverage.template;
-    let Position { line, column } = Position::of(&template.source, covered.site.span.start);
-    let line = line_in_file(template, Some(line)).unwrap_or(line);
-    let kind = covered.site.kind.name();
-    let text = format!("  {line}:{column} {kind} {}", Styled(BAD, missing));
+    let position = |covered: &CoveredSite| {
+        let position = Position::of(&template.source, covered.site.span.start);
+        let line = line_in_file(template, Some(position.line));
+        (line.unwrap_or(position.line), position.column)
+    };
+    let (line, column) = position(gap.place);
+    let kind = gap.place.site.kind.name();
+    let missing = Styled(BAD, &gap.missing);
+    let text = format!("  {line}:{column} {kind} {missing}");
     writeln!(out, "\n{}", wrapped(&text, width, 4))?;
-    write_marked(out, &template.source, &covered.site.span, "  ", width)
+    write_marked(out, &template.source, &gap.place.site.span, "  ", width)?;
+    if let Some((count, last)) = gap.more {
+        let count = counted(count, "place", "places");
+        let up_to = match position(last) {
+            (last, _) if last == line => String::new(),
+            (last, _) => format!(", up to line {last}"),
+        };
+        let text = format!("    and {count} after it{up_to}");
+        writeln!(
+            out,
+            "{}",
+            wrapped(&Styled(QUIET, text).to_string(), width, 6)
+        )?;
+    }
+    Ok(())
 }
 
 /// The coverage of templates as JSON.

@@ -56,6 +56,16 @@ pub enum Uncovered {
     Unknown(String),
 }
 
+impl Uncovered {
+    /// The line of the template that the engine refuses, if it names one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Uncovered::Refused(Outcome::Failed { line, .. }) => *line,
+            _ => None,
+        }
+    }
+}
+
 /// How many ways there are, and how many of them some case takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WayCount {

@@ -37,7 +37,7 @@ pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result
             let engine = engines.for_dialect(template.dialect)?;
             let pairs = suite.pairs_among(template, &suite.cases);
             let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
-            Some(coverage.map_err(|why| Problem::new(place(template, None), why.to_string())))
+            Some(coverage.map_err(|why| Problem::new(place(template, why.line()), why.to_string())))
         });
         templates.collect()
     });
