@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Compares what Rolecall says that Jinja templates reach with what Jinja2 itself reaches.
+"""Compares what Rolecall says that templates reach with what Jinja2 and Go themselves reach.
 
     .references/python-transformers/bin/python scripts/cover-reference.py [ROLECALL [TEMPLATE…]]
 
-Renders the suite's Jinja templates with the suite's cases, through transformers as the reference
-does. The templates' trees are Jinja2's own, with probes in them: a probe before each statement, and a
-function around each condition that returns its value unchanged. Then it compares every place, and for
-every way in which it can be reached the number of cases and the first of them, with `rolecall cover
---format json`. ROLECALL is the program (default: target/debug/rolecall-checkout). Reports each
-difference. Exit codes: 0 no difference; 1 a difference.
+Renders the suite's templates with the suite's cases, as the references do. The templates' trees are
+those of Jinja2 and of Go's text/template, with probes in them: a probe before each statement, and a
+function around each condition that returns its value unchanged. Then it compares every outcome with
+that of the reference without probes, and every place with `rolecall cover --format json`: for every
+way in which it can be reached the number of cases and the first of them. ROLECALL is the program
+(default: target/debug/rolecall-checkout). Reports each difference. Exit codes: 0 no difference; 1 a
+difference.
 """
 
 import contextlib
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,8 @@ WAYS = {
     "loop": ["empty", "once", "several"],
 }
 MOST_NAMED = 3
+# What a line says about the engine, and not about the outcome.
+OF_ENGINE = ("engine", "version")
 
 
 class Recorder:
@@ -281,13 +285,50 @@ def serve(log):
     runpy.run_path(str(REFERENCE), run_name="__main__")
 
 
-def reached(program, templates, log):
-    """The places of each template, and for each way the cases that take it."""
-    command = [program, "render", *templates, "--dialect", "jinja", "--jobs", "1"]
-    engine = f"{sys.executable} {Path(__file__).resolve()} --serve {log}"
+def ollama(folder):
+    """Builds the reference for Go templates with probes, and returns its command."""
+    sources = Path(folder, "ollama")
+    shutil.copytree(ROOT / "scripts/engines/ollama", sources)
+    shutil.copy(ROOT / "scripts/cover-reference.go", sources / "cover.go")
+    for name, plain, covered in [
+        ("main.go", "parseTemplate(r.Source)", "coveredTemplate(r.Source)"),
+        ("main.go", "answer = render(", "answer = renderCovered("),
+        ("template.go", "t.Template.Execute(", "t.probed().Execute("),
+        ("template.go", "t.Template.Root.CopyList()", "t.probed().Root.CopyList()"),
+        ("template.go", 'template.New("").AddParseTree', "t.bare().AddParseTree"),
+    ]:
+        file = sources / name
+        text = file.read_text()
+        assert plain in text, f"{name}: {plain}"
+        file.write_text(text.replace(plain, covered))
+    program = Path(folder, "ollama-covered")
+    environment = {
+        "GOCACHE": str(ROOT / ".references/go-cache"),
+        **os.environ,
+        "GOPROXY": "off",
+        "GOTOOLCHAIN": "local",
+        "GOFLAGS": "-mod=mod",
+        "CGO_ENABLED": "0",
+    }
+    go = (ROOT / ".references/python-ollama/bin/go").resolve()
+    build = [go, "build", "-trimpath", "-o", program, "."]
+    subprocess.run(build, cwd=sources, env=environment, check=True)
+    return str(program)
+
+
+def rendered(program, templates, dialect, engine, log=""):
+    """The outcomes of all pairs, in order."""
+    command = [program, "render", *templates, "--dialect", dialect, "--jobs", "1"]
     command += ["--engine", engine, "--allow-engines", "--format", "jsonl"]
-    answered = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    pairs = [json.loads(line) for line in answered.stdout.strip("\n").split("\n")]
+    environment = {**os.environ, "COVER_LOG": log}
+    answered = subprocess.run(
+        command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    )
+    return [json.loads(line) for line in answered.stdout.strip("\n").split("\n")]
+
+
+def reached(pairs, log):
+    """The places of each template, and for each way the cases that take it."""
     with open(log, encoding="utf-8") as file:
         renders = [json.loads(line) for line in file]
     # Before the pairs, Rolecall may try the program.
@@ -300,25 +341,22 @@ def reached(program, templates, log):
         assert sites[0] == render["sites"], pair
         for site, way in render["hits"]:
             sites[1].setdefault((site, way), []).append(pair["case"])
-    return len(pairs), found
+    return found
 
 
-def main():
-    program = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/debug/rolecall-checkout")
-    templates = sys.argv[2:]
-    with tempfile.TemporaryDirectory() as folder:
-        pairs, theirs = reached(program, templates, os.path.join(folder, "reached"))
-    command = [program, "cover", *templates, "--dialect", "jinja", "--format", "json"]
-    ours = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    differences, ways = [], 0
-    for template in json.loads(ours.stdout)["templates"]:
+def differences(ours, theirs):
+    """How many ways were compared, and each that differs."""
+    found, ways = [], 0
+    for template in ours["templates"]:
         name = template["template"]
         sites, cases = theirs.pop(name, ([], {}))
         own = [[site["kind"], site["line"]] for site in template["sites"]]
-        if own != sites:
-            at = next((at for at, (a, b) in enumerate(zip(own, sites)) if a != b), "the end")
-            found = [sites[at], own[at]] if isinstance(at, int) else [len(sites), len(own)]
-            differences.append(f"{name}: other places from number {at} on: {found}")
+        # Go does not say where a named template begins.
+        pairs = zip(own, sites)
+        other = [at for at, (a, b) in enumerate(pairs) if a != b and [a[0], None] != b]
+        if other or len(own) != len(sites):
+            at = [own[other[0]], sites[other[0]]] if other else [len(own), len(sites)]
+            found.append(f"{name}: other places: Rolecall and the reference have {at}")
             continue
         for number, site in enumerate(template["sites"]):
             for way in site["ways"]:
@@ -327,13 +365,43 @@ def main():
                 expected = {"way": way["way"], "cases": len(taken), "first": taken[:MOST_NAMED]}
                 if way != expected:
                     place = f"{name}:{site['line']}:{site['column']} {site['kind']}"
-                    differences.append(f"{place}: Jinja2 {expected}, Rolecall {way}")
+                    found.append(f"{place}: the reference {expected}, Rolecall {way}")
             assert [way["way"] for way in site["ways"]] == WAYS[site["kind"]]
-    differences += [f"{name}: not in Rolecall's answer" for name in theirs]
-    for difference in differences:
+    return ways, found + [f"{name}: not in Rolecall's answer" for name in theirs]
+
+
+def compare(program, templates, dialect, engine, log, plain):
+    pairs = rendered(program, templates, dialect, engine, log)
+    outcome = lambda pair: {key: value for key, value in pair.items() if key not in OF_ENGINE}
+    unprobed = rendered(program, templates, dialect, plain)
+    found = [
+        f"{pair['template']}:{pair['case']}: another outcome with probes"
+        for pair, other in zip(pairs, unprobed, strict=True)
+        if outcome(pair) != outcome(other)
+    ]
+    command = [program, "cover", *templates, "--dialect", dialect, "--format", "json"]
+    ours = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    ways, others = differences(json.loads(ours.stdout), reached(pairs, log))
+    found += others
+    for difference in found:
         print(difference)
-    print(f"{pairs} pairs, {ways} ways through the templates, {len(differences)} differences")
-    sys.exit(bool(differences or not ways))
+    print(
+        f"{dialect}: {len(pairs)} pairs, {ways} ways through the templates, "
+        f"{len(found)} differences"
+    )
+    return not found and ways > 0
+
+
+def main():
+    program = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/debug/rolecall-checkout")
+    templates = sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "reached")
+        serving = f"{sys.executable} {Path(__file__).resolve()} --serve {log}"
+        agree = compare(program, templates, "jinja", serving, log, "transformers")
+        os.remove(log)
+        agree &= compare(program, templates, "go", ollama(folder), log, "ollama")
+    sys.exit(not agree)
 
 
 if sys.argv[1:2] == ["--serve"]:
