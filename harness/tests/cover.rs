@@ -207,11 +207,21 @@ fn a_template_of_ollama_is_covered_behind_its_front() {
         "t.gotmpl",
         "{{ range .Messages }}{{ if eq .Role \"tool\" }}x{{ else }}{{ .Content }}{{ end }}{{ end }}",
     );
+    // Ollama refuses tools for a template that does not read them.
+    folder.write(
+        "talks.json",
+        &CASES.replace(
+            "}}}",
+            r#"},
+    "tools": {"about": "A tool.", "tools": [{"type": "function", "function": {"name": "f", "description": "A function.", "parameters": {"type": "object", "properties": {}}}}],
+        "messages": [{"role": "user", "content": "q"}]}}}"#,
+        ),
+    );
     let ran = folder.rolecall(&["cover", "t.gotmpl", "--cases", "talks.json"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     let expected = "\
 t  t.gotmpl
-  2 cases
+  3 cases, one of them without running it
       1 of     1  statements, 100 %
       2 of     2  sides of conditions, 100 %
       2 of     3  ways through loops, 66.66 %

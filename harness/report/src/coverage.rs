@@ -336,7 +336,9 @@ pub fn write_lcov<'c>(
             line_in_file(template, Some(line)).unwrap_or(line)
         };
         writeln!(out, "TN:")?;
-        writeln!(out, "SF:{}", template.path.display())?;
+        // A line break in the name would begin another record.
+        let path = template.path.to_string_lossy();
+        writeln!(out, "SF:{}", path.replace(char::is_control, "\u{fffd}"))?;
         let mut branches = WayCount::default();
         let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
         for (block, covered) in coverage.sites.iter().enumerate() {
