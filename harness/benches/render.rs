@@ -86,6 +86,9 @@ fn main() {
     row("and give verdicts", judged);
 
     answers(&suite);
+    for dialect in Dialect::ALL {
+        coverage(&suite, dialect);
+    }
 
     println!("\ncost of one pair, rendered and compared");
     for count in [1_000, 10_000, 50_000] {
@@ -170,6 +173,44 @@ fn answers(suite: &Suite) {
     row("render the prompt", rendered);
     row("read the answer", whole);
     row("by characters", streamed);
+}
+
+/// Recording what renders reach, beside plain renders, on one thread.
+fn coverage(suite: &Suite, dialect: Dialect) {
+    let engines = Engines::default();
+    let of_dialect = suite.templates.iter().filter(|one| one.dialect == dialect);
+    let programs: Vec<FrontProgram<'_>> = of_dialect
+        .filter_map(|template| Some(FrontProgram::load(engines.for_dialect(dialect)?, template)))
+        .collect();
+    let prepared: Vec<_> = programs
+        .iter()
+        .flat_map(|program| {
+            suite
+                .pairs_among(program.template, &suite.cases)
+                .map(move |pair| {
+                    let model = program.model.with(pair.case);
+                    (program, PreparedCase::new(pair.case, pair.front(), &model))
+                })
+        })
+        .collect();
+    println!(
+        "\n{} pairs of {dialect} templates, one thread",
+        prepared.len()
+    );
+    let [rendered, covered] = in_turns([
+        &mut || {
+            for (program, case) in &prepared {
+                drop(std::hint::black_box(program.outcome(case)));
+            }
+        },
+        &mut || {
+            for (program, case) in &prepared {
+                drop(std::hint::black_box(program.covered(case)));
+            }
+        },
+    ]);
+    row("render", rendered);
+    row("render and cover", covered);
 }
 
 /// minijinja and nothing else, from the same templates and cases to the same prompts:

@@ -17,6 +17,7 @@ mod base;
 mod cli;
 mod constructs;
 mod contracts;
+mod cover;
 mod diff;
 #[cfg(unix)]
 mod engines;

@@ -82,6 +82,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["explain", "text-part-is-text", "refusal-words"],
         &["parity"],
         &["lint"],
+        &["cover"],
         &["show", name, "plain/user", "--diff"],
         &["show", name, "plain/usr"],
         &["run", "--engine", "minijina"],
@@ -417,6 +418,12 @@ fn json_results_are_as_their_published_schemas_say() {
     ]);
     assert!(proofs["proofs"][0]["findings"][0].is_object(), "{proofs}");
     holds("proof.schema.json", &proofs);
+    let coverage = document(&["cover", "turns.jinja", "--format", "json"]);
+    assert!(
+        coverage["templates"][0]["sites"][0].is_object(),
+        "{coverage}"
+    );
+    holds("coverage.schema.json", &coverage);
     let cards = document(&["check", "turns.jinja", "--format", "json"]);
     holds("cards.schema.json", &cards);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");

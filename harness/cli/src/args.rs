@@ -5,6 +5,7 @@ mod formats;
 
 mod groups;
 
+mod cover;
 mod infer;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ pub(crate) use common::{
     SetArguments, ShardArguments, SourceArguments,
 };
 use common::{FILTERS, front};
+pub(crate) use cover::CoverArguments;
 pub(crate) use infer::InferArguments;
 
 use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
@@ -103,6 +105,8 @@ pub(crate) enum Command {
     ReadBack(ReadBackArguments),
     /// Prove a response template, or write a first draft of one
     Infer(InferArguments),
+    /// See which places of a template no case reaches
+    Cover(CoverArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
@@ -164,6 +168,7 @@ impl Command {
             | Command::ReadBack(_)
             | Command::Infer(_)
             | Command::Puppet(_)
+            | Command::Cover(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -223,6 +228,7 @@ impl Command {
             Command::ProbeEngine(arguments) => arguments.format != Format::Human,
             Command::Check(arguments) => arguments.format != Format::Human,
             Command::Diff(arguments) => arguments.format != Format::Human,
+            Command::Cover(arguments) => arguments.format != Format::Human,
             Command::Infer(arguments) => {
                 arguments.format != Format::Human || arguments.prove.is_none()
             }

@@ -282,11 +282,20 @@ pub(crate) fn load_templates_with_cases(
     named: &[PathBuf],
     set: &SetArguments,
 ) -> Result<Suite, Failure> {
+    load_templates_and_cases(named, &[], set)
+}
+
+/// Loads the named templates and cases, each from the suite if none is named.
+pub(crate) fn load_templates_and_cases(
+    named: &[PathBuf],
+    cases: &[PathBuf],
+    set: &SetArguments,
+) -> Result<Suite, Failure> {
     let layout = home::layout()?;
     let (own, places) = own_and_places(&layout, named);
-    let load = |layout: &Layout| Suite::load_around(layout, &[], &[]);
+    let load = |layout: &Layout| Suite::load_around(layout, &[], cases);
     let suite = if own.is_empty() || !places.is_empty() {
-        let mut suite = find(&places, &[], set)?.suite;
+        let mut suite = find(&places, cases, set)?.suite;
         suite.add_templates(of_suite(&layout, &own, set, load)?);
         suite
     } else {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rolecall_model::guard::{LoadedTemplate, load, load_behind};
-use rolecall_model::{Engine, OmittedVariable, Outcome, OwnText, Template};
+use rolecall_model::{Engine, Hits, OmittedVariable, Outcome, OwnText, Template};
 
 use crate::front::{Front, ModelProfile};
 use crate::prepared_case::PreparedCase;
@@ -97,6 +97,31 @@ impl<'t> FrontProgram<'t> {
         let mut observer = OwnText::default();
         let outcome = self.loaded_of(template).render_with(seen, &mut observer)?;
         Some((outcome.into_prompt().ok()?, observer.spans?))
+    }
+
+    /// The outcome of a case for users of its front, and what the render reaches in the template
+    /// itself. No hits if no template runs, if the front picks another template of the model, or if
+    /// the engine cannot tell.
+    pub fn covered(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Hits>) {
+        let is_behind = self.behind.iter().any(|(known, _)| *known == input.front);
+        let chosen = input.front.choose(self.template, input.written.case());
+        let is_own = chosen.is_ok_and(|chosen| std::ptr::eq(chosen, self.template));
+        if is_behind || !is_own {
+            return (self.outcome(input), None);
+        }
+        let mut hits = None;
+        let outcome = input.preparation.outcome(
+            self.template,
+            |variable| self.loaded.variables().contains(variable),
+            || match self.loaded.render_covered(&input.seen) {
+                Some((outcome, found)) => {
+                    hits = Some(found);
+                    outcome
+                }
+                None => self.loaded.render(&input.seen),
+            },
+        );
+        (outcome, hits)
     }
 
     /// Whether the engine is an application itself and prepares conversations on its own.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use gotmpl::parse::{
-    BranchNode, CommandNode, Expr, ListNode, Node, Number, PipeNode, SmolStr, TemplateNode,
+    BranchNode, CommandNode, Expr, ListNode, Node, Number, PipeNode, Pos, SmolStr, TemplateNode,
 };
 
 use crate::error::Error;
@@ -14,9 +14,10 @@ use crate::format;
 use crate::functions::{self, Parameter};
 use crate::json;
 use crate::meter::{Meter, Sink, WriteResult};
+use crate::sites::{Part, SiteRecorder};
 use crate::tools;
 use crate::values::{MapKind, Struct, StructKind, Text, Value};
-use rolecall_model::Moment;
+use rolecall_model::{Moment, Recorder};
 
 /// The state of a render.
 pub(crate) struct Execution<'t> {
@@ -25,6 +26,8 @@ pub(crate) struct Execution<'t> {
     pub(crate) now: Moment,
     pub(crate) meter: Meter,
     pub(crate) out: Vec<u8>,
+    /// Records what the render reaches, if somebody wants to know.
+    pub(crate) recorder: Option<SiteRecorder<'t>>,
     /// The tree to execute: the template whose name is empty.
     tree: Option<&'t ListNode>,
     variables: Vec<(&'t str, Value)>,
@@ -73,6 +76,7 @@ impl<'t> Execution<'t> {
             now,
             meter,
             out: Vec::new(),
+            recorder: None,
             tree: None,
             variables: Vec::new(),
         }
@@ -105,6 +109,7 @@ impl<'t> Execution<'t> {
                     Flow::End
                 }
                 Node::Action(action) => {
+                    self.reach(Part::Statement, action.pos);
                     let value = self.pipe(dot, &action.pipe)?;
                     if action.pipe.decl.is_empty() {
                         self.print_value(&value)?;
@@ -120,8 +125,14 @@ impl<'t> Execution<'t> {
                 }
                 Node::List(list) => self.list(dot, list)?,
                 Node::Define(_) => Flow::End,
-                Node::Break(_) => Flow::Break,
-                Node::Continue(_) => Flow::Continue,
+                Node::Break(pos) => {
+                    self.reach(Part::Statement, *pos);
+                    Flow::Break
+                }
+                Node::Continue(pos) => {
+                    self.reach(Part::Statement, *pos);
+                    Flow::Continue
+                }
             };
             if flow != Flow::End {
                 self.meter.leave();
@@ -130,6 +141,25 @@ impl<'t> Execution<'t> {
         }
         self.meter.leave();
         Ok(Flow::End)
+    }
+
+    fn reach(&mut self, part: Part, pos: Pos) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.reach(part, pos);
+        }
+    }
+
+    fn decide(&mut self, part: Part, pos: Pos, truth: bool) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.decide(part, pos, truth);
+        }
+    }
+
+    /// Reports something about a loop.
+    fn in_loop(&mut self, branch: &BranchNode, report: impl FnOnce(&mut Recorder, usize)) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.in_loop(branch.pos, report);
+        }
     }
 
     fn print(&mut self, text: &[u8]) -> Result<(), Error> {
@@ -156,7 +186,9 @@ impl<'t> Execution<'t> {
     ) -> Result<Flow, Error> {
         let scope = self.variables.len();
         let value = self.pipe(dot, &branch.pipe)?;
-        let flow = if value.truth() {
+        let truth = value.truth();
+        self.decide(Part::Branch, branch.pos, truth);
+        let flow = if truth {
             self.list(if moves_dot { &value } else { dot }, &branch.body)?
         } else if let Some(otherwise) = &branch.else_body {
             self.list(dot, otherwise)?
@@ -172,6 +204,7 @@ impl<'t> Execution<'t> {
         let value = self.pipe(dot, &branch.pipe)?;
         let line = branch.pos.line;
         let mut ran = false;
+        self.in_loop(branch, Recorder::begin_loop);
         match &value {
             Value::List(list) => {
                 for (i, item) in list.items().iter().enumerate() {
@@ -233,12 +266,14 @@ impl<'t> Execution<'t> {
         }
         let mut flow = Flow::End;
         if !ran && let Some(otherwise) = &branch.else_body {
+            self.in_loop(branch, Recorder::begin_else);
             // A break there leaves this range, and no other (text/template, `walkRange`).
             flow = match self.list(dot, otherwise)? {
                 Flow::Break => Flow::End,
                 other => other,
             };
         }
+        self.in_loop(branch, Recorder::end_loop);
         self.variables.truncate(scope);
         Ok(flow)
     }
@@ -246,6 +281,7 @@ impl<'t> Execution<'t> {
     /// One turn of a range.
     fn turn(&mut self, branch: &'t BranchNode, index: Value, item: &Value) -> Result<Flow, Error> {
         self.meter.step()?;
+        self.in_loop(branch, Recorder::turn);
         let mark = self.variables.len();
         match (branch.pipe.decl.as_slice(), branch.pipe.is_assign) {
             ([], _) => {}
@@ -297,6 +333,7 @@ impl<'t> Execution<'t> {
     }
 
     fn template(&mut self, dot: &Value, call: &'t TemplateNode) -> Result<(), Error> {
+        self.reach(Part::Statement, call.pos);
         let defines = self.defines;
         self.meter.work(call.name.len().saturating_mul(NAME))?;
         let body = match self.surroundings {
@@ -314,6 +351,7 @@ impl<'t> Execution<'t> {
             Some(pipe) => self.pipe(dot, pipe)?,
             None => Value::Absent,
         };
+        self.reach(Part::Body, body.pos);
         let outer = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
         self.list(&dot, body)?;
         self.variables = outer;
@@ -533,7 +571,9 @@ impl<'t> Execution<'t> {
             let mut value = Value::Absent;
             for argument in arguments {
                 value = self.argument(dot, argument, Parameter::Value)?;
-                if value.truth() == (name == "or") {
+                let truth = value.truth();
+                self.decide(Part::Operand, argument.pos(), truth);
+                if truth == (name == "or") {
                     return Ok(value);
                 }
             }

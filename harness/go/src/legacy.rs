@@ -42,9 +42,13 @@ pub(crate) fn turns(form: &CollatedCase) -> (Vec<LegacyTurn>, LegacyTurn) {
     (full, turn)
 }
 
+/// The place of an action that stands nowhere in the source.
+pub(crate) const NOWHERE: usize = usize::MAX;
+
 /// The action `{{ .Response }}`. Ollama appends it to a template that mentions neither messages nor
-/// a response.
-pub(crate) fn response(pos: Pos) -> Node {
+/// a response. It has a line for errors, and no place in the source.
+pub(crate) fn response(line: usize) -> Node {
+    let pos = Pos::new(NOWHERE, line);
     let pipe = PipeNode {
         pos,
         decl: Vec::new(),

@@ -37,6 +37,7 @@ mod message;
 mod collate;
 
 // Go's checks before a template runs, and its execution.
+mod places;
 mod scanner;
 
 mod constructs;
@@ -53,19 +54,22 @@ pub mod endpoint;
 
 mod functions;
 
+// Templates that do not read the messages.
+mod legacy;
+
+// What a render reaches.
+mod sites;
+
 mod exec;
 mod parse_checks;
 mod root_fields;
 mod unknown;
 
-// Templates that do not read the messages.
-mod legacy;
-
 // The data of a template for engines in other programs.
 mod data;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gotmpl::TemplateError;
 use gotmpl::parse::{ListNode, Parser, SmolStr};
@@ -74,8 +78,8 @@ use serde_json::Value as Json;
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Observer, OllamaSetup, Outcome,
-    Program, Refusal, Stage, Template, UnknownName, Variable,
+    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
+    OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template, UnknownName, Variable,
 };
 
 pub use abilities::Abilities;
@@ -88,6 +92,7 @@ use error::Error;
 use exec::{Execution, Surroundings};
 use meter::Meter;
 use scanner::Marks;
+use sites::{SiteRecorder, Sites};
 use think::Think;
 use values::{Root, Roots, Text, Value};
 
@@ -111,6 +116,10 @@ pub struct GoProgram {
     style: Style,
     defines: HashMap<SmolStr, ListNode>,
     variables: HashMap<String, Json>,
+    /// The text of the template.
+    source: String,
+    /// The places that a render can reach; the first use collects them.
+    sites: OnceLock<Sites>,
 }
 
 /// How Ollama executes a template.
@@ -151,7 +160,7 @@ impl GoEngine {
             Style::Messages
         } else {
             if !knows("response") {
-                root.nodes.push(legacy::response(root.pos));
+                root.nodes.push(legacy::response(root.pos.line));
             }
             Style::Legacy(legacy::cut(&root))
         };
@@ -171,6 +180,8 @@ impl GoEngine {
             style,
             defines: checked.defines,
             variables,
+            source: template.source.clone(),
+            sites: OnceLock::new(),
         })
     }
 }
@@ -220,8 +231,15 @@ impl Engine for GoEngine {
 }
 
 impl Program for GoProgram {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
-        self.try_render(conversation).into()
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
+        match self.roots(conversation) {
+            Ok(roots) => self.render_roots(conversation.case(), &roots, observer),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    fn sites(&self) -> Option<Vec<Site>> {
+        Some(self.own_sites().list.clone())
     }
 
     fn variables(&self) -> BTreeSet<String> {
@@ -300,10 +318,26 @@ impl GoProgram {
         .map_err(|error| error.refusal(Stage::Parse))
     }
 
-    fn try_render(&self, conversation: &Conversation<'_>) -> Result<String, Refusal> {
-        let roots = self.roots(conversation)?;
-        self.run(conversation.case(), &roots)
+    /// The places that a render can reach. The first call prepares the source once more.
+    fn own_sites(&self) -> &Sites {
+        self.sites.get_or_init(|| {
+            let places = scanner::prepare(&self.source).map(|prepared| prepared.places);
+            let places = places.unwrap_or_default();
+            Sites::of(&self.root, &self.defines, (&self.marks, &places))
+        })
+    }
+
+    fn render_roots(&self, case: &Case, roots: &Roots, observer: &mut dyn Observer) -> Outcome {
+        let mut recorder = observer
+            .wants_hits()
+            .then(|| SiteRecorder::new(self.own_sites()));
+        let rendered = self.run(case, roots, &mut recorder);
+        if let Some(recorder) = recorder {
+            observer.hits(recorder.into_hits());
+        }
+        rendered
             .map_err(|error| error.refusal(Stage::Render))
+            .into()
     }
 
     /// The values that the template is executed with.
@@ -348,9 +382,26 @@ impl GoProgram {
         })
     }
 
-    fn run(&self, case: &Case, roots: &Roots) -> Result<String, Error> {
+    fn run<'p>(
+        &'p self,
+        case: &Case,
+        roots: &Roots,
+        recorder: &mut Option<SiteRecorder<'p>>,
+    ) -> Result<String, Error> {
         let meter = Meter::new(&self.limits);
         let mut execution = Execution::new(&self.defines, case.now, meter);
+        execution.recorder = recorder.take();
+        let rendered = self.execute(&mut execution, roots);
+        *recorder = execution.recorder.take();
+        rendered?;
+        let text = exec::text(execution.out, &mut execution.meter)?;
+        if text.len() > self.limits.prompt {
+            return Err(Error::Limit(Limit::Output));
+        }
+        Ok(text)
+    }
+
+    fn execute<'p>(&'p self, execution: &mut Execution<'p>, roots: &Roots) -> Result<(), Error> {
         match roots {
             Roots::Messages(root) => execution.execute(&self.root, root)?,
             Roots::Turns { full, last } => {
@@ -366,11 +417,7 @@ impl GoProgram {
                 execution.execute(cut, last)?;
             }
         }
-        let text = exec::text(execution.out, &mut execution.meter)?;
-        if text.len() > self.limits.prompt {
-            return Err(Error::Limit(Limit::Output));
-        }
-        Ok(text)
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@
 //! its line.
 
 use crate::error::Error;
+use crate::places::{Place, PlaceKind, Places};
 use rolecall_model::Limit;
 
 /// The most blocks and branches of blocks that may be open at once. gotmpl nests the branches of
@@ -27,6 +28,7 @@ const LONG_NAME: usize = 16;
 pub(crate) struct Prepared {
     pub(crate) source: String,
     pub(crate) marks: Marks,
+    pub(crate) places: Places,
 }
 
 /// The places in a prepared source where Go's tree has other texts than gotmpl's.
@@ -65,6 +67,7 @@ pub(crate) fn prepare(source: &str) -> Result<Prepared, Error> {
         at: 0,
         out: String::with_capacity(source.len()),
         marks: Marks::default(),
+        places: Places::default(),
         lost_lines: 0,
         open: Vec::new(),
         branches: 0,
@@ -78,6 +81,7 @@ pub(crate) fn prepare(source: &str) -> Result<Prepared, Error> {
     Ok(Prepared {
         source: scanner.out,
         marks: scanner.marks,
+        places: scanner.places,
     })
 }
 
@@ -86,6 +90,7 @@ struct Scanner<'s> {
     at: usize,
     out: String,
     marks: Marks,
+    places: Places,
     /// Line breaks that trimming and comments took away since the last action.
     lost_lines: usize,
     open: Vec<Block>,
@@ -270,6 +275,7 @@ impl<'s> Scanner<'s> {
                 if ends_keyword(&tokens) {
                     // gotmpl wants a space where Go needs none.
                     self.out.push(' ');
+                    self.note_place(token, length, tokens.is_empty());
                     tokens.push(token);
                     self.copy(length);
                     continue;
@@ -292,6 +298,7 @@ impl<'s> Scanner<'s> {
             {
                 return Err(Error::new(format!("unexpected <{word}> in command")));
             }
+            self.note_place(token, length, tokens.is_empty());
             tokens.push(token);
             if text.starts_with('`') {
                 // Go drops carriage returns from raw strings.
@@ -307,25 +314,31 @@ impl<'s> Scanner<'s> {
                 self.copy(length);
             }
         };
+        self.declare_first(&mut tokens, comma);
+        declarations(&tokens)?;
+        self.block(&tokens)?;
+        self.out.push_str("}}");
+        self.at += if trims { 3 } else { 2 };
+        Ok(trims)
+    }
+
+    /// Of `range $a, $b` without `:=`, Go declares the first and takes the second for the pipeline's
+    /// first operand (text/template/parse, `pipeline`). The comma is at a place of the output.
+    fn declare_first(&mut self, tokens: &mut [Token<'s>], comma: usize) {
+        const DECLARES: &str = " := ";
         if let [
             Token::Word("range"),
             Token::Variable,
             separator @ Token::Comma,
             Token::Variable,
             rest @ ..,
-        ] = tokens.as_mut_slice()
+        ] = tokens
             && rest.first() != Some(&Token::Declare)
         {
-            // Go declares the first and takes the second for the pipeline's first operand
-            // (text/template/parse, `pipeline`).
             *separator = Token::Declare;
-            self.out.replace_range(comma..=comma, " := ");
+            self.out.replace_range(comma..=comma, DECLARES);
+            self.places.shift_behind(comma, DECLARES.len() - 1);
         }
-        declarations(&tokens)?;
-        self.block(&tokens)?;
-        self.out.push_str("}}");
-        self.at += if trims { 3 } else { 2 };
-        Ok(trims)
     }
 
     /// Drops a pipe with nothing after it: for Go the pipeline is complete (text/template/parse,
@@ -337,6 +350,21 @@ impl<'s> Scanner<'s> {
         {
             self.out.replace_range(pipe..=pipe, " ");
         }
+    }
+
+    /// Notes where the next token stands.
+    fn note_place(&mut self, token: Token<'_>, length: usize, begins_action: bool) {
+        self.places.0.push(Place {
+            prepared: self.out.len(),
+            written: self.at..self.at + length,
+            kind: match token {
+                Token::Open => PlaceKind::Open,
+                Token::Close => PlaceKind::Close,
+                Token::Field => PlaceKind::Field,
+                _ => PlaceKind::Other,
+            },
+            begins_action,
+        });
     }
 
     fn copy(&mut self, length: usize) {

@@ -84,6 +84,9 @@ mod context;
 // The names of the filters that the operators are.
 mod operator;
 
+// What a render reaches.
+mod coverage;
+
 // Operators, literals and macros.
 mod operators;
 
@@ -104,8 +107,9 @@ use self_cell::self_cell;
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Dialect, Engine, Limit, Limits, Moment, Observer, OmittedVariable, Outcome,
-    OwnText, Program, Refusal, Stage, Template, UnknownName, Variable,
+    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
+    OmittedVariable, Outcome, OwnText, Program, Refusal, Site, Stage, Template, UnknownName,
+    Variable,
 };
 
 pub use compile::grammar::constructs::Constructs;
@@ -143,6 +147,20 @@ pub struct JinjaProgram {
     variables: context::TemplateVariables,
     /// The template's names; the first use collects them.
     reading: OnceLock<TemplateNames>,
+    /// The form that reports what a render reaches; the first use makes it.
+    covered: OnceLock<Option<Box<CoveredForm>>>,
+    /// Where each byte of the source with normalised newlines, and its end, stands in the template's
+    /// own source. None if the two agree.
+    places: Option<Vec<usize>>,
+}
+
+/// The form of a template that reports what a render reaches.
+struct CoveredForm {
+    /// With more fuel, because the reports take some.
+    environment: Environment<'static>,
+    compiled: Compiled,
+    /// The sites, as they stand in the template's own source.
+    sites: Vec<Site>,
 }
 
 /// The variables of a template and its names without a meaning.
@@ -223,6 +241,8 @@ impl JinjaEngine {
             shared: Arc::clone(&self.shared),
             variables: context::TemplateVariables::of(template),
             reading: OnceLock::new(),
+            covered: OnceLock::new(),
+            places: places(&template.source),
         })
     }
 }
@@ -248,6 +268,19 @@ pub fn read(source: &str) -> Option<Reading> {
         assigned: pitfalls::assigned(&parsed.template),
         pitfalls: pitfalls::pitfalls(&parsed.template),
     })
+}
+
+/// Where each byte of a source with normalised newlines, and its end, stands in the source itself.
+/// None if the two agree.
+fn places(source: &str) -> Option<Vec<usize>> {
+    if !source.contains('\r') {
+        return None;
+    }
+    let bytes = source.as_bytes();
+    // Of the two bytes of a line break, the second one is the normalised one.
+    let is_kept = |at: &usize| bytes[*at] != b'\r' || bytes.get(at + 1) != Some(&b'\n');
+    let kept = (0..bytes.len()).filter(is_kept);
+    Some(kept.chain([bytes.len()]).collect())
 }
 
 /// The code of a template with Python's semantics.
@@ -313,14 +346,21 @@ impl Program for JinjaProgram {
             observer.own_text(spans);
             return Outcome::Rendered { text };
         }
-        self.run(
-            self.compiled.borrow_dependent(),
-            root(),
-            conversation,
-            |_| {},
-        )
-        .map_err(|error| refusal::refusal(&error, Stage::Render))
-        .into()
+        let plain = (&self.shared.environment, self.compiled.borrow_dependent());
+        let rendered = match self.covered_if(observer.wants_hits()) {
+            Some(covered) => {
+                let code = (&covered.environment, covered.compiled.borrow_dependent());
+                let fuel = self.shared.limits.fuel;
+                let render = || self.run(code, root(), conversation, |_| {});
+                let (rendered, hits) = coverage::recorded(covered.sites.len(), fuel, render);
+                observer.hits(hits);
+                rendered
+            }
+            None => self.run(plain, root(), conversation, |_| {}),
+        };
+        rendered
+            .map_err(|error| refusal::refusal(&error, Stage::Render))
+            .into()
     }
 
     fn is_observable(&self) -> bool {
@@ -333,6 +373,10 @@ impl Program for JinjaProgram {
 
     fn unknown_names(&self) -> Option<Vec<UnknownName>> {
         Some(self.reading().unknown_names.clone())
+    }
+
+    fn sites(&self) -> Option<Vec<Site>> {
+        Some(self.covered_if(true)?.sites.clone())
     }
 }
 
@@ -357,6 +401,38 @@ impl JinjaProgram {
         })
     }
 
+    /// The form that reports what a render reaches, if it is wanted. The first call compiles it.
+    fn covered_if(&self, is_wanted: bool) -> Option<&CoveredForm> {
+        if !is_wanted {
+            return None;
+        }
+        let covered = self.covered.get_or_init(|| {
+            let source = self.compiled.borrow_owner();
+            let mut sites = tree::sites(&grammar::parse(source).ok()?);
+            for site in &mut sites {
+                site.span = self.place(site.span.start)..self.place(site.span.end);
+            }
+            let generated =
+                Compiled::try_new(source.clone(), |source| generate(source, Writing::Covered));
+            let mut environment = self.shared.environment.clone();
+            let fuel = self.shared.limits.fuel;
+            environment.set_fuel(Some(fuel.saturating_mul(coverage::FUEL_FACTOR)));
+            coverage::add(&mut environment);
+            Some(Box::new(CoveredForm {
+                environment,
+                compiled: generated.ok()?,
+                sites,
+            }))
+        });
+        covered.as_deref()
+    }
+
+    /// Where a byte of the source with normalised newlines stands in the template's own source.
+    fn place(&self, at: usize) -> usize {
+        let places = self.places.as_ref();
+        places.map_or(at, |places| places.get(at).copied().unwrap_or(at))
+    }
+
     /// The prompt of a template that marks the model's own text, and the ranges of that text.
     fn tracked(
         &self,
@@ -368,13 +444,14 @@ impl JinjaProgram {
             return None;
         }
         let code = generate(source, Writing::Tracked).ok()?;
-        generation::track(|begin| self.run(&code, root, conversation, begin))
+        let code = (&self.shared.environment, &code);
+        generation::track(|begin| self.run(code, root, conversation, begin))
     }
 
     /// Runs the code. `begin` receives the output before the first write.
     fn run(
         &self,
-        code: &Code<'_>,
+        (environment, code): (&Environment<'static>, &Code<'_>),
         root: context::Context,
         conversation: &Conversation<'_>,
         begin: impl FnOnce(&Output<'_>),
@@ -387,7 +464,7 @@ impl JinjaProgram {
             let mut output = make_string_output(&mut text);
             begin(&output);
             eval(
-                &self.shared.environment,
+                environment,
                 &code.instructions,
                 root.into(),
                 &code.blocks,

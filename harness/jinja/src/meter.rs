@@ -144,6 +144,11 @@ pub(crate) fn has_failed() -> bool {
     FAILED.with_borrow(Option::is_some)
 }
 
+/// The error of a render whose steps have run out.
+pub(crate) fn out_of_fuel() -> Error {
+    fail(StopReason::Limit(Limit::Fuel))
+}
+
 /// Counts bytes that are about to be produced.
 #[inline]
 pub(crate) fn produce(amount: usize) -> Result<(), Error> {

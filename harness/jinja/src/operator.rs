@@ -98,6 +98,10 @@ pub(crate) enum Operator {
     Bind,
     /// Notes that a text that is captured, and not written, begins or ends.
     Capture,
+    /// Reports what a render reaches: a statement, a macro, or a step of a loop.
+    Reach,
+    /// Reports whether a condition is true, and hands its value on.
+    Decide,
 }
 
 impl Operator {
@@ -152,6 +156,8 @@ impl Operator {
             Operator::TextOnly => "!!g",
             Operator::Bind => "!!b",
             Operator::Capture => "!{}",
+            Operator::Reach => "!!o",
+            Operator::Decide => "!!p",
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::case::Case;
 use crate::conversation::Conversation;
+use crate::coverage::{Hits, Site};
 use crate::outcome::{Outcome, Refusal};
 use crate::template::{Dialect, Template};
 
@@ -71,6 +72,16 @@ pub trait Observer {
     /// Receives the parts of the prompt that the template marks with `{% generation %}`, as ranges
     /// of bytes. A program that knows them calls this once, after the render.
     fn own_text(&mut self, _spans: Vec<Range<usize>>) {}
+
+    /// Whether the observer wants to know which sites the render reaches. A program may need other
+    /// code to tell.
+    fn wants_hits(&self) -> bool {
+        false
+    }
+
+    /// Receives the hits of the render, whatever its outcome is. A program that can tell calls this
+    /// once, after the render. The hits have the order of [`Program::sites`].
+    fn hits(&mut self, _hits: Hits) {}
 }
 
 /// Watches nothing.
@@ -119,6 +130,23 @@ impl Observer for OwnText {
     }
 }
 
+/// Keeps the hits of a render.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// The hits. None if the program cannot tell, or if no template ran.
+    pub hits: Option<Hits>,
+}
+
+impl Observer for Coverage {
+    fn wants_hits(&self) -> bool {
+        true
+    }
+
+    fn hits(&mut self, hits: Hits) {
+        self.hits = Some(hits);
+    }
+}
+
 /// A template that an engine has compiled. Several threads may render with it at once.
 pub trait Program: Send + Sync {
     /// Renders one conversation while an observer watches. A program that is not observable ignores
@@ -149,6 +177,12 @@ pub trait Program: Send + Sync {
     /// The names in the template that have no meaning, even in branches that no conversation
     /// reaches. None if the engine cannot tell.
     fn unknown_names(&self) -> Option<Vec<UnknownName>> {
+        None
+    }
+
+    /// The places of the template that a render can reach, always in the same order. None if the
+    /// engine cannot tell what a render reaches.
+    fn sites(&self) -> Option<Vec<Site>> {
         None
     }
 }

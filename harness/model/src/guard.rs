@@ -17,7 +17,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use corosensei::stack::DefaultStack;
 
 use crate::conversation::Conversation;
-use crate::engine::{Engine, Observer, Program, UnknownName};
+use crate::coverage::{Hits, Site};
+use crate::engine::{Coverage, Engine, Observer, Program, UnknownName};
 use crate::outcome::{Outcome, Refusal};
 use crate::template::Template;
 
@@ -90,6 +91,21 @@ impl LoadedTemplate {
             ),
             Err(outcome) => Some(outcome.clone()),
         }
+    }
+
+    /// Renders one conversation, and says which sites of the template that reaches. None if the
+    /// engine refused the template or cannot tell.
+    pub fn render_covered(&self, conversation: &Conversation<'_>) -> Option<(Outcome, Hits)> {
+        let program = self.program.as_ref().ok()?;
+        let mut coverage = Coverage::default();
+        let outcome = guarded(|| program.render_with(conversation, &mut coverage)).ok()?;
+        Some((outcome, coverage.hits?))
+    }
+
+    /// The sites of the template: see [`Program::sites`]. None if the engine refused the template.
+    pub fn sites(&self) -> Option<Vec<Site>> {
+        let program = self.program.as_ref().ok()?;
+        guarded(|| program.sites()).ok()?
     }
 
     /// The outcome of every pair, if the engine refused the template.

@@ -22,6 +22,8 @@ pub mod case;
 
 pub mod conversation;
 
+pub mod coverage;
+
 pub mod engine;
 
 #[cfg(feature = "guard")]
@@ -31,7 +33,10 @@ pub use answer::{Answer, AnswerReader, ReadOutcome, TemplateReader};
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
-pub use engine::{Engine, NameKind, Observer, OmittedVariable, OwnText, Program, UnknownName};
+pub use coverage::{Hits, Recorder, Site, SiteKind, Way};
+pub use engine::{
+    Coverage, Engine, NameKind, Observer, OmittedVariable, OwnText, Program, UnknownName,
+};
 pub use limits::Limits;
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
 pub use outcome_json::{InvalidOutcome, OutcomeJson};

@@ -43,7 +43,7 @@ pub(crate) fn write(
 }
 
 /// Writes a line of a text, and marks some of its bytes below it.
-fn write_marked(
+pub(super) fn write_marked(
     out: &mut dyn Write,
     text: &str,
     at: &Range<usize>,

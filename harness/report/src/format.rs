@@ -20,6 +20,8 @@ pub enum Format {
     Sarif,
     /// Markdown for GitHub.
     Markdown,
+    /// LCOV's lines.
+    Lcov,
 }
 
 impl Format {
@@ -33,6 +35,7 @@ impl Format {
             Format::Github => "github",
             Format::Sarif => "sarif",
             Format::Markdown => "markdown",
+            Format::Lcov => "lcov",
         }
     }
 
@@ -46,6 +49,7 @@ impl Format {
             Format::Github => "Annotations for GitHub",
             Format::Sarif => "SARIF 2.1.0, for code scanning",
             Format::Markdown => "For the comment on a pull request",
+            Format::Lcov => "Lines and branches as LCOV has them, for editors and CI",
         }
     }
 }

@@ -55,6 +55,7 @@ pub mod summary;
 pub mod trial;
 pub mod trust;
 
+pub mod coverage;
 pub mod proof;
 
 mod place;

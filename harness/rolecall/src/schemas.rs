@@ -4,13 +4,14 @@ use rolecall_matrix::report as matrix;
 use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
 use rolecall_report::returned::ReturnedLine;
-use rolecall_report::{comparison, inspections, listing, proof, trial};
+use rolecall_report::{comparison, coverage, inspections, listing, proof, trial};
 use rolecall_suite::schema::{SchemaFile, file};
 
 /// The schema files with their right contents. The paths are below the repository's `harness`.
-pub fn files() -> [SchemaFile; 9] {
+pub fn files() -> [SchemaFile; 10] {
     [
         file::<CheckDocument<'_>>("schema/cards.schema.json"),
+        file::<coverage::CoverageDocument<'_>>("schema/coverage.schema.json"),
         file::<comparison::ComparisonDocument<'_>>("schema/diff.schema.json"),
         file::<inspections::InspectionDocument>("schema/lint.schema.json"),
         file::<listing::ListDocument>("schema/list.schema.json"),

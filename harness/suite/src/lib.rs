@@ -56,6 +56,8 @@ pub mod response_file;
 
 pub mod recorded_answers;
 
+pub mod coverage;
+
 pub mod saved_run;
 
 pub mod replay;

@@ -28,6 +28,9 @@ pub(super) const CARDS: [Format; 5] = [
 /// The formats of comparisons.
 pub(super) const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format::Markdown];
 
+/// The formats of coverage.
+pub(super) const COVERAGE: [Format; 3] = [Format::Human, Format::Json, Format::Lcov];
+
 /// The formats of lists.
 pub(super) const LISTS: [Format; 2] = [Format::Human, Format::Json];
 

@@ -19,6 +19,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "diff",
             "read-back",
             "infer",
+            "cover",
             "parity",
             "explain",
         ],

@@ -3,6 +3,7 @@
 mod accept;
 mod add;
 mod check;
+mod cover;
 mod diff;
 mod explain;
 mod export;
@@ -49,6 +50,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init(arguments) => init::execute(arguments, out),
         Command::Infer(arguments) => infer::execute(arguments, out),
+        Command::Cover(arguments) => cover::execute(arguments, out),
         Command::ReadBack(arguments) => read_back::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),

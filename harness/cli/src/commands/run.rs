@@ -274,7 +274,7 @@ fn write_for_programs(
         Format::Github => github::write_run(out, report)?,
         Format::Sarif => sarif::write_run(out, report, &std::env::current_dir()?)?,
         Format::Markdown => markdown::write_run(out, report)?,
-        Format::Human | Format::Json | Format::Jsonl => {}
+        Format::Human | Format::Json | Format::Jsonl | Format::Lcov => {}
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use crate::compile::properties::{
     is_constant, is_loop_variable, is_plain, is_plain_key, is_repeatable, is_self, is_short_list,
     is_silent, literal_truth, unknown_number,
 };
+use crate::compile::sites::Sites;
 use crate::library::vocabulary;
 use crate::operator::Operator;
 use crate::python::attributes::is_method;
@@ -38,6 +39,8 @@ pub(super) struct Expressions<'s> {
     pub(super) rarities: Rarities,
     /// The variable that a block's filters take, if it is not the captured text.
     pub(super) captured: Option<&'static str>,
+    /// The sites of the template, if the code is to report what it reaches.
+    pub(super) sites: Option<Sites>,
 }
 
 impl<'s> Expressions<'s> {
@@ -96,6 +99,14 @@ impl<'s> Expressions<'s> {
 
     /// An expression with Python's operators.
     pub(super) fn adapt(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
+        let adapted = self.adapt_alone(expression)?;
+        Ok(match &self.sites {
+            Some(sites) => sites.decided(expression, adapted),
+            None => adapted,
+        })
+    }
+
+    fn adapt_alone(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         if self.rarities.has_infinity && !self.is_constant && is_constant(expression) {
             // A value that cannot be sliced is not a constant, alone or in a list. Jinja2 then
             // looks at each item.

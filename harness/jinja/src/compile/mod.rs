@@ -15,6 +15,7 @@ pub(crate) mod unknown;
 mod departures;
 mod names;
 mod scopes;
+mod sites;
 
 mod expressions;
 

@@ -13,7 +13,7 @@ use minijinja::machinery::ast::{
     IfCond, IfExpr, List, Macro, Set, SetBlock, Spanned, Stmt, Template, Tuple, WithBlock,
 };
 use minijinja::{Error, ErrorKind, Value};
-use rolecall_model::Limit;
+use rolecall_model::{Limit, Site};
 
 use crate::compile::departures::{self, leave, leave_scope};
 use crate::compile::expressions::{Expressions, named};
@@ -22,6 +22,8 @@ use crate::compile::names::{Names, parameters, signature};
 use crate::compile::nodes::{block, constant, emit, evaluate, operation, variable};
 use crate::compile::properties::is_constant;
 use crate::compile::scopes::Scopes;
+use crate::compile::sites::{Sites, probe_of_end};
+use crate::coverage::Event;
 use crate::meter::exceeded;
 use crate::operator::Operator;
 use crate::refusal::syntax_error;
@@ -44,6 +46,13 @@ pub(crate) enum Writing {
     /// Everything through the formatter. It also learns where captured texts begin and end, and
     /// `generation` keeps track of both.
     Tracked,
+    /// With reports of what it reaches, for `coverage`.
+    Covered,
+}
+
+/// The sites of a template: the places that its covered code reports.
+pub(crate) fn sites(parsed: &Parsed<'_>) -> Vec<Site> {
+    Sites::of(&parsed.template, parsed.source).list().to_vec()
 }
 
 /// The tree of a template with Python's semantics.
@@ -53,6 +62,8 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s
         expressions: Expressions {
             source: parsed.source,
             rarities: parsed.rarities,
+            sites: (writing == Writing::Covered)
+                .then(|| Sites::of(&parsed.template, parsed.source)),
             ..Expressions::default()
         },
         is_repeated: false,
@@ -138,13 +149,16 @@ impl<'s> Adapter<'s> {
         statement: &Stmt<'s>,
         adapted: &mut Vec<Stmt<'s>>,
     ) -> Result<(), Error> {
+        let reached = self.probe(Event::Reach, statement, Span::default());
+        adapted.extend(reached);
         let new = match statement {
-            Stmt::Template(node) => Stmt::Template(Spanned::new(
-                Template {
-                    children: self.statements(&node.children)?,
-                },
-                node.span(),
-            )),
+            Stmt::Template(node) => {
+                let mut children = self.statements(&node.children)?;
+                if self.writing == Writing::Covered {
+                    children.push(probe_of_end(Span::default()));
+                }
+                Stmt::Template(Spanned::new(Template { children }, node.span()))
+            }
             Stmt::EmitExpr(node) => {
                 // Jinja2 evaluates everything within a constant by the rules for constants.
                 self.expressions.is_constant = is_constant(&node.expr);
@@ -253,6 +267,11 @@ impl<'s> Adapter<'s> {
         Ok(())
     }
 
+    /// The probe for an event at a node, if the code is to report it.
+    fn probe<T>(&self, event: Event, node: &T, span: Span) -> Option<Stmt<'s>> {
+        self.expressions.sites.as_ref()?.probe(event, node, span)
+    }
+
     /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
     fn scope(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Stmt<'s>, Error> {
         self.scopes.enter();
@@ -303,7 +322,7 @@ impl<'s> Adapter<'s> {
     /// Statements whose text is captured, and not written.
     fn captured(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Vec<Stmt<'s>>, Error> {
         let scope = self.scope(statements, span)?;
-        if self.writing == Writing::Plain {
+        if self.writing != Writing::Tracked {
             return Ok(vec![scope]);
         }
         let tell = |begins: bool| {
@@ -416,6 +435,9 @@ impl<'s> Adapter<'s> {
         if self.leaves_scopes && leave_scope(&node.body) {
             body.insert(0, departures::begin(node.span()));
         }
+        if let Some(turn) = self.probe(Event::Turn, &**node, span) {
+            body.insert(0, turn);
+        }
         if let Some(tick) = self.scopes.tick(node.span()) {
             body.insert(0, tick);
         }
@@ -439,6 +461,11 @@ impl<'s> Adapter<'s> {
             body = vec![Stmt::IfCond(Spanned::new(chosen, condition.span()))];
         }
         let mut else_body = self.hard(|inner| inner.otherwise(&node.else_body, span))?;
+        if !else_body.is_empty()
+            && let Some(begins) = self.probe(Event::Else, &**node, span)
+        {
+            else_body.insert(0, begins);
+        }
         let after = is_left
             .then(|| departures::unless_arrived(level, std::mem::take(&mut else_body), span));
         let repeated = Stmt::ForLoop(Spanned::new(
@@ -452,9 +479,11 @@ impl<'s> Adapter<'s> {
             },
             span,
         ));
+        adapted.extend(self.probe(Event::Loop, &**node, span));
         adapted.extend(before.filter(|_| is_left));
         adapted.push(repeated);
         adapted.extend(after.flatten());
+        adapted.extend(self.probe(Event::EndLoop, &**node, span));
         Ok(())
     }
 
@@ -553,6 +582,7 @@ impl<'s> Adapter<'s> {
                 default.span(),
             )));
         }
+        body.extend(self.probe(Event::Reach, &**node, span));
         body.extend(self.apart(|inner| inner.statements(&node.body))?);
         if let Some(tick) = self.scopes.tick(span) {
             body.insert(0, tick);

@@ -18,6 +18,7 @@ mod arithmetic;
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 
+use crate::coverage::steps_of_probes;
 use crate::meter::looked_up;
 use crate::operator::Operator;
 use crate::python::attributes::attribute;
@@ -47,7 +48,7 @@ pub(crate) fn add(environment: &mut Environment<'_>) {
         Operator::Tick.name(),
         |state: &mut State<'_, '_>, scopes: usize, lookup: usize| {
             let steps = state.fuel_levels().map_or(0, |(consumed, _)| consumed);
-            looked_up(steps, scopes, lookup)
+            looked_up(steps.saturating_sub(steps_of_probes()), scopes, lookup)
         },
     );
     environment.add_filter(

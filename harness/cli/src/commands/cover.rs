@@ -1,0 +1,88 @@
+//! The command `cover`: shows which places of templates no case reaches.
+
+use std::io::Write;
+
+use rayon::prelude::*;
+use rolecall::coverage::TemplateCoverage;
+use rolecall::problem::Problem;
+use rolecall::report::coverage as report;
+use rolecall::report::format::Format;
+use rolecall::run::Runner;
+use rolecall::template_file::place;
+
+use crate::args::CoverArguments;
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::inputs;
+
+pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let mut suite =
+        inputs::load_templates_and_cases(&arguments.paths, &arguments.cases, &arguments.set)?;
+    report_problems(&suite.problems)?;
+    let mut is_wrong = !suite.problems.is_empty();
+    if let Some(only) = arguments.dialect.only {
+        suite.templates.retain(|template| template.dialect == only);
+    }
+    if suite.templates.is_empty() {
+        return Err(Failure::Request(
+            "there is no template to look into".to_owned(),
+        ));
+    }
+    if suite.cases.is_empty() {
+        return Err(Failure::Request("there is no case to render".to_owned()));
+    }
+    let engines = arguments.limits.chosen().engines();
+    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let covered: Vec<_> = runner.on_its_threads(|| {
+        let templates = suite.templates.par_iter().filter_map(|template| {
+            let engine = engines.for_dialect(template.dialect)?;
+            let pairs = suite.pairs_among(template, &suite.cases);
+            let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
+            Some(coverage.map_err(|why| Problem::new(place(template, why.line()), why.to_string())))
+        });
+        templates.collect()
+    });
+    let (mut all, mut problems) = (Vec::new(), Vec::new());
+    for coverage in covered {
+        match coverage {
+            Ok(coverage) => all.push(coverage),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    report_problems(&problems)?;
+    is_wrong |= !problems.is_empty();
+    match arguments.format {
+        Format::Json => report::write_json(out, &all)?,
+        Format::Lcov => {
+            for name in report::write_lcov(out, &all)? {
+                tell(&format!(
+                    "{name}: left out, because its lines are no lines of its file"
+                ));
+            }
+        }
+        _ => {
+            for (index, coverage) in all.iter().enumerate() {
+                if index > 0 {
+                    writeln!(out)?;
+                }
+                report::write(out, coverage, arguments.all)?;
+            }
+        }
+    }
+    let under = all.iter().filter(|coverage| {
+        let least = arguments.fail_under.map(usize::from);
+        least.is_some_and(|least| !coverage.whole().is_at_least(least))
+    });
+    let under: Vec<&str> = under
+        .map(|coverage| coverage.template.name.as_str())
+        .collect();
+    if let (Some(least), false) = (arguments.fail_under, under.is_empty()) {
+        tell(&format!("below {least} %: {}", under.join(", ")));
+    }
+    Ok(if is_wrong {
+        Status::BadInput
+    } else if under.is_empty() {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
+}

@@ -1,0 +1,233 @@
+//! The sites of a template: the places that a render can reach.
+//!
+//! A node is known by its place in the prepared source. So the tree that Ollama cuts for the last turn
+//! has the same sites, and a block has the same ones wherever it is called.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gotmpl::parse::{BranchNode, CommandNode, Expr, ListNode, Node, PipeNode, Pos, SmolStr};
+use rolecall_model::{Hits, Recorder, Site, SiteKind};
+
+use crate::legacy;
+use crate::places::Places;
+use crate::scanner::Marks;
+
+/// The sites of a template, each with its node.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    pub(crate) list: Vec<Site>,
+    of: HashMap<(Part, usize), usize>,
+}
+
+/// What a site is a part of. Two parts of one node begin at the same place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// A statement.
+    Statement,
+    /// The condition of a branch.
+    Branch,
+    /// A loop.
+    Loop,
+    /// An operand of `and` or `or`.
+    Operand,
+    /// The body of a named template.
+    Body,
+}
+
+impl Sites {
+    /// The sites of a template and of the templates that it defines, in the order of their names.
+    /// `marks` and `places` belong to its prepared source.
+    pub(crate) fn of(
+        root: &ListNode,
+        defines: &HashMap<SmolStr, ListNode>,
+        (marks, places): (&Marks, &Places),
+    ) -> Sites {
+        let mut collector = Collector {
+            marks,
+            places,
+            sites: Sites::default(),
+        };
+        collector.list(root);
+        let mut names: Vec<&SmolStr> = defines.keys().collect();
+        names.sort_unstable();
+        for name in names {
+            let body = &defines[name];
+            let span = places.action_before(body.pos.offset);
+            collector.add(Part::Body, SiteKind::Macro, body.pos, span);
+            collector.list(body);
+        }
+        collector.sites
+    }
+
+    fn site(&self, part: Part, pos: Pos) -> Option<usize> {
+        self.of.get(&(part, pos.offset)).copied()
+    }
+}
+
+/// Records what a render reaches.
+#[derive(Debug)]
+pub(crate) struct SiteRecorder<'t> {
+    sites: &'t Sites,
+    recorder: Recorder,
+}
+
+impl<'t> SiteRecorder<'t> {
+    pub(crate) fn new(sites: &'t Sites) -> SiteRecorder<'t> {
+        SiteRecorder {
+            sites,
+            recorder: Recorder::new(sites.list.len()),
+        }
+    }
+
+    pub(crate) fn into_hits(self) -> Hits {
+        self.recorder.into_hits()
+    }
+
+    /// A statement or a named template begins.
+    pub(crate) fn reach(&mut self, part: Part, pos: Pos) {
+        if let Some(site) = self.sites.site(part, pos) {
+            self.recorder.reach(site);
+        }
+    }
+
+    /// A condition or an operand is true or false.
+    pub(crate) fn decide(&mut self, part: Part, pos: Pos, truth: bool) {
+        if let Some(site) = self.sites.site(part, pos) {
+            self.recorder.decide(site, truth);
+        }
+    }
+
+    /// Something happens to a loop.
+    pub(crate) fn in_loop(&mut self, pos: Pos, report: impl FnOnce(&mut Recorder, usize)) {
+        if let Some(site) = self.sites.site(Part::Loop, pos) {
+            report(&mut self.recorder, site);
+        }
+    }
+}
+
+/// Collects the sites of trees, in a fixed order: a node before the nodes within it.
+struct Collector<'m> {
+    marks: &'m Marks,
+    places: &'m Places,
+    sites: Sites,
+}
+
+impl Collector<'_> {
+    fn add(&mut self, part: Part, kind: SiteKind, pos: Pos, span: Range<usize>) {
+        let next = self.sites.list.len();
+        // A block that several trees have has its sites once.
+        let site = self.sites.of.entry((part, pos.offset)).or_insert(next);
+        if *site == next {
+            self.sites.list.push(Site { kind, span });
+        }
+    }
+
+    /// A site that is an action.
+    fn action(&mut self, part: Part, kind: SiteKind, pos: Pos) {
+        let span = self.places.action(pos.offset);
+        self.add(part, kind, pos, span);
+    }
+
+    fn list(&mut self, list: &ListNode) {
+        for node in &list.nodes {
+            match node {
+                // A brace is text that could not be written as such, and Ollama's own action at the end
+                // of a template has no place.
+                Node::Action(action)
+                    if self.marks.is_brace(action.pos.offset)
+                        || action.pos.offset == legacy::NOWHERE => {}
+                Node::Action(action) => {
+                    self.action(Part::Statement, SiteKind::Statement, action.pos);
+                    self.pipe(&action.pipe);
+                }
+                Node::If(branch) | Node::With(branch) => {
+                    self.action(Part::Branch, SiteKind::Condition, branch.pos);
+                    self.branch(branch);
+                }
+                Node::Range(branch) => {
+                    if !is_literal(&branch.pipe) {
+                        self.action(Part::Loop, SiteKind::Loop, branch.pos);
+                    }
+                    self.branch(branch);
+                }
+                Node::Template(call) => {
+                    self.action(Part::Statement, SiteKind::Statement, call.pos);
+                    if let Some(pipe) = &call.pipe {
+                        self.pipe(pipe);
+                    }
+                }
+                Node::Break(pos) | Node::Continue(pos) => {
+                    self.action(Part::Statement, SiteKind::Statement, *pos);
+                }
+                Node::List(list) => self.list(list),
+                Node::Text(_) | Node::Define(_) => {}
+            }
+        }
+    }
+
+    fn branch(&mut self, branch: &BranchNode) {
+        self.pipe(&branch.pipe);
+        self.list(&branch.body);
+        if let Some(otherwise) = &branch.else_body {
+            self.list(otherwise);
+        }
+    }
+
+    fn pipe(&mut self, pipe: &PipeNode) {
+        for command in &pipe.commands {
+            self.command(command);
+        }
+    }
+
+    fn command(&mut self, command: &CommandNode) {
+        let are_operands = is_logical(command);
+        for (number, argument) in command.args.iter().enumerate() {
+            if are_operands && number > 0 && is_operand(argument) {
+                let pos = argument.pos();
+                let span = self.places.operand(pos.offset);
+                self.add(Part::Operand, SiteKind::Operand, pos, span);
+            }
+            self.expression(argument);
+        }
+    }
+
+    fn expression(&mut self, expression: &Expr) {
+        match expression {
+            Expr::Pipe(_, pipe) => self.pipe(pipe),
+            Expr::Chain(_, inner, _) => self.expression(inner),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a pipeline is a number. A loop over it always has the same turns.
+fn is_literal(pipe: &PipeNode) -> bool {
+    match pipe.commands.as_slice() {
+        [command] => matches!(command.args.as_slice(), [Expr::Number(..)]),
+        _ => false,
+    }
+}
+
+/// Whether a command is a call of `and` or `or`.
+fn is_logical(command: &CommandNode) -> bool {
+    let first = command.args.first();
+    matches!(first, Some(Expr::Identifier(_, name)) if name == "and" || name == "or")
+}
+
+/// Whether an argument of `and` or `or` is a place of its own. A literal cannot go both ways, and an
+/// argument that is itself `and` or `or` has its own operands.
+fn is_operand(argument: &Expr) -> bool {
+    match argument {
+        Expr::Pipe(_, pipe) => match pipe.commands.as_slice() {
+            [command] => !is_logical(command),
+            _ => true,
+        },
+        Expr::Field(..)
+        | Expr::Variable(..)
+        | Expr::Chain(..)
+        | Expr::Dot(_)
+        | Expr::Identifier(..) => true,
+        Expr::String(..) | Expr::Number(..) | Expr::Bool(..) | Expr::Nil(_) => false,
+    }
+}

@@ -1,0 +1,343 @@
+//! The sites of a template, and the probes that report them.
+//!
+//! The sites are collected from the tree as the parser made it. Each belongs to a node, so an
+//! expression that the rewritten tree evaluates at two places has one site.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{
+    BinOpKind, CallArg, CallBlock, Expr, ForLoop, Macro, Spanned, Stmt,
+};
+use rolecall_model::{Site, SiteKind};
+
+use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
+use crate::coverage::Event;
+use crate::operator::Operator;
+
+/// The sites of a template, each with its node.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    sites: Vec<Site>,
+    /// The site of each node, by the node's address and size: a node may begin with another one.
+    of: HashMap<(usize, usize), usize>,
+}
+
+impl Sites {
+    /// The sites of a tree.
+    pub(super) fn of(template: &Stmt<'_>, source: &str) -> Sites {
+        let mut collector = Collector {
+            source,
+            sites: Sites::default(),
+        };
+        collector.statement(template);
+        collector.sites
+    }
+
+    /// The sites alone.
+    pub(super) fn list(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The site of a node.
+    fn site<T>(&self, node: &T) -> Option<usize> {
+        self.of.get(&address(node)).copied()
+    }
+
+    /// The probe for an event at a node, if the node has a site.
+    pub(super) fn probe<'s, T>(&self, event: Event, node: &T, span: Span) -> Option<Stmt<'s>> {
+        Some(probe(event, self.site(node)?, span))
+    }
+
+    /// An adapted expression, within a probe if the original one has a site.
+    pub(super) fn decided<'s>(&self, original: &Expr<'_>, adapted: Expr<'s>) -> Expr<'s> {
+        match self.site(original) {
+            Some(site) => {
+                let span = original.span();
+                operation(Operator::Decide, [adapted, constant(site, span)], span)
+            }
+            None => adapted,
+        }
+    }
+}
+
+/// The probe for the end of a template.
+pub(super) fn probe_of_end<'s>(span: Span) -> Stmt<'s> {
+    probe(Event::End, 0, span)
+}
+
+fn probe<'s>(event: Event, site: usize, span: Span) -> Stmt<'s> {
+    let number = constant(event.at(site), span);
+    evaluate(operation(Operator::Reach, [number], span), span)
+}
+
+fn address<T>(node: &T) -> (usize, usize) {
+    (std::ptr::from_ref(node).addr(), size_of::<T>())
+}
+
+/// Collects the sites of a tree, in a fixed order: a node before the nodes within it.
+struct Collector<'s> {
+    source: &'s str,
+    sites: Sites,
+}
+
+impl Collector<'_> {
+    fn add<T>(&mut self, node: &T, kind: SiteKind, span: Range<usize>) {
+        self.sites.of.insert(address(node), self.sites.sites.len());
+        self.sites.sites.push(Site { kind, span });
+    }
+
+    fn statements(&mut self, statements: &[Stmt<'_>]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'_>) {
+        match statement {
+            Stmt::Template(node) => self.statements(&node.children),
+            Stmt::EmitRaw(_) => {}
+            Stmt::EmitExpr(node) => {
+                self.add(statement, SiteKind::Statement, extent(&node.expr));
+                self.expression(&node.expr);
+            }
+            Stmt::IfCond(node) => {
+                self.condition(&node.expr);
+                self.statements(&node.true_body);
+                self.statements(&node.false_body);
+            }
+            Stmt::ForLoop(node) => self.for_loop(node),
+            Stmt::Macro(node) => self.macro_body(node, node.span()),
+            Stmt::CallBlock(node) => self.call_block(statement, node),
+            Stmt::AutoEscape(node) => {
+                // Jinja2 looks at the switch when it compiles.
+                self.tag(statement, node.span());
+                self.statements(&node.body);
+            }
+            Stmt::WithBlock(node) => {
+                self.tag(statement, node.span());
+                self.within(statement);
+                self.statements(&node.body);
+            }
+            Stmt::SetBlock(node) => {
+                self.tag(statement, node.span());
+                self.within(statement);
+                self.statements(&node.body);
+            }
+            Stmt::FilterBlock(node) => {
+                self.tag(statement, node.span());
+                self.within(statement);
+                self.statements(&node.body);
+            }
+            Stmt::Block(node) => {
+                self.tag(statement, node.span());
+                self.statements(&node.body);
+            }
+            Stmt::Set(node) => self.plain(statement, node.span()),
+            Stmt::Extends(node) => self.plain(statement, node.span()),
+            Stmt::Include(node) => self.plain(statement, node.span()),
+            Stmt::Import(node) => self.plain(statement, node.span()),
+            Stmt::FromImport(node) => self.plain(statement, node.span()),
+            Stmt::Do(node) => self.plain(statement, node.span()),
+            Stmt::Continue(node) => self.plain(statement, node.span()),
+            Stmt::Break(node) => self.plain(statement, node.span()),
+        }
+    }
+
+    /// A tag without a body.
+    fn plain(&mut self, statement: &Stmt<'_>, span: Span) {
+        self.tag(statement, span);
+        self.within(statement);
+    }
+
+    /// The site of a tag that is a statement.
+    fn tag(&mut self, statement: &Stmt<'_>, span: Span) {
+        let head = self.head(span, &expressions(statement));
+        self.add(statement, SiteKind::Statement, head);
+    }
+
+    /// The expressions of a statement.
+    fn within(&mut self, statement: &Stmt<'_>) {
+        for expression in expressions(statement) {
+            self.expression(expression);
+        }
+    }
+
+    fn for_loop(&mut self, node: &Spanned<ForLoop<'_>>) {
+        let heads: Vec<_> = [&node.iter].into_iter().chain(&node.filter_expr).collect();
+        let head = self.head(node.span(), &heads);
+        // A loop over a literal always has the same turns.
+        if node.filter_expr.is_some() || !is_literal(&node.iter) {
+            self.add(&**node, SiteKind::Loop, head);
+        }
+        self.expression(&node.iter);
+        if let Some(filter) = &node.filter_expr {
+            self.condition(filter);
+        }
+        self.statements(&node.body);
+        self.statements(&node.else_body);
+    }
+
+    fn macro_body(&mut self, node: &Macro<'_>, span: Span) {
+        let heads: Vec<_> = node.args.iter().chain(&node.defaults).collect();
+        let head = self.head(span, &heads);
+        self.add(node, SiteKind::Macro, head);
+        for default in &node.defaults {
+            self.expression(default);
+        }
+        self.statements(&node.body);
+    }
+
+    fn call_block(&mut self, statement: &Stmt<'_>, node: &Spanned<CallBlock<'_>>) {
+        self.tag(statement, node.span());
+        self.expression(&node.call.expr);
+        self.arguments(&node.call.args);
+        self.macro_body(&node.macro_decl, node.span());
+    }
+
+    /// A condition. A literal one cannot go both ways, so it has no site.
+    fn condition(&mut self, expression: &Expr<'_>) {
+        self.choice(expression, SiteKind::Condition);
+        self.expression(expression);
+    }
+
+    fn choice(&mut self, expression: &Expr<'_>, kind: SiteKind) {
+        if !is_literal(expression) {
+            self.add(expression, kind, extent(expression));
+        }
+    }
+
+    fn expression(&mut self, expression: &Expr<'_>) {
+        match expression {
+            Expr::BinOp(node) if is_logical(expression) => {
+                for operand in [&node.left, &node.right] {
+                    if !is_logical(operand) {
+                        self.choice(operand, SiteKind::Operand);
+                    }
+                    self.expression(operand);
+                }
+            }
+            Expr::IfExpr(node) => {
+                self.condition(&node.test_expr);
+                self.expression(&node.true_expr);
+                if let Some(otherwise) = &node.false_expr {
+                    self.expression(otherwise);
+                }
+            }
+            Expr::Filter(node) => {
+                if let Some(of) = &node.expr {
+                    self.expression(of);
+                }
+                self.arguments(&node.args);
+            }
+            Expr::Test(node) => {
+                self.expression(&node.expr);
+                self.arguments(&node.args);
+            }
+            Expr::Call(node) => {
+                self.expression(&node.expr);
+                self.arguments(&node.args);
+            }
+            other => {
+                for inner in within(other) {
+                    self.expression(inner);
+                }
+            }
+        }
+    }
+
+    /// The arguments of a call, in the order in which Jinja2 has them.
+    fn arguments(&mut self, arguments: &[CallArg<'_>]) {
+        let is_of: [fn(&CallArg<'_>) -> bool; 4] = [
+            |argument| matches!(argument, CallArg::Pos(_)),
+            |argument| matches!(argument, CallArg::Kwarg(..)),
+            |argument| matches!(argument, CallArg::PosSplat(_)),
+            |argument| matches!(argument, CallArg::KwargSplat(_)),
+        ];
+        for is_of in is_of {
+            for argument in arguments.iter().filter(|argument| is_of(argument)) {
+                self.expression(given(argument));
+            }
+        }
+    }
+
+    /// The first tag of a statement, without the signs around it, given the expressions in it.
+    fn head(&self, span: Span, expressions: &[&Expr<'_>]) -> Range<usize> {
+        let start = span.start_offset as usize;
+        let ends = expressions.iter().map(|expression| extent(expression).end);
+        let known = ends.max().unwrap_or(start).max(start);
+        let rest = self.source.get(known..).unwrap_or_default();
+        let end = known + rest.find("%}").unwrap_or(0);
+        let head = self.source.get(start..end).unwrap_or_default();
+        let head = head.strip_suffix(['-', '+']).unwrap_or(head);
+        start..start + head.trim_end().len()
+    }
+}
+
+/// Whether an expression is a literal: it is always true or always false.
+fn is_literal(expression: &Expr<'_>) -> bool {
+    matches!(
+        expression,
+        Expr::Const(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)
+    )
+}
+
+/// Whether an expression is `a and b` or `a or b`.
+fn is_logical(expression: &Expr<'_>) -> bool {
+    matches!(expression, Expr::BinOp(node) if matches!(node.op, BinOpKind::ScAnd | BinOpKind::ScOr))
+}
+
+/// The expressions that are directly within another, in the order of the source.
+fn within<'e, 's>(expression: &'e Expr<'s>) -> Vec<&'e Expr<'s>> {
+    match expression {
+        Expr::Var(_) | Expr::Const(_) => Vec::new(),
+        Expr::Slice(node) => {
+            let bounds = [&node.start, &node.stop, &node.step];
+            let of = [&node.expr].into_iter();
+            of.chain(bounds.into_iter().flatten()).collect()
+        }
+        Expr::UnaryOp(node) => vec![&node.expr],
+        Expr::BinOp(node) => vec![&node.left, &node.right],
+        Expr::Compare(node) => {
+            let others = node.ops.iter().map(|op| &op.expr);
+            [&node.expr].into_iter().chain(others).collect()
+        }
+        Expr::IfExpr(node) => {
+            let both = [&node.true_expr, &node.test_expr].into_iter();
+            both.chain(&node.false_expr).collect()
+        }
+        Expr::Filter(node) => node
+            .expr
+            .iter()
+            .chain(node.args.iter().map(given))
+            .collect(),
+        Expr::Test(node) => {
+            let of = [&node.expr].into_iter();
+            of.chain(node.args.iter().map(given)).collect()
+        }
+        Expr::GetAttr(node) => vec![&node.expr],
+        Expr::GetItem(node) => vec![&node.expr, &node.subscript_expr],
+        Expr::Call(node) => {
+            let of = [&node.expr].into_iter();
+            of.chain(node.args.iter().map(given)).collect()
+        }
+        Expr::List(node) => node.items.iter().collect(),
+        Expr::Tuple(node) => node.items.iter().collect(),
+        Expr::Map(node) => {
+            let pairs = node.keys.iter().zip(&node.values);
+            pairs.flat_map(|(key, value)| [key, value]).collect()
+        }
+    }
+}
+
+/// From the first to the last byte of an expression. The span of a filter, for example, begins only
+/// at its name.
+fn extent(expression: &Expr<'_>) -> Range<usize> {
+    let span = expression.span();
+    let own = span.start_offset as usize..span.end_offset as usize;
+    within(expression).into_iter().fold(own, |all, inner| {
+        let inner = extent(inner);
+        all.start.min(inner.start)..all.end.max(inner.end)
+    })
+}

@@ -1,0 +1,289 @@
+//! The places of a template that a render reaches.
+//!
+//! A [`Site`] is a place that can be reached, in one way or in several: a condition can be true and
+//! it can be false. An engine that can tell gives the sites of a template in a fixed order, and the
+//! [`Hits`] of each render in the same order. A [`Recorder`] counts for an engine while it renders.
+//!
+//! Plain text has no site of its own. It is reached with the branch or the loop around it.
+
+use std::ops::Range;
+
+/// A place of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The kind of place.
+    pub kind: SiteKind,
+    /// Where it stands in the template's source, in bytes.
+    pub span: Range<usize>,
+}
+
+/// The kind of a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SiteKind {
+    /// A print, an assignment, a block, or another tag that does something.
+    Statement,
+    /// The condition of an `if`, a Go `with`, or the filter of a loop.
+    Condition,
+    /// An operand of `and` or `or`.
+    Operand,
+    /// A loop, by its turns.
+    Loop,
+    /// The body of a macro, of a call block or of a named Go template.
+    Macro,
+}
+
+impl SiteKind {
+    /// Its name in documents for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            SiteKind::Statement => "statement",
+            SiteKind::Condition => "condition",
+            SiteKind::Operand => "operand",
+            SiteKind::Loop => "loop",
+            SiteKind::Macro => "macro",
+        }
+    }
+
+    /// The ways in which a place of this kind can be reached.
+    pub fn ways(self) -> &'static [Way] {
+        match self {
+            SiteKind::Statement | SiteKind::Macro => &[Way::Reached],
+            SiteKind::Condition | SiteKind::Operand => &[Way::True, Way::False],
+            SiteKind::Loop => &[Way::Empty, Way::Once, Way::Several],
+        }
+    }
+}
+
+/// A way in which a place is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// It is executed.
+    Reached,
+    /// It is true.
+    True,
+    /// It is false.
+    False,
+    /// The loop ends without a turn.
+    Empty,
+    /// The loop ends after one turn.
+    Once,
+    /// The loop begins a second turn.
+    Several,
+}
+
+impl Way {
+    /// Its name in documents for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Reached => "reached",
+            Way::True => "true",
+            Way::False => "false",
+            Way::Empty => "empty",
+            Way::Once => "once",
+            Way::Several => "several",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// The ways in which one or several renders have reached the sites of a template.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hits(Vec<u8>);
+
+impl Hits {
+    /// No hits, for so many sites.
+    pub fn none(sites: usize) -> Hits {
+        Hits(vec![0; sites])
+    }
+
+    /// Whether a site was reached in a way.
+    pub fn has(&self, site: usize, way: Way) -> bool {
+        self.0.get(site).is_some_and(|bits| bits & way.bit() != 0)
+    }
+
+    /// Whether a site was reached at all.
+    pub fn has_any(&self, site: usize) -> bool {
+        self.0.get(site).is_some_and(|bits| *bits != 0)
+    }
+
+    /// Adds the hits of another render of the same template.
+    pub fn merge(&mut self, other: &Hits) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (bits, others) in self.0.iter_mut().zip(&other.0) {
+            *bits |= others;
+        }
+    }
+
+    fn add(&mut self, site: usize, way: Way) {
+        if let Some(bits) = self.0.get_mut(site) {
+            *bits |= way.bit();
+        }
+    }
+}
+
+/// Counts the hits of one render. The engine reports what it does, and names sites by their index.
+#[derive(Debug, Clone, Default)]
+pub struct Recorder {
+    hits: Hits,
+    /// The loops that have begun, each with the number of its turns until now.
+    loops: Vec<(usize, usize)>,
+}
+
+impl Recorder {
+    /// For a template with so many sites.
+    pub fn new(sites: usize) -> Recorder {
+        Recorder {
+            hits: Hits::none(sites),
+            loops: Vec::new(),
+        }
+    }
+
+    /// A statement or a macro's body begins.
+    pub fn reach(&mut self, site: usize) {
+        self.hits.add(site, Way::Reached);
+    }
+
+    /// A condition or an operand is true or false.
+    pub fn decide(&mut self, site: usize, truth: bool) {
+        let way = if truth { Way::True } else { Way::False };
+        self.hits.add(site, way);
+    }
+
+    /// A loop begins.
+    pub fn begin_loop(&mut self, site: usize) {
+        self.loops.push((site, 0));
+    }
+
+    /// A turn of a loop begins.
+    pub fn turn(&mut self, site: usize) {
+        self.leave_inner(site);
+        if let Some((_, turns)) = self.loops.last_mut() {
+            *turns += 1;
+            if *turns > 1 {
+                self.hits.add(site, Way::Several);
+            }
+        }
+    }
+
+    /// All turns of a loop are over, and its `else` begins.
+    pub fn begin_else(&mut self, site: usize) {
+        self.leave_inner(site);
+        self.settle();
+    }
+
+    /// A loop ends.
+    pub fn end_loop(&mut self, site: usize) {
+        self.leave_inner(site);
+        self.settle();
+        self.loops.pop();
+    }
+
+    /// The hits of the render. A loop in which the render failed has no end.
+    pub fn into_hits(self) -> Hits {
+        self.hits
+    }
+
+    /// Ends the loops within a loop that were left from their `else`, where nothing reports it.
+    fn leave_inner(&mut self, site: usize) {
+        while let Some((innermost, _)) = self.loops.last()
+            && *innermost != site
+        {
+            self.settle();
+            self.loops.pop();
+        }
+    }
+
+    /// Counts the turns of the innermost loop as all of its turns.
+    fn settle(&mut self) {
+        match self.loops.last() {
+            Some((site, 0)) => self.hits.add(*site, Way::Empty),
+            Some((site, 1)) => self.hits.add(*site, Way::Once),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ways(hits: &Hits, site: usize) -> Vec<&'static str> {
+        let all = [
+            Way::Reached,
+            Way::True,
+            Way::False,
+            Way::Empty,
+            Way::Once,
+            Way::Several,
+        ];
+        let hit = all.into_iter().filter(|way| hits.has(site, *way));
+        hit.map(Way::name).collect()
+    }
+
+    #[test]
+    fn a_loop_is_counted_by_its_turns() {
+        for (turns, expected) in [(0, "empty"), (1, "once"), (2, "several"), (5, "several")] {
+            let mut recorder = Recorder::new(1);
+            recorder.begin_loop(0);
+            for _ in 0..turns {
+                recorder.turn(0);
+            }
+            recorder.end_loop(0);
+            assert_eq!(ways(&recorder.into_hits(), 0), [expected], "{turns}");
+        }
+    }
+
+    #[test]
+    fn a_loop_that_a_failure_ends_is_not_counted_as_ended() {
+        let mut recorder = Recorder::new(1);
+        recorder.begin_loop(0);
+        recorder.turn(0);
+        assert!(!recorder.into_hits().has_any(0));
+    }
+
+    #[test]
+    fn a_loop_that_is_left_from_its_else_ends_with_the_next_turn_around_it() {
+        let mut recorder = Recorder::new(2);
+        recorder.begin_loop(0);
+        recorder.turn(0);
+        recorder.begin_loop(1);
+        recorder.begin_else(1);
+        recorder.turn(0);
+        recorder.begin_loop(1);
+        recorder.turn(1);
+        recorder.end_loop(1);
+        recorder.end_loop(0);
+        let hits = recorder.into_hits();
+        assert_eq!(ways(&hits, 0), ["several"]);
+        assert_eq!(ways(&hits, 1), ["empty", "once"]);
+    }
+
+    #[test]
+    fn a_loop_within_itself_has_turns_of_its_own() {
+        // A macro with a loop calls itself within the loop.
+        let mut recorder = Recorder::new(1);
+        recorder.begin_loop(0);
+        recorder.turn(0);
+        recorder.begin_loop(0);
+        recorder.end_loop(0);
+        recorder.end_loop(0);
+        assert_eq!(ways(&recorder.into_hits(), 0), ["empty", "once"]);
+    }
+
+    #[test]
+    fn hits_of_several_renders_add_up() {
+        let mut all = Hits::default();
+        for truth in [true, false] {
+            let mut recorder = Recorder::new(2);
+            recorder.decide(1, truth);
+            all.merge(&recorder.into_hits());
+        }
+        assert_eq!(ways(&all, 1), ["true", "false"]);
+        assert!(!all.has_any(0));
+    }
+}

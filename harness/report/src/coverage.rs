@@ -1,0 +1,383 @@
+//! Coverage of templates, for people, as JSON and as LCOV.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use rolecall_model::{SiteKind, TemplatePart, Way};
+use rolecall_source::template_file::{line_in_file, place};
+use rolecall_suite::coverage::{CoveredSite, TemplateCoverage, WayCount};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::excerpt::write_marked;
+use super::json::{self, VERSION};
+use super::numbers::{counted, percent, thousands};
+use super::screen;
+use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::wrapped;
+
+/// The kinds of places, as they are counted.
+const GROUPS: [(&str, &[SiteKind]); 4] = [
+    ("statements", &[SiteKind::Statement]),
+    (
+        "sides of conditions",
+        &[SiteKind::Condition, SiteKind::Operand],
+    ),
+    ("ways through loops", &[SiteKind::Loop]),
+    ("macros", &[SiteKind::Macro]),
+];
+
+/// Where a place begins or ends: the line and the column, from 1. Columns count characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Position {
+    line: usize,
+    column: usize,
+}
+
+impl Position {
+    fn of(source: &str, at: usize) -> Position {
+        let before = source.get(..at).unwrap_or(source);
+        // As the engines count: a line ends with `\n`, `\r\n` or `\r`.
+        let breaks = before.matches('\n').count();
+        let alone = before.matches('\r').count() - before.matches("\r\n").count();
+        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
+        Position {
+            line: 1 + breaks + alone,
+            column: 1 + line.chars().count(),
+        }
+    }
+}
+
+/// What the cases leave out of a place, in words. None if nothing is missing.
+fn missing(covered: &CoveredSite) -> Option<String> {
+    let missing: Vec<Way> = covered.missing().collect();
+    if missing.is_empty() {
+        return None;
+    }
+    if covered.cases == 0 && covered.site.kind != SiteKind::Macro {
+        return Some("never reached".to_owned());
+    }
+    let words = missing.iter().map(|way| match way {
+        Way::Reached => "never called",
+        Way::True => "never true",
+        Way::False => "never false",
+        Way::Empty => "never without items",
+        Way::Once => "never with one item",
+        Way::Several => "never with several items",
+    });
+    Some(words.collect::<Vec<_>>().join(", "))
+}
+
+/// Writes the coverage of a template: what is reached, and the places that are not. Places that
+/// follow each other and are never reached are shown as one, unless `is_whole`.
+pub fn write(
+    out: &mut dyn Write,
+    coverage: &TemplateCoverage<'_>,
+    is_whole: bool,
+) -> io::Result<()> {
+    let width = screen::width();
+    let template = coverage.template;
+    let name = Styled(HEADING, template.name.as_str());
+    let file = Styled(QUIET, place(template, None));
+    writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
+    let cases = counted(coverage.cases, "case", "cases");
+    let idle = match coverage.idle {
+        0 => String::new(),
+        1 => ", one of them without running it".to_owned(),
+        idle => format!(", {} of them without running it", thousands(idle)),
+    };
+    writeln!(out, "{}", wrapped(&format!("  {cases}{idle}"), width, 4))?;
+    let groups = GROUPS.map(|(name, kinds)| (name, coverage.count(kinds)));
+    let whole = ("all", coverage.whole());
+    let shown = groups.into_iter().chain([whole]);
+    for (name, count) in shown.filter(|(_, count)| count.all > 0) {
+        writeln!(out, "{}", counts_line(name, count))?;
+    }
+    for gap in gaps(coverage, is_whole) {
+        write_gap(out, coverage, &gap, width)?;
+    }
+    Ok(())
+}
+
+/// A place that is not reached in every way.
+struct Gap<'c> {
+    place: &'c CoveredSite,
+    missing: String,
+    /// How many places follow it that are never reached either, and the last of them.
+    more: Option<(usize, &'c CoveredSite)>,
+}
+
+/// The places that are not reached in every way, in the order of the source.
+fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> {
+    let mut gaps = Vec::new();
+    let mut sites = coverage.sites.iter().peekable();
+    while let Some(place) = sites.next() {
+        let Some(missing) = missing(place) else {
+            continue;
+        };
+        let mut more = None;
+        if place.cases == 0 && !is_whole {
+            while let Some(next) = sites.next_if(|next| next.cases == 0) {
+                more = Some((more.map_or(1, |(count, _)| count + 1), next));
+            }
+        }
+        gaps.push(Gap {
+            place,
+            missing,
+            more,
+        });
+    }
+    gaps.sort_by_key(|gap| gap.place.site.span.start);
+    gaps
+}
+
+/// `  18 of 20 statements, 90.00 %`
+fn counts_line(name: &str, count: WayCount) -> String {
+    let style = if count.reached == count.all {
+        GOOD
+    } else {
+        NOTE
+    };
+    let numbers = format!(
+        "{:>5} of {:>5}",
+        thousands(count.reached),
+        thousands(count.all)
+    );
+    let share = percent(count.reached, count.all);
+    format!("  {}  {name}, {share}", Styled(style, numbers))
+}
+
+fn write_gap(
+    out: &mut dyn Write,
+    coverage: &TemplateCoverage<'_>,
+    gap: &Gap<'_>,
+    width: usize,
+) -> io::Result<()> {
+    let template = coverage.template;
+    let position = |covered: &CoveredSite| {
+        let position = Position::of(&template.source, covered.site.span.start);
+        let line = line_in_file(template, Some(position.line));
+        (line.unwrap_or(position.line), position.column)
+    };
+    let (line, column) = position(gap.place);
+    let kind = gap.place.site.kind.name();
+    let missing = Styled(BAD, &gap.missing);
+    let text = format!("  {line}:{column} {kind} {missing}");
+    writeln!(out, "\n{}", wrapped(&text, width, 4))?;
+    write_marked(out, &template.source, &gap.place.site.span, "  ", width)?;
+    if let Some((count, last)) = gap.more {
+        let count = counted(count, "place", "places");
+        let up_to = match position(last) {
+            (last, _) if last == line => String::new(),
+            (last, _) => format!(", up to line {last}"),
+        };
+        let text = format!("    and {count} after it{up_to}");
+        writeln!(
+            out,
+            "{}",
+            wrapped(&Styled(QUIET, text).to_string(), width, 6)
+        )?;
+    }
+    Ok(())
+}
+
+/// The coverage of templates as JSON.
+#[derive(Serialize, JsonSchema)]
+pub struct CoverageDocument<'c> {
+    /// The version of this format.
+    rolecall: u32,
+    /// One for each template.
+    templates: Vec<CoverageJson<'c>>,
+}
+
+/// Which places of a template the cases reach.
+#[derive(Serialize, JsonSchema)]
+struct CoverageJson<'c> {
+    /// The template's name.
+    template: &'c str,
+    /// The template's file, as it was given.
+    file: String,
+    /// How many cases were rendered.
+    cases: usize,
+    /// How many of them ran no code of this template: its front refused the case, or chose another
+    /// template of the model.
+    idle: usize,
+    /// How many ways some case takes, by the kind of place.
+    reached: BTreeMap<&'static str, CountJson>,
+    /// The places of the template. A place stands before the places within it.
+    sites: Vec<SiteJson<'c>>,
+}
+
+/// How many ways there are, and how many of them some case takes.
+#[derive(Serialize, JsonSchema)]
+struct CountJson {
+    /// The ways that some case takes.
+    reached: usize,
+    /// All ways.
+    all: usize,
+}
+
+/// A place of a template.
+#[derive(Serialize, JsonSchema)]
+struct SiteJson<'c> {
+    /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
+    kind: &'static str,
+    /// The line of the template where it begins, from 1.
+    line: usize,
+    /// The column where it begins, from 1, in characters.
+    column: usize,
+    /// The line where it ends.
+    end_line: usize,
+    /// The column behind its end.
+    end_column: usize,
+    /// Its text.
+    text: &'c str,
+    /// What no case does, in words. Absent if the cases do everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+    /// The ways in which it can be reached.
+    ways: Vec<WayJson<'c>>,
+}
+
+/// A way in which a place can be reached.
+#[derive(Serialize, JsonSchema)]
+struct WayJson<'c> {
+    /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+    way: &'static str,
+    /// How many cases take it.
+    cases: usize,
+    /// The first of these cases.
+    first: &'c [String],
+}
+
+/// Writes the coverage of templates as JSON.
+pub fn write_json(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+    let document = CoverageDocument {
+        rolecall: VERSION,
+        templates: all.iter().map(CoverageJson::of).collect(),
+    };
+    json::write(out, &document)
+}
+
+impl<'c> CoverageJson<'c> {
+    fn of(coverage: &'c TemplateCoverage<'_>) -> CoverageJson<'c> {
+        let kinds = [
+            SiteKind::Statement,
+            SiteKind::Condition,
+            SiteKind::Operand,
+            SiteKind::Loop,
+            SiteKind::Macro,
+        ];
+        let json = |count: WayCount| CountJson {
+            reached: count.reached,
+            all: count.all,
+        };
+        let counts = kinds.map(|kind| (kind.name(), json(coverage.count(&[kind]))));
+        let source = &coverage.template.source;
+        CoverageJson {
+            template: coverage.template.name.as_str(),
+            file: place(coverage.template, None),
+            cases: coverage.cases,
+            idle: coverage.idle,
+            reached: counts.into(),
+            sites: coverage
+                .sites
+                .iter()
+                .map(|covered| SiteJson::of(covered, source))
+                .collect(),
+        }
+    }
+}
+
+impl<'c> SiteJson<'c> {
+    fn of(covered: &'c CoveredSite, source: &'c str) -> SiteJson<'c> {
+        let span = &covered.site.span;
+        let (start, end) = (
+            Position::of(source, span.start),
+            Position::of(source, span.end),
+        );
+        SiteJson {
+            kind: covered.site.kind.name(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            text: source.get(span.clone()).unwrap_or_default(),
+            missing: missing(covered),
+            ways: covered
+                .ways
+                .iter()
+                .map(|way| WayJson {
+                    way: way.way.name(),
+                    cases: way.cases,
+                    first: &way.first,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Writes the coverage of templates as LCOV has it: lines and branches, counted in cases. A template
+/// that is a value in a file of another kind has no lines there, and is left out; the result names
+/// such templates.
+pub fn write_lcov<'c>(
+    out: &mut dyn Write,
+    all: &'c [TemplateCoverage<'_>],
+) -> io::Result<Vec<&'c str>> {
+    let mut without_lines = Vec::new();
+    for coverage in all {
+        let template = coverage.template;
+        if matches!(template.part, TemplatePart::Key(_)) {
+            without_lines.push(template.name.as_str());
+            continue;
+        }
+        let line = |covered: &CoveredSite| {
+            let line = Position::of(&template.source, covered.site.span.start).line;
+            line_in_file(template, Some(line)).unwrap_or(line)
+        };
+        writeln!(out, "TN:")?;
+        // A line break in the name would begin another record.
+        let path = template.path.to_string_lossy();
+        writeln!(out, "SF:{}", path.replace(char::is_control, "\u{fffd}"))?;
+        let mut branches = WayCount::default();
+        let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
+        for (block, covered) in coverage.sites.iter().enumerate() {
+            let line = line(covered);
+            let cases = lines.entry(line).or_default();
+            *cases = covered.cases.max(*cases);
+            if covered.ways.len() < 2 {
+                continue;
+            }
+            for (branch, way) in covered.ways.iter().enumerate() {
+                let taken = match covered.cases {
+                    0 => "-".to_owned(),
+                    _ => way.cases.to_string(),
+                };
+                writeln!(out, "BRDA:{line},{block},{branch},{taken}")?;
+                branches.all += 1;
+                branches.reached += usize::from(way.cases > 0);
+            }
+        }
+        writeln!(out, "BRF:{}\nBRH:{}", branches.all, branches.reached)?;
+        for (line, cases) in &lines {
+            writeln!(out, "DA:{line},{cases}")?;
+        }
+        let reached = lines.values().filter(|cases| **cases > 0).count();
+        writeln!(out, "LF:{}\nLH:{reached}\nend_of_record", lines.len())?;
+    }
+    Ok(without_lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_as_engines_do_and_characters() {
+        let source = "é\n{{ x }}\r\né{{ y }}\rz";
+        for (text, line, column) in [("{{ x", 2, 1), ("{{ y", 3, 2), ("z", 4, 1)] {
+            let at = source.find(text).unwrap();
+            assert_eq!(Position::of(source, at), Position { line, column });
+        }
+    }
+}

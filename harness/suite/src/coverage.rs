@@ -1,0 +1,242 @@
+//! Coverage: which places of a template the cases of a suite reach.
+
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use rolecall_model::{Engine, Hits, Outcome, Site, SiteKind, Template, Way};
+
+use crate::suite::Pair;
+
+/// How many cases are named for each way in which a place is reached.
+const MOST_NAMED: usize = 3;
+
+/// Which places of a template some cases reach.
+#[derive(Debug)]
+pub struct TemplateCoverage<'s> {
+    /// The template.
+    pub template: &'s Template,
+    /// Its places. A place stands before the places within it.
+    pub sites: Vec<CoveredSite>,
+    /// How many cases were rendered with it.
+    pub cases: usize,
+    /// How many of them ran no code of this template: the front refused the case, or chose another
+    /// template of the model.
+    pub idle: usize,
+}
+
+/// A place of a template, and the cases that reach it.
+#[derive(Debug)]
+pub struct CoveredSite {
+    /// The place.
+    pub site: Site,
+    /// Its ways, in a fixed order.
+    pub ways: Vec<CoveredWay>,
+    /// How many cases reach it in any way.
+    pub cases: usize,
+}
+
+/// A way in which a place can be reached, and the cases that do.
+#[derive(Debug)]
+pub struct CoveredWay {
+    /// The way.
+    pub way: Way,
+    /// How many cases reach the place in this way.
+    pub cases: usize,
+    /// The first of them: `family/name`.
+    pub first: Vec<String>,
+}
+
+/// The reason why there is no coverage of a template.
+#[derive(Debug, thiserror::Error)]
+pub enum Uncovered {
+    /// The engine refuses the template.
+    #[error("the engine refuses the template: {}", .0.text())]
+    Refused(Outcome),
+    /// The engine cannot tell what a render reaches.
+    #[error("the engine {0} cannot tell what a render reaches")]
+    Unknown(String),
+}
+
+impl Uncovered {
+    /// The line of the template that the engine refuses, if it names one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Uncovered::Refused(Outcome::Failed { line, .. }) => *line,
+            _ => None,
+        }
+    }
+}
+
+/// How many ways there are, and how many of them some case takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WayCount {
+    /// The ways that some case takes.
+    pub reached: usize,
+    /// All ways.
+    pub all: usize,
+}
+
+impl<'s> TemplateCoverage<'s> {
+    /// Renders pairs of one template, and notes what each reaches. Calls `finished` for each outcome.
+    ///
+    /// # Errors
+    ///
+    /// The engine refuses the template, or cannot tell what a render reaches.
+    pub fn of<'p>(
+        engine: &dyn Engine,
+        template: &'s Template,
+        pairs: impl IntoIterator<Item = Pair<'p>>,
+        mut finished: impl FnMut(&Pair<'p>, &Outcome),
+    ) -> Result<TemplateCoverage<'s>, Uncovered> {
+        let program = FrontProgram::load(engine, template);
+        if let Some(refusal) = program.without_front().refusal() {
+            return Err(Uncovered::Refused(refusal.clone()));
+        }
+        let sites = program.without_front().sites();
+        let sites = sites.ok_or_else(|| Uncovered::Unknown(engine.name().to_owned()))?;
+        let mut coverage = TemplateCoverage {
+            template,
+            sites: sites.into_iter().map(CoveredSite::of).collect(),
+            cases: 0,
+            idle: 0,
+        };
+        for pair in pairs {
+            let model = program.model.with(pair.case);
+            let input = PreparedCase::new(pair.case, pair.front(), &model);
+            let (outcome, hits) = program.covered(&input);
+            coverage.cases += 1;
+            match hits {
+                Some(hits) => coverage.add(&pair.case.id.to_string(), &hits),
+                None => coverage.idle += 1,
+            }
+            finished(&pair, &outcome);
+        }
+        Ok(coverage)
+    }
+
+    fn add(&mut self, case: &str, hits: &Hits) {
+        for (at, covered) in self.sites.iter_mut().enumerate() {
+            if !hits.has_any(at) {
+                continue;
+            }
+            covered.cases += 1;
+            for way in &mut covered.ways {
+                if hits.has(at, way.way) {
+                    way.cases += 1;
+                    if way.first.len() < MOST_NAMED {
+                        way.first.push(case.to_owned());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The ways of the places of some kinds.
+    pub fn count(&self, kinds: &[SiteKind]) -> WayCount {
+        let sites = self.sites.iter();
+        let counted = sites.filter(|covered| kinds.contains(&covered.site.kind));
+        let ways = counted.flat_map(|covered| &covered.ways);
+        ways.fold(WayCount::default(), |count, way| WayCount {
+            reached: count.reached + usize::from(way.cases > 0),
+            all: count.all + 1,
+        })
+    }
+
+    /// All ways of all places.
+    pub fn whole(&self) -> WayCount {
+        self.count(&[
+            SiteKind::Statement,
+            SiteKind::Condition,
+            SiteKind::Operand,
+            SiteKind::Loop,
+            SiteKind::Macro,
+        ])
+    }
+}
+
+impl CoveredSite {
+    fn of(site: Site) -> CoveredSite {
+        let ways = site.kind.ways().iter();
+        let ways = ways.map(|way| CoveredWay {
+            way: *way,
+            cases: 0,
+            first: Vec::new(),
+        });
+        CoveredSite {
+            ways: ways.collect(),
+            cases: 0,
+            site,
+        }
+    }
+
+    /// The ways that no case takes.
+    pub fn missing(&self) -> impl Iterator<Item = Way> {
+        let missing = self.ways.iter().filter(|way| way.cases == 0);
+        missing.map(|way| way.way)
+    }
+}
+
+impl WayCount {
+    /// Whether at least this share is reached, in per cent.
+    pub fn is_at_least(self, percent: usize) -> bool {
+        self.reached * 100 >= percent * self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_front::engines::Engines;
+    use rolecall_model::{Case, Dialect};
+    use serde_json::json;
+
+    use super::*;
+
+    fn case(name: &str, role: &str) -> Case {
+        let mut case = Case::from_messages(vec![json!({"role": role, "content": "x"})]);
+        case.id = format!("family/{name}").parse().unwrap();
+        case
+    }
+
+    #[test]
+    fn each_way_names_the_first_cases_that_take_it() {
+        let source = "{% if messages[0].role == 'user' %}{{ 1 }}{% else %}{{ 2 }}{% endif %}";
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let cases = ["a", "b", "c", "d"].map(|name| case(name, "user"));
+        let pairs = cases.iter().map(|case| Pair {
+            template: &template,
+            case,
+        });
+        let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
+        let shown = coverage.sites.iter().map(|covered| {
+            let ways = covered.ways.iter();
+            let ways = ways.map(|way| (way.way.name(), way.cases, way.first.join(" ")));
+            ways.collect::<Vec<_>>()
+        });
+        let first = || "family/a family/b family/c".to_owned();
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                vec![("true", 4, first()), ("false", 0, String::new())],
+                vec![("reached", 4, first())],
+                vec![("reached", 0, String::new())],
+            ]
+        );
+        let whole = coverage.whole();
+        assert_eq!((whole.reached, whole.all), (2, 4));
+        assert!(whole.is_at_least(50) && !whole.is_at_least(51));
+    }
+
+    #[test]
+    fn a_template_that_does_not_compile_has_no_coverage() {
+        let template = Template::from_source("t", Dialect::Jinja, "{% if %}");
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let refused = TemplateCoverage::of(engine, &template, [], |_, _| {});
+        assert!(matches!(refused, Err(Uncovered::Refused(_))));
+        let plain = engines.by_name("minijinja").unwrap();
+        let fine = Template::from_source("t", Dialect::Jinja, "{{ 1 }}");
+        let unknown = TemplateCoverage::of(plain, &fine, [], |_, _| {});
+        assert!(matches!(unknown, Err(Uncovered::Unknown(name)) if name == "minijinja"));
+    }
+}
