@@ -219,7 +219,7 @@ impl Comparison<'_> {
 
     fn add(&mut self, part: Part, change: Change, meant: Option<Value>, read: Option<Value>) {
         let is_in_text = match &meant {
-            Some(meant) => is_in(meant, self.text),
+            Some(meant) => is_written(meant, self.text),
             // The reader made it up.
             None => true,
         };
@@ -258,7 +258,7 @@ fn change_of(meant: &Value, read: &Value) -> Change {
 }
 
 /// Whether a value is written in a text: a text as it is or as JSON, another value by its parts.
-fn is_in(value: &Value, text: &str) -> bool {
+pub fn is_written(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => {
             let string = string.trim();
@@ -266,10 +266,10 @@ fn is_in(value: &Value, text: &str) -> bool {
             let json = json.trim_matches('"');
             text.contains(string) || text.contains(json) || text.contains(&ascii(json))
         }
-        Value::Array(items) => items.iter().all(|item| is_in(item, text)),
-        Value::Object(fields) => fields
-            .iter()
-            .all(|(name, value)| is_in(&Value::from(name.as_str()), text) && is_in(value, text)),
+        Value::Array(items) => items.iter().all(|item| is_written(item, text)),
+        Value::Object(fields) => fields.iter().all(|(name, value)| {
+            is_written(&Value::from(name.as_str()), text) && is_written(value, text)
+        }),
         // Python writes some of these in other words.
         Value::Null => text.contains("null") || text.contains("None"),
         Value::Bool(is) => text.to_lowercase().contains(&is.to_string()),

@@ -1,6 +1,7 @@
 //! The reader of this process, and readers that are told a response template.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rolecall_model::guard::on_large_stack;
@@ -14,17 +15,27 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default)]
 pub struct OwnReader {
     /// The response templates that were loaded, by their texts.
-    loaded: Mutex<HashMap<String, Loaded>>,
+    loaded: Mutex<HashMap<String, Arc<Loaded>>>,
 }
 
-/// A response template, or why it cannot be used.
-type Loaded = Arc<Result<ResponseTemplate, TemplateError>>;
+/// A response template that was loaded.
+#[derive(Debug)]
+struct Loaded {
+    /// The response template, or why it cannot be used.
+    template: Result<ResponseTemplate, TemplateError>,
+    /// How many answers exceeded the limit.
+    exceeded: AtomicUsize,
+}
+
+/// After so many answers beyond the limit, the response template reads no other. Each would take as
+/// long.
+const MOST_EXCEEDED: usize = 5;
 
 /// How many response templates a reader keeps.
 const MOST_LOADED: usize = 64;
 
 impl OwnReader {
-    fn load(&self, response_template: &Value) -> Loaded {
+    fn load(&self, response_template: &Value) -> Arc<Loaded> {
         let text = response_template.to_string();
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = loaded.get(&text) {
@@ -33,9 +44,12 @@ impl OwnReader {
         if loaded.len() == MOST_LOADED {
             loaded.clear();
         }
-        let template = Arc::new(ResponseTemplate::from_json(response_template));
-        loaded.insert(text, Arc::clone(&template));
-        template
+        let new = Arc::new(Loaded {
+            template: ResponseTemplate::from_json(response_template),
+            exceeded: AtomicUsize::new(0),
+        });
+        loaded.insert(text, Arc::clone(&new));
+        new
     }
 }
 
@@ -66,18 +80,23 @@ impl OwnReader {
     ) -> ReadOutcome {
         on_large_stack(|| {
             let loaded = self.load(response_template);
-            let template = match &*loaded {
+            let template = match &loaded.template {
                 Ok(template) => template,
                 Err(error) => return refused(error),
             };
+            // Time is what the steps of a search are about.
+            let exceeded = ReadOutcome::Exceeded { limit: Limit::Fuel };
+            if loaded.exceeded.load(Ordering::Relaxed) >= MOST_EXCEEDED {
+                return exceeded;
+            }
             match read(template) {
                 Ok(message) => ReadOutcome::Read {
                     message: message.to_json(),
                 },
                 Err(ParseError::Raised { kind, message }) => failed(kind, message),
-                // Time is what the steps of a search are about.
                 Err(ParseError::LimitExceeded { .. }) => {
-                    ReadOutcome::Exceeded { limit: Limit::Fuel }
+                    loaded.exceeded.fetch_add(1, Ordering::Relaxed);
+                    exceeded
                 }
                 Err(other) => ReadOutcome::Unsupported {
                     message: other.to_string(),
@@ -175,6 +194,40 @@ mod tests {
         assert!(matches!(
             read(&other, "a"),
             ReadOutcome::Unsupported { .. } | ReadOutcome::Failed { .. }
+        ));
+    }
+
+    #[test]
+    fn a_response_template_beyond_the_limit_reads_no_more() {
+        let template = json!({
+            "start_anchor": "A:",
+            "fields": {"content": {"close_pattern": "a(?:[^!]|[^!][^!])+!"}},
+        });
+        let reader = OwnReader::default();
+        let read = |text: &str| {
+            let answer = Answer {
+                prompt: "A:",
+                text,
+                tools: None,
+            };
+            reader.read(&template, &answer)
+        };
+        let exceeded = ReadOutcome::Exceeded { limit: Limit::Fuel };
+        assert!(matches!(read("b"), ReadOutcome::Read { .. }));
+        for _ in 0..MOST_EXCEEDED {
+            assert_eq!(read(&"a".repeat(60)), exceeded);
+        }
+        assert_eq!(read("b"), exceeded);
+        // Another response template is not concerned.
+        let other = json!({"start_anchor": "A:", "fields": {"content": {}}});
+        let answer = Answer {
+            prompt: "A:",
+            text: "b",
+            tools: None,
+        };
+        assert!(matches!(
+            reader.read(&other, &answer),
+            ReadOutcome::Read { .. }
         ));
     }
 }

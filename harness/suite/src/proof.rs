@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rolecall_card::card::examine;
-use rolecall_card::contract::{Finding, ON_READ_ANSWERS, Severity};
+use rolecall_card::contract::{Finding, Severity, on_read_answers};
 use rolecall_front::program::FrontProgram;
 use rolecall_model::{Case, Engine, ReadOutcome, Template};
 use rolecall_readback::cause::ReadingCause;
@@ -43,7 +43,7 @@ impl Proof {
     pub fn of(engine: &dyn Engine, template: &Template, cases: &[Case]) -> Option<Proof> {
         let response_template = template.response_template.as_ref()?;
         let mut findings = examine(engine, template).findings;
-        findings.retain(|finding| ON_READ_ANSWERS.contains(&finding.contract));
+        findings.retain(|finding| on_read_answers().contains(&finding.contract));
         let program = FrontProgram::load(engine, template);
         let writer = Writer::new(&program);
         let reader = WithResponseTemplate {

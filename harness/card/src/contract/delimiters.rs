@@ -1,8 +1,9 @@
 //! The contract about delimiters inside of texts.
 
 use rolecall_model::Dialect;
-use rolecall_readback::comparison::Verdict;
+use rolecall_readback::comparison::{Verdict, is_written};
 use rolecall_readback::meaning::Meaning;
+use rolecall_response::ResponseTemplate;
 use serde_json::{Value, json};
 
 use super::definition::Contract;
@@ -23,7 +24,7 @@ pub(super) static DELIMITERS_INERT: Contract = Contract {
     page: include_str!("pages/delimiters-inert.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
-        let Some((_, json)) = response_template(prober, &mut tally) else {
+        let Some(template) = response_template(prober, &mut tally) else {
             return tally.judgement();
         };
         let Ok(answers) = prober.answers() else {
@@ -32,7 +33,7 @@ pub(super) static DELIMITERS_INERT: Contract = Contract {
         let manner = prober.manner();
         let readings = prober.readings();
         let ends_turns = |text: &str| ends_turns(&answers, readings.iter().flatten(), text);
-        let delimiters = delimiters(&json, ends_turns);
+        let delimiters = delimiters(&template, ends_turns);
         for delimiter in delimiters.iter().take(MOST_DELIMITERS) {
             let text = format!("{} {delimiter} {}", words::BEFORE, words::BEHIND);
             let case = says(manner, &text);
@@ -97,10 +98,8 @@ fn demand_inert(
         Err(why) => return tally.skip(why),
     };
     // A template may take such a text apart itself, for example into thoughts and text.
-    if !is_written(
-        &reading.reading.meant,
-        answer.forms.first().map(|read| &*read.text),
-    ) {
+    let whole = answer.forms.first().map_or("", |read| &read.text);
+    if !is_whole(&reading.reading.meant, whole) {
         return tally.skip("the template does not write such a text as it is");
     }
     let mut forms = answer
@@ -123,46 +122,20 @@ fn demand_inert(
 }
 
 /// Whether all texts of a message are in what the template writes.
-fn is_written(meant: &Meaning, text: Option<&str>) -> bool {
-    let Some(text) = text else {
-        return false;
-    };
-    let is_there = |words: &str| {
-        let json = Value::from(words).to_string();
-        text.contains(words) || text.contains(json.trim_matches('"'))
-    };
-    let arguments = meant
-        .calls
+fn is_whole(meant: &Meaning, text: &str) -> bool {
+    let texts = [&meant.content, &meant.reasoning].map(|text| Value::from(text.as_str()));
+    let arguments = meant.calls.iter().map(|call| &call.arguments);
+    texts
         .iter()
-        .filter_map(|call| call.arguments.as_object());
-    let values = arguments.flat_map(|arguments| arguments.values());
-    is_there(&meant.content)
-        && is_there(&meant.reasoning)
-        && values.filter_map(Value::as_str).all(is_there)
+        .chain(arguments)
+        .all(|value| is_written(value, text))
 }
 
 /// The delimiters of a response template, as far as they are literal, without those that end turns:
 /// a model cannot write these into a text.
-fn delimiters(response_template: &Value, ends_turns: impl Fn(&str) -> bool) -> Vec<String> {
-    let fields = response_template["fields"].as_object();
-    let fields = fields.into_iter().flat_map(|fields| fields.values());
-    let mut found: Vec<String> = Vec::new();
-    for field in fields {
-        for key in ["open", "close"] {
-            match &field[key] {
-                Value::String(one) => found.push(one.clone()),
-                Value::Array(all) => {
-                    found.extend(all.iter().filter_map(Value::as_str).map(str::to_owned));
-                }
-                _ => {}
-            }
-            if let Some(pattern) = field[format!("{key}_pattern")].as_str() {
-                found.extend(longest_literal(pattern));
-            }
-        }
-    }
+fn delimiters(template: &ResponseTemplate, ends_turns: impl Fn(&str) -> bool) -> Vec<String> {
     let mut delimiters: Vec<String> = Vec::new();
-    for delimiter in found {
+    for delimiter in template.delimiter_literals() {
         let text = delimiter.trim();
         // Braces alone stand in many texts, and each program has them.
         let is_tag = text.chars().count() > 2 && !text.chars().all(char::is_alphanumeric);
@@ -171,83 +144,4 @@ fn delimiters(response_template: &Value, ends_turns: impl Fn(&str) -> bool) -> V
         }
     }
     delimiters
-}
-
-/// The longest text that stands as it is in a pattern.
-fn longest_literal(pattern: &str) -> Option<String> {
-    let mut runs = vec![String::new()];
-    let mut characters = pattern.chars().peekable();
-    while let Some(character) = characters.next() {
-        let literal = match character {
-            '\\' => match characters.next() {
-                Some(escaped) if !escaped.is_alphanumeric() => Some(escaped),
-                _ => None,
-            },
-            '[' => {
-                // A set of characters.
-                let mut is_escaped = false;
-                for inside in characters.by_ref() {
-                    if inside == ']' && !is_escaped {
-                        break;
-                    }
-                    is_escaped = inside == '\\' && !is_escaped;
-                }
-                None
-            }
-            '(' => {
-                // The beginning of a group: `(?:`, `(?=`, `(?<=`, `(?P<name>`.
-                if characters.next_if_eq(&'?').is_some() {
-                    for inside in characters.by_ref() {
-                        if matches!(inside, ':' | '=' | '!' | '>') {
-                            break;
-                        }
-                    }
-                }
-                None
-            }
-            '*' | '?' | '{' => {
-                // What stands before may be missing.
-                if let Some(run) = runs.last_mut() {
-                    run.pop();
-                }
-                None
-            }
-            ')' | '|' | '.' | '+' | '^' | '$' | '}' => None,
-            other => Some(other),
-        };
-        match (literal, runs.last_mut()) {
-            (Some(literal), Some(run)) => run.push(literal),
-            _ => runs.push(String::new()),
-        }
-    }
-    // The first of the longest: an opener's tag stands before what it captures.
-    let longest = runs
-        .into_iter()
-        .rev()
-        .max_by_key(|run| run.trim().chars().count());
-    longest.filter(|run| !run.trim().is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_literal_part_of_a_pattern_is_found() {
-        for (pattern, literal) in [
-            (r"</tool_call>\s*", "</tool_call>"),
-            (r"\n?<tool_call>\s*\{", "<tool_call>"),
-            (r"<\|im_end\|>.*", "<|im_end|>"),
-            (r"(?:\n</think>|</think>\n)\n*", "</think>"),
-            (r"<function=(?P<name>[^\n\]>]*)>(?=\n)", "<function="),
-            (r"(?<=\}\])</s>?", "}]</s"),
-        ] {
-            let found = longest_literal(pattern);
-            let found = found.as_deref().map(str::trim);
-            // A lookbehind is no part of the text that it is read with, but of the one before.
-            let expected = literal.trim_start_matches("}]");
-            assert_eq!(found, Some(expected), "{pattern}");
-        }
-        assert_eq!(longest_literal(r"\s*"), None);
-    }
 }

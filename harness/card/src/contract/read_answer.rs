@@ -31,14 +31,36 @@ pub(super) fn readings(prober: &Prober<'_>, tally: &mut Tally) -> Option<std::rc
     }
 }
 
-/// The response template, compiled, and as JSON.
+/// The response template, compiled.
 pub(super) fn response_template(
     prober: &Prober<'_>,
     tally: &mut Tally,
-) -> Option<(ResponseTemplate, Value)> {
+) -> Option<ResponseTemplate> {
     readings(prober, tally)?;
-    let json = prober.template().response_template.clone()?;
-    Some((ResponseTemplate::from_json(&json).ok()?, json))
+    let json = prober.template().response_template.as_ref()?;
+    ResponseTemplate::from_json(json).ok()
+}
+
+/// Looks at the answers of some probes, or of all. Where the template writes none, the tally says
+/// why.
+pub(super) fn look(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    chosen: Option<&[Probe]>,
+    mut judge: impl FnMut(&mut Tally, &AnswerReading, &ReadAnswer),
+) {
+    let Some(readings) = readings(prober, tally) else {
+        return;
+    };
+    let is_chosen = |reading: &&AnswerReading| {
+        chosen.is_none_or(|chosen| chosen.iter().any(|probe| probe.name == reading.probe))
+    };
+    for reading in readings.iter().flatten().filter(is_chosen) {
+        match reading.answer() {
+            Ok(answer) => judge(tally, reading, answer),
+            Err(why) => tally.skip(why),
+        }
+    }
 }
 
 /// Demands that these probes are read back in some forms. What the template does not write is not
@@ -49,28 +71,20 @@ pub(super) fn demand_read_back(
     chosen: &[Probe],
     forms: &[Form],
 ) {
-    let Some(readings) = readings(prober, tally) else {
-        return;
-    };
-    for reading in readings.iter().flatten() {
-        if chosen.iter().any(|probe| probe.name == reading.probe) {
-            demand_one(tally, reading, forms, Severity::Warning);
-        }
-    }
+    look(tally, prober, Some(chosen), |tally, reading, answer| {
+        demand_one(tally, reading, answer, forms, Severity::Warning);
+    });
 }
 
-/// Demands that a message is read back in some forms. Other white space at the ends of its texts is
+/// Demands that an answer is read back in some forms. Other white space at the ends of its texts is
 /// as bad as said.
 pub(super) fn demand_one(
     tally: &mut Tally,
     reading: &AnswerReading,
+    answer: &ReadAnswer,
     forms: &[Form],
     white_space: Severity,
 ) {
-    let answer = match reading.answer() {
-        Ok(answer) => answer,
-        Err(why) => return tally.skip(why),
-    };
     let asked = answer
         .forms
         .iter()
@@ -117,9 +131,19 @@ pub(super) fn evidence(
         }
         (refusal, _) => format!("{}: {}", reading.about, refused(refusal)),
     };
-    let seen = reading.seen(answer, &read.text);
-    let end = answer.prompt.len() + read.text.len();
-    Evidence::one(what, &seen).at(Some(answer.prompt.len()..end))
+    in_answer(what, reading, answer, &read.text)
+}
+
+/// Evidence in an answer with this text.
+pub(super) fn in_answer(
+    what: String,
+    reading: &AnswerReading,
+    answer: &ReadAnswer,
+    text: &str,
+) -> Evidence {
+    let begin = answer.prompt.len();
+    let seen = reading.seen(answer, text);
+    Evidence::one(what, &seen).at(Some(begin..begin + text.len()))
 }
 
 /// How many differences a sentence tells.

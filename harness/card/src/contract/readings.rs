@@ -3,10 +3,12 @@
 use rolecall_model::Dialect;
 use rolecall_readback::comparison::Verdict;
 use rolecall_readback::ending::Form;
+use rolecall_readback::reading::ReadAnswer;
 
 use super::definition::Contract;
 use super::evidence::Evidence;
-use super::read_answer::{demand_one, demand_read_back, evidence, readings};
+use super::judgement::Judgement;
+use super::read_answer::{demand_one, demand_read_back, evidence, look};
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
@@ -44,11 +46,16 @@ pub(super) static READS_BACK: Contract = Contract {
             demand_read_back(&mut tally, prober, &CALL_PROBES, &WITH_END);
         }
         // Models often write white space around a text that is no part of it.
-        let readings = readings(prober, &mut tally);
-        let spaced = readings.iter().flat_map(|all| all.iter().flatten());
-        for reading in spaced.filter(|reading| reading.probe == SPACED.name && is_kept(reading)) {
-            demand_one(&mut tally, reading, &WITH_END, Severity::Note);
-        }
+        look(
+            &mut tally,
+            prober,
+            Some(&[SPACED]),
+            |tally, reading, answer| {
+                if is_kept(reading, answer) {
+                    demand_one(tally, reading, answer, &WITH_END, Severity::Note);
+                }
+            },
+        );
         tally.judgement()
     },
 };
@@ -62,23 +69,12 @@ pub(super) static READS_BACK_WITHOUT_END_TOKEN: Contract = Contract {
     page: include_str!("pages/reads-back-without-end-token.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        let Some(readings) = readings(prober, &mut tally) else {
-            return tally.judgement();
-        };
-        for reading in readings.iter().flatten() {
-            let answer = match reading.answer() {
-                Ok(answer) => answer,
-                Err(why) => {
-                    tally.skip(why);
-                    continue;
-                }
-            };
+        look(&mut tally, prober, None, |tally, reading, answer| {
             let forms = answer.forms.iter();
             let (bare, ended): (Vec<_>, Vec<_>) = forms.partition(|read| read.form == Form::Bare);
             let ended = ended.iter().map(|read| read.verdict).max();
             let ([bare], Some(ended)) = (bare.as_slice(), ended) else {
-                tally.skip("no answer has an end token");
-                continue;
+                return tally.skip("no answer has an end token");
             };
             // What is not right with the end token either is another contract's subject.
             tally.demand(bare.verdict <= ended, || {
@@ -88,7 +84,7 @@ pub(super) static READS_BACK_WITHOUT_END_TOKEN: Contract = Contract {
                     _ => evidence,
                 }
             });
-        }
+        });
         tally.judgement()
     },
 };
@@ -157,10 +153,9 @@ pub(super) static REASONING_READ_BACK: Contract = Contract {
 };
 
 /// Whether a template writes a text with the white space around it.
-fn is_kept(reading: &AnswerReading) -> bool {
+fn is_kept(reading: &AnswerReading, answer: &ReadAnswer) -> bool {
     let content = &reading.reading.meant.content;
-    let answer = reading.answer();
-    answer.is_ok_and(|answer| answer.forms.iter().all(|read| read.text.contains(content)))
+    answer.forms.iter().all(|read| read.text.contains(content))
 }
 
 /// Whether a template writes calls of tools.
@@ -169,11 +164,7 @@ pub(super) fn writes_calls(capabilities: &Capabilities) -> bool {
 }
 
 /// Demands that calls are read back.
-fn judged_calls(
-    prober: &Prober<'_>,
-    capabilities: &Capabilities,
-    chosen: &[Probe],
-) -> super::judgement::Judgement {
+fn judged_calls(prober: &Prober<'_>, capabilities: &Capabilities, chosen: &[Probe]) -> Judgement {
     let mut tally = Tally::default();
     if !writes_calls(capabilities) {
         tally.skip("the template writes no calls");

@@ -17,7 +17,7 @@ pub(super) static SERVED_FIELDS: Contract = Contract {
     page: include_str!("pages/served-fields.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        let Some((template, _)) = response_template(prober, &mut tally) else {
+        let Some(template) = response_template(prober, &mut tally) else {
             return tally.judgement();
         };
         let refused = template.refused_by_servers();

@@ -3,16 +3,16 @@
 use rolecall_model::{Answer, Dialect, ReadOutcome};
 use rolecall_readback::comparison::Verdict;
 use rolecall_readback::meaning::Meaning;
-use rolecall_response::{Event, Options, ResponseTemplate};
+use rolecall_readback::reading::ReadAnswer;
+use rolecall_response::{Event, Options, ParseError, ResponseTemplate};
 
 use super::definition::Contract;
-use super::evidence::Evidence;
-use super::read_answer::{readings, refused, response_template};
+use super::read_answer::{in_answer, look, refused, response_template};
 use super::readings::writes_calls;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::answers::{CALL, LONG_THOUGHTS, PARAGRAPHS, TEXT, TEXT_CALL, THOUGHTS, TYPED};
-use crate::probe::{AnswerReading, Probe, spaced};
+use crate::probe::{AnswerReading, spaced};
 
 pub(super) static STREAMS_ALIKE: Contract = Contract {
     id: "streams-alike",
@@ -23,36 +23,21 @@ pub(super) static STREAMS_ALIKE: Contract = Contract {
     page: include_str!("pages/streams-alike.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        let Some(readings) = readings(prober, &mut tally) else {
-            return tally.judgement();
-        };
-        for reading in readings.iter().flatten() {
-            let answer = match reading.answer() {
-                Ok(answer) => answer,
-                Err(why) => {
-                    tally.skip(why);
-                    continue;
-                }
+        look(&mut tally, prober, None, |tally, reading, answer| {
+            let mut forms = answer.forms.iter();
+            // The other forms of the answer show the same.
+            let otherwise = forms.find_map(|read| Some((read, read.streamed.as_ref()?)));
+            let Some((read, streamed)) = otherwise else {
+                return tally.holds();
             };
-            for read in &answer.forms {
-                let Some(streamed) = &read.streamed else {
-                    tally.holds();
-                    continue;
-                };
-                let what = format!(
-                    "{}: character by character {}; as a whole {}",
-                    reading.about,
-                    in_words(streamed),
-                    in_words(&read.outcome)
-                );
-                let seen = reading.seen(answer, &read.text);
-                let end = answer.prompt.len() + read.text.len();
-                let at = Some(answer.prompt.len()..end);
-                tally.broken(Evidence::one(what, &seen).at(at));
-                // The other forms of the answer show the same.
-                break;
-            }
-        }
+            let what = format!(
+                "{}: character by character {}; as a whole {}",
+                reading.about,
+                in_words(streamed),
+                in_words(&read.outcome)
+            );
+            tally.broken(in_answer(what, reading, answer, &read.text));
+        });
         tally.judgement()
     },
 };
@@ -73,17 +58,21 @@ pub(super) static STREAMS_EARLY: Contract = Contract {
     page: include_str!("pages/streams-early.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
-        let Some((template, _)) = response_template(prober, &mut tally) else {
+        let Some(template) = response_template(prober, &mut tally) else {
             return tally.judgement();
         };
-        let Some(readings) = readings(prober, &mut tally) else {
-            return tally.judgement();
-        };
-        let thinks = !capabilities.reasoning.fields.is_empty();
-        let probes = [Some(PARAGRAPHS), thinks.then_some(LONG_THOUGHTS)];
-        for reading in chosen(readings.iter().flatten(), probes.iter().flatten()) {
-            demand_early(&mut tally, &template, reading);
+        let mut probes = vec![PARAGRAPHS];
+        if !capabilities.reasoning.fields.is_empty() {
+            probes.push(LONG_THOUGHTS);
         }
+        look(
+            &mut tally,
+            prober,
+            Some(&probes),
+            |tally, reading, answer| {
+                demand_early(tally, &template, reading, answer);
+            },
+        );
         tally.judgement()
     },
 };
@@ -92,11 +81,12 @@ pub(super) static STREAMS_EARLY: Contract = Contract {
 const MOST_HELD_BACK: usize = 24;
 
 /// Demands that a text is reported before it has ended.
-fn demand_early(tally: &mut Tally, template: &ResponseTemplate, reading: &AnswerReading) {
-    let answer = match reading.answer() {
-        Ok(answer) => answer,
-        Err(why) => return tally.skip(why),
-    };
+fn demand_early(
+    tally: &mut Tally,
+    template: &ResponseTemplate,
+    reading: &AnswerReading,
+    answer: &ReadAnswer,
+) {
     let Some(read) = answer.forms.last() else {
         return;
     };
@@ -139,9 +129,7 @@ fn demand_early(tally: &mut Tally, template: &ResponseTemplate, reading: &Answer
                 first.saturating_sub(before)
             ),
         };
-        let seen = reading.seen(answer, &read.text);
-        let end = answer.prompt.len() + read.text.len();
-        Evidence::one(what, &seen).at(Some(answer.prompt.len()..end))
+        in_answer(what, reading, answer, &read.text)
     });
 }
 
@@ -154,29 +142,32 @@ pub(super) static CUT_SAFE: Contract = Contract {
     page: include_str!("pages/cut-safe.md"),
     judge: |prober, capabilities| {
         let mut tally = Tally::default();
-        let Some((template, _)) = response_template(prober, &mut tally) else {
-            return tally.judgement();
-        };
-        let Some(readings) = readings(prober, &mut tally) else {
+        let Some(template) = response_template(prober, &mut tally) else {
             return tally.judgement();
         };
         let mut probes = vec![TEXT, THOUGHTS];
         if writes_calls(capabilities) {
             probes.extend([CALL, TEXT_CALL, TYPED]);
         }
-        for reading in chosen(readings.iter().flatten(), probes.iter()) {
-            demand_cut_safe(&mut tally, &template, reading);
-        }
+        look(
+            &mut tally,
+            prober,
+            Some(&probes),
+            |tally, reading, answer| {
+                demand_cut_safe(tally, &template, reading, answer);
+            },
+        );
         tally.judgement()
     },
 };
 
 /// Demands that every beginning of an answer is read.
-fn demand_cut_safe(tally: &mut Tally, template: &ResponseTemplate, reading: &AnswerReading) {
-    let answer = match reading.answer() {
-        Ok(answer) => answer,
-        Err(why) => return tally.skip(why),
-    };
+fn demand_cut_safe(
+    tally: &mut Tally,
+    template: &ResponseTemplate,
+    reading: &AnswerReading,
+    answer: &ReadAnswer,
+) {
     let Some(read) = answer.forms.last() else {
         return;
     };
@@ -195,6 +186,8 @@ fn demand_cut_safe(tally: &mut Tally, template: &ResponseTemplate, reading: &Ans
     });
     match failing {
         None => tally.holds(),
+        // transformers has no limits.
+        Some((_, ParseError::LimitExceeded { .. })) => tally.skip("an answer is over the limit"),
         Some((at, error)) => {
             let cut = &read.text[..at];
             let what = format!(
@@ -203,9 +196,7 @@ fn demand_cut_safe(tally: &mut Tally, template: &ResponseTemplate, reading: &Ans
                 reading.about,
                 cut_part(&reading.reading.meant, cut)
             );
-            let seen = reading.seen(answer, cut);
-            let at = Some(answer.prompt.len()..answer.prompt.len() + cut.len());
-            tally.broken(Evidence::one(what, &seen).at(at));
+            tally.broken(in_answer(what, reading, answer, cut));
         }
     }
 }
@@ -220,12 +211,4 @@ fn cut_part(meant: &Meaning, cut: &str) -> &'static str {
     } else {
         "the call"
     }
-}
-
-/// The readings of some probes.
-fn chosen<'r>(
-    readings: impl Iterator<Item = &'r AnswerReading>,
-    probes: impl Iterator<Item = &'r Probe> + Clone,
-) -> impl Iterator<Item = &'r AnswerReading> {
-    readings.filter(move |reading| probes.clone().any(|probe| probe.name == reading.probe))
 }

@@ -8,6 +8,8 @@ mod finding;
 
 mod sample;
 
+mod literal;
+
 mod trial;
 
 mod answer;
@@ -37,6 +39,17 @@ impl ResponseTemplate {
         let mut regions = regions.into_iter();
         let region = regions.find(|region| self.parts.fields[region.field].name == field);
         region.map(|region| region.open)
+    }
+
+    /// The tags of the delimiters: the literal part of each, without what may vary, in the order of
+    /// the fields.
+    pub fn delimiter_literals(&self) -> Vec<String> {
+        let fields = self.parts.fields.iter();
+        let delimiters = fields.flat_map(|field| [&field.open, &field.close]);
+        let trees = delimiters
+            .flatten()
+            .map(|delimiter| delimiter.pattern.tree());
+        trees.flat_map(literal::literals).collect()
     }
 
     /// What vLLM 0.33 and `SGLang` 0.5.23 refuse in this response template: a part of
