@@ -261,7 +261,7 @@ fn what_comes_back_is_measured_and_compared() {
         &ran.stdout(),
         &[
             "t: was 3 read back; is 2 read back, 1 changed",
-            "+ changed: call lost (1, answers/call#1)",
+            "+ changed: call: lost (1, answers/call#1)",
         ],
     );
     // Nobody edits it by hand.

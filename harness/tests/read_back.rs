@@ -18,6 +18,10 @@ const CASES: &str = r#"{"about": "An answer.", "cases": {
     "answer": {"about": "A question and its answer.", "messages": [
         {"role": "user", "content": "q"}, {"role": "assistant", "content": "It is so."}]}}}"#;
 
+/// Its sidecar without a response template.
+const PLAIN_SIDECAR: &str =
+    r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#;
+
 /// How its answers are read.
 const RESPONSE: &str =
     r#"{"start_anchor": "<assistant>", "fields": {"content": {"close_pattern": "\\s*</s>\\s*"}}}"#;
@@ -154,8 +158,7 @@ fn what_a_template_lost_its_reader_for_is_an_orphan() {
         0,
         "accepted 1 transcript of readings",
     );
-    let without =
-        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#;
+    let without = PLAIN_SIDECAR;
     folder.write("cases/templates/t.json", without);
     let lint = folder.rolecall(&["lint"]);
     says(&lint, 1, "_readings.snap: an orphan");
@@ -264,10 +267,7 @@ fn a_response_template_is_tried_on_a_template() {
 fn a_response_template_is_proven_or_its_smallest_failure_is_shown() {
     let folder = Folder::empty();
     folder.write("t.jinja", TEMPLATE);
-    folder.write(
-        "t.json",
-        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#,
-    );
+    folder.write("t.json", PLAIN_SIDECAR);
     folder.write("good.json", RESPONSE);
     let tried = |file: &str| folder.rolecall(&["infer", "--prove", file, "t.jinja"]);
     let good = tried("good.json");
@@ -324,10 +324,7 @@ fn what_cannot_be_proven_is_said_with_its_place() {
 fn a_first_draft_says_what_it_does_not_know() {
     let folder = Folder::empty();
     folder.write("t.jinja", TEMPLATE);
-    folder.write(
-        "t.json",
-        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}}"#,
-    );
+    folder.write("t.json", PLAIN_SIDECAR);
     folder.write("other.jinja", TEMPLATE);
     let draft = folder.rolecall(&["infer", "t.jinja"]);
     says(&draft, 0, "The template writes no calls.");

@@ -1,10 +1,14 @@
-"""What the adapters of servers' parsers share: they load chat templates, read answers with the parsers
-that belong to them, and render nothing.
+"""What the two adapters of servers' parsers share. They load chat templates and read answers with the
+parsers that belong to each template. They render nothing.
 
-A server is an object with `name`, `version`, `components`, and the names of its parsers. Its `choose(tokenizer)` names the parsers
-for a chat template, and `for_response_template(template)` those for a response template, as
-{"tool_calls": name or None, "reasoning": name or None}. Its `read(chosen, tokenizer, request)` reads an
-answer with them.
+A server is an object:
+
+- `name`, `version`, `components`: what the greeting says.
+- `tool_call_parsers`, `reasoning_parsers`: the names of its parsers.
+- `choose(tokenizer)`: the parsers for a chat template, as {"tool_calls": name or None, "reasoning":
+  name or None}.
+- `for_response_template(template)`: the same for a response template.
+- `read(chosen, tokenizer, request)`: the message that these parsers read in an answer.
 """
 
 import argparse

@@ -352,8 +352,8 @@ impl<'a> Fields<'a> {
 }
 
 /// Where a value stands in a JSON text: keys with points between them lead to it, such as
-/// `fields.content`. A key may have points itself. The place is that of the last key that is there;
-/// without any, that of the whole value.
+/// `fields.content`. A key may contain points. If some of the keys are missing, this is the place of the
+/// last key that is there. If all are missing, it is the place of the whole value.
 pub fn place_of(text: &str, keys: &str) -> Option<Position> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok()?.value?;

@@ -70,8 +70,8 @@ impl Session {
         self.requests
     }
 
-    /// Asks for a template without any construct. Any valid answer will do.
-    pub(crate) fn ask_for_smallest(&mut self, limits: &ProtocolLimits) -> Result<(), String> {
+    /// Whether the program loads a template without any construct.
+    fn loads_smallest(&mut self, limits: &ProtocolLimits) -> Result<bool, String> {
         let id = self.next();
         let request = Request::Load {
             id,
@@ -80,7 +80,12 @@ impl Session {
             behind: None,
         };
         let line = self.process.ask(&request, limits.time)?;
-        if let Meaning::Outcome(_) = Meaning::read(&line, id)? {
+        Ok(!matches!(Meaning::read(&line, id)?, Meaning::Outcome(_)))
+    }
+
+    /// Asks for a template without any construct. Any valid answer will do.
+    pub(crate) fn ask_for_smallest(&mut self, limits: &ProtocolLimits) -> Result<(), String> {
+        if !self.loads_smallest(limits)? {
             return Ok(());
         }
         let id = self.next();
@@ -209,15 +214,7 @@ impl Session {
         &mut self,
         limits: &ProtocolLimits,
     ) -> Result<(), String> {
-        let id = self.next();
-        let request = Request::Load {
-            id,
-            template: "smallest",
-            source: "x",
-            behind: None,
-        };
-        let line = self.process.ask(&request, limits.time)?;
-        if let Meaning::Outcome(_) = Meaning::read(&line, id)? {
+        if !self.loads_smallest(limits)? {
             return Ok(());
         }
         let with = ReadWith::ChatTemplate {

@@ -5,13 +5,24 @@ use std::fmt;
 
 use rolecall_model::ReadOutcome;
 
-use crate::comparison::{Change, Verdict};
+use crate::comparison::{Change, Difference, Verdict};
 use crate::reading::{FormReading, MessageReading};
 
 /// Why an answer is not read back: the kinds of its differences, or the error. It does not depend
 /// on names, values and places.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ReadingCause(String);
+
+/// The kinds of some differences: how which parts differ. None if there is no difference.
+pub(crate) fn kinds<'d>(differences: impl Iterator<Item = &'d Difference>) -> Option<String> {
+    let kinds: BTreeSet<(&str, Change)> = differences
+        .map(|one| (one.part.kind(), one.change))
+        .collect();
+    let words = kinds.into_iter();
+    let words = words.map(|(part, change)| format!("{part}: {}", change.name()));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
 
 impl ReadingCause {
     /// The cause of a form of an answer that is another message, or fails. None if it is read back.
@@ -20,17 +31,9 @@ impl ReadingCause {
             (Verdict::Changed, _) => {
                 let differing = read.differences.iter();
                 let differing = differing.filter(|one| !one.is_not_written);
-                let kinds: BTreeSet<(&str, Change)> = differing
-                    .filter(|one| one.change != Change::WhiteSpace)
-                    .map(|one| (one.part.kind(), one.change))
-                    .collect();
-                if kinds.is_empty() {
-                    return Some(ReadingCause("a field has another type".to_owned()));
-                }
-                let words = kinds
-                    .into_iter()
-                    .map(|(part, change)| format!("{part}: {}", change.name()));
-                Some(ReadingCause(words.collect::<Vec<_>>().join("; ")))
+                let cause = kinds(differing.filter(|one| one.change != Change::WhiteSpace));
+                let cause = cause.unwrap_or_else(|| "a field has another type".to_owned());
+                Some(ReadingCause(cause))
             }
             (Verdict::Failed, ReadOutcome::Failed { kind, .. }) => {
                 Some(ReadingCause(format!("refused with {kind}")))

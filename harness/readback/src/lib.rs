@@ -32,3 +32,5 @@ pub mod reduction;
 pub mod draft;
 pub mod recorded;
 pub mod returned;
+
+pub mod recipient;

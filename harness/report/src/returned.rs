@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use rolecall_readback::comparison::Difference;
-use rolecall_readback::returned::{
-    Kind, KindCounts, Recipient, Returned, ReturnedMessage, essence,
-};
+use rolecall_readback::recipient::Recipient;
+use rolecall_readback::returned::{Kind, KindCounts, Returned, ReturnedMessage, essence};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -16,7 +16,8 @@ use rolecall_model::{Case, Moment, Outcome, Template, Variable};
 use rolecall_protocol::{BackgroundProcess, ProtocolEngine, ProtocolLimits};
 use rolecall_puppet::puppet::{BIAS, Line, Puppet, Surroundings};
 use rolecall_readback::meaning::Meaning;
-use rolecall_readback::returned::{Recipient, Returned, ReturnedMessage, Task, essence, tasks};
+use rolecall_readback::recipient::{Recipient, Task, tasks};
+use rolecall_readback::returned::{Returned, ReturnedMessage, essence};
 use rolecall_readback::written::Writer;
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::read_back_measurement::{self as measurement, ReadBackMeasurement, Subject};
 use rolecall::readback::reader::OwnReader;
-use rolecall::readback::returned::{OwnParsers, Parser, Recipient};
+use rolecall::readback::recipient::{OwnParsers, Parser, Recipient};
 use rolecall::readback::written::Writer;
 use rolecall::reference::{Identity, Reference};
 use rolecall::report::matrix as report;
@@ -113,7 +113,6 @@ impl<'e> Reader<'e> {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 reader: reader.as_ref(),
                 gets_end_token: true,
-                has_own_templates: false,
             }),
             Reader::Program(choice) => {
                 let Some(program) = choice.program() else {
@@ -136,7 +135,6 @@ impl<'e> Reader<'e> {
                     reader: program,
                     // Servers cut the end token off before they read.
                     gets_end_token: is_reference,
-                    has_own_templates: !is_reference,
                 })
             }
             #[cfg(feature = "fetch")]

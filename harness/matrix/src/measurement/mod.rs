@@ -11,6 +11,9 @@ mod suite_version;
 mod results;
 
 mod difference;
+
+pub(crate) mod kept;
+
 mod text;
 
 mod measurer;
@@ -18,6 +21,7 @@ mod measurer;
 mod comparison;
 
 pub use comparison::{Changes, PairResult};
+pub use kept::folder;
 pub use measurer::{MeasurementError, Measurer};
 pub use results::{
     ConstructResult, ConstructResults, DifferenceGroup, DifferingPair, Example, FamilyResult,
@@ -25,5 +29,5 @@ pub use results::{
 };
 pub use rolecall_suite::conclusion::Share;
 pub use suite_version::{Staleness, SuiteVersion};
-pub(crate) use text::{READ_BACK, checked, help, own_folder, write};
-pub use text::{file_name, folder, problems, read, read_all};
+pub(crate) use text::{checked, write};
+pub use text::{file_name, problems, read, read_all};

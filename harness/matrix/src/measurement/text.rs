@@ -10,27 +10,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::kept::{self, Kept, help, own_folder};
 use super::results::{
     ConstructResult, ConstructResults, DifferenceGroup, DifferingPair, Example, FamilyResult,
     LoadError, Measurement, TemplateResult, Totals,
 };
 use super::suite_version::SuiteVersion;
-use rolecall_base::file::{is_draft, read_text, write_below};
+use rolecall_base::file::{read_text, write_below};
 use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::invocation;
 use rolecall_base::json::syntax_problem;
 use rolecall_base::naming::is_portable;
-use rolecall_base::owner::is_ours;
 use rolecall_base::problem::{Position, Problem};
 use rolecall_base::rows::{self, Row};
 use rolecall_suite::conclusion::Share;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::reference::Identity;
-
-/// The folder of the measurements of a suite.
-pub fn folder(layout: &Layout) -> PathBuf {
-    layout.snapshots().join("engines")
-}
 
 /// The name of the file for an engine and its version. None if these cannot be the name of a file
 /// on every system.
@@ -45,98 +39,31 @@ pub fn file_name(engine: &Identity) -> Option<String> {
     is_name.then(|| format!("{name}.json"))
 }
 
-/// The folder below, for the measurements of what comes back of answers.
-pub(crate) const READ_BACK: &str = "read-back";
+impl Kept for Measurement {
+    const FOLDER: &'static str = "";
 
-/// Whether a path in a folder of measurements is another one's.
-fn is_other(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    is_draft(&name) || name == READ_BACK
-}
-
-/// The folder of measurements over the built-in suite, which itself is not written to.
-const OWN_FOLDER: &str = "rolecall-engines";
-
-/// The folder that holds the user's measurements over the built-in suite: the current one, or the
-/// nearest one above it that has such measurements, as a `rolecall.toml` is found from below. A
-/// folder of another user above is not the user's.
-fn above_own() -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    let mut up = PathBuf::new();
-    for (at, folder) in here.ancestors().enumerate() {
-        let own = folder.join(OWN_FOLDER);
-        if own.is_dir() && (at == 0 || is_ours(folder) && is_ours(&own)) {
-            return up;
-        }
-        up.push("..");
+    fn read(path: &Path) -> Result<Measurement, Problem> {
+        read(path)
     }
-    PathBuf::new()
-}
 
-/// Where a measurement over a suite is written: the folder of the files, and the folder that it must
-/// not leave.
-pub(crate) fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
-    if layout.is_read_only() {
-        let above = above_own();
-        (above.join(OWN_FOLDER), above)
-    } else {
-        (folder(layout), layout.snapshots())
+    fn text(&self) -> String {
+        self.text()
+    }
+
+    fn name(&self) -> String {
+        self.name()
     }
 }
 
-/// All measurements over a suite, by name, and the problems with the files that cannot be read. Those
-/// over the built-in suite are the built-in ones and the user's: of one engine the user's.
+/// All measurements over a suite, by name, and the problems with the files that cannot be read.
 pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
-    let (mut measurements, mut problems) = read_folder(&folder(layout));
-    if layout.is_read_only() {
-        let (own, of_own) = read_folder(&own_folder(layout).0);
-        measurements.retain(|one| own.iter().all(|other| other.name() != one.name()));
-        measurements.extend(own);
-        problems.extend(of_own);
-    }
-    measurements.sort_by_key(Measurement::name);
-    (measurements, problems)
-}
-
-fn read_folder(folder: &Path) -> (Vec<Measurement>, Vec<Problem>) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| !is_other(path));
-    paths.sort();
-    let mut measurements = Vec::new();
-    let mut problems = Vec::new();
-    for path in paths {
-        match read(&path) {
-            Ok(measurement) => measurements.push(measurement),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    (measurements, problems)
+    kept::all(layout)
 }
 
 /// The problems with the files of a suite's measurements. A measurement that is out of date is
 /// none.
 pub fn problems(layout: &Layout) -> Vec<Problem> {
-    let folder = folder(layout);
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let paths = paths.filter(|path| !is_other(path));
-    let problem = |path: PathBuf| match read(&path) {
-        Err(problem) => Some(problem),
-        Ok(measurement) if read_text(&path).ok() != Some(measurement.text()) => {
-            let message = "edited after it was written";
-            Some(Problem::new(path, message).help(help()))
-        }
-        Ok(_) => None,
-    };
-    paths.filter_map(problem).collect()
-}
-
-pub(crate) fn help() -> String {
-    format!(
-        "it is written by `{}`, never by hand",
-        invocation::command("matrix update")
-    )
+    kept::problems::<Measurement>(layout)
 }
 
 /// Reads a measurement.

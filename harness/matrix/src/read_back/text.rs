@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rolecall_base::file::{is_draft, read_text};
+use rolecall_base::file::read_text;
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::json::syntax_problem;
 use rolecall_base::problem::{Position, Problem};
@@ -16,7 +16,8 @@ use rolecall_suite::reference::{Identity, Reference};
 use serde::{Deserialize, Serialize};
 
 use super::results::{Cause, Counted, ReadBackMeasurement};
-use crate::measurement::{READ_BACK, checked, file_name, folder, help, own_folder, write};
+use crate::measurement::kept::{self, Kept, READ_BACK, help, own_folder};
+use crate::measurement::{checked, file_name, write};
 
 /// The file's contents.
 #[derive(Serialize, Deserialize)]
@@ -132,57 +133,35 @@ impl ReadBackMeasurement {
     }
 }
 
-/// All of these measurements over a suite, those of references first, then by name, and the problems with the files that cannot be
-/// read. Those over the built-in suite are the built-in ones and the user's: of one reader the user's.
+impl Kept for ReadBackMeasurement {
+    const FOLDER: &'static str = READ_BACK;
+
+    fn read(path: &Path) -> Result<ReadBackMeasurement, Problem> {
+        read(path)
+    }
+
+    fn text(&self) -> String {
+        self.text()
+    }
+
+    fn name(&self) -> String {
+        self.name()
+    }
+}
+
+/// All of these measurements over a suite, those of references first, then by name, and the problems
+/// with the files that cannot be read.
 pub fn read_all(layout: &Layout) -> (Vec<ReadBackMeasurement>, Vec<Problem>) {
-    let (mut measurements, mut problems) = read_folder(&folder(layout));
-    if layout.is_read_only() {
-        let (own, of_own) = read_folder(&own_folder(layout).0);
-        measurements.retain(|one| own.iter().all(|other| other.name() != one.name()));
-        measurements.extend(own);
-        problems.extend(of_own);
-    }
-    // The references come first: the others are beside them.
-    let is_reference = |one: &ReadBackMeasurement| Reference::by_name(&one.reader.engine).is_some();
-    measurements.sort_by_key(|one| (!is_reference(one), one.name()));
+    let (mut measurements, problems) = kept::all(layout);
+    // The others are beside the references. Sorting keeps their order.
+    let is_other = |one: &ReadBackMeasurement| Reference::by_name(&one.reader.engine).is_none();
+    measurements.sort_by_key(is_other);
     (measurements, problems)
-}
-
-fn read_folder(folder: &Path) -> (Vec<ReadBackMeasurement>, Vec<Problem>) {
-    let mut measurements = Vec::new();
-    let mut problems = Vec::new();
-    for path in paths(folder) {
-        match read(&path) {
-            Ok(measurement) => measurements.push(measurement),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    (measurements, problems)
-}
-
-fn paths(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder.join(READ_BACK));
-    let paths = entries.into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = paths.map(|entry| entry.path()).collect();
-    paths.retain(|path| !is_draft(&path.file_name().unwrap_or_default().to_string_lossy()));
-    paths.sort();
-    paths
 }
 
 /// The problems with the files of a suite's measurements of this kind.
 pub fn problems(layout: &Layout) -> Vec<Problem> {
-    let problem = |path: PathBuf| match read(&path) {
-        Err(problem) => Some(problem),
-        Ok(measurement) if read_text(&path).ok() != Some(measurement.text()) => {
-            let message = "edited after it was written";
-            Some(Problem::new(path, message).help(help()))
-        }
-        Ok(_) => None,
-    };
-    paths(&folder(layout))
-        .into_iter()
-        .filter_map(problem)
-        .collect()
+    kept::problems::<ReadBackMeasurement>(layout)
 }
 
 /// Reads a measurement.

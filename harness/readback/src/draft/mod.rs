@@ -3,10 +3,18 @@
 //! The chat template writes answers of words that nothing else contains. What stands between these
 //! words are the delimiters. A draft is right only for ordinary formats, so it has to be proven.
 
+mod asked;
+mod pattern;
+
+mod call;
+
 use rolecall_front::program::FrontProgram;
-use rolecall_model::{Case, Engine, Template};
+use rolecall_model::{Engine, Template};
 use serde_json::{Map, Value, json};
 
+use self::asked::{KEYS, QUESTION, TEXT, THOUGHTS, TOOL, VALUES, calling, seen};
+use self::call::{Call, CallList};
+use self::pattern::escaped;
 use crate::written::{Writer, Written};
 
 /// A draft, and what could not be found out.
@@ -27,20 +35,6 @@ pub enum NoDraft {
     /// The finished turn does not begin with the prompt.
     #[error("the finished turn does not begin with the prompt that asks for it")]
     DoesNotContinue,
-}
-
-const QUESTION: &str = "askquill";
-const TEXT: &str = "saidquill";
-const THOUGHTS: &str = "mindquill";
-const TOOL: &str = "find_quill";
-const KEYS: [&str; 2] = ["zonequill", "areaquill"];
-const CALL_IDS: [&str; 2] = ["callquil1", "callquil2"];
-const VALUES: [&str; 4] = ["northquill", "southquill", "eastquill", "westquill"];
-
-/// A prompt, and the answer that the template writes behind it.
-struct Seen {
-    prompt: String,
-    text: String,
 }
 
 impl Draft {
@@ -199,247 +193,6 @@ impl Parts {
     }
 }
 
-/// Calls that are written as one list in JSON.
-struct CallList {
-    /// What stands before the list.
-    opener: String,
-    /// What ends it, as a pattern.
-    close: String,
-    /// The keys of the name and of the arguments.
-    keys: [String; 2],
-}
-
-impl CallList {
-    fn find(text: &str, ends: &[String]) -> Option<CallList> {
-        let at = text.find(TOOL)?;
-        let arguments = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
-        let lists = text[..at].rmatch_indices('[');
-        let mut found = lists.filter_map(|(from, _)| {
-            let (value, to) = json_at(text, from)?;
-            let calls = value.as_array().filter(|calls| calls.len() == 2)?;
-            let first = calls[0].as_object()?.iter();
-            let key = |wanted: &Value| {
-                let mut entries = first.clone();
-                let found = entries.find(|(_, value)| *value == wanted);
-                found.map(|(key, _)| key.clone())
-            };
-            Some((from, to, [key(&TOOL.into())?, key(&arguments)?]))
-        });
-        let (from, to, keys) = found.next()?;
-        let behind = &text[to..];
-        let end = ends
-            .iter()
-            .find(|end| behind.trim_end().ends_with(end.as_str()));
-        let end = end.map_or("", String::as_str);
-        let tail = behind.trim_end().strip_suffix(end).unwrap_or(behind);
-        let close = if tail.trim().is_empty() {
-            format!("(?<=\\])\\s*{}.*", escaped(end))
-        } else {
-            format!("{}\\s*", loose(tail.trim_end()))
-        };
-        Some(CallList {
-            opener: text[..from].to_owned(),
-            close,
-            keys,
-        })
-    }
-
-    fn field(&self) -> Value {
-        let [name, arguments] = self.keys.each_ref().map(|key| format!("{{{key}}}"));
-        json!({
-            "open_pattern": format!("\\s*{}(?=\\[\\s*\\{{)", loose(self.opener.trim_start())),
-            "close_pattern": self.close,
-            "content": "json",
-            "transform": {"type": "function", "function": {"name": name, "arguments": arguments}},
-            "transform_each": true,
-        })
-    }
-}
-
-/// How calls are written.
-struct Call {
-    /// What stands before the name of the first call, and of the next one.
-    openers: Vec<String>,
-    /// What stands between the name and the arguments.
-    middle: String,
-    /// How arguments are written, if not as JSON: the text before a key, between it and its value,
-    /// and behind the value.
-    tags: Option<[String; 3]>,
-    /// What ends a call, as a pattern.
-    close: String,
-    /// What stands behind all calls.
-    tail: String,
-}
-
-impl Call {
-    fn find(one: &str, two: Option<&str>, ends: &[String]) -> Option<Call> {
-        let (before, rest) = one.split_once(TOOL)?;
-        let json = json_range(rest);
-        let (middle, behind, tags) = match json {
-            Some((from, to)) => (&rest[..from], &rest[to..], None),
-            None => tagged(rest)?,
-        };
-        // What stands between two calls is the end of the first and the beginning of the second.
-        let between = two.and_then(|two| {
-            let (_, rest) = two.split_once(TOOL)?;
-            let first_end = rest.len() - rest[rest.find(VALUES[1])?..].len() + VALUES[1].len();
-            let (between, _) = rest[first_end..].split_once(TOOL)?;
-            let closing_of_arguments = {
-                let whole = &one[one.find(VALUES[1])? + VALUES[1].len()..];
-                whole.len() - behind.len()
-            };
-            Some(between.get(closing_of_arguments..)?.to_owned())
-        });
-        let Some(between) = between else {
-            let behind = behind.trim_end();
-            let end = ends.iter().find(|end| behind.ends_with(end.as_str()));
-            let end = end.map_or("", String::as_str);
-            let close = behind.strip_suffix(end).unwrap_or(behind);
-            // A brace alone ends each object, so the end of the answer has to follow.
-            let is_brace = close.chars().all(|c| "}] \n".contains(c));
-            let follows = format!("(?={}|\\Z)", escaped(end));
-            return Some(Call {
-                openers: vec![before.to_owned()],
-                middle: middle.to_owned(),
-                tags,
-                close: format!(
-                    "{}{}",
-                    loose(close),
-                    if is_brace { &follows } else { "\\s*" }
-                ),
-                tail: String::new(),
-            });
-        };
-        let shared = common(&between, behind);
-        let (close, next) = between.split_at(shared);
-        let mut openers = vec![before.to_owned()];
-        if before.trim() != next.trim() {
-            openers.push(next.to_owned());
-        }
-        Some(Call {
-            openers,
-            middle: middle.to_owned(),
-            tags,
-            close: match close.trim_end() {
-                "" => String::new(),
-                close => format!("{}\\s*", loose(close)),
-            },
-            tail: behind[shared..].to_owned(),
-        })
-    }
-
-    fn field(&self) -> Value {
-        let openers: Vec<String> = self
-            .openers
-            .iter()
-            .map(|opener| escaped(opener.trim()))
-            .collect();
-        let opener = match openers.as_slice() {
-            [one] => one.clone(),
-            several => format!("(?:{})", several.join("|")),
-        };
-        let name = "(?P<name>[^\\s\"'<>{}()]+)";
-        let mut field = json!({
-            "open_pattern": format!("\\s*{opener}{name}{}", loose(&self.middle)),
-            "repeats": true,
-            "transform": {
-                "type": "function",
-                "function": {"name": "{name}", "arguments": "{content}"},
-            },
-        });
-        if !self.close.is_empty() {
-            field["close_pattern"] = self.close.as_str().into();
-        }
-        match &self.tags {
-            None => {
-                field["content"] = "json".into();
-                field["content_args"] = json!({"allow_non_json": true});
-            }
-            Some([before, between, behind]) => {
-                let pattern = format!(
-                    "{}(?P<key>.*?){}(?P<value>.*?){}",
-                    loose(before.trim_start()),
-                    loose(between),
-                    loose(behind.trim_end())
-                );
-                field["content"] = "xml-inline".into();
-                field["content_args"] = json!({"tag_pattern": pattern});
-            }
-        }
-        field
-    }
-}
-
-/// Where the arguments stand as JSON, behind a name.
-fn json_range(text: &str) -> Option<(usize, usize)> {
-    let expected = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
-    text.match_indices('{').find_map(|(from, _)| {
-        let (value, to) = json_at(text, from)?;
-        (value == expected).then_some((from, to))
-    })
-}
-
-/// The JSON value that begins at a place, and where it ends.
-fn json_at(text: &str, from: usize) -> Option<(Value, usize)> {
-    let mut values = serde_json::Deserializer::from_str(&text[from..]).into_iter::<Value>();
-    let value = values.next()?.ok()?;
-    Some((value, from + values.byte_offset()))
-}
-
-/// What stands before the arguments and behind them, and the tags of each.
-type Tagged<'t> = (&'t str, &'t str, Option<[String; 3]>);
-
-/// Arguments that are written one after the other, each with its key before its value.
-fn tagged(text: &str) -> Option<Tagged<'_>> {
-    let place = |word: &str| text.find(word).map(|at| (at, at + word.len()));
-    let (key, key_end) = place(KEYS[0])?;
-    let (value, value_end) = place(VALUES[0])?;
-    let (next_key, next_key_end) = place(KEYS[1])?;
-    let (next_value, next_value_end) = place(VALUES[1])?;
-    let is_ordered = key_end <= value && value_end <= next_key && next_key_end <= next_value;
-    if !is_ordered {
-        return None;
-    }
-    let (first, second) = (&text[value_end..next_key], &text[next_value_end..]);
-    let behind = common(first, second);
-    let before = &first[behind..];
-    let middle = text[..key].strip_suffix(before)?;
-    let tags = [before, &text[key_end..value], &first[..behind]].map(str::to_owned);
-    Some((middle, &second[behind..], Some(tags)))
-}
-
-/// What a template writes of an answer.
-fn seen(writer: &Writer<'_, '_>, mut message: Value) -> Result<Seen, Option<Written>> {
-    message["role"] = "assistant".into();
-    let with_calls = !message["tool_calls"].is_null();
-    let mut case = Case::from_messages(vec![json!({"role": "user", "content": QUESTION}), message]);
-    case.tools = with_calls.then(|| vec![tool()]);
-    match writer.answers(&case).last().map(|answer| answer.outcome) {
-        Some(Written::Text { prompt, text, .. }) => Ok(Seen { prompt, text }),
-        other => Err(other),
-    }
-}
-
-fn tool() -> Value {
-    json!({"type": "function", "function": {
-        "name": TOOL,
-        "description": "A tool.",
-        "parameters": {"type": "object", "properties": {
-            KEYS[0]: {"type": "string", "description": "the first"},
-            KEYS[1]: {"type": "string", "description": "the second"},
-        }},
-    }})
-}
-
-fn calling(arguments: &[Value]) -> Value {
-    let calls = arguments.iter().zip(CALL_IDS);
-    let calls = calls.map(|(arguments, id)| {
-        let function = json!({"name": TOOL, "arguments": arguments});
-        json!({"id": id, "type": "function", "function": function})
-    });
-    json!({"content": "", "tool_calls": calls.collect::<Vec<_>>()})
-}
-
 /// The text that opens the answer: what stands behind the question, without the end of its turn.
 fn opening<'p>(prompt: &'p str, end: &str) -> &'p str {
     let behind = prompt.rsplit(QUESTION).next().unwrap_or(prompt);
@@ -451,62 +204,12 @@ fn opening<'p>(prompt: &'p str, end: &str) -> &'p str {
     if opening.is_empty() { behind } else { opening }
 }
 
-/// A text as a pattern that matches it alone.
-fn escaped(text: &str) -> String {
-    let mut pattern = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => pattern.push_str("\\n"),
-            '\t' => pattern.push_str("\\t"),
-            c if "\\.+*?()|[]{}^$#&-~".contains(c) => {
-                pattern.push('\\');
-                pattern.push(c);
-            }
-            c => pattern.push(c),
-        }
-    }
-    // Each call has an ID of its own.
-    for id in CALL_IDS {
-        pattern = pattern.replace(id, "[^\\s\"<]*");
-    }
-    pattern
-}
-
-/// A pattern for a text whose white space may be another one.
-fn loose(text: &str) -> String {
-    let mut pattern = String::new();
-    let mut words = text.split_whitespace();
-    if text.starts_with(char::is_whitespace) {
-        pattern.push_str("\\s*");
-    }
-    if let Some(first) = words.next() {
-        pattern.push_str(&escaped(first));
-    }
-    for word in words {
-        pattern.push_str("\\s*");
-        pattern.push_str(&escaped(word));
-    }
-    if text.trim_start().ends_with(char::is_whitespace) {
-        pattern.push_str("\\s*");
-    }
-    pattern
-}
-
-/// The length of the common beginning of two texts, up to a tag that only begins alike.
-fn common(one: &str, other: &str) -> usize {
-    let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b);
-    let shared = one.floor_char_boundary(same.count());
-    // A tag is shared as a whole or not at all.
-    let last = one[..shared].rfind('<');
-    let is_open = |at: &usize| !one[*at..shared].contains('>');
-    last.filter(is_open).unwrap_or(shared)
-}
-
 #[cfg(test)]
 mod tests {
     use rolecall_front::engines::Engines;
-    use rolecall_model::Dialect;
+    use rolecall_model::{Case, Dialect};
 
+    use super::asked::tool;
     use super::*;
     use crate::comparison::Verdict;
     use crate::reader::OwnReader;

@@ -1,0 +1,54 @@
+//! Patterns for texts.
+
+use super::asked::CALL_IDS;
+
+/// A text as a pattern that matches it alone.
+pub(super) fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => pattern.push_str("\\n"),
+            '\t' => pattern.push_str("\\t"),
+            c if "\\.+*?()|[]{}^$#&-~".contains(c) => {
+                pattern.push('\\');
+                pattern.push(c);
+            }
+            c => pattern.push(c),
+        }
+    }
+    // Each call has an ID of its own.
+    for id in CALL_IDS {
+        pattern = pattern.replace(id, "[^\\s\"<]*");
+    }
+    pattern
+}
+
+/// A pattern for a text whose white space may be another one.
+pub(super) fn loose(text: &str) -> String {
+    let mut pattern = String::new();
+    let mut words = text.split_whitespace();
+    if text.starts_with(char::is_whitespace) {
+        pattern.push_str("\\s*");
+    }
+    if let Some(first) = words.next() {
+        pattern.push_str(&escaped(first));
+    }
+    for word in words {
+        pattern.push_str("\\s*");
+        pattern.push_str(&escaped(word));
+    }
+    if text.trim_start().ends_with(char::is_whitespace) {
+        pattern.push_str("\\s*");
+    }
+    pattern
+}
+
+/// The length of the common beginning of two texts, up to a tag that only begins alike.
+pub(super) fn common(one: &str, other: &str) -> usize {
+    let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b);
+    let shared = one.floor_char_boundary(same.count());
+    // A tag is shared as a whole or not at all.
+    let last = one[..shared].rfind('<');
+    let is_open = |at: &usize| !one[*at..shared].contains('>');
+    last.filter(is_open).unwrap_or(shared)
+}
