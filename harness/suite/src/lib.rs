@@ -48,11 +48,11 @@ pub mod held_text;
 
 pub mod read_back;
 
+pub mod response_file;
+
 pub mod readings;
 
 pub mod proof;
-
-pub mod response_file;
 
 pub mod recorded_answers;
 

@@ -2,17 +2,16 @@
 
 use rayon::prelude::*;
 use rolecall_model::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
-use rolecall_readback::reader::refusal;
 use rolecall_readback::reading::{MessageId, MessageReading, read_all, read_all_as_server};
 use rolecall_readback::transcript::{self, Counts};
 
 use crate::held_text::HeldText;
 use crate::layout::Layout;
 use crate::read_back::{ReadBackTruth, ReadingFault, truth};
+use crate::response_file::unusable;
 use crate::snapshot::Snapshots;
 use crate::suite::Suite;
 use rolecall_base::problem::Problem;
-use rolecall_source::template_file::sidecar;
 
 /// What is read back of the answers of a suite's templates.
 #[derive(Debug, Default)]
@@ -104,24 +103,6 @@ pub fn read_each_as_server<'t, 'r>(
         Some((*template, readings))
     };
     templates.par_iter().filter_map(read).collect()
-}
-
-/// The problem with the response template of a template that transformers refuses. Every answer would
-/// fail, for this one reason.
-pub fn unusable(template: &Template) -> Option<Problem> {
-    let why = refusal(template.response_template.as_ref()?)?;
-    // A sidecar has it, or another file of the model.
-    let sidecar = sidecar(&template.path);
-    let path = if sidecar.is_file() {
-        &sidecar
-    } else {
-        &template.path
-    };
-    let message = format!(
-        "`response_template` of {} cannot be used: {why}",
-        template.name
-    );
-    Some(Problem::new(path, message))
 }
 
 /// Compares readings with the accepted transcripts and the reference's records.

@@ -6,7 +6,7 @@ use rolecall_base::file::{is_there, read_text};
 use rolecall_base::json::{place_of, syntax_problem};
 use rolecall_base::problem::{Location, Problem};
 use rolecall_model::Template;
-use rolecall_response::{Finding, Inspection, ResponseTemplate};
+use rolecall_response::{Finding, Inspection, ResponseTemplate, TemplateErrorKind};
 use rolecall_source::template_file::sidecar;
 use serde_json::Value;
 
@@ -68,16 +68,26 @@ pub fn read_file(path: &Path) -> Result<Value, Problem> {
 /// The response template cannot be used.
 pub fn inspect_template(template: &Template) -> Option<Result<Inspected, Problem>> {
     let response_template = template.response_template.as_ref()?;
-    let special = template.special_tokens.values().filter_map(Value::as_str);
     let path = file_of(template, response_template);
-    let file = ResponseFile {
-        text: read_text(&path).unwrap_or_default(),
-        path: &path,
-        below: KEY,
-        response_template: response_template.clone(),
-        end_tokens: special.map(str::to_owned).collect(),
-    };
-    Some(file.inspect())
+    Some(ResponseFile::of(template, response_template, &path).inspect())
+}
+
+/// The problem with the response template of a template that transformers refuses. Every answer would
+/// fail, for this one reason.
+pub fn unusable(template: &Template) -> Option<Problem> {
+    let response_template = template.response_template.as_ref()?;
+    let error = ResponseTemplate::from_json(response_template).err()?;
+    if matches!(error.kind, TemplateErrorKind::Unsupported) {
+        return None;
+    }
+    let path = file_of(template, response_template);
+    let file = ResponseFile::of(template, response_template, &path);
+    let name = &template.name;
+    let message = format!("`response_template` of {name} cannot be used: {error}");
+    Some(Problem {
+        position: file.place(&error.path),
+        ..Problem::new(&path, message)
+    })
 }
 
 /// The file in which a template's response template stands: its sidecar, the file of the template
@@ -118,6 +128,18 @@ fn end_tokens(file: &Value) -> Vec<String> {
 }
 
 impl ResponseFile<'_> {
+    /// The file of a template, whose response template is known.
+    fn of<'a>(template: &Template, response_template: &Value, path: &'a Path) -> ResponseFile<'a> {
+        let special = template.special_tokens.values().filter_map(Value::as_str);
+        ResponseFile {
+            text: read_text(path).unwrap_or_default(),
+            path,
+            below: KEY,
+            response_template: response_template.clone(),
+            end_tokens: special.map(str::to_owned).collect(),
+        }
+    }
+
     /// Reads a file.
     fn open(path: &Path) -> Result<ResponseFile<'_>, Problem> {
         let text = read_text(path)?;
