@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
 use crate::outcome::{Outcome, Refusal};
+use crate::provenance::Span;
 use crate::template::{Dialect, Template};
 
 /// Renders the templates of one dialect.
@@ -82,6 +83,16 @@ pub trait Observer {
     /// Receives the hits of the render, whatever its outcome is. A program that can tell calls this
     /// once, after the render. The hits have the order of [`Program::sites`].
     fn hits(&mut self, _hits: Hits) {}
+
+    /// Whether the observer wants to know where the bytes of the prompt come from. A program may
+    /// need other code to tell.
+    fn wants_spans(&self) -> bool {
+        false
+    }
+
+    /// Receives the spans of the prompt. A program that can tell calls this once, after a render
+    /// that ended in a prompt.
+    fn spans(&mut self, _spans: Vec<Span>) {}
 }
 
 /// Watches nothing.
@@ -144,6 +155,23 @@ impl Observer for Coverage {
 
     fn hits(&mut self, hits: Hits) {
         self.hits = Some(hits);
+    }
+}
+
+/// Keeps the spans of a prompt.
+#[derive(Debug, Clone, Default)]
+pub struct Provenance {
+    /// The spans. None if the template refuses, or if the program cannot tell.
+    pub spans: Option<Vec<Span>>,
+}
+
+impl Observer for Provenance {
+    fn wants_spans(&self) -> bool {
+        true
+    }
+
+    fn spans(&mut self, spans: Vec<Span>) {
+        self.spans = Some(spans);
     }
 }
 

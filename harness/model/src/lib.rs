@@ -24,6 +24,8 @@ pub mod conversation;
 
 pub mod coverage;
 
+pub mod provenance;
+
 pub mod engine;
 
 #[cfg(feature = "guard")]
@@ -35,7 +37,8 @@ pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
 pub use coverage::{Hits, Recorder, Site, SiteKind, Way};
 pub use engine::{
-    Coverage, Engine, NameKind, Observer, OmittedVariable, OwnText, Program, UnknownName,
+    Coverage, Engine, NameKind, Observer, OmittedVariable, OwnText, Program, Provenance,
+    UnknownName,
 };
 pub use limits::Limits;
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};

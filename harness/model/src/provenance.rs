@@ -1,0 +1,189 @@
+//! Where the bytes of a prompt come from.
+//!
+//! An engine that can tell gives the [`Span`]s of a prompt: each one is a stretch of bytes with one
+//! origin. The spans of a prompt stand in its order, touch each other, and cover it wholly.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A stretch of a prompt with one origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Where it stands in the prompt, in bytes.
+    pub prompt: Range<usize>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What was done on the way, in order, by the template's own words for it: `trim`, `tojson`,
+    /// `replace`. A text that only went through a variable has none.
+    pub operations: Arc<[&'static str]>,
+}
+
+/// Where a stretch of a prompt comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A text of the template.
+    Literal {
+        /// Where it stands in the template's source, in bytes. This is the whole literal, with its
+        /// quotation marks, if the literal contains escapes.
+        source: Range<usize>,
+    },
+    /// A piece of what the template was given.
+    Input {
+        /// The text that it is a piece of.
+        input: Arc<Input>,
+        /// The piece, in bytes of that text. An escaped or replaced piece may be longer or shorter
+        /// in the prompt.
+        bytes: Range<usize>,
+    },
+    /// A text that an operation made: a number, a length, the punctuation of JSON, a text in
+    /// capitals.
+    Made {
+        /// What it was made from, as far as that is known, each once.
+        from: Arc<[Arc<Input>]>,
+    },
+}
+
+impl Origin {
+    /// Whether each byte has a known source: a text of the template, or a piece of an input.
+    pub fn is_exact(&self) -> bool {
+        !matches!(self, Origin::Made { .. })
+    }
+}
+
+/// Something that a template was given: a text, a number, a list, or a map.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Input {
+    /// The kind of thing that it is a part of.
+    pub kind: InputKind,
+    /// How it is reached, such as `messages[2].content`, `tools[0].function.name`, `bos_token`, or
+    /// `now` for the clock. A key that is no name is written as JSON: `tools[0]["a b"]`.
+    pub path: String,
+}
+
+/// The kind of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InputKind {
+    /// The messages.
+    Message,
+    /// The tools.
+    Tool,
+    /// The documents.
+    Document,
+    /// A variable of the case or of the template.
+    Variable,
+    /// A special token.
+    Token,
+    /// The clock.
+    Clock,
+}
+
+impl InputKind {
+    /// Its name in documents for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            InputKind::Message => "message",
+            InputKind::Tool => "tool",
+            InputKind::Document => "document",
+            InputKind::Variable => "variable",
+            InputKind::Token => "token",
+            InputKind::Clock => "clock",
+        }
+    }
+}
+
+/// Joins spans: puts them one after the other in a prompt, and merges neighbours that continue each
+/// other. Empty stretches are left out.
+#[derive(Debug, Clone, Default)]
+pub struct Spans(Vec<Span>);
+
+impl Spans {
+    /// Appends a stretch of so many bytes.
+    pub fn push(&mut self, len: usize, origin: Origin, operations: &Arc<[&'static str]>) {
+        if len == 0 {
+            return;
+        }
+        let start = self.end();
+        if let Some(last) = self.0.last_mut()
+            && last.operations == *operations
+            && continues(last, len, &origin)
+        {
+            last.prompt.end += len;
+            match (&mut last.origin, origin) {
+                (Origin::Literal { source }, Origin::Literal { source: next }) => {
+                    source.end = next.end;
+                }
+                (Origin::Input { bytes, .. }, Origin::Input { bytes: next, .. }) => {
+                    bytes.end = next.end;
+                }
+                _ => {}
+            }
+            return;
+        }
+        self.0.push(Span {
+            prompt: start..start + len,
+            origin,
+            operations: Arc::clone(operations),
+        });
+    }
+
+    /// Where the next stretch begins.
+    pub fn end(&self) -> usize {
+        self.0.last().map_or(0, |last| last.prompt.end)
+    }
+
+    /// The spans.
+    pub fn into_list(self) -> Vec<Span> {
+        self.0
+    }
+}
+
+/// Whether a stretch goes on where the last one ends, in its origin too. Texts whose length in the
+/// prompt is another than in their origin stay apart: a place within them would say nothing.
+fn continues(last: &Span, len: usize, next: &Origin) -> bool {
+    let same = |bytes: &Range<usize>, next: &Range<usize>| {
+        bytes.end == next.start && bytes.len() == last.prompt.len() && next.len() == len
+    };
+    match (&last.origin, next) {
+        (Origin::Literal { source }, Origin::Literal { source: next }) => same(source, next),
+        (
+            Origin::Input { input, bytes },
+            Origin::Input {
+                input: of,
+                bytes: next,
+            },
+        ) => input == of && same(bytes, next),
+        (Origin::Made { from }, Origin::Made { from: next }) => from == next,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(bytes: Range<usize>) -> Origin {
+        let input = Input {
+            kind: InputKind::Message,
+            path: "messages[0].content".to_owned(),
+        };
+        Origin::Input {
+            input: Arc::new(input),
+            bytes,
+        }
+    }
+
+    #[test]
+    fn neighbours_that_continue_each_other_are_one() {
+        let none: Arc<[&'static str]> = Arc::from([]);
+        let mut spans = Spans::default();
+        spans.push(2, content(0..2), &none);
+        spans.push(3, content(2..5), &none);
+        spans.push(1, content(7..8), &none);
+        spans.push(0, content(8..8), &none);
+        spans.push(2, content(8..9), &none);
+        let found = spans.into_list();
+        let places: Vec<_> = found.iter().map(|span| span.prompt.clone()).collect();
+        assert_eq!(places, [0..5, 5..6, 6..8]);
+        assert_eq!(found[0].origin, content(0..5));
+    }
+}
