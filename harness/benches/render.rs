@@ -29,7 +29,9 @@ use rolecall::suite::{Pair, Suite};
 use rolecall::verdict::Truth;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
-use rolecall_model::{Answer, AnswerReader, Case, CaseId, Dialect, Template, Variable};
+use rolecall_model::{
+    Answer, AnswerReader, Case, CaseId, Conversation, Dialect, Provenance, Template, Variable,
+};
 
 use measure::{in_turns, row};
 
@@ -88,6 +90,7 @@ fn main() {
     answers(&suite);
     for dialect in Dialect::ALL {
         coverage(&suite, dialect);
+        provenance(&suite, dialect);
     }
 
     println!("\ncost of one pair, rendered and compared");
@@ -211,6 +214,45 @@ fn coverage(suite: &Suite, dialect: Dialect) {
     ]);
     row("render", rendered);
     row("render and cover", covered);
+}
+
+/// Telling where each byte comes from, beside plain renders, on one thread.
+fn provenance(suite: &Suite, dialect: Dialect) {
+    let engines = Engines::default();
+    let of_dialect = suite.templates.iter().filter(|one| one.dialect == dialect);
+    let programs: Vec<_> = of_dialect
+        .filter_map(|template| {
+            let engine = engines.for_dialect(dialect)?;
+            engine.compile(template).ok()
+        })
+        .collect();
+    let conversations: Vec<_> = suite.cases.iter().map(Conversation::new).collect();
+    let pairs: Vec<_> = programs
+        .iter()
+        .flat_map(|program| conversations.iter().map(move |case| (program, case)))
+        .collect();
+    println!(
+        "\n{} pairs of {dialect} templates without their application, one thread",
+        pairs.len()
+    );
+    let [rendered, traced] = in_turns([
+        &mut || {
+            for (program, case) in &pairs {
+                drop(std::hint::black_box(program.render(case)));
+            }
+        },
+        &mut || {
+            for (program, case) in &pairs {
+                let mut provenance = Provenance::default();
+                drop(std::hint::black_box(
+                    program.render_with(case, &mut provenance),
+                ));
+                drop(std::hint::black_box(provenance));
+            }
+        },
+    ]);
+    row("render", rendered);
+    row("render and trace", traced);
 }
 
 /// minijinja and nothing else, from the same templates and cases to the same prompts:

@@ -190,7 +190,7 @@ impl Context {
         let text = if provenance::is_traced() {
             provenance::known(
                 &Value::from(text.as_str()),
-                provenance::json_spans(&text, "json"),
+                provenance::json_spans(&text, Vec::new(), "json"),
             )
         } else {
             Value::from(text)

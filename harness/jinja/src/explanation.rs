@@ -7,7 +7,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use minijinja::Error;
 use minijinja::value::{Tuple, Value};
 use rolecall_model::provenance::{Input, Spans};
 
@@ -17,9 +16,10 @@ use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_tuple};
 use crate::python::slices::part_of_text;
 use crate::python::text;
+use crate::registry::Arguments;
 
 /// The arguments of a call that can be looked at once more: a generator gives its items only once.
-pub(crate) fn repeatable(name: &'static str, args: &[Value]) -> Result<Option<Vec<Value>>, Error> {
+pub(crate) fn repeatable(name: &'static str, args: &[Value]) -> Arguments {
     let [items, rest @ ..] = args else {
         return Ok(None);
     };
@@ -169,7 +169,7 @@ fn explained(name: &'static str, args: &[Value], result: &str) -> Option<Spans> 
     match name {
         "+" | "~" => return concatenated(args, result),
         "join" => return joined(args, result),
-        "tojson" => return Some(provenance::json_spans(result, name)),
+        "tojson" => return Some(provenance::json_spans(result, inputs_of_all(args), name)),
         _ => {}
     }
     let text = first.as_str()?;
@@ -207,6 +207,7 @@ fn explained(name: &'static str, args: &[Value], result: &str) -> Option<Spans> 
             name,
         )),
         "indent" => indented(text, &of_text, result, name),
+        "*" => repeated(text, &of_text, result),
         "%" | "format" => formatted(args, text, &of_text, result),
         _ => None,
     }
@@ -303,6 +304,18 @@ fn spelt(text: &str, of_text: &Spans, result: &str, name: &'static str) -> Optio
     (lengths(text) == lengths(result)).then(|| of_text.after(name))
 }
 
+/// `text * count`
+fn repeated(text: &str, of_text: &Spans, result: &str) -> Option<Spans> {
+    let of_text = of_text.after("*");
+    let mut spans = Spans::default();
+    let mut rest = result;
+    while let Some(after) = rest.strip_prefix(text).filter(|_| !text.is_empty()) {
+        spans.extend(&of_text);
+        rest = after;
+    }
+    rest.is_empty().then_some(spans)
+}
+
 /// A text whose lines have something before them.
 fn indented(text: &str, of_text: &Spans, result: &str, name: &'static str) -> Option<Spans> {
     let of_text = of_text.after(name);
@@ -314,7 +327,7 @@ fn indented(text: &str, of_text: &Spans, result: &str, name: &'static str) -> Op
         if rest[..before].contains('\n') {
             return None;
         }
-        spans.extend(&made(before, Vec::new(), name));
+        spans.extend(&made(before, of_text.inputs(), name));
         spans.extend(&of_text.cut(at..at + line.len()));
         at += line.len();
         rest = &rest[before + line.len()..];

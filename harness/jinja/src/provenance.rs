@@ -288,10 +288,12 @@ pub(crate) fn json_text(place: Range<usize>, text: &str) {
 }
 
 /// The spans of the JSON text that was written last.
-pub(crate) fn json_spans(json: &str, operation: &'static str) -> Spans {
+///
+/// What the template puts into lists and maps of its own is made from `from`.
+pub(crate) fn json_spans(json: &str, from: Vec<Arc<Input>>, operation: &'static str) -> Spans {
     let parts = with(|trace| std::mem::take(&mut trace.json)).unwrap_or_default();
     let mut spans = Spans::default();
-    let mut around: Vec<Arc<[Arc<Input>]>> = vec![Arc::from([])];
+    let mut around: Vec<Arc<[Arc<Input>]>> = vec![from.into()];
     let operations: Arc<[&'static str]> = Arc::from([operation]);
     let punctuation = |spans: &mut Spans, until: usize, around: &[Arc<[Arc<Input>]>]| {
         let from = around.last().map_or_else(|| Arc::from([]), Arc::clone);

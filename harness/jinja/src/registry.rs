@@ -8,11 +8,14 @@ use minijinja::{Environment, Error, State};
 use crate::operator::Operator;
 use crate::python::arguments::AllArguments;
 
+/// Arguments that mean the same as others, if there are any.
+pub(crate) type Arguments = Result<Option<Vec<Value>>, Error>;
+
 /// What looks at each call of a filter or an operator, whose name is the one for people.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch {
     /// Receives the arguments before the call, and gives others that mean the same.
-    pub(crate) before: fn(&'static str, &[Value]) -> Result<Option<Vec<Value>>, Error>,
+    pub(crate) before: fn(&'static str, &[Value]) -> Arguments,
     /// Receives the arguments and the result, and gives the value that the template receives.
     pub(crate) after: fn(&'static str, &[Value], Value) -> Value,
 }

@@ -10,7 +10,7 @@ use rolecall_model::provenance::{Origin, Span};
 use serde_json::{Value, json};
 
 /// A case of these messages.
-fn case(messages: Value) -> Case {
+fn case(messages: &Value) -> Case {
     Case::from_messages(messages.as_array().cloned().unwrap_or_default())
 }
 
@@ -61,7 +61,7 @@ fn traced_template(template: &Template, case: &Case) -> Vec<String> {
     lines.collect()
 }
 
-fn traced(source: &str, messages: Value) -> Vec<String> {
+fn traced(source: &str, messages: &Value) -> Vec<String> {
     let template = Template::from_source("t", Dialect::Jinja, source);
     traced_template(&template, &case(messages))
 }
@@ -69,7 +69,7 @@ fn traced(source: &str, messages: Value) -> Vec<String> {
 /// The spans of a template that is given one message with a content.
 fn of_content(source: &str, content: &str) -> Vec<String> {
     let source = source.replace('C', "messages[0].content");
-    traced(&source, json!([{"role": "user", "content": content}]))
+    traced(&source, &json!([{"role": "user", "content": content}]))
 }
 
 #[test]
@@ -208,8 +208,15 @@ fn what_is_put_together_has_the_origins_of_its_parts() {
         (
             "{{ C | indent(2, true) }}",
             vec![
-                "\"  \" made of  indent",
+                "\"  \" made of messages[0].content indent",
                 "\"hi\" messages[0].content[0..2] indent",
+            ],
+        ),
+        (
+            "{{ C * 2 }}",
+            vec![
+                "\"hi\" messages[0].content[0..2] *",
+                "\"hi\" messages[0].content[0..2] *",
             ],
         ),
         (
@@ -228,7 +235,7 @@ fn what_is_put_together_has_the_origins_of_its_parts() {
 fn json_has_texts_and_punctuation() {
     let messages = json!([{"role": "user", "content": "a\n\"é", "n": 1}]);
     assert_eq!(
-        traced("{{ messages[0] | tojson }}", messages.clone()),
+        traced("{{ messages[0] | tojson }}", &messages),
         [
             "\"{\\\"\" made of messages[0] tojson",
             "\"role\" messages[0].role[0..4] key tojson",
@@ -247,13 +254,13 @@ fn json_has_texts_and_punctuation() {
         ]
     );
     assert_eq!(
-        traced("{{ {'k': messages[0].role} | tojson }}", messages),
+        traced("{{ {'k': messages[0].role} | tojson }}", &messages),
         [
-            "\"{\\\"\" made of  tojson",
+            "\"{\\\"\" made of messages[0].role tojson",
             "\"k\" literal tojson",
-            "\"\\\": \\\"\" made of  tojson",
+            "\"\\\": \\\"\" made of messages[0].role tojson",
             "\"user\" messages[0].role[0..4] tojson",
-            "\"\\\"}\" made of  tojson",
+            "\"\\\"}\" made of messages[0].role tojson",
         ]
     );
 }
@@ -263,7 +270,7 @@ fn tokens_variables_and_the_clock_are_inputs() {
     let source = "{{ bos_token }}{{ mode }}{{ strftime_now('%Y') }}{{ 1 + 1 }}";
     let mut template = Template::from_source("t", Dialect::Jinja, source);
     template = template.with_special_token("bos_token", "<s>");
-    let mut case = case(json!([]));
+    let mut case = case(&json!([]));
     case.variables.insert("mode".into(), json!("fast"));
     let lines = traced_template(&template, &case);
     assert_eq!(lines[0], "\"<s>\" bos_token[0..3]");
@@ -274,7 +281,7 @@ fn tokens_variables_and_the_clock_are_inputs() {
 
 #[test]
 fn places_are_those_of_the_templates_own_source() {
-    let lines = traced("a\r\n{{ 'b' }}\r\nc", json!([]));
+    let lines = traced("a\r\n{{ 'b' }}\r\nc", &json!([]));
     assert_eq!(lines.concat().matches("literal").count(), lines.len());
     assert!(lines.contains(&"\"b\" literal".to_owned()), "{lines:?}");
 }
@@ -286,7 +293,7 @@ fn texts_that_are_written_late_have_their_place() {
         {% endfor %}{{ ns.all }}";
     let messages = json!([{"role": "user", "content": "x"}, {"role": "user", "content": "y"}]);
     assert_eq!(
-        traced(source, messages),
+        traced(source, &messages),
         [
             "\"<\" literal",
             "\"x\" messages[0].content[0..1]",

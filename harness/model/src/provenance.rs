@@ -117,6 +117,7 @@ impl InputKind {
 /// Joins spans: puts them one after the other in a prompt, and merges neighbours that continue each
 /// other. Empty stretches are left out.
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct Spans(Vec<Span>);
 
 impl Spans {
