@@ -51,6 +51,11 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["dialect", "jobs"])]
     pub(crate) answers: bool,
 
+    /// The engines beside themselves: the prompt that comes with the origins of its bytes has to be
+    /// the plain one. The references are not asked.
+    #[arg(long, conflicts_with = "answers")]
+    pub(crate) traces: bool,
+
     /// Templates at a time. The default is the number of cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,

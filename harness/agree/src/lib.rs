@@ -19,6 +19,9 @@ pub mod mutation;
 
 pub mod question;
 
+// An engine that is compared with itself.
+pub mod tracing;
+
 // The comparison and its results.
 pub mod examination;
 

@@ -27,6 +27,7 @@ use rolecall::report::clean;
 use rolecall_agree::campaign::{Campaign, CampaignLength};
 use rolecall_agree::examination::Examiner;
 use rolecall_agree::known_differences::KnownDifferences;
+use rolecall_agree::tracing::TracedEngine;
 use rolecall_model::{Dialect, Engine, guard};
 
 use answers_report::AnswersError;
@@ -104,11 +105,17 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
         return Ok(is_same);
     }
     // Every reference has to start before the first question.
-    let mut references = Vec::new();
-    for dialect in arguments.dialects() {
-        references.push((dialect, start(dialect, &layout)?));
-    }
     let engines = Engines::default();
+    let mut references: Vec<(Dialect, Box<dyn Engine + '_>)> = Vec::new();
+    for dialect in arguments.dialects() {
+        let reference: Box<dyn Engine + '_> = if arguments.traces {
+            let engine = engines.for_dialect(dialect);
+            Box::new(TracedEngine(engine.ok_or(Failure::NoEngine(dialect))?))
+        } else {
+            Box::new(start(dialect, &layout)?)
+        };
+        references.push((dialect, reference));
+    }
     let mut is_all_known = true;
     for (dialect, reference) in &references {
         let engine = engines
@@ -121,7 +128,10 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
             extent: extent(arguments),
             jobs: arguments.jobs.map_or_else(cores, usize::from),
             material: &sources.of(*dialect, &layout)?,
-            examiner: &Examiner { engine, reference },
+            examiner: &Examiner {
+                engine,
+                reference: reference.as_ref(),
+            },
             known: &known,
         };
         complain(&format!(
@@ -132,10 +142,10 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
         let parties = Parties {
             engine: engine.description(),
             reference: reference.description(),
-            again: again(*dialect, seed, folder),
+            again: again(*dialect, seed, folder, arguments.traces),
         };
         report::write(out, &parties, &tally)?;
-        if arguments.only.is_none() {
+        if arguments.only.is_none() && !arguments.traces {
             report::write_unmet(out, &known.reasons(), &tally)?;
         }
         is_all_known &= tally.unknown() == 0;
@@ -179,11 +189,12 @@ fn program(dialect: Dialect, layout: &Layout) -> Result<Vec<String>, Failure> {
 }
 
 /// The command that repeats a question, without the template's number.
-fn again(dialect: Dialect, seed: u64, folder: Option<&Path>) -> String {
+fn again(dialect: Dialect, seed: u64, folder: Option<&Path>, is_traced: bool) -> String {
     let folder = folder.map_or_else(String::new, |folder| {
         format!(" {}", invocation::word(&folder.to_string_lossy()))
     });
-    format!("scripts/fuzz agree{folder} --dialect {dialect} --seed {seed}")
+    let traces = if is_traced { " --traces" } else { "" };
+    format!("scripts/fuzz agree{folder}{traces} --dialect {dialect} --seed {seed}")
 }
 
 /// A new seed every time.

@@ -1,0 +1,65 @@
+//! An engine beside itself: the prompt that comes with the origins of its bytes has to be the plain
+//! one.
+
+use rolecall_model::{
+    Conversation, Dialect, Engine, Observer, Outcome, Program, Provenance, Refusal, Stage, Template,
+};
+
+/// An engine that asks another where the bytes of each prompt come from. If the answer is missing or
+/// does not cover the prompt, the outcome is a failure.
+pub struct TracedEngine<'e>(pub &'e dyn Engine);
+
+/// A template in a traced engine.
+struct TracedProgram(Box<dyn Program>);
+
+impl Engine for TracedEngine<'_> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn version(&self) -> &str {
+        self.0.version()
+    }
+
+    fn description(&self) -> String {
+        format!("{}, traced", self.0.description())
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.0.dialect()
+    }
+
+    fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal> {
+        let program = self.0.compile(template)?;
+        Ok(Box::new(TracedProgram(program)))
+    }
+}
+
+impl Program for TracedProgram {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+        let mut provenance = Provenance::default();
+        let outcome = self.0.render_with(conversation, &mut provenance);
+        let Outcome::Rendered { text } = &outcome else {
+            return outcome;
+        };
+        let failed = |message: &str| Outcome::Failed {
+            stage: Stage::Render,
+            message: message.to_owned(),
+            line: None,
+        };
+        let Some(spans) = provenance.spans else {
+            return failed("no spans");
+        };
+        let mut end = 0;
+        for span in &spans {
+            if span.prompt.start != end || text.get(span.prompt.clone()).is_none() {
+                return failed("spans do not follow each other");
+            }
+            end = span.prompt.end;
+        }
+        if end != text.len() {
+            return failed("spans do not cover the prompt");
+        }
+        outcome
+    }
+}
