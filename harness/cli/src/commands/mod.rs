@@ -24,6 +24,7 @@ mod returned;
 mod review;
 mod serve;
 mod tokens;
+mod trace;
 mod trust;
 
 mod probe;

@@ -89,12 +89,12 @@ fn packed(value: &Value) -> io::Result<String> {
 }
 
 /// JSON that cannot end a script element.
-fn in_script(value: &Value) -> String {
+pub(super) fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
 /// Text as HTML.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
