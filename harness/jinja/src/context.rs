@@ -3,15 +3,21 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Object, Value};
+use rolecall_model::provenance::{Input, InputKind};
 use rolecall_model::{CONTENT, Case, Conversation, Template, Variable};
 use serde_json::Value as Json;
 
+use crate::provenance;
+use crate::python::dictionaries::{by_text, entries};
 use crate::python::json::{JsonStyle, dumps, value};
+use crate::python::kinds::{is_dictionary, is_list};
 
 /// A template's own variables, special tokens included.
 #[derive(Debug, Clone)]
 pub(crate) struct TemplateVariables {
     values: Arc<Vec<(String, OwnVariable)>>,
+    /// How many of them, the first ones, are special tokens.
+    tokens: usize,
 }
 
 /// The value of a template's own variable.
@@ -61,6 +67,7 @@ impl TemplateVariables {
         });
         TemplateVariables {
             values: Arc::new(tokens.chain(variables).collect()),
+            tokens: template.special_tokens.len(),
         }
     }
 }
@@ -113,6 +120,48 @@ impl Context {
         }
     }
 
+    /// The same variables, whose origin the traced render on this thread knows.
+    pub(crate) fn traced(self, conversation: &Conversation<'_>) -> Context {
+        let case = CaseValues::of(conversation.case());
+        let path = |name: &str, kind| Given {
+            kind,
+            path: name.to_owned(),
+        };
+        let variables = case.variables.iter().map(|(name, value)| {
+            let value = path(name, InputKind::Variable).value(value);
+            (name.clone(), value)
+        });
+        let own = self.template.values.iter().enumerate();
+        let own = own.map(|(at, (name, variable))| {
+            let kind = if at < self.template.tokens {
+                InputKind::Token
+            } else {
+                InputKind::Variable
+            };
+            let variable = match variable {
+                OwnVariable::Value(value) => OwnVariable::Value(path(name, kind).value(value)),
+                OwnVariable::ToolsJson(indent) => OwnVariable::ToolsJson(*indent),
+            };
+            (name.clone(), variable)
+        });
+        Context {
+            template: TemplateVariables {
+                values: Arc::new(own.collect()),
+                tokens: self.template.tokens,
+            },
+            case: Arc::new(CaseValues {
+                messages: path("messages", InputKind::Message).value(&case.messages),
+                tools: path("tools", InputKind::Tool).value(&case.tools),
+                documents: path("documents", InputKind::Document).value(&case.documents),
+                add_generation_prompt: case.add_generation_prompt.clone(),
+                variables: variables.collect(),
+                text_len: case.text_len,
+            }),
+            without: self.without,
+            tools_json: Mutex::default(),
+        }
+    }
+
     /// The length of the texts that most templates print.
     pub(crate) fn text_len(&self) -> usize {
         self.case.text_len
@@ -137,9 +186,88 @@ impl Context {
             return Some(text.clone());
         }
         // Tools come from JSON: they have a JSON form.
-        let text = Value::from(dumps(&self.case.tools, &JsonStyle::indented(indent)).ok()?);
+        let text = dumps(&self.case.tools, &JsonStyle::indented(indent)).ok()?;
+        let text = if provenance::is_traced() {
+            provenance::known(
+                &Value::from(text.as_str()),
+                provenance::json_spans(&text, "json"),
+            )
+        } else {
+            Value::from(text)
+        };
         known.push((indent, text.clone()));
         Some(text)
+    }
+}
+
+/// Something that a traced render is given.
+struct Given {
+    kind: InputKind,
+    path: String,
+}
+
+impl Given {
+    /// A part of it.
+    fn part(&self, part: &str) -> Given {
+        Given {
+            kind: self.kind,
+            path: format!("{}{part}", self.path),
+        }
+    }
+
+    fn input(self) -> Arc<Input> {
+        Arc::new(Input {
+            kind: self.kind,
+            path: self.path,
+        })
+    }
+
+    /// The value, whose texts, lists and maps are known.
+    fn value(self, value: &Value) -> Value {
+        if let Some(text) = value.as_str() {
+            return provenance::given(text, self.input(), None);
+        }
+        if is_list(value)
+            && let Ok(items) = value.try_iter()
+        {
+            let items = items.enumerate();
+            let items = items.map(|(at, item)| self.part(&format!("[{at}]")).value(&item));
+            let list = Value::from(items.collect::<Vec<_>>());
+            provenance::given_container(&list, self.input());
+            return list;
+        }
+        if is_dictionary(value)
+            && let Ok(entries) = entries(value)
+        {
+            let entries = entries.iter().map(|(key, value)| {
+                let Some(name) = key.as_str() else {
+                    return (key.clone(), value.clone());
+                };
+                let part = self.part(&key_of_path(name));
+                let input = Arc::new(Input {
+                    kind: part.kind,
+                    path: part.path.clone(),
+                });
+                (
+                    provenance::given(name, input, Some("key")),
+                    part.value(value),
+                )
+            });
+            let map = by_text(entries.collect::<Vec<_>>().into_iter());
+            provenance::given_container(&map, self.input());
+            return map;
+        }
+        value.clone()
+    }
+}
+
+/// How a key is written in the path of an input.
+fn key_of_path(key: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    if !key.is_empty() && key.chars().all(is_name) {
+        format!(".{key}")
+    } else {
+        format!("[{}]", Json::from(key))
     }
 }
 

@@ -73,6 +73,9 @@ mod release;
 // Limits, and the errors of the engine.
 mod meter;
 
+// Where texts come from, in a render that is traced.
+mod provenance;
+
 mod refusal;
 
 // Python's values: their kinds, their methods, and how they are written.
@@ -86,6 +89,12 @@ mod operator;
 
 // What a render reaches.
 mod coverage;
+
+// Where callables are added.
+mod registry;
+
+// Where the texts of a render come from.
+mod explanation;
 
 // Operators, literals and macros.
 mod operators;
@@ -108,8 +117,8 @@ use self_cell::self_cell;
 pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
-    OmittedVariable, Outcome, OwnText, Program, Refusal, Site, Stage, Template, UnknownName,
-    Variable,
+    OmittedVariable, Outcome, OwnText, Program, Provenance, Refusal, Site, Stage, Template,
+    UnknownName, Variable,
 };
 
 pub use compile::grammar::constructs::Constructs;
@@ -117,16 +126,24 @@ pub use compile::pitfalls::{Pitfall, PitfallKind};
 pub use context::tools_json;
 
 use compile::grammar::lexer::normalised;
+use rolecall_model::provenance::{Origin, Span};
+
 use compile::tree::Writing;
 use compile::{grammar, inputs, literals, pitfalls, tree, unknown};
 use operators::output;
+use provenance::Texts;
 use python::methods;
+use registry::{Registry, Watch};
 
 /// The engine's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The version of minijinja, on which the engine stands.
 const MINIJINJA: &str = "3.0.5";
+
+/// How much more fuel a traced render gets. It writes each text with two instructions instead of one,
+/// and a captured text with ten.
+const TRACED_FUEL_FACTOR: u64 = 8;
 
 /// The engine for Jinja templates: minijinja with Python's semantics, in transformers' settings.
 #[derive(Clone)]
@@ -138,6 +155,8 @@ pub struct JinjaEngine {
 struct EngineEnvironment {
     limits: Limits,
     environment: Environment<'static>,
+    /// The same for renders that are traced, with more fuel. The first use makes it.
+    traced: OnceLock<Environment<'static>>,
 }
 
 /// A compiled Jinja template.
@@ -149,6 +168,8 @@ pub struct JinjaProgram {
     reading: OnceLock<TemplateNames>,
     /// The form that reports what a render reaches; the first use makes it.
     covered: OnceLock<Option<Box<CoveredForm>>>,
+    /// The form whose texts have known origins; the first use makes it.
+    traced: OnceLock<Option<Box<TracedForm>>>,
     /// Where each byte of the source with normalised newlines, and its end, stands in the template's
     /// own source. None if the two agree.
     places: Option<Vec<usize>>,
@@ -161,6 +182,12 @@ struct CoveredForm {
     compiled: Compiled,
     /// The sites, as they stand in the template's own source.
     sites: Vec<Site>,
+}
+
+/// The form of a template whose texts have known origins.
+struct TracedForm {
+    compiled: Compiled,
+    literals: Arc<Texts>,
 }
 
 /// The variables of a template and its names without a meaning.
@@ -218,12 +245,14 @@ impl JinjaEngine {
         environment.set_debug(false);
         environment.set_formatter(output::emit);
         environment.set_unknown_method_callback(methods::call);
-        library::add(&mut environment);
-        operators::add(&mut environment);
+        let mut registry = Registry::of(&mut environment);
+        library::add(&mut registry);
+        operators::add(&mut registry);
         JinjaEngine {
             shared: Arc::new(EngineEnvironment {
                 limits,
                 environment,
+                traced: OnceLock::new(),
             }),
         }
     }
@@ -242,6 +271,7 @@ impl JinjaEngine {
             variables: context::TemplateVariables::of(template),
             reading: OnceLock::new(),
             covered: OnceLock::new(),
+            traced: OnceLock::new(),
             places: places(&template.source),
         })
     }
@@ -285,16 +315,47 @@ fn places(source: &str) -> Option<Vec<usize>> {
 
 /// The code of a template with Python's semantics.
 fn generate(source: &str, writing: Writing) -> Result<Code<'_>, Error> {
+    generate_with_literals(source, writing).map(|(code, _)| code)
+}
+
+/// The same, and the literals of a traced form.
+fn generate_with_literals(source: &str, writing: Writing) -> Result<(Code<'_>, Texts), Error> {
     let parsed = grammar::parse(source)?;
     let mut generator = CodeGenerator::new("template", source);
-    generator.compile_stmt(&tree::adapt(&parsed, writing)?);
+    let (tree, literals) = tree::adapt(&parsed, writing)?;
+    generator.compile_stmt(&tree);
     let size_hint = generator.buffer_size_hint();
     let (instructions, blocks) = generator.finish();
-    Ok(Code {
+    let code = Code {
         instructions,
         blocks,
         size_hint,
-    })
+    };
+    Ok((code, literals))
+}
+
+impl EngineEnvironment {
+    /// The environment of renders that are traced.
+    fn traced(&self) -> &Environment<'static> {
+        self.traced.get_or_init(|| {
+            let mut environment = self.environment.clone();
+            let fuel = self.limits.fuel.saturating_mul(TRACED_FUEL_FACTOR);
+            environment.set_fuel(Some(fuel));
+            environment.set_unknown_method_callback(|state, value, method, args| {
+                let result = methods::call(state, value, method, args)?;
+                let args: Vec<_> = [value].into_iter().chain(args).cloned().collect();
+                Ok(explanation::watched_method(method, &args, result))
+            });
+            let watch = Watch {
+                before: explanation::repeatable,
+                after: explanation::watched,
+            };
+            let mut registry = Registry::watched(&mut environment, watch);
+            library::add(&mut registry);
+            operators::add(&mut registry);
+            environment
+        })
+    }
 }
 
 impl Engine for JinjaEngine {
@@ -345,6 +406,15 @@ impl Program for JinjaProgram {
         {
             observer.own_text(spans);
             return Outcome::Rendered { text };
+        }
+        if observer.wants_spans() {
+            let outcome = self.render(conversation);
+            if let Outcome::Rendered { text } = &outcome
+                && let Some(spans) = self.spans(conversation, root(), text)
+            {
+                observer.spans(spans);
+            }
+            return outcome;
         }
         let plain = (&self.shared.environment, self.compiled.borrow_dependent());
         let rendered = match self.covered_if(observer.wants_hits()) {
@@ -425,6 +495,45 @@ impl JinjaProgram {
             }))
         });
         covered.as_deref()
+    }
+
+    /// The spans of a prompt. None if there are too many, or if another render of the conversation
+    /// does not give this prompt.
+    fn spans(
+        &self,
+        conversation: &Conversation<'_>,
+        root: context::Context,
+        prompt: &str,
+    ) -> Option<Vec<Span>> {
+        let traced = self.traced.get_or_init(|| {
+            let source = self.compiled.borrow_owner().clone();
+            let mut literals = Texts::new();
+            let compiled = Compiled::try_new(source, |source| {
+                let (code, found) = generate_with_literals(source, Writing::Traced)?;
+                literals = found;
+                Ok::<_, Error>(code)
+            });
+            Some(Box::new(TracedForm {
+                compiled: compiled.ok()?,
+                literals: Arc::new(literals),
+            }))
+        });
+        let traced = traced.as_deref()?;
+        let code = (self.shared.traced(), traced.compiled.borrow_dependent());
+        let (text, spans) = provenance::traced(Arc::clone(&traced.literals), || {
+            let root = root.traced(conversation);
+            self.run(code, root, conversation, |_| {})
+        });
+        let mut spans = spans.filter(|_| text.is_ok_and(|text| text == prompt))?;
+        if spans.last().map_or(0, |last| last.prompt.end) != prompt.len() {
+            return None;
+        }
+        for span in &mut spans {
+            if let Origin::Literal { source } = &mut span.origin {
+                *source = self.place(source.start)..self.place(source.end);
+            }
+        }
+        Some(spans)
     }
 
     /// Where a byte of the source with normalised newlines stands in the template's own source.

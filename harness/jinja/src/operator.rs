@@ -98,6 +98,8 @@ pub(crate) enum Operator {
     Bind,
     /// Notes that a text that is captured, and not written, begins or ends.
     Capture,
+    /// The text that was captured: a traced render knows its origin.
+    Captured,
     /// Reports what a render reaches: a statement, a macro, or a step of a loop.
     Reach,
     /// Reports whether a condition is true, and hands its value on.
@@ -156,8 +158,36 @@ impl Operator {
             Operator::TextOnly => "!!g",
             Operator::Bind => "!!b",
             Operator::Capture => "!{}",
+            Operator::Captured => "!{}!",
             Operator::Reach => "!!o",
             Operator::Decide => "!!p",
+        }
+    }
+
+    /// The operator as people write it. Empty for what is no operator in the language.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Operator::Add | Operator::Add3 | Operator::Add4 | Operator::Add5 => "+",
+            Operator::Subtract | Operator::Negate => "-",
+            Operator::Concat | Operator::Concat3 | Operator::Concat4 | Operator::Concat5 => "~",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::FloorDivide => "//",
+            Operator::Modulo => "%",
+            Operator::Power => "**",
+            Operator::In => "in",
+            Operator::NotIn => "not in",
+            Operator::Equal => "==",
+            Operator::NotEqual => "!=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Slice | Operator::SliceConstant => "[:]",
+            Operator::Item => "[]",
+            Operator::Iterate | Operator::IteratePairs | Operator::Recurse => "for",
+            Operator::Attribute => ".",
+            _ => "",
         }
     }
 }

@@ -48,6 +48,29 @@ impl Origin {
     pub fn is_exact(&self) -> bool {
         !matches!(self, Origin::Made { .. })
     }
+
+    /// The origin of a part of a stretch that is so long.
+    fn part(&self, within: Range<usize>, len: usize) -> Origin {
+        let part = |whole: &Range<usize>| {
+            if whole.len() == len {
+                whole.start + within.start..whole.start + within.end
+            } else {
+                whole.clone()
+            }
+        };
+        match self {
+            Origin::Literal { source } => Origin::Literal {
+                source: part(source),
+            },
+            Origin::Input { input, bytes } => Origin::Input {
+                input: Arc::clone(input),
+                bytes: part(bytes),
+            },
+            Origin::Made { from } => Origin::Made {
+                from: Arc::clone(from),
+            },
+        }
+    }
 }
 
 /// Something that a template was given: a text, a number, a list, or a map.
@@ -126,6 +149,72 @@ impl Spans {
         });
     }
 
+    /// Appends other spans.
+    pub fn extend(&mut self, others: &Spans) {
+        for span in &others.0 {
+            self.push(span.prompt.len(), span.origin.clone(), &span.operations);
+        }
+    }
+
+    /// The part of them that lies between two places. A stretch that is cut keeps its whole origin
+    /// if its bytes do not stand one for one in it.
+    pub fn cut(&self, part: Range<usize>) -> Spans {
+        let mut cut = Spans::default();
+        let first = self.0.partition_point(|span| span.prompt.end <= part.start);
+        for span in &self.0[first..] {
+            let start = span.prompt.start.max(part.start);
+            let end = span.prompt.end.min(part.end);
+            if start >= end {
+                break;
+            }
+            let within = start - span.prompt.start..end - span.prompt.start;
+            let origin = span.origin.part(within, span.prompt.len());
+            cut.push(end - start, origin, &span.operations);
+        }
+        cut
+    }
+
+    /// The same spans after an operation.
+    pub fn after(&self, operation: &'static str) -> Spans {
+        let mut after = Spans::default();
+        for span in &self.0 {
+            let operations = match span.operations.last() {
+                Some(last) if *last == operation => Arc::clone(&span.operations),
+                _ => span.operations.iter().copied().chain([operation]).collect(),
+            };
+            after.push(span.prompt.len(), span.origin.clone(), &operations);
+        }
+        after
+    }
+
+    /// The inputs that they come from, each once.
+    pub fn inputs(&self) -> Vec<Arc<Input>> {
+        let mut inputs: Vec<Arc<Input>> = Vec::new();
+        for span in &self.0 {
+            let of_span = match &span.origin {
+                Origin::Literal { .. } => &[][..],
+                Origin::Input { input, .. } => std::slice::from_ref(input),
+                Origin::Made { from } => from,
+            };
+            for input in of_span {
+                if !inputs.contains(input) {
+                    inputs.push(Arc::clone(input));
+                }
+            }
+        }
+        inputs
+    }
+
+    /// How many spans there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The spans.
+    pub fn list(&self) -> &[Span] {
+        &self.0
+    }
+
     /// Where the next stretch begins.
     pub fn end(&self) -> usize {
         self.0.last().map_or(0, |last| last.prompt.end)
@@ -185,5 +274,20 @@ mod tests {
         let places: Vec<_> = found.iter().map(|span| span.prompt.clone()).collect();
         assert_eq!(places, [0..5, 5..6, 6..8]);
         assert_eq!(found[0].origin, content(0..5));
+    }
+
+    #[test]
+    fn a_part_of_a_stretch_is_a_part_of_its_origin() {
+        let none: Arc<[&'static str]> = Arc::from([]);
+        let mut spans = Spans::default();
+        spans.push(5, content(10..15), &none);
+        // A line break that the prompt has as two characters.
+        spans.push(2, content(15..16), &none);
+        let cut = spans.cut(3..6).after("trim");
+        let found: Vec<_> = cut.list().iter().map(|span| span.origin.clone()).collect();
+        assert_eq!(found, [content(13..15), content(15..16)]);
+        assert_eq!(cut.end(), 3);
+        assert_eq!(*cut.list()[0].operations, ["trim"]);
+        assert_eq!(cut.inputs().len(), 1);
     }
 }

@@ -18,6 +18,7 @@ use crate::compile::properties::{
 use crate::compile::sites::Sites;
 use crate::library::vocabulary;
 use crate::operator::Operator;
+use crate::provenance::{self, Texts};
 use crate::python::attributes::is_method;
 use crate::python::text;
 use crate::refusal::syntax_error;
@@ -39,6 +40,8 @@ pub(super) struct Expressions<'s> {
     pub(super) rarities: Rarities,
     /// The variable that a block's filters take, if it is not the captured text.
     pub(super) captured: Option<&'static str>,
+    /// The texts of the template that a traced render knows, if it is to be traced.
+    pub(super) literals: Option<Texts>,
     /// The sites of the template, if the code is to report what it reaches.
     pub(super) sites: Option<Sites>,
 }
@@ -130,7 +133,7 @@ impl<'s> Expressions<'s> {
     fn with_operators(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         Ok(match expression {
             Expr::Var(node) => variable(node.id, node.span()),
-            Expr::Const(node) => constant(node.value.clone(), node.span()),
+            Expr::Const(node) => self.literal(&node.value, node.span()),
             Expr::Slice(node) => self.slice(node)?,
             Expr::UnaryOp(node) => self.unary(node)?,
             Expr::BinOp(node) => self.binary(node)?,
@@ -237,6 +240,19 @@ impl<'s> Expressions<'s> {
         )))
     }
 
+    /// A constant. If it is a text, a traced render knows its place: what is between its quotation
+    /// marks, or all of it if that does not stand there as it is.
+    fn literal(&mut self, value: &Value, span: Span) -> Expr<'s> {
+        let (Some(literals), Some(text)) = (&mut self.literals, value.as_str()) else {
+            return constant(value.clone(), span);
+        };
+        let whole = span.start_offset as usize..span.end_offset as usize;
+        let inner = whole.start + 1..whole.end.saturating_sub(1);
+        let is_verbatim = self.source.get(inner.clone()) == Some(text);
+        let source = if is_verbatim { inner } else { whole };
+        constant(provenance::literal(value, source, literals), span)
+    }
+
     /// The key of an item in the text of the template, if it stands there as it is. minijinja finds
     /// an attribute faster than an item, and they are the same if the name is no method's.
     fn plain_key(&self, node: &GetItem<'s>) -> Option<&'s str> {
@@ -334,6 +350,12 @@ impl<'s> Expressions<'s> {
             let value = self.adapt(value)?;
             let value = operation(Operator::Recurse, [value], node.span());
             args = vec![CallArg::Pos(value)];
+            if self.literals.is_some() {
+                let expr = self.adapt(&node.expr)?;
+                let called = Expr::Call(Spanned::new(Call { expr, args }, node.span()));
+                let operands = [called, constant(true, node.span())];
+                return Ok(operation(Operator::Captured, operands, node.span()));
+            }
         }
         let expr = match &node.expr {
             // minijinja would look for a block even if `self` is a variable.

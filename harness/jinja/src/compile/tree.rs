@@ -7,6 +7,8 @@
 //!
 //! This module adapts the statements, `expressions` the expressions within them.
 
+use std::ops::Range;
+
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
     AutoEscape, Block, Call, CallArg, CallBlock, EmitRaw, Expr, FilterBlock, ForLoop, GetAttr,
@@ -26,6 +28,7 @@ use crate::compile::sites::{Sites, probe_of_end};
 use crate::coverage::Event;
 use crate::meter::exceeded;
 use crate::operator::Operator;
+use crate::provenance::{self, Texts};
 use crate::refusal::syntax_error;
 
 /// Literal text of this length or more, within a loop or a macro, goes through the formatter, which
@@ -48,6 +51,8 @@ pub(crate) enum Writing {
     Tracked,
     /// With reports of what it reaches, for `coverage`.
     Covered,
+    /// Everything through the formatter, with texts whose origin `provenance` knows.
+    Traced,
 }
 
 /// The sites of a template: the places that its covered code reports.
@@ -55,8 +60,8 @@ pub(crate) fn sites(parsed: &Parsed<'_>) -> Vec<Site> {
     Sites::of(&parsed.template, parsed.source).list().to_vec()
 }
 
-/// The tree of a template with Python's semantics.
-pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s>, Error> {
+/// The tree of a template with Python's semantics, and the literals of a traced form.
+pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<(Stmt<'s>, Texts), Error> {
     let mut adapter = Adapter {
         writing,
         expressions: Expressions {
@@ -64,6 +69,7 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s
             rarities: parsed.rarities,
             sites: (writing == Writing::Covered)
                 .then(|| Sites::of(&parsed.template, parsed.source)),
+            literals: (writing == Writing::Traced).then(Texts::new),
             ..Expressions::default()
         },
         is_repeated: false,
@@ -74,9 +80,10 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<Stmt<'s
     };
     let mut statements = Vec::new();
     adapter.statement(&parsed.template, &mut statements)?;
-    statements
+    let tree = statements
         .pop()
-        .ok_or_else(|| Error::new(ErrorKind::SyntaxError, "there is no template"))
+        .ok_or_else(|| Error::new(ErrorKind::SyntaxError, "there is no template"))?;
+    Ok((tree, adapter.expressions.literals.unwrap_or_default()))
 }
 
 /// Gives statements Python's semantics.
@@ -166,6 +173,9 @@ impl<'s> Adapter<'s> {
                 self.expressions.is_constant = false;
                 emit(adapted?, node.span())
             }
+            Stmt::EmitRaw(node) if self.writing == Writing::Traced => {
+                emit(self.plain_text(node.raw, node.span()), node.span())
+            }
             Stmt::EmitRaw(node)
                 if self.writing == Writing::Tracked
                     || self.is_repeated && node.raw.len() >= COUNTED_TEXT =>
@@ -195,7 +205,7 @@ impl<'s> Adapter<'s> {
                     return self.set_attributes(attributes, node.span(), adapted);
                 }
             }
-            Stmt::SetBlock(node) if self.leaves_scopes && leave(&node.body) => {
+            Stmt::SetBlock(node) if self.is_apart(&node.body) => {
                 self.captured_apart(&node.body, node.span(), adapted)?;
                 let written = |inner: &mut Adapter<'s>| match &node.filter {
                     Some(filter) => inner.expressions.adapt_filter_of(filter, CAPTURED),
@@ -208,14 +218,23 @@ impl<'s> Adapter<'s> {
                 };
                 let mut assigned = vec![Stmt::Set(Spanned::new(set, node.span()))];
                 self.set_attributes(attributes, node.span(), &mut assigned)?;
+                if !leave(&node.body) {
+                    adapted.extend(assigned);
+                    return Ok(());
+                }
                 departures::unless_left(assigned, node.span())
             }
-            Stmt::FilterBlock(node) if self.leaves_scopes && leave(&node.body) => {
+            Stmt::FilterBlock(node) if self.is_apart(&node.body) => {
                 self.captured_apart(&node.body, node.span(), adapted)?;
                 let filtered =
                     self.hard(|inner| inner.expressions.adapt_filter_of(&node.filter, CAPTURED))?;
                 let written = operation(Operator::TextOnly, [filtered], node.span());
-                departures::unless_left(vec![emit(written, node.span())], node.span())
+                let written = emit(written, node.span());
+                if !leave(&node.body) {
+                    adapted.push(written);
+                    return Ok(());
+                }
+                departures::unless_left(vec![written], node.span())
             }
             Stmt::SetBlock(node) => {
                 let mut attributes = Vec::new();
@@ -293,7 +312,39 @@ impl<'s> Adapter<'s> {
             body: self.captured(statements, span)?,
         };
         adapted.push(Stmt::SetBlock(Spanned::new(set, span)));
+        if self.writing == Writing::Traced {
+            let operands = [variable(CAPTURED, span), constant(false, span)];
+            let set = Set {
+                target: variable(CAPTURED, span),
+                expr: operation(Operator::Captured, operands, span),
+            };
+            adapted.push(Stmt::Set(Spanned::new(set, span)));
+        }
         Ok(())
+    }
+
+    /// Whether a captured text is a variable of its own before it is written or assigned.
+    fn is_apart(&self, body: &[Stmt<'s>]) -> bool {
+        self.writing == Writing::Traced || self.leaves_scopes && leave(body)
+    }
+
+    /// Plain text of the template, whose place a traced render knows.
+    fn plain_text(&mut self, raw: &'s str, span: Span) -> Expr<'s> {
+        let text = Value::from_safe_string(raw.to_owned());
+        let start = raw
+            .as_ptr()
+            .addr()
+            .checked_sub(self.expressions.source.as_ptr().addr());
+        let place = start.map(|start| start..start + raw.len());
+        let is_there =
+            |place: &Range<usize>| self.expressions.source.get(place.clone()) == Some(raw);
+        let place = place
+            .filter(is_there)
+            .unwrap_or(span.start_offset as usize..span.end_offset as usize);
+        match &mut self.expressions.literals {
+            Some(literals) => constant(provenance::literal(&text, place, literals), span),
+            None => constant(text, span),
+        }
     }
 
     /// The switch for escaping: whether a value is true.
@@ -322,7 +373,7 @@ impl<'s> Adapter<'s> {
     /// Statements whose text is captured, and not written.
     fn captured(&mut self, statements: &[Stmt<'s>], span: Span) -> Result<Vec<Stmt<'s>>, Error> {
         let scope = self.scope(statements, span)?;
-        if self.writing != Writing::Tracked {
+        if !matches!(self.writing, Writing::Tracked | Writing::Traced) {
             return Ok(vec![scope]);
         }
         let tell = |begins: bool| {

@@ -7,12 +7,14 @@ use minijinja::value::{
     Kwargs, Object, ObjectRepr, Rest, Value, ValueKind, ValueOrKwargs, from_args,
 };
 use minijinja::{Environment, Error, ErrorKind, State};
+use rolecall_model::provenance::{Input, InputKind};
 
 use crate::generation;
 use crate::library::callables::callable;
 use crate::library::cycler::cycler;
 use crate::library::joiner::joiner;
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, now, produce, work};
+use crate::provenance;
 use crate::python::arguments::{Arguments, wrong_type};
 use crate::python::dictionaries::{dictionary, hashed, pairs};
 use crate::python::methods;
@@ -101,14 +103,25 @@ fn generation_block(state: &mut State<'_, '_>, kwargs: Kwargs) -> Result<Value, 
 }
 
 /// `strftime_now(format)`
-fn strftime_now(args: Rest<Value>, kwargs: Kwargs) -> Result<String, Error> {
+fn strftime_now(args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["format"], &args, &kwargs)?;
     args.required(0)?;
     let format = args.text(0, "")?;
     // A directive has two characters; the longest text that one stands for is a date.
     work(format.len().saturating_mul(ITEM))?;
     produce(format.len().saturating_mul(ITEM))?;
-    Ok(now().strftime(format))
+    let text = now().strftime(format);
+    let len = text.len();
+    let text = Value::from(text);
+    if !provenance::is_traced() {
+        return Ok(text);
+    }
+    let clock = Input {
+        kind: InputKind::Clock,
+        path: "now".to_owned(),
+    };
+    let spans = provenance::made(len, vec![Arc::new(clock)], "strftime_now");
+    Ok(provenance::known(&text, spans))
 }
 
 /// `raise_exception(message)`

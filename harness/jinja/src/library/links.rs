@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{AutoEscape, Environment, Error, State};
+use minijinja::{AutoEscape, Error, State};
 
 use crate::library::vocabulary;
 use crate::meter::{ITEM, LETTER, SLOT, produce, work};
@@ -15,10 +15,11 @@ use crate::python::markup::escaped;
 use crate::python::numbers::{Number, clamped, number};
 use crate::python::text;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the filter to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_filter(environment, "urlize", urlize);
+/// Adds the filter to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_filter(registry, "urlize", urlize);
 }
 
 /// `urlize(value, trim_url_limit=None, nofollow=False, target=None, rel=None,

@@ -25,17 +25,16 @@ mod texts;
 
 mod selection;
 
-use minijinja::Environment;
-
+use crate::registry::Registry;
 /// Adds everything that Jinja2 has to an empty environment.
-pub(crate) fn add(environment: &mut Environment<'_>) {
-    functions::add(environment);
-    links::add(environment);
-    numbers::add(environment);
-    ordering::add(environment);
-    selection::add(environment);
-    sequences::add(environment);
-    tests::add(environment);
-    texts::add(environment);
-    web::add(environment);
+pub(crate) fn add(registry: &mut Registry<'_>) {
+    functions::add(registry.environment);
+    links::add(registry);
+    numbers::add(registry);
+    ordering::add(registry);
+    selection::add(registry);
+    sequences::add(registry);
+    tests::add(registry);
+    texts::add(registry);
+    web::add(registry);
 }

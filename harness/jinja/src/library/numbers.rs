@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{Environment, Error, ErrorKind};
+use minijinja::{Error, ErrorKind};
 
 use crate::library::vocabulary;
 use crate::meter::{LETTER, work};
@@ -13,13 +13,14 @@ use crate::python::numbers::{
     Number, big_digits, divide, integer, multiply, number, power, too_large, whole,
 };
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the filters to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_filter(environment, "int", int);
-    vocabulary::add_filter(environment, "float", float);
-    vocabulary::add_filter(environment, "abs", abs);
-    vocabulary::add_filter(environment, "round", round);
+/// Adds the filters to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_filter(registry, "int", int);
+    vocabulary::add_filter(registry, "float", float);
+    vocabulary::add_filter(registry, "abs", abs);
+    vocabulary::add_filter(registry, "round", round);
 }
 
 /// `int(value, default=0, base=10)`: gives the default if the value is not a number. An undefined

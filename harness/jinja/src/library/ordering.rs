@@ -3,8 +3,8 @@
 
 use std::cmp::Ordering;
 
+use minijinja::Error;
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
-use minijinja::{Environment, Error};
 
 use crate::library::path::{Path, attribute_of};
 use crate::library::vocabulary;
@@ -18,22 +18,23 @@ use crate::python::iteration::each;
 use crate::python::kinds::is_dictionary;
 use crate::python::sorting;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the filters to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_filter(environment, "sort", sort);
-    vocabulary::add_filter(environment, "dictsort", dict_sort);
-    vocabulary::add_filter(environment, "groupby", group_by);
-    vocabulary::add_filter(environment, "unique", unique);
+/// Adds the filters to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_filter(registry, "sort", sort);
+    vocabulary::add_filter(registry, "dictsort", dict_sort);
+    vocabulary::add_filter(registry, "groupby", group_by);
+    vocabulary::add_filter(registry, "unique", unique);
     vocabulary::add_filter(
-        environment,
+        registry,
         "min",
         |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
             extreme(value, &args, &kwargs, Ordering::Less)
         },
     );
     vocabulary::add_filter(
-        environment,
+        registry,
         "max",
         |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
             extreme(value, &args, &kwargs, Ordering::Greater)

@@ -2,7 +2,7 @@
 //! `selectattr` and `rejectattr` (Jinja2 3.1.6, `filters.py`).
 
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{Environment, Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind, State};
 
 use crate::library::path::{Path, attribute_of};
 use crate::library::tests;
@@ -12,10 +12,11 @@ use crate::operators::comparison::holds;
 use crate::python::generator::Generator;
 use crate::python::iteration::each;
 use crate::python::text;
+use crate::registry::Registry;
 
-/// Adds the filters to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_filter(environment, "map", map);
+/// Adds the filters to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_filter(registry, "map", map);
     for (name, by_attribute, wanted) in [
         ("select", false, true),
         ("reject", false, false),
@@ -23,7 +24,7 @@ pub(super) fn add(environment: &mut Environment<'_>) {
         ("rejectattr", true, false),
     ] {
         vocabulary::add_filter(
-            environment,
+            registry,
             name,
             move |state: &mut State<'_, '_>, value: Value, args: Rest<Value>, kwargs: Kwargs| {
                 Generator::value("select_or_reject", |kept| {

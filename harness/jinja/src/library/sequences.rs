@@ -1,7 +1,7 @@
 //! Filters that take or give sequences (Jinja2 3.1.6, `filters.py`).
 
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
-use minijinja::{Environment, Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind, State};
 
 use crate::library::path::{Path, attribute_of};
 use crate::library::vocabulary;
@@ -17,26 +17,27 @@ use crate::python::markup::like;
 use crate::python::numbers::{Number, number, whole};
 use crate::python::text;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the filters to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_filter(environment, "length", length);
-    vocabulary::add_filter(environment, "count", length);
-    vocabulary::add_filter(environment, "items", items);
-    vocabulary::add_filter(environment, "default", default);
-    vocabulary::add_filter(environment, "d", default);
-    vocabulary::add_filter(environment, "attr", named_attribute);
-    vocabulary::add_filter(environment, "list", |value: Value| {
+/// Adds the filters to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_filter(registry, "length", length);
+    vocabulary::add_filter(registry, "count", length);
+    vocabulary::add_filter(registry, "items", items);
+    vocabulary::add_filter(registry, "default", default);
+    vocabulary::add_filter(registry, "d", default);
+    vocabulary::add_filter(registry, "attr", named_attribute);
+    vocabulary::add_filter(registry, "list", |value: Value| {
         Ok::<_, Error>(Value::from(list(&value)?))
     });
-    vocabulary::add_filter(environment, "first", first);
-    vocabulary::add_filter(environment, "last", last);
-    vocabulary::add_filter(environment, "random", random);
-    vocabulary::add_filter(environment, "reverse", reverse);
-    vocabulary::add_filter(environment, "join", join);
-    vocabulary::add_filter(environment, "sum", sum);
-    vocabulary::add_filter(environment, "batch", batch);
-    vocabulary::add_filter(environment, "slice", slice);
+    vocabulary::add_filter(registry, "first", first);
+    vocabulary::add_filter(registry, "last", last);
+    vocabulary::add_filter(registry, "random", random);
+    vocabulary::add_filter(registry, "reverse", reverse);
+    vocabulary::add_filter(registry, "join", join);
+    vocabulary::add_filter(registry, "sum", sum);
+    vocabulary::add_filter(registry, "batch", batch);
+    vocabulary::add_filter(registry, "slice", slice);
 }
 
 /// `random(value)`: the last item, so that it is the same each time. Python picks a random index;

@@ -1,7 +1,7 @@
 //! Jinja2's tests (3.1.6, `tests.py`).
 
 use minijinja::value::{Kwargs, Rest, Value, ValueKind};
-use minijinja::{Environment, Error, tests};
+use minijinja::{Error, tests};
 
 use crate::library::callables;
 use crate::library::functions::{is_dict_type, is_template};
@@ -19,42 +19,39 @@ use crate::python::numbers::{Number, big_digits, modulo, number};
 use crate::python::printf::printf;
 use crate::python::text;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the tests to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_test(environment, "defined", |value: &Value| {
-        !value.is_undefined()
-    });
-    vocabulary::add_test(environment, "undefined", Value::is_undefined);
-    vocabulary::add_test(environment, "none", Value::is_none);
-    vocabulary::add_test(environment, "boolean", |value: &Value| {
+/// Adds the tests to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_test(registry, "defined", |value: &Value| !value.is_undefined());
+    vocabulary::add_test(registry, "undefined", Value::is_undefined);
+    vocabulary::add_test(registry, "none", Value::is_none);
+    vocabulary::add_test(registry, "boolean", |value: &Value| {
         value.kind() == ValueKind::Bool
     });
-    vocabulary::add_test(environment, "true", |value: &Value| {
+    vocabulary::add_test(registry, "true", |value: &Value| {
         value.kind() == ValueKind::Bool && value.is_true()
     });
-    vocabulary::add_test(environment, "false", |value: &Value| {
+    vocabulary::add_test(registry, "false", |value: &Value| {
         value.kind() == ValueKind::Bool && !value.is_true()
     });
-    vocabulary::add_test(environment, "number", |value: &Value| {
+    vocabulary::add_test(registry, "number", |value: &Value| {
         number(value).is_some() || big_digits(value).is_some()
     });
-    vocabulary::add_test(environment, "integer", |value: &Value| {
+    vocabulary::add_test(registry, "integer", |value: &Value| {
         value.is_integer() || big_digits(value).is_some()
     });
-    vocabulary::add_test(environment, "float", |value: &Value| {
+    vocabulary::add_test(registry, "float", |value: &Value| {
         matches!(number(value), Some(Number::Float(_)))
     });
-    vocabulary::add_test(environment, "string", |value: &Value| {
-        value.as_str().is_some()
-    });
-    vocabulary::add_test(environment, "mapping", is_dictionary);
-    vocabulary::add_test(environment, "iterable", is_iterable);
-    vocabulary::add_test(environment, "sequence", is_sequence);
-    vocabulary::add_test(environment, "callable", is_callable);
-    vocabulary::add_test(environment, "escaped", Value::is_safe);
+    vocabulary::add_test(registry, "string", |value: &Value| value.as_str().is_some());
+    vocabulary::add_test(registry, "mapping", is_dictionary);
+    vocabulary::add_test(registry, "iterable", is_iterable);
+    vocabulary::add_test(registry, "sequence", is_sequence);
+    vocabulary::add_test(registry, "callable", is_callable);
+    vocabulary::add_test(registry, "escaped", Value::is_safe);
     vocabulary::add_test(
-        environment,
+        registry,
         "sameas",
         |a: &Value, args: Rest<Value>, kwargs: Kwargs| {
             let args = Arguments::of(["other"], &args, &kwargs)?;
@@ -62,14 +59,14 @@ pub(super) fn add(environment: &mut Environment<'_>) {
             Ok::<_, Error>(a.kind() == b.kind() && tests::is_sameas(a, b))
         },
     );
-    vocabulary::add_test(environment, "odd", |value: &Value| {
+    vocabulary::add_test(registry, "odd", |value: &Value| {
         has_remainder(value, &Value::from(2), 1)
     });
-    vocabulary::add_test(environment, "even", |value: &Value| {
+    vocabulary::add_test(registry, "even", |value: &Value| {
         has_remainder(value, &Value::from(2), 0)
     });
     vocabulary::add_test(
-        environment,
+        registry,
         "divisibleby",
         |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
             let args = Arguments::of(["num"], &args, &kwargs)?;
@@ -77,32 +74,32 @@ pub(super) fn add(environment: &mut Environment<'_>) {
         },
     );
     vocabulary::add_test(
-        environment,
+        registry,
         "in",
         |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
             let args = Arguments::of(["seq"], &args, &kwargs)?;
             holds(Operator::In, value, args.required(0)?)
         },
     );
-    vocabulary::add_test(environment, "lower", |value: &Value| {
+    vocabulary::add_test(registry, "lower", |value: &Value| {
         let text = text::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_uppercase() || is_title(c))
     });
-    vocabulary::add_test(environment, "upper", |value: &Value| {
+    vocabulary::add_test(registry, "upper", |value: &Value| {
         let text = text::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_lowercase() || is_title(c))
     });
-    vocabulary::add_test(environment, "filter", |name: &Value| {
+    vocabulary::add_test(registry, "filter", |name: &Value| {
         hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_filter))
     });
-    vocabulary::add_test(environment, "test", |name: &Value| {
+    vocabulary::add_test(registry, "test", |name: &Value| {
         hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_test))
     });
     for (names, operator) in COMPARISONS {
         // `in` takes its argument by name, too.
         for name in names.iter().filter(|name| **name != "in") {
             let operator = *operator;
-            vocabulary::add_test(environment, name, move |a: &Value, b: &Value| {
+            vocabulary::add_test(registry, name, move |a: &Value, b: &Value| {
                 holds(operator, a, b)
             });
         }

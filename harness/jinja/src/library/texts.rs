@@ -1,7 +1,7 @@
 //! Filters that give texts (Jinja2 3.1.6, `filters.py`).
 
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
-use minijinja::{Environment, Error, ErrorKind};
+use minijinja::{Error, ErrorKind};
 
 use crate::library::numbers::parse_float;
 use crate::library::truncation;
@@ -20,10 +20,11 @@ use crate::python::printf::printf;
 use crate::python::strings::{self, replaced, trimmed};
 use crate::python::text;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the filters to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_filter(environment, "string", |value: &Value| {
+/// Adds the filters to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_filter(registry, "string", |value: &Value| {
         like(value, text::str(value))
     });
     for (name, change) in [
@@ -31,45 +32,45 @@ pub(super) fn add(environment: &mut Environment<'_>) {
         ("lower", str::to_lowercase),
         ("capitalize", capitalize),
     ] {
-        vocabulary::add_filter(environment, name, move |value: &Value| {
+        vocabulary::add_filter(registry, name, move |value: &Value| {
             let text = text::str(value);
             strings::may_grow(&text)?;
             Ok::<_, Error>(like(value, change(&text)))
         });
     }
-    vocabulary::add_filter(environment, "title", |value: &Value| {
+    vocabulary::add_filter(registry, "title", |value: &Value| {
         let text = text::str(value);
         strings::may_grow(&text)?;
         Ok::<_, Error>(title(&text))
     });
-    vocabulary::add_filter(environment, "center", center);
-    vocabulary::add_filter(environment, "trim", trim_filter);
-    vocabulary::add_filter(environment, "replace", replace);
-    vocabulary::add_filter(environment, "indent", indent);
-    vocabulary::add_filter(environment, "format", format);
-    vocabulary::add_filter(environment, "truncate", truncation::truncate);
-    vocabulary::add_filter(environment, "wordcount", |value: &Value| {
+    vocabulary::add_filter(registry, "center", center);
+    vocabulary::add_filter(registry, "trim", trim_filter);
+    vocabulary::add_filter(registry, "replace", replace);
+    vocabulary::add_filter(registry, "indent", indent);
+    vocabulary::add_filter(registry, "format", format);
+    vocabulary::add_filter(registry, "truncate", truncation::truncate);
+    vocabulary::add_filter(registry, "wordcount", |value: &Value| {
         wrapping::words(&text::str(value))
     });
-    vocabulary::add_filter(environment, "wordwrap", wrapping::wordwrap);
-    vocabulary::add_filter(environment, "tojson", tojson);
-    vocabulary::add_filter(environment, "filesizeformat", file_size);
-    vocabulary::add_filter(environment, "pprint", pretty);
-    vocabulary::add_filter(environment, "safe", |value: &Value| {
+    vocabulary::add_filter(registry, "wordwrap", wrapping::wordwrap);
+    vocabulary::add_filter(registry, "tojson", tojson);
+    vocabulary::add_filter(registry, "filesizeformat", file_size);
+    vocabulary::add_filter(registry, "pprint", pretty);
+    vocabulary::add_filter(registry, "safe", |value: &Value| {
         Value::from_safe_string(text::str(value).into_owned())
     });
     for name in ["escape", "e"] {
-        vocabulary::add_filter(environment, name, |value: &Value| {
+        vocabulary::add_filter(registry, name, |value: &Value| {
             if value.is_safe() {
                 return Ok(value.clone());
             }
             escaped(&text::str(value)).map(Value::from_safe_string)
         });
     }
-    vocabulary::add_filter(environment, "forceescape", |value: &Value| {
+    vocabulary::add_filter(registry, "forceescape", |value: &Value| {
         escaped(&text::str(value)).map(Value::from_safe_string)
     });
-    vocabulary::add_filter(environment, "striptags", |value: &Value| {
+    vocabulary::add_filter(registry, "striptags", |value: &Value| {
         without_tags(&text::str(value))
     });
 }

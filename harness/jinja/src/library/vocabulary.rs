@@ -2,10 +2,11 @@
 
 use minijinja::functions::Function;
 use minijinja::value::{FunctionArgs, FunctionResult, Value};
-use minijinja::{Environment, Error, State};
+use minijinja::{Error, State};
 
 use crate::meter::{Cost, LETTER};
 use crate::python::arguments::AllArguments;
+use crate::registry::Registry;
 
 /// Jinja2 3.1.6, `filters.py` (`FILTERS`), and transformers' `tojson`.
 const FILTERS: [(&str, Cost); 54] = [
@@ -152,24 +153,21 @@ pub(crate) fn is_test(name: &str) -> bool {
 }
 
 /// Adds a filter. Each call counts its cost before it runs.
-pub(super) fn add_filter<F, Rv, Args>(
-    environment: &mut Environment<'_>,
-    name: &'static str,
-    filter: F,
-) where
+pub(super) fn add_filter<F, Rv, Args>(registry: &mut Registry<'_>, name: &'static str, filter: F)
+where
     F: Function<Rv, Args>,
     Rv: FunctionResult,
     Args: for<'a> FunctionArgs<'a>,
 {
     let first = first(&USUAL_FILTERS, name);
     match cost(&FILTERS, name) {
-        Cost::NOTHING => environment.add_filter(first, filter),
-        cost => environment.add_filter(first, counted(cost, Value::from_function(filter))),
+        Cost::NOTHING => registry.add_filter(first, name, filter),
+        cost => registry.add_filter(first, name, counted(cost, Value::from_function(filter))),
     }
 }
 
 /// Adds a test. Each call counts its cost before it runs.
-pub(super) fn add_test<F, Rv, Args>(environment: &mut Environment<'_>, name: &'static str, test: F)
+pub(super) fn add_test<F, Rv, Args>(registry: &mut Registry<'_>, name: &'static str, test: F)
 where
     F: Function<Rv, Args>,
     Rv: FunctionResult,
@@ -177,8 +175,10 @@ where
 {
     let first = first(&USUAL_TESTS, name);
     match cost(&TESTS, name) {
-        Cost::NOTHING => environment.add_test(first, test),
-        cost => environment.add_test(first, counted(cost, Value::from_function(test))),
+        Cost::NOTHING => registry.environment.add_test(first, test),
+        cost => registry
+            .environment
+            .add_test(first, counted(cost, Value::from_function(test))),
     }
 }
 

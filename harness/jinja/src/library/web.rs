@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{Environment, Error, ErrorKind};
+use minijinja::{Error, ErrorKind};
 
 use crate::library::vocabulary;
 use crate::meter::{CHARACTER, ITEM, SLOT, produce, work};
@@ -14,11 +14,12 @@ use crate::python::kinds::is_dictionary;
 use crate::python::markup::escaped;
 use crate::python::text;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the filters to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    vocabulary::add_filter(environment, "urlencode", url_encode);
-    vocabulary::add_filter(environment, "xmlattr", attributes);
+/// Adds the filters to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    vocabulary::add_filter(registry, "urlencode", url_encode);
+    vocabulary::add_filter(registry, "xmlattr", attributes);
 }
 
 /// `urlencode(value)`: of a text, or of a dictionary's or a list's pairs.

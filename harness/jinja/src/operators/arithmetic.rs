@@ -1,8 +1,8 @@
 //! The operators that calculate: `+`, `-`, `*`, `/`, `//`, `%` and `**`. Some of them also
 //! take texts, lists and tuples.
 
+use minijinja::Error;
 use minijinja::value::{Tuple, Value};
-use minijinja::{Environment, Error};
 
 use crate::meter::{ITEM, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
@@ -12,37 +12,38 @@ use crate::python::markup::{escaped, like};
 use crate::python::numbers::{self, Number, number};
 use crate::python::printf::printf;
 use crate::python::text;
+use crate::registry::Registry;
 
-/// Adds the operators to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_filter(Operator::Add.name(), plus);
-    environment.add_filter(Operator::Add3.name(), |a: &Value, b: &Value, c: &Value| {
+/// Adds the operators to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    registry.add_operator(Operator::Add, plus);
+    registry.add_operator(Operator::Add3, |a: &Value, b: &Value, c: &Value| {
         sum(&[a, b, c])
     });
-    environment.add_filter(
-        Operator::Add4.name(),
+    registry.add_operator(
+        Operator::Add4,
         |a: &Value, b: &Value, c: &Value, d: &Value| sum(&[a, b, c, d]),
     );
-    environment.add_filter(
-        Operator::Add5.name(),
+    registry.add_operator(
+        Operator::Add5,
         |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| sum(&[a, b, c, d, e]),
     );
-    environment.add_filter(Operator::Multiply.name(), multiply);
-    environment.add_filter(Operator::Modulo.name(), modulo);
+    registry.add_operator(Operator::Multiply, multiply);
+    registry.add_operator(Operator::Modulo, modulo);
     for (operator, of_numbers) in [
         (Operator::Subtract, numbers::subtract as Arithmetic),
         (Operator::Divide, numbers::divide),
         (Operator::FloorDivide, numbers::floor_divide),
         (Operator::Power, numbers::power),
     ] {
-        environment.add_filter(operator.name(), move |a: &Value, b: &Value| {
+        registry.add_operator(operator, move |a: &Value, b: &Value| {
             match (number(a), number(b)) {
                 (Some(a), Some(b)) => of_numbers(a, b),
                 _ => Err(unsupported(operator.name(), a, b)),
             }
         });
     }
-    environment.add_filter(Operator::Negate.name(), |a: &Value| match number(a) {
+    registry.add_operator(Operator::Negate, |a: &Value| match number(a) {
         Some(number) => numbers::negate(number),
         None => Err(unsupported("-", a, a)),
     });

@@ -1,13 +1,14 @@
 //! The operators that compare: `==`, `<`, `in` and the others, alone and in chains.
 
 use minijinja::value::{Rest, Value};
-use minijinja::{Environment, Error, State};
+use minijinja::{Error, State};
 
 use crate::operator::Operator;
 use crate::python::comparisons::{compare, equal_or_failed, is_in};
+use crate::registry::Registry;
 
-/// Adds the operators to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
+/// Adds the operators to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
     for operator in [
         Operator::In,
         Operator::NotIn,
@@ -18,11 +19,9 @@ pub(super) fn add(environment: &mut Environment<'_>) {
         Operator::Greater,
         Operator::GreaterOrEqual,
     ] {
-        environment.add_filter(operator.name(), move |a: &Value, b: &Value| {
-            holds(operator, a, b)
-        });
+        registry.add_operator(operator, move |a: &Value, b: &Value| holds(operator, a, b));
     }
-    environment.add_filter(Operator::Chain.name(), chain);
+    registry.add_operator(Operator::Chain, chain);
 }
 
 /// Whether a comparison holds.

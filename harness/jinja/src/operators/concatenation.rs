@@ -2,28 +2,26 @@
 
 use std::cell::RefCell;
 
+use minijinja::Error;
 use minijinja::value::Value;
-use minijinja::{Environment, Error};
 
 use crate::meter::produce;
 use crate::operator::Operator;
 use crate::python::text;
+use crate::registry::Registry;
 
-/// Adds the operators to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_filter(Operator::Concat.name(), |a: &Value, b: &Value| {
-        concat(&[a, b])
+/// Adds the operators to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    registry.add_operator(Operator::Concat, |a: &Value, b: &Value| concat(&[a, b]));
+    registry.add_operator(Operator::Concat3, |a: &Value, b: &Value, c: &Value| {
+        concat(&[a, b, c])
     });
-    environment.add_filter(
-        Operator::Concat3.name(),
-        |a: &Value, b: &Value, c: &Value| concat(&[a, b, c]),
-    );
-    environment.add_filter(
-        Operator::Concat4.name(),
+    registry.add_operator(
+        Operator::Concat4,
         |a: &Value, b: &Value, c: &Value, d: &Value| concat(&[a, b, c, d]),
     );
-    environment.add_filter(
-        Operator::Concat5.name(),
+    registry.add_operator(
+        Operator::Concat5,
         |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| concat(&[a, b, c, d, e]),
     );
 }

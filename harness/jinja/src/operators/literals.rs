@@ -1,27 +1,28 @@
 //! Literal lists, tuples and dictionaries, and those that a call unpacks into arguments.
 
+use minijinja::Error;
 use minijinja::value::{Rest, Tuple, Value, ValueKind};
-use minijinja::{Environment, Error};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
 use crate::python::dictionaries::{dictionary, entry, hashed, pairs};
 use crate::python::iteration::iterate;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the operators to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_filter(Operator::List.name(), |items: Rest<Value>| {
+/// Adds the operators to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    registry.add_operator(Operator::List, |items: Rest<Value>| {
         produce(OBJECT + SLOT * items.len())?;
         Ok::<_, Error>(Value::from(items.0))
     });
-    environment.add_filter(Operator::Tuple.name(), |items: Rest<Value>| {
+    registry.add_operator(Operator::Tuple, |items: Rest<Value>| {
         produce(OBJECT + SLOT * items.len())?;
         Ok::<_, Error>(Value::from(Tuple::from(items.0)))
     });
-    environment.add_filter(Operator::Map.name(), map);
-    environment.add_filter(Operator::Splat.name(), splat);
-    environment.add_filter(Operator::KwargSplat.name(), kwarg_splat);
+    registry.add_operator(Operator::Map, map);
+    registry.add_operator(Operator::Splat, splat);
+    registry.add_operator(Operator::KwargSplat, kwarg_splat);
 }
 
 /// `{key: value, …}`: keys and values in turn.

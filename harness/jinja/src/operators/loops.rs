@@ -5,27 +5,30 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use minijinja::value::{DynObject, Object, ObjectRepr, Rest, Value};
-use minijinja::{Environment, Error, State};
+use minijinja::{Error, State};
 
 use crate::meter::{OBJECT, SLOT, produce, recursed};
 use crate::operator::Operator;
+use crate::provenance;
 use crate::python::comparisons::is_item;
 use crate::python::iteration::{iterate, iterate_pairs};
 use crate::python::kinds::is_loop;
 use crate::python::namespaces::namespace;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 use crate::release::{Release, at_end};
 
-/// Adds the operators to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_filter(Operator::Iterate.name(), iterate);
-    environment.add_filter(Operator::IteratePairs.name(), iterate_pairs);
-    environment.add_filter(Operator::Recurse.name(), |items: Value| {
+/// Adds the operators to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    registry.add_operator(Operator::Iterate, iterate);
+    registry.add_operator(Operator::IteratePairs, iterate_pairs);
+    registry.add_operator(Operator::Recurse, |items: Value| {
         recursed();
+        provenance::begin();
         iterate(items)
     });
-    environment.add_filter(Operator::Departure.name(), |_: Value| namespace(Vec::new()));
-    environment.add_filter(Operator::LoopMethod.name(), loop_method);
+    registry.add_operator(Operator::Departure, |_: Value| namespace(Vec::new()));
+    registry.add_operator(Operator::LoopMethod, loop_method);
 }
 
 /// The values of the last call of `loop.changed(…)`.

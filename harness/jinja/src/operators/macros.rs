@@ -8,15 +8,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Rest, Tuple, Value, from_args};
-use minijinja::{Environment, Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind, State};
 
 use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
+use crate::provenance;
+use crate::registry::Registry;
 
-/// Adds the operators to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_filter(Operator::IsMissing.name(), is_missing);
-    environment.add_filter(Operator::Bind.name(), bind);
+/// Adds the operators to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    registry.add_operator(Operator::IsMissing, is_missing);
+    registry.add_operator(Operator::Bind, bind);
 }
 
 /// The signature of a macro.
@@ -164,6 +166,16 @@ pub(crate) fn is_macro(value: &Value) -> bool {
     value.downcast_object_ref::<BoundMacro>().is_some()
 }
 
+impl BoundMacro {
+    fn call_plainly(&self, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
+        if self.signature.is_bound(args) {
+            return self.by_position.call(state, args);
+        }
+        let bound = self.signature.bind(args)?;
+        self.by_position.call(state, &bound)
+    }
+}
+
 impl fmt::Debug for BoundMacro {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.signature.name.as_str() {
@@ -202,10 +214,12 @@ impl Object for BoundMacro {
     }
 
     fn call(self: &Arc<Self>, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
-        if self.signature.is_bound(args) {
-            return self.by_position.call(state, args);
+        if !provenance::is_traced() {
+            return self.call_plainly(state, args);
         }
-        let bound = self.signature.bind(args)?;
-        self.by_position.call(state, &bound)
+        provenance::begin();
+        let text = self.call_plainly(state, args)?;
+        provenance::end();
+        Ok(provenance::captured(text))
     }
 }

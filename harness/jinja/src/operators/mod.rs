@@ -16,7 +16,7 @@ pub(crate) mod output;
 mod arithmetic;
 
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{Environment, Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind, State};
 
 use crate::coverage::steps_of_probes;
 use crate::meter::looked_up;
@@ -26,39 +26,40 @@ use crate::python::items::item;
 use crate::python::namespaces;
 use crate::python::slices::{slice, slice_constant};
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds all operators to an environment.
-pub(crate) fn add(environment: &mut Environment<'_>) {
-    arithmetic::add(environment);
-    comparison::add(environment);
-    concatenation::add(environment);
-    literals::add(environment);
-    loops::add(environment);
-    macros::add(environment);
-    output::add(environment);
-    environment.add_filter(Operator::Slice.name(), slice);
-    environment.add_filter(Operator::SliceConstant.name(), slice_constant);
-    environment.add_filter(Operator::Item.name(), item);
-    environment.add_filter(Operator::Attribute.name(), attribute);
-    environment.add_filter(
-        Operator::SetAttribute.name(),
+/// Adds all operators to a registry.
+pub(crate) fn add(registry: &mut Registry<'_>) {
+    arithmetic::add(registry);
+    comparison::add(registry);
+    concatenation::add(registry);
+    literals::add(registry);
+    loops::add(registry);
+    macros::add(registry);
+    output::add(registry);
+    registry.add_operator(Operator::Slice, slice);
+    registry.add_operator(Operator::SliceConstant, slice_constant);
+    registry.add_operator(Operator::Item, item);
+    registry.add_operator(Operator::Attribute, attribute);
+    registry.add_operator(
+        Operator::SetAttribute,
         |namespace: &Value, name: &str, value: &Value| namespaces::set(namespace, name, value),
     );
-    environment.add_filter(
-        Operator::Tick.name(),
+    registry.add_operator(
+        Operator::Tick,
         |state: &mut State<'_, '_>, scopes: usize, lookup: usize| {
             let steps = state.fuel_levels().map_or(0, |(consumed, _)| consumed);
             looked_up(steps.saturating_sub(steps_of_probes()), scopes, lookup)
         },
     );
-    environment.add_filter(
-        Operator::Unknown.name(),
+    registry.add_operator(
+        Operator::Unknown,
         |message: String, _: Rest<Value>, _: Kwargs| -> Result<Value, Error> {
             Err(invalid(message))
         },
     );
-    environment.add_filter(
-        Operator::OtherTemplate.name(),
+    registry.add_operator(
+        Operator::OtherTemplate,
         |_: &Value| -> Result<Value, Error> {
             Err(Error::new(
                 ErrorKind::TemplateNotFound,

@@ -1,19 +1,28 @@
 //! The output of `{{ … }}`, filter blocks and call blocks.
 
 use minijinja::value::Value;
-use minijinja::{AutoEscape, Environment, Error, Output, State};
+use minijinja::{AutoEscape, Error, Output, State};
 
+use crate::explanation;
 use crate::generation;
 use crate::meter::produce;
 use crate::operator::Operator;
+use crate::provenance;
 use crate::python::markup::escaped;
 use crate::python::text;
 use crate::refusal::invalid;
+use crate::registry::Registry;
 
-/// Adds the operators to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_filter(Operator::TextOnly.name(), text_only);
-    environment.add_filter(Operator::Capture.name(), generation::capture);
+/// Adds the operators to a registry.
+pub(super) fn add(registry: &mut Registry<'_>) {
+    registry.add_operator(Operator::TextOnly, text_only);
+    registry.add_operator(Operator::Capture, capture);
+    registry.add_operator(Operator::Captured, |text: Value, is_open: bool| {
+        if is_open {
+            provenance::end();
+        }
+        provenance::captured(text)
+    });
 }
 
 /// `{{ value }}`: writes `str(value)`, and counts it. Within `{% autoescape true %}` it is
@@ -24,6 +33,10 @@ pub(crate) fn emit(
     value: &Value,
 ) -> Result<(), Error> {
     let text = text::str(value);
+    if provenance::is_traced() {
+        let is_escaped = !matches!(state.auto_escape(), AutoEscape::None) && !value.is_safe();
+        provenance::write(&explanation::written(value, &text, is_escaped));
+    }
     if !matches!(state.auto_escape(), AutoEscape::None) && !value.is_safe() {
         let text = escaped(&text)?;
         generation::before_write(output)?;
@@ -34,6 +47,16 @@ pub(crate) fn emit(
     generation::before_write(output)?;
     output.write_str(&text)?;
     Ok(())
+}
+
+/// Notes that a text that is captured, and not written, begins or ends.
+fn capture(begins: bool) {
+    generation::capture(begins);
+    if begins {
+        provenance::begin();
+    } else {
+        provenance::end();
+    }
 }
 
 /// The output of a filter block or a call block. Jinja2 writes it without `str()`, so only a text

@@ -10,6 +10,7 @@ use minijinja::value::{Value, ValueKind};
 use serde_json::{Map, Value as Json};
 
 use crate::meter::{CHARACTER, ITEM, nested, produce, work};
+use crate::provenance;
 use crate::python::dictionaries::{by_text, entries};
 use crate::python::kinds::is_dictionary;
 use crate::python::numbers::{big_digits, big_integer, number as number_of, write_float};
@@ -83,6 +84,7 @@ impl JsonStyle {
 
 /// `json.dumps(value, **style)`.
 pub(crate) fn dumps(value: &Value, style: &JsonStyle) -> Result<String, Error> {
+    provenance::json_begins();
     let mut out = String::new();
     let mut writer = JsonWriter {
         style,
@@ -100,6 +102,7 @@ pub(crate) fn dumped(value: &Value, style: &JsonStyle) -> Result<Value, Error> {
         static WRITTEN: Cell<String> = const { Cell::new(String::new()) };
     }
     const SHORT: usize = 1 << 16;
+    provenance::json_begins();
     let mut out = WRITTEN.take();
     out.clear();
     let mut writer = JsonWriter {
@@ -136,8 +139,8 @@ impl JsonWriter<'_> {
                 let text = value.as_str().unwrap_or_default();
                 self.string(text)?;
             }
-            ValueKind::Seq => self.list(value)?,
-            ValueKind::Map if is_dictionary(value) => self.map(value)?,
+            ValueKind::Seq => self.traced(value, Self::list)?,
+            ValueKind::Map if is_dictionary(value) => self.traced(value, Self::map)?,
             _ => {
                 if let Some(digits) = big_digits(value) {
                     produce(digits.len())?;
@@ -164,6 +167,21 @@ impl JsonWriter<'_> {
                 write_float(float, self.out);
             }
         }
+    }
+
+    /// Writes a list or a map. A traced render notes where it stands.
+    fn traced(
+        &mut self,
+        value: &Value,
+        write: fn(&mut Self, &Value) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if !provenance::is_traced() {
+            return write(self, value);
+        }
+        provenance::json_container_begins(self.out.len(), value);
+        write(self, value)?;
+        provenance::json_container_ends(self.out.len());
+        Ok(())
     }
 
     fn list(&mut self, value: &Value) -> Result<(), Error> {
@@ -274,6 +292,7 @@ impl JsonWriter<'_> {
     fn string(&mut self, text: &str) -> Result<(), Error> {
         work(text.len().saturating_mul(CHARACTER))?;
         produce(text.len())?;
+        let start = self.out.len();
         self.out.push('"');
         let mut rest = text;
         while !rest.is_empty() {
@@ -294,6 +313,9 @@ impl JsonWriter<'_> {
             }
         }
         self.out.push('"');
+        if provenance::is_traced() {
+            provenance::json_text(start..self.out.len(), text);
+        }
         Ok(())
     }
 

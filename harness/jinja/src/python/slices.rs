@@ -139,3 +139,31 @@ pub(crate) fn slice_constant(
         sliced => Ok(sliced.unwrap_or_default()),
     }
 }
+
+/// The part of a text that `text[b:c:d]` takes, in bytes, if it is one part.
+pub(crate) fn part_of_text(
+    text: &str,
+    start: &Value,
+    end: &Value,
+    step: &Value,
+) -> Option<std::ops::Range<usize>> {
+    let bounds = Bounds {
+        start: slice_index(start).ok()?,
+        end: slice_index(end).ok()?,
+        step: slice_index(step).ok()?.unwrap_or(1),
+    };
+    if bounds.step != 1 {
+        return None;
+    }
+    let (start, end) = bounds.clamped(text.chars().count());
+    let byte = |at: i64| {
+        let at = usize::try_from(at).ok()?;
+        let mut places = text
+            .char_indices()
+            .map(|(place, _)| place)
+            .chain([text.len()]);
+        places.nth(at)
+    };
+    let (start, end) = (byte(start)?, byte(end)?);
+    Some(start..end.max(start))
+}

@@ -1,0 +1,77 @@
+//! Where the operators, filters, tests and functions of an environment are added. Every one that
+//! gives a value can be watched.
+
+use minijinja::functions::Function;
+use minijinja::value::{FunctionArgs, FunctionResult, Value};
+use minijinja::{Environment, Error, State};
+
+use crate::operator::Operator;
+use crate::python::arguments::AllArguments;
+
+/// What looks at each call of a filter or an operator, whose name is the one for people.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch {
+    /// Receives the arguments before the call, and gives others that mean the same.
+    pub(crate) before: fn(&'static str, &[Value]) -> Result<Option<Vec<Value>>, Error>,
+    /// Receives the arguments and the result, and gives the value that the template receives.
+    pub(crate) after: fn(&'static str, &[Value], Value) -> Value,
+}
+
+/// An environment to which callables are added.
+pub(crate) struct Registry<'e> {
+    /// The environment.
+    pub(crate) environment: &'e mut Environment<'static>,
+    /// What looks at the calls of filters and operators.
+    watch: Option<Watch>,
+}
+
+impl<'e> Registry<'e> {
+    /// Adds callables as they are.
+    pub(crate) fn of(environment: &'e mut Environment<'static>) -> Registry<'e> {
+        let watch = None;
+        Registry { environment, watch }
+    }
+
+    /// Adds callables that are watched.
+    pub(crate) fn watched(environment: &'e mut Environment<'static>, watch: Watch) -> Registry<'e> {
+        let watch = Some(watch);
+        Registry { environment, watch }
+    }
+
+    /// Adds an operator.
+    pub(crate) fn add_operator<F, Rv, Args>(&mut self, operator: Operator, function: F)
+    where
+        F: Function<Rv, Args>,
+        Rv: FunctionResult,
+        Args: for<'a> FunctionArgs<'a>,
+    {
+        self.add_filter(operator.name(), operator.label(), function);
+    }
+
+    /// Adds a filter under a name. People know it by its label.
+    pub(crate) fn add_filter<F, Rv, Args>(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+        function: F,
+    ) where
+        F: Function<Rv, Args>,
+        Rv: FunctionResult,
+        Args: for<'a> FunctionArgs<'a>,
+    {
+        let Some(watch) = self.watch else {
+            self.environment.add_filter(name, function);
+            return;
+        };
+        let function = Value::from_function(function);
+        self.environment.add_filter(
+            name,
+            move |state: &mut State<'_, '_>, args: AllArguments<'_>| {
+                let others = (watch.before)(label, args.0)?;
+                let args = others.as_deref().unwrap_or(args.0);
+                let result = function.call(state, args)?;
+                Ok::<Value, Error>((watch.after)(label, args, result))
+            },
+        );
+    }
+}
