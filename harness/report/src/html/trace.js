@@ -1,14 +1,14 @@
 legend(index.legend);
 
-// The elements that are highlighted now.
-let marked = [];
-function mark(elements, name) {
-  for (const one of elements) { one.classList.add(name); marked.push([one, name]); }
+// The elements that are highlighted now, each with the name of its style.
+let lit = [];
+function light(elements, name) {
+  for (const one of elements) { one.classList.add(name); lit.push([one, name]); }
 }
 
 function clear() {
-  for (const [one, name] of marked) one.classList.remove(name);
-  marked = [];
+  for (const [one, name] of lit) one.classList.remove(name);
+  lit = [];
 }
 
 const within = (path, outer) => path === outer
@@ -47,7 +47,7 @@ index.spans.forEach((span, at) => {
   span.made = piece(span.text, `of-${span.source}`, () => chooseSpan(at));
   prompt.append(span.made);
 });
-prompt.append(element('span', { class: 'sign' }, '␃'));
+prompt.append(...marked('␃'));
 pane('prompt', `the prompt, ${counted(index.bytes, 'byte', 'bytes')}`, prompt);
 
 const [source, sourceMade] = lines(index.source.map(([text, start, end, isLiteral]) => (
@@ -63,7 +63,7 @@ function inFields(span) {
   const found = [];
   for (const field of index.fields) {
     if (!span.paths.includes(field.path)) continue;
-    mark([field.whole], 'is-on');
+    light([field.whole], 'is-on');
     const parts = span.bytes ? field.made.filter((part) => overlaps(part.range, span.bytes)) : field.made;
     found.push(...parts.map((part) => part.made));
     if (parts.length === 0) found.push(field.label);
@@ -79,32 +79,32 @@ function tell(text, words, places) {
 function chooseSpan(at) {
   clear();
   const span = index.spans[at];
-  mark([span.made], 'on');
+  light([span.made], 'on');
   const others = index.spans.filter((other) => other !== span && (span.literal
     ? overlaps(other.literal, span.literal)
     : other.paths.some((path) => span.paths.includes(path))));
-  mark(others.map((other) => other.made), 'also');
+  light(others.map((other) => other.made), 'also');
   const found = span.literal ? inSource(span.literal) : inFields(span);
-  mark(found.filter((one) => !one.classList.contains('name')), 'on');
+  light(found.filter((one) => !one.classList.contains('name')), 'on');
   if (found.length > 0) reveal(found[0]);
   tell('', `bytes ${span.range[0]}–${span.range[1]}: ${span.words}`);
 }
 
 function chooseField(field) {
   clear();
-  mark([field.whole], 'is-on');
-  mark(field.made.map((part) => part.made), 'on');
+  light([field.whole], 'is-on');
+  light(field.made.map((part) => part.made), 'on');
   const places = index.spans.filter((span) => span.paths.some((path) => within(path, field.path)));
-  mark(places.map((span) => span.made), 'on');
+  light(places.map((span) => span.made), 'on');
   if (places.length > 0) reveal(places[0].made);
   tell(field.path, '', places.length);
 }
 
 function chooseLiteral(range) {
   clear();
-  mark(inSource(range), 'on');
+  light(inSource(range), 'on');
   const places = index.spans.filter((span) => overlaps(span.literal, range));
-  mark(places.map((span) => span.made), 'on');
+  light(places.map((span) => span.made), 'on');
   if (places.length > 0) reveal(places[0].made);
   tell('', places.length > 0 ? places[0].words : '', places.length);
 }

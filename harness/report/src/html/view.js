@@ -1,4 +1,3 @@
-'use strict';
 const index = JSON.parse(document.getElementById('index').textContent);
 const $ = (id) => document.getElementById(id);
 
@@ -15,11 +14,6 @@ function element(name, attributes, ...children) {
 }
 
 const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-
-// A text in which the marks of line breaks are quiet.
-function shown(text) {
-  return text.split('␊').flatMap((part, at) => (at === 0 ? [part] : [element('span', { class: 'sign' }, '␊'), part]));
-}
 
 // A pane: a part of the page that scrolls for itself. One of its pieces takes part in the order of
 // Tab; the arrow keys go from piece to piece.
@@ -46,7 +40,7 @@ function pane(id, title, ...children) {
 
 // A piece of a text that can be chosen: by a click, or by going there with the keys.
 function piece(text, name, choose) {
-  const made = element('span', { class: `piece ${name}`, tabindex: '-1' }, shown(text));
+  const made = element('span', { class: `piece ${name}`, tabindex: '-1' }, marked(text));
   made.addEventListener('focus', choose);
   // A click focuses it, so only a click on what has the focus is left.
   made.addEventListener('click', () => { if (document.activeElement === made) choose(); });
@@ -71,7 +65,7 @@ function lines(pieces) {
     text.split('\n').forEach((part, at) => {
       if (at > 0) { whole.append(line); line = element('div'); }
       if (part === '') return;
-      const shownPart = choose ? piece(part, name, choose) : element('span', { class: name }, part);
+      const shownPart = choose ? piece(part, name, choose) : element('span', { class: name }, marked(part));
       // One stop for the keys, even if a piece goes over several lines.
       if (choose && parts.length > 0) shownPart.removeAttribute('tabindex');
       if (choose && parts.length > 0) shownPart.addEventListener('click', choose);

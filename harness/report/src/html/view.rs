@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::page_file::{STYLE, escaped, in_script};
+use super::page_file::{SIGNS, STYLE, escaped, in_script};
 
 const FRAME: &str = include_str!("view.html");
 const OWN_STYLE: &str = include_str!("view.css");
@@ -26,7 +26,7 @@ pub(super) fn write(
         ("{{INDEX}}", in_script(index)),
         (
             "{{SCRIPT}}",
-            format!("{SHARED_SCRIPT}\n{}", script.trim_end()),
+            format!("{SIGNS}{SHARED_SCRIPT}\n{}", script.trim_end()),
         ),
     ] {
         if let Some((before, after)) = rest.split_once(mark) {
