@@ -208,6 +208,7 @@ impl Command {
             Command::Check(arguments) => vec![&arguments.html, &arguments.write_baseline],
             Command::Diff(arguments) => vec![&arguments.html],
             Command::Show(arguments) => vec![&arguments.html],
+            Command::Cover(arguments) => vec![&arguments.html],
             _ => Vec::new(),
         };
         let files = files.into_iter().flatten();

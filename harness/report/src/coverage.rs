@@ -17,6 +17,9 @@ use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
 
+/// How many cases JSON names for each way in which a place is reached.
+const MOST_NAMED: usize = 3;
+
 /// The kinds of places, as they are counted.
 const GROUPS: [(&str, &[SiteKind]); 4] = [
     ("statements", &[SiteKind::Statement]),
@@ -29,7 +32,7 @@ const GROUPS: [(&str, &[SiteKind]); 4] = [
 ];
 
 /// What the cases leave out of a place, in words. None if nothing is missing.
-fn missing(covered: &CoveredSite) -> Option<String> {
+pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
     let missing: Vec<Way> = covered.missing().collect();
     if missing.is_empty() {
         return None;
@@ -227,7 +230,7 @@ struct WayJson<'c> {
     /// How many cases take it.
     cases: usize,
     /// The first of these cases.
-    first: &'c [String],
+    first: Vec<&'c str>,
 }
 
 /// Writes the coverage of templates as JSON.
@@ -263,14 +266,18 @@ impl<'c> CoverageJson<'c> {
             sites: coverage
                 .sites
                 .iter()
-                .map(|covered| SiteJson::of(covered, source))
+                .map(|covered| SiteJson::of(coverage, covered, source))
                 .collect(),
         }
     }
 }
 
 impl<'c> SiteJson<'c> {
-    fn of(covered: &'c CoveredSite, source: &'c str) -> SiteJson<'c> {
+    fn of(
+        coverage: &'c TemplateCoverage<'_>,
+        covered: &'c CoveredSite,
+        source: &'c str,
+    ) -> SiteJson<'c> {
         let span = &covered.site.span;
         let (start, end) = (
             Position::of(source, span.start),
@@ -290,7 +297,7 @@ impl<'c> SiteJson<'c> {
                 .map(|way| WayJson {
                     way: way.way.name(),
                     cases: way.cases,
-                    first: &way.first,
+                    first: coverage.first(way, MOST_NAMED),
                 })
                 .collect(),
         }

@@ -325,7 +325,7 @@ fn write_list(
         .iter()
         .map(|span| trace.source(span, known))
         .collect();
-    let wide = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
+    let wide = ranges.iter().map(String::len).max().unwrap_or(0);
     let widest = sources.iter().map(|source| source.width()).max();
     // A source that is wider than half of the screen widens no column.
     let room = width.saturating_sub(wide + 4);

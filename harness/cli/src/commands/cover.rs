@@ -7,12 +7,13 @@ use rolecall::coverage::TemplateCoverage;
 use rolecall::problem::Problem;
 use rolecall::report::coverage as report;
 use rolecall::report::format::Format;
+use rolecall::report::html;
 use rolecall::run::Runner;
 use rolecall::template_file::place;
 
 use crate::args::CoverArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::inputs;
+use crate::{inputs, page};
 
 pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut suite =
@@ -50,6 +51,9 @@ pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result
     }
     report_problems(&problems)?;
     is_wrong |= !problems.is_empty();
+    if let Some(path) = &arguments.html {
+        page::write(path, |out| html::coverage::write(out, &all))?;
+    }
     match arguments.format {
         Format::Json => report::write_json(out, &all)?,
         Format::Lcov => {

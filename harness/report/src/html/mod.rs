@@ -11,6 +11,7 @@ mod view;
 
 pub mod verdict;
 
+pub mod coverage;
 pub mod trace;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

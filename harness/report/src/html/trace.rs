@@ -10,7 +10,7 @@ use rolecall_model::provenance::{Input, InputKind, Origin};
 use rolecall_source::template_file::place;
 use serde_json::{Value, json};
 
-use super::view::{self, pieces};
+use super::view::{self, pieces, source_lines};
 use crate::numbers::percent;
 use crate::trace::{Known, Source, Trace, visible};
 
@@ -124,7 +124,7 @@ fn field_entries(trace: &Trace<'_>, fields: &[Field]) -> Vec<Value> {
             let places = ranges.iter().flat_map(|range| [range.start, range.end]);
             let parts = pieces(text, places).into_iter().map(|(start, end)| {
                 let is_used = |range: &&Range<usize>| range.start < end && start < range.end;
-                let is_used = ranges.iter().any(|range| is_used(&range));
+                let is_used = ranges.iter().any(is_used);
                 json!([with_marks(&text[start..end]), start, end, is_used])
             });
             parts.collect()
@@ -161,16 +161,11 @@ fn source(trace: &Trace<'_>) -> Vec<Value> {
     });
     let literals: Vec<&Range<usize>> = literals.collect();
     let places = literals.iter().flat_map(|range| [range.start, range.end]);
-    // The source has lines of its own, so their breaks need no marks.
-    let shown = |text: &str| {
-        let lines: Vec<String> = text.split('\n').map(visible).collect();
-        lines.join("\n")
-    };
     let parts = pieces(text, places).into_iter().map(|(start, end)| {
         let is_literal = literals
             .iter()
             .any(|range| range.start < end && start < range.end);
-        json!([shown(&text[start..end]), start, end, is_literal])
+        json!([source_lines(&text[start..end]), start, end, is_literal])
     });
     parts.collect()
 }

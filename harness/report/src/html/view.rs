@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::page_file::{SIGNS, STYLE, escaped, in_script};
+use crate::trace::visible;
 
 const FRAME: &str = include_str!("view.html");
 const OWN_STYLE: &str = include_str!("view.css");
@@ -49,6 +50,13 @@ pub(super) fn pieces(text: &str, places: impl IntoIterator<Item = usize>) -> Vec
     places.sort_unstable();
     places.dedup();
     places.windows(2).map(|pair| (pair[0], pair[1])).collect()
+}
+
+/// A piece of a template's source with every byte visible. The source has lines of its own on the
+/// page, so their breaks need no marks.
+pub(super) fn source_lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]
