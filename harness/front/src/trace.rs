@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rolecall_model::provenance::{Origin, Span};
 use rolecall_model::{Case, Template};
 
-use crate::fields::fields;
+use crate::fields::{Field, fields};
 
 /// What is wrong with the spans of a prompt. Places are bytes of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,9 +48,9 @@ pub fn check(
     case: &Case,
 ) -> Result<(), SpanFault> {
     let fields = fields(template, case);
-    let texts = fields.iter().filter(|field| field.is_text);
-    let texts: HashMap<&str, &str> = texts
-        .filter_map(|field| Some((field.path.as_str(), field.text.as_deref()?)))
+    let fields: HashMap<&str, &Field> = fields
+        .iter()
+        .map(|field| (field.path.as_str(), field))
         .collect();
     let mut end = 0;
     for span in spans {
@@ -67,7 +67,14 @@ pub fn check(
         let origin = match &span.origin {
             Origin::Literal { source } => Some((template.source.as_str(), source)),
             Origin::Input { input, bytes } => {
-                texts.get(input.path.as_str()).map(|text| (*text, bytes))
+                let field = fields.get(input.path.as_str());
+                let text = field.and_then(|field| {
+                    if is_key(span) {
+                        return Some(field.name.as_str());
+                    }
+                    field.text.as_deref().filter(|_| field.is_text)
+                });
+                text.map(|text| (text, bytes))
             }
             Origin::Made { .. } => None,
         };
@@ -89,6 +96,11 @@ pub fn check(
             end: prompt.len(),
         })
     }
+}
+
+/// Whether a span is the key of its input, and not its value.
+pub fn is_key(span: &Span) -> bool {
+    span.operations.first() == Some(&"key")
 }
 
 /// Cuts spans at the end of a shorter prompt.
@@ -185,6 +197,18 @@ mod tests {
             let origin = text.to_owned();
             assert_eq!(checked(&other), Err(SpanFault::Text { at: 4, origin }));
         }
+    }
+
+    #[test]
+    fn a_key_is_the_name_of_its_field() {
+        let (template, case, mut spans) = world();
+        spans.remove(0);
+        spans.remove(1);
+        spans[0].prompt = 0..2;
+        let checked = |spans: &[Span]| check("on", spans, &template, &case);
+        assert!(matches!(checked(&spans), Err(SpanFault::Text { .. })));
+        spans[0].operations = Arc::from(["key"]);
+        assert_eq!(checked(&spans), Ok(()));
     }
 
     #[test]

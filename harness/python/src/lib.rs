@@ -19,6 +19,8 @@ mod response;
 
 mod template;
 
+mod trace;
+
 mod report;
 
 mod engine;
@@ -36,4 +38,6 @@ mod _rolecall {
     use crate::response::ResponseParser;
     #[pymodule_export]
     use crate::template::Template;
+    #[pymodule_export]
+    use crate::trace::cover;
 }

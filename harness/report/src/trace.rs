@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use rolecall_base::transcript::{END, encode_char};
 use rolecall_front::fields::{Field, fields};
+use rolecall_front::trace::is_key;
 use rolecall_model::provenance::{Input, InputKind, Origin, Span};
 use rolecall_model::{Case, Template, TemplatePart};
 use rolecall_source::template_file::{line_in_file, place};
@@ -102,11 +103,15 @@ impl Trace<'_> {
 
     /// The source of a span in words: `chat.jinja:3:1`, `messages[0].content[3..17] trim`.
     pub(super) fn source(&self, span: &Span, known: &Known) -> String {
-        let done = span.operations.join(", ");
+        let done = span.operations.iter().filter(|done| **done != "key");
+        let done = done.copied().collect::<Vec<_>>().join(", ");
         match &span.origin {
             Origin::Literal { source } => {
                 let place = self.place(source.start);
                 with_words(&place, &done)
+            }
+            Origin::Input { input, .. } if is_key(span) => {
+                with_words(&format!("the key of {}", input.path), &done)
             }
             Origin::Input { input, bytes } => {
                 let is_whole = *bytes == (0..known.length(input));

@@ -66,10 +66,13 @@ function show(template) {
   tell(template.name, template.about);
 }
 
+// The first template that has something to show.
+const first = Math.max(0, index.templates.findIndex((template) => template.sites.some((site) => site.missing)));
 if (index.templates.length > 1) {
   const picker = element('select', { 'aria-label': 'template' }, index.templates.map((template, at) => (
     element('option', { value: at }, `${template.name}  ${template.share}`))));
   picker.addEventListener('change', () => show(index.templates[picker.value]));
+  picker.value = first;
   $('title').after(picker);
 }
-if (index.templates.length > 0) show(index.templates[0]);
+if (index.templates.length > 0) show(index.templates[first]);

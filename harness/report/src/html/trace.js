@@ -34,6 +34,7 @@ for (const field of index.fields) {
   }));
   for (const part of field.made) part.made.removeAttribute('tabindex');
   for (const part of field.made) part.made.addEventListener('click', choose);
+  if (index.spans.some((span) => span.isKey && span.paths[0] === field.path)) field.label.classList.add(`of-${field.kind}`);
   const isUsed = index.spans.some((span) => span.paths.some((path) => within(path, field.path)));
   field.whole = element('div', { class: isUsed ? 'field' : 'field unused', style: `--depth: ${field.depth}` },
     field.label, element('pre', {}, field.made.map((part) => part.made)));
@@ -64,6 +65,7 @@ function inFields(span) {
   for (const field of index.fields) {
     if (!span.paths.includes(field.path)) continue;
     light([field.whole], 'is-on');
+    if (span.isKey) { found.push(field.label); continue; }
     const parts = span.bytes ? field.made.filter((part) => overlaps(part.range, span.bytes)) : field.made;
     found.push(...parts.map((part) => part.made));
     if (parts.length === 0) found.push(field.label);

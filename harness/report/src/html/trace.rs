@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use rolecall_base::transcript::encode_char;
 use rolecall_front::fields::{Field, fields};
+use rolecall_front::trace::is_key;
 use rolecall_model::provenance::{Input, InputKind, Origin};
 use rolecall_source::template_file::place;
 use serde_json::{Value, json};
@@ -91,6 +92,7 @@ fn spans(trace: &Trace<'_>, known: &Known) -> Vec<Value> {
             "literal": literal.map(range),
             "bytes": bytes.map(range),
             "paths": paths,
+            "isKey": is_key(span),
         })
     });
     spans.collect()
@@ -111,7 +113,9 @@ fn with_marks(text: &str) -> String {
 fn field_entries(trace: &Trace<'_>, fields: &[Field]) -> Vec<Value> {
     let mut used: BTreeMap<&str, Vec<&Range<usize>>> = BTreeMap::new();
     for span in trace.spans {
-        if let Origin::Input { input, bytes } = &span.origin {
+        if let Origin::Input { input, bytes } = &span.origin
+            && !is_key(span)
+        {
             used.entry(&input.path).or_default().push(bytes);
         }
     }
