@@ -53,5 +53,6 @@ mod shards;
 mod snapshots;
 mod sources;
 mod tidy;
+mod trace;
 mod trial;
 mod workflows;

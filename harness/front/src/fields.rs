@@ -118,11 +118,8 @@ impl Field {
 
 /// Appends the step to a key. A key that is no name is written as JSON.
 fn push_key(path: &mut String, key: &str) {
-    let mut letters = key.chars();
-    let begins = letters
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    let written = if begins && letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let written = if !key.is_empty() && key.chars().all(is_name) {
         write!(path, ".{key}")
     } else {
         write!(path, "[{}]", Value::from(key))
