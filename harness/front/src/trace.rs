@@ -34,9 +34,19 @@ pub enum SpanFault {
     },
 }
 
+/// Operations that write the letters of a text in another way.
+const SPELLINGS: [&str; 6] = [
+    "upper",
+    "lower",
+    "title",
+    "capitalize",
+    "swapcase",
+    "casefold",
+];
+
 /// Checks the spans of a prompt: they have its order, cover it wholly, and consist of whole
-/// characters. If the origin of a span is known and as long as the span, it has the same bytes. The
-/// case is the one that the template sees.
+/// characters. If the origin of a span is known and as long as the span, it has the same bytes,
+/// unless an operation changed capitals. The case is the one that the template sees.
 ///
 /// # Errors
 ///
@@ -80,7 +90,8 @@ pub fn check(
         };
         if let Some((whole, range)) = origin {
             let origin = whole.get(range.clone()).ok_or(SpanFault::Character(at))?;
-            if origin.len() == text.len() && origin != text {
+            let has_other_letters = span.operations.iter().any(|done| SPELLINGS.contains(done));
+            if origin.len() == text.len() && origin != text && !has_other_letters {
                 return Err(SpanFault::Text {
                     at,
                     origin: origin.to_owned(),
@@ -176,6 +187,10 @@ mod tests {
         let mut longer = spans.clone();
         longer[2].prompt.end = 8;
         assert_eq!(checked(&longer), Err(SpanFault::End { found: 8, end: 7 }));
+        let mut capitals = spans.clone();
+        capitals[1].operations = Arc::from(["trim", "upper"]);
+        assert_eq!(check("é: HI!", &capitals, &template, &case), Ok(()));
+        assert!(check("é: HI!", &spans, &template, &case).is_err());
         let mut split = spans.clone();
         split[0].prompt.end = 1;
         assert_eq!(checked(&split), Err(SpanFault::Character(0)));
