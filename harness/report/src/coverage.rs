@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use rolecall_base::problem::Note;
 use rolecall_model::{SiteKind, TemplatePart, Way};
 use rolecall_source::template_file::{line_in_file, place};
 use rolecall_suite::coverage::{CoveredSite, TemplateCoverage, WayCount};
@@ -162,6 +163,25 @@ fn write_gap(
         )?;
     }
     Ok(())
+}
+
+/// A note for each place of a template that is not reached in every way. Of places that follow each
+/// other and are never reached, only the first has one.
+pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
+    let template = coverage.template;
+    let gaps = gaps(coverage, false).into_iter().map(|gap| {
+        let position = Position::of(&template.source, gap.place.site.span.start);
+        Note {
+            path: place(template, Some(position.line)).into(),
+            message: format!(
+                "the {} in column {} is {}",
+                gap.place.site.kind.name(),
+                position.column,
+                gap.missing
+            ),
+        }
+    });
+    gaps.collect()
 }
 
 /// The coverage of templates as JSON.
