@@ -427,7 +427,7 @@ fn json_results_are_as_their_published_schemas_say() {
     let trace = document(&[
         "show",
         "turns.jinja",
-        "plain/single-turn",
+        "plain/user",
         "--trace",
         "--format",
         "json",

@@ -17,9 +17,11 @@ mod command;
 
 mod response;
 
+mod trace;
+
 mod template;
 
-mod trace;
+mod coverage;
 
 mod report;
 
@@ -31,6 +33,8 @@ mod _rolecall {
     #[pymodule_export]
     use crate::command::run;
     #[pymodule_export]
+    use crate::coverage::cover;
+    #[pymodule_export]
     use crate::engine::{engine_names, engine_tests};
     #[pymodule_export]
     use crate::report::{check, diff, load};
@@ -38,6 +42,4 @@ mod _rolecall {
     use crate::response::ResponseParser;
     #[pymodule_export]
     use crate::template::Template;
-    #[pymodule_export]
-    use crate::trace::cover;
 }
