@@ -187,6 +187,42 @@ fn a_share_can_be_demanded() {
 }
 
 #[test]
+fn a_suite_may_demand_a_share() {
+    let folder = folder();
+    let lint = |least: &str| {
+        let configuration = format!(
+            "templates.t = \"t.jinja\"\ncases.builtin = []\ncases.own = [\"talks.json\"]\n{least}"
+        );
+        folder.write("rolecall.toml", &configuration);
+        folder.rolecall(&["lint"])
+    };
+    let quiet = lint("");
+    assert!(!quiet.stderr().contains("never"), "{}", quiet.stderr());
+    let below = lint("coverage.at_least = 54");
+    let message = "the cases take 53.84 % of its ways, and rolecall.toml demands 54 %";
+    assert!(below.stdout().contains(message), "{}", below.stdout());
+    let note = "t.jinja:4: the loop in column 5 is never without items";
+    assert!(below.stderr().contains(note), "{}", below.stderr());
+    let enough = lint("coverage.at_least = 53");
+    assert!(!enough.stdout().contains("demands"), "{}", enough.stdout());
+    assert!(enough.stderr().contains(note), "{}", enough.stderr());
+    for (wrong, what) in [
+        (
+            "coverage.at_least = 101",
+            "must be a whole number from 0 to 100",
+        ),
+        (
+            "coverage.at_leats = 1",
+            "unknown key `at_leats` in `coverage`",
+        ),
+    ] {
+        let ran = lint(wrong);
+        assert_eq!(ran.code(), 2, "{}", ran.stderr());
+        assert!(ran.stderr().contains(what), "{}", ran.stderr());
+    }
+}
+
+#[test]
 fn templates_and_cases_that_cannot_be_used_are_named() {
     let folder = folder();
     folder.write("broken.jinja", "a\n{% if %}");

@@ -54,5 +54,6 @@ mod shards;
 mod snapshots;
 mod sources;
 mod tidy;
+mod trace;
 mod trial;
 mod workflows;

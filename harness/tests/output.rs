@@ -424,6 +424,16 @@ fn json_results_are_as_their_published_schemas_say() {
         "{coverage}"
     );
     holds("coverage.schema.json", &coverage);
+    let trace = document(&[
+        "show",
+        "turns.jinja",
+        "plain/user",
+        "--trace",
+        "--format",
+        "json",
+    ]);
+    assert!(trace["spans"][0]["template"].is_object(), "{trace}");
+    holds("trace.schema.json", &trace);
     let cards = document(&["check", "turns.jinja", "--format", "json"]);
     holds("cards.schema.json", &cards);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");

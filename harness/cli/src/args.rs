@@ -30,7 +30,7 @@ pub(crate) use common::{
 use common::{FILTERS, front};
 pub(crate) use cover::CoverArguments;
 
-use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
+use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, TRACES, format};
 
 /// Conformance tests for LLM chat templates.
 ///
@@ -207,6 +207,8 @@ impl Command {
             Command::Run(arguments) => vec![&arguments.html],
             Command::Check(arguments) => vec![&arguments.html, &arguments.write_baseline],
             Command::Diff(arguments) => vec![&arguments.html],
+            Command::Show(arguments) => vec![&arguments.html],
+            Command::Cover(arguments) => vec![&arguments.html],
             _ => Vec::new(),
         };
         let files = files.into_iter().flatten();
@@ -218,7 +220,7 @@ impl Command {
         match self {
             Command::Run(arguments) => arguments.format != Format::Human,
             Command::Render(arguments) => arguments.format != Format::Human || arguments.raw,
-            Command::Show(arguments) => arguments.raw,
+            Command::Show(arguments) => arguments.raw || arguments.format != Format::Human,
             Command::Serve(_) | Command::Completions(_) | Command::Man | Command::Puppet(_) => true,
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => true,
@@ -363,6 +365,14 @@ pub(crate) struct ShowArguments {
     /// does with `sanitize_control_tokens=True`
     #[arg(long, requires = "tokens", conflicts_with = "reference")]
     pub(crate) sanitize_control_tokens: bool,
+    /// Show where each byte of the prompt comes from: a text of the template, a field of the
+    /// conversation, a variable, or an operation
+    #[arg(long, conflicts_with_all = ["raw", "tokens", "reference", "diff"])]
+    pub(crate) trace: bool,
+    /// With --trace: also write a page on which a text of the prompt leads to its source, and a field to
+    /// its places
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub(crate) html: Option<PathBuf>,
     /// Print the reference's result instead of the engine's
     #[arg(long)]
     pub(crate) reference: bool,
@@ -379,6 +389,9 @@ pub(crate) struct ShowArguments {
     pub(crate) front: FrontArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
+    /// With --trace: the format of the trace
+    #[arg(long, value_parser = format(&TRACES), default_value_t = Format::Human, requires = "trace")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]

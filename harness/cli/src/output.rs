@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-use anstream::ColorChoice;
+use anstream::{AutoStream, ColorChoice};
 use rolecall::file::write_whole;
 use rolecall::report::clean::{self, Clean};
 use rolecall::report::screen::{self, Screen};
@@ -56,6 +56,8 @@ impl Sink {
         screen::set(Screen {
             results,
             messages: width(&io::stderr()),
+            has_colours: arguments.output.is_none()
+                && AutoStream::choice(&io::stdout()) != ColorChoice::Never,
             is_quiet: arguments.quiet,
         });
         let is_exact = command.is_exact();

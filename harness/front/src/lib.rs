@@ -9,4 +9,7 @@ pub mod prepared_case;
 
 pub mod engines;
 
+pub mod fields;
+pub mod trace;
+
 pub mod program;

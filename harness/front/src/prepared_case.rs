@@ -50,6 +50,11 @@ impl<'c> PreparedCase<'c> {
         }
     }
 
+    /// The case as templates see it. If the front refuses the conversation, no template sees any.
+    pub fn seen(&self) -> &Case {
+        self.seen.case()
+    }
+
     /// The case as templates see it, if users get every template's own outcome for it.
     pub fn rendered_case(&self) -> Option<&Case> {
         self.preparation.is_rendering().then(|| self.seen.case())

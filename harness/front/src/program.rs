@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use rolecall_model::guard::{LoadedTemplate, load, load_behind};
-use rolecall_model::{Engine, Hits, OmittedVariable, Outcome, OwnText, Template};
+use rolecall_model::provenance::Span;
+use rolecall_model::{Engine, Hits, OmittedVariable, Outcome, OwnText, Provenance, Template};
 
 use crate::front::{Front, ModelProfile};
 use crate::prepared_case::PreparedCase;
+use crate::trace;
 
 /// A template in an engine, and its model as fronts see it.
 pub struct FrontProgram<'t> {
@@ -124,6 +126,33 @@ impl<'t> FrontProgram<'t> {
         (outcome, hits)
     }
 
+    /// The outcome of a case for users of its front, and where the bytes of its prompt come from. The
+    /// sources are in the template that the front picks, and in the case that templates see. No
+    /// spans if there is no prompt, or if the engine cannot tell.
+    pub fn traced(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Vec<Span>>) {
+        let is_behind = self.behind.iter().any(|(known, _)| *known == input.front);
+        let chosen = input.front.choose(self.template, input.written.case());
+        let (false, Ok(template)) = (is_behind, chosen) else {
+            return (self.outcome(input), None);
+        };
+        let loaded = self.loaded_of(template);
+        let mut observer = Provenance::default();
+        let outcome = input.preparation.outcome(
+            template,
+            |variable| loaded.variables().contains(variable),
+            || {
+                let traced = loaded.render_with(&input.seen, &mut observer);
+                traced.unwrap_or_else(|| loaded.render(&input.seen))
+            },
+        );
+        let (Outcome::Rendered { text }, Some(mut spans)) = (&outcome, observer.spans) else {
+            return (outcome, None);
+        };
+        // The front may have cut the prompt.
+        trace::cut(&mut spans, text.len());
+        (outcome, Some(spans))
+    }
+
     /// Whether the engine is an application itself and prepares conversations on its own.
     pub fn has_fronts(&self) -> bool {
         !self.behind.is_empty()
@@ -145,7 +174,10 @@ impl<'t> FrontProgram<'t> {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::{Case, Dialect, Stage};
+    use std::sync::Arc;
+
+    use rolecall_model::provenance::{Input, InputKind, Origin, Spans};
+    use rolecall_model::{Case, Conversation, Dialect, Observer, Program, Refusal, Stage};
     use serde_json::json;
 
     use super::*;
@@ -177,5 +209,96 @@ mod tests {
             };
             assert_eq!(outcome(name), refused);
         }
+    }
+
+    /// Renders the text of the first message after a literal, and says so.
+    struct Traced;
+
+    impl Engine for Traced {
+        fn name(&self) -> &'static str {
+            "traced"
+        }
+        fn version(&self) -> &'static str {
+            ""
+        }
+        fn description(&self) -> String {
+            "an engine that traces".into()
+        }
+        fn dialect(&self) -> Dialect {
+            Dialect::Jinja
+        }
+        fn compile(&self, _: &Template) -> Result<Box<dyn Program>, Refusal> {
+            Ok(Box::new(Traced))
+        }
+    }
+
+    impl Program for Traced {
+        fn is_observable(&self) -> bool {
+            true
+        }
+        fn render_with(
+            &self,
+            conversation: &Conversation<'_>,
+            observer: &mut dyn Observer,
+        ) -> Outcome {
+            let content = conversation.case().messages[0]["content"].as_str().unwrap();
+            let mut spans = Spans::default();
+            let none = Arc::from([]);
+            spans.push(2, Origin::Literal { source: 0..2 }, &none);
+            let input = Arc::new(Input {
+                kind: InputKind::Message,
+                path: "messages[0].content".to_owned(),
+            });
+            let bytes = 0..content.len();
+            spans.push(bytes.len(), Origin::Input { input, bytes }, &none);
+            if observer.wants_spans() {
+                observer.spans(spans.into_list());
+            }
+            let text = format!("> {content}");
+            Outcome::Rendered { text }
+        }
+    }
+
+    #[test]
+    fn spans_end_with_the_prompt_that_a_front_cuts() {
+        let template = Template::from_source("t", Dialect::Jinja, "> {{ messages[0].content }}");
+        let program = FrontProgram::load(&Traced, &template);
+        let mut case = Case::from_messages(vec![json!({"role": "assistant", "content": "It is"})]);
+        let traced = |case: &Case| {
+            let front = Front::of(&template);
+            program.traced(&PreparedCase::new(case, front, &program.model))
+        };
+        let ends = |spans: Option<Vec<Span>>| {
+            let spans = spans.unwrap();
+            let ends = spans.iter().map(|span| (span.prompt.end, &span.origin));
+            let ends = ends.map(|(end, origin)| match origin {
+                Origin::Literal { source } => (end, source.end),
+                Origin::Input { bytes, .. } => (end, bytes.end),
+                Origin::Made { .. } => unreachable!(),
+            });
+            ends.collect::<Vec<_>>()
+        };
+        case.add_generation_prompt = false;
+        case.continue_final_message = Some("content".to_owned());
+        let (outcome, spans) = traced(&case);
+        assert_eq!(outcome.text(), "> It is");
+        assert_eq!(ends(spans), [(2, 2), (7, 5)]);
+        // The front refuses, and no template runs.
+        case.messages.clear();
+        let (outcome, spans) = traced(&case);
+        assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
+        assert_eq!(spans, None);
+    }
+
+    #[test]
+    fn a_program_that_cannot_tell_gives_the_prompt_alone() {
+        let engines = Engines::default();
+        let template = Template::from_source("t", Dialect::Jinja, "x");
+        let plain = engines.by_name("minijinja").unwrap();
+        let program = FrontProgram::load(plain, &template);
+        let case = Case::from_messages(vec![json!({"role": "user", "content": "q"})]);
+        let input = PreparedCase::new(&case, Front::Raw, &program.model);
+        let rendered = Outcome::Rendered { text: "x".into() };
+        assert_eq!(program.traced(&input), (rendered, None));
     }
 }

@@ -15,6 +15,7 @@ from __future__ import annotations
 from rolecall import _rolecall
 from rolecall._rolecall import ResponseParser, Template
 from rolecall.card import Card, Finding
+from rolecall.coverage import Coverage, Place
 from rolecall.difference import CaseDifference, Diff, diff
 from rolecall.engine import EngineRun, EngineSuite, EngineTest, hold_to_suite, run
 from rolecall.errors import (
@@ -30,6 +31,7 @@ from rolecall.errors import (
     TemplateRaised,
     TemplateSyntaxError,
 )
+from rolecall.trace import Span, Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ __all__ = [
     "Card",
     "CaseDifference",
     "ContractsBroken",
+    "Coverage",
     "Diff",
     "EngineCrashed",
     "EngineDiffers",
@@ -51,13 +54,16 @@ __all__ = [
     "InputRefused",
     "LimitExceeded",
     "LoadError",
+    "Place",
     "ResponseError",
     "ResponseParser",
     "RolecallError",
+    "Span",
     "Template",
     "TemplateFailed",
     "TemplateRaised",
     "TemplateSyntaxError",
+    "Trace",
     "diff",
     "from_tokenizer",
     "get_json_schema",

@@ -3,7 +3,9 @@ from datetime import date
 from typing import Any, Literal, TypeAlias, final, overload
 
 from rolecall.card import Card
+from rolecall.coverage import Coverage
 from rolecall.errors import RolecallError
+from rolecall.trace import Trace
 
 _Message: TypeAlias = Mapping[str, Any] | Any
 _Tools: TypeAlias = Iterable[Mapping[str, Any] | Callable[..., Any]] | None
@@ -93,6 +95,24 @@ class Template:
         errors: Literal["return"],
         **variables: Any,
     ) -> list[str | RolecallError]: ...
+    def trace(
+        self,
+        messages: Iterable[_Message],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        front: _Front | None = None,
+        now: _Now = None,
+        **variables: Any,
+    ) -> Trace: ...
+    def cover(
+        self,
+        cases: Iterable[Iterable[_Message] | Mapping[str, Any]],
+        *,
+        front: _Front | None = None,
+    ) -> Coverage: ...
     def check(
         self,
         *,
@@ -152,6 +172,7 @@ def load(place: str) -> tuple[list[Template], list[str]]: ...
 def check(
     template: Template, select: list[str], ignore: list[str], like: Template | None
 ) -> str: ...
+def cover(template: Template, cases: Iterable[Any], front: str | None) -> str: ...
 def diff(a: Template, b: Template, names: tuple[str, str]) -> str: ...
 def engine_names(only: list[str]) -> list[str]: ...
 def engine_tests(

@@ -17,7 +17,11 @@ mod command;
 
 mod response;
 
+mod trace;
+
 mod template;
+
+mod coverage;
 
 mod report;
 
@@ -28,6 +32,8 @@ mod engine;
 mod _rolecall {
     #[pymodule_export]
     use crate::command::run;
+    #[pymodule_export]
+    use crate::coverage::cover;
     #[pymodule_export]
     use crate::engine::{engine_names, engine_tests};
     #[pymodule_export]

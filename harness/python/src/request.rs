@@ -26,6 +26,20 @@ pub(crate) struct Options<'a, 'py> {
     pub(crate) variables: Option<&'a Bound<'py, PyDict>>,
 }
 
+impl<'a, 'py> Options<'a, 'py> {
+    /// No options, and an empty dictionary of variables.
+    pub(crate) fn none(variables: &'a Bound<'py, PyDict>) -> Options<'a, 'py> {
+        Options {
+            tools: None,
+            documents: None,
+            add_generation_prompt: None,
+            continue_final_message: None,
+            now: None,
+            variables: Some(variables),
+        }
+    }
+}
+
 /// A case without its messages.
 #[derive(Clone)]
 pub(crate) struct Request {

@@ -18,6 +18,7 @@ use crate::program::Program;
 use crate::request::{self, Options, Request};
 use crate::response::{self, ResponseParser};
 use crate::threads::pool;
+use crate::trace;
 
 /// How many conversations wait at a time for a render.
 const AT_ONCE: usize = 512;
@@ -151,8 +152,18 @@ impl Template {
         Request::new(py, self.model.dialect, reads_clock, options)
     }
 
+    /// The case of a conversation.
+    pub(crate) fn case(
+        &self,
+        py: Python<'_>,
+        conversation: &Bound<'_, PyAny>,
+        options: &Options<'_, '_>,
+    ) -> PyResult<Case> {
+        self.request(py, None, options)?.into_case(conversation)
+    }
+
     /// The front that a caller asks for, or its own.
-    fn front_of(&self, py: Python<'_>, named: Option<&str>) -> PyResult<Front> {
+    pub(crate) fn front_of(&self, py: Python<'_>, named: Option<&str>) -> PyResult<Front> {
         named.map_or(Ok(self.front), |name| request::front(py, name))
     }
 }
@@ -458,6 +469,69 @@ impl Template {
                 Ok(())
             })?;
         }
+    }
+
+    /// Say where each byte of a prompt comes from. The arguments are those of :meth:`render`.
+    ///
+    /// >>> import rolecall
+    /// >>> template = rolecall.Template("<{{ messages[0].role }}>{{ messages[0].content | trim }}")
+    /// >>> trace = template.trace([{"role": "user", "content": " Hi "}])
+    /// >>> trace.prompt
+    /// '<user>Hi'
+    /// >>> trace.spans[-1].input
+    /// {'kind': 'message', 'path': 'messages[0].content', 'start': 1, 'end': 3}
+    #[pyo3(
+        signature = (messages, tools=None, documents=None, add_generation_prompt=None,
+            continue_final_message=None, *, front=None, now=None, **variables),
+        text_signature = "($self, messages, tools=None, documents=None, \
+            add_generation_prompt=True, continue_final_message=False, *, front=None, now=None, \
+            **variables)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "callers name most of them")]
+    fn trace<'py>(
+        &self,
+        py: Python<'py>,
+        messages: &Bound<'py, PyAny>,
+        tools: Option<&Bound<'py, PyAny>>,
+        documents: Option<&Bound<'py, PyAny>>,
+        add_generation_prompt: Option<&Bound<'py, PyAny>>,
+        continue_final_message: Option<&Bound<'py, PyAny>>,
+        front: Option<&str>,
+        now: Option<&Bound<'py, PyAny>>,
+        variables: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = Options {
+            tools,
+            documents,
+            add_generation_prompt,
+            continue_final_message,
+            now,
+            variables,
+        };
+        let front = self.front_of(py, front)?;
+        let case = self.case(py, messages, &options)?;
+        let json = trace::trace(py, &self.model, front, case)?;
+        py.import("rolecall.trace")?.call_method1("read", (json,))
+    }
+
+    /// Say which places of the template some cases reach. A case is a conversation, or a mapping with
+    /// the arguments of :meth:`render`.
+    ///
+    /// >>> import rolecall
+    /// >>> template = rolecall.Template("{% if tools %}tools{% endif %}{{ messages[0].content }}")
+    /// >>> coverage = template.cover([[{"role": "user", "content": "Hi"}]])
+    /// >>> coverage.share
+    /// 0.666...
+    /// >>> coverage.missing
+    /// [<rolecall.Place condition at 1:7: never true>]
+    #[pyo3(signature = (cases, *, front=None))]
+    fn cover<'py>(
+        slf: &Bound<'py, Self>,
+        cases: &Bound<'py, PyAny>,
+        front: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("rolecall.coverage")?;
+        module.call_method1("cover", (slf, cases, front))
     }
 
     /// Make the report card, as ``rolecall check`` makes it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use rolecall_base::problem::Note;
 use rolecall_model::{SiteKind, TemplatePart, Way};
 use rolecall_source::template_file::{line_in_file, place};
 use rolecall_suite::coverage::{CoveredSite, TemplateCoverage, WayCount};
@@ -12,9 +13,13 @@ use serde::Serialize;
 use super::excerpt::write_marked;
 use super::json::{self, VERSION};
 use super::numbers::{counted, percent, thousands};
+use super::position::Position;
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
+
+/// How many cases JSON names for each way in which a place is reached.
+const MOST_NAMED: usize = 3;
 
 /// The kinds of places, as they are counted.
 const GROUPS: [(&str, &[SiteKind]); 4] = [
@@ -27,29 +32,8 @@ const GROUPS: [(&str, &[SiteKind]); 4] = [
     ("macros", &[SiteKind::Macro]),
 ];
 
-/// Where a place begins or ends: the line and the column, from 1. Columns count characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Position {
-    line: usize,
-    column: usize,
-}
-
-impl Position {
-    fn of(source: &str, at: usize) -> Position {
-        let before = source.get(..at).unwrap_or(source);
-        // As the engines count: a line ends with `\n`, `\r\n` or `\r`.
-        let breaks = before.matches('\n').count();
-        let alone = before.matches('\r').count() - before.matches("\r\n").count();
-        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
-        Position {
-            line: 1 + breaks + alone,
-            column: 1 + line.chars().count(),
-        }
-    }
-}
-
 /// What the cases leave out of a place, in words. None if nothing is missing.
-fn missing(covered: &CoveredSite) -> Option<String> {
+pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
     let missing: Vec<Way> = covered.missing().collect();
     if missing.is_empty() {
         return None;
@@ -181,6 +165,25 @@ fn write_gap(
     Ok(())
 }
 
+/// A note for each place of a template that is not reached in every way. Of places that follow each
+/// other and are never reached, only the first has one.
+pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
+    let template = coverage.template;
+    let gaps = gaps(coverage, false).into_iter().map(|gap| {
+        let position = Position::of(&template.source, gap.place.site.span.start);
+        Note {
+            path: place(template, Some(position.line)).into(),
+            message: format!(
+                "the {} in column {} is {}",
+                gap.place.site.kind.name(),
+                position.column,
+                gap.missing
+            ),
+        }
+    });
+    gaps.collect()
+}
+
 /// The coverage of templates as JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct CoverageDocument<'c> {
@@ -247,7 +250,7 @@ struct WayJson<'c> {
     /// How many cases take it.
     cases: usize,
     /// The first of these cases.
-    first: &'c [String],
+    first: Vec<&'c str>,
 }
 
 /// Writes the coverage of templates as JSON.
@@ -283,14 +286,18 @@ impl<'c> CoverageJson<'c> {
             sites: coverage
                 .sites
                 .iter()
-                .map(|covered| SiteJson::of(covered, source))
+                .map(|covered| SiteJson::of(coverage, covered, source))
                 .collect(),
         }
     }
 }
 
 impl<'c> SiteJson<'c> {
-    fn of(covered: &'c CoveredSite, source: &'c str) -> SiteJson<'c> {
+    fn of(
+        coverage: &'c TemplateCoverage<'_>,
+        covered: &'c CoveredSite,
+        source: &'c str,
+    ) -> SiteJson<'c> {
         let span = &covered.site.span;
         let (start, end) = (
             Position::of(source, span.start),
@@ -310,7 +317,7 @@ impl<'c> SiteJson<'c> {
                 .map(|way| WayJson {
                     way: way.way.name(),
                     cases: way.cases,
-                    first: &way.first,
+                    first: coverage.first(way, MOST_NAMED),
                 })
                 .collect(),
         }
@@ -366,18 +373,4 @@ pub fn write_lcov<'c>(
         writeln!(out, "LF:{}\nLH:{reached}\nend_of_record", lines.len())?;
     }
     Ok(without_lines)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_count_lines_as_engines_do_and_characters() {
-        let source = "é\n{{ x }}\r\né{{ y }}\rz";
-        for (text, line, column) in [("{{ x", 2, 1), ("{{ y", 3, 2), ("z", 4, 1)] {
-            let at = source.find(text).unwrap();
-            assert_eq!(Position::of(source, at), Position { line, column });
-        }
-    }
 }

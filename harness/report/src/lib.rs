@@ -55,8 +55,11 @@ pub mod summary;
 pub mod trial;
 pub mod trust;
 
+mod position;
+
 pub mod coverage;
 pub mod proof;
+pub mod trace;
 
 mod place;
 

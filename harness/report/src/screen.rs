@@ -22,6 +22,8 @@ pub struct Screen {
     /// The columns for messages. If the width is not known, each message stays on one line, because
     /// programs look for messages in logs.
     pub messages: Option<usize>,
+    /// Whether results are shown in colours.
+    pub has_colours: bool,
     /// Whether the user wants only errors on standard error.
     pub is_quiet: bool,
 }
@@ -39,6 +41,11 @@ fn screen() -> Screen {
 /// The width of tables, cards and differences.
 pub fn width() -> usize {
     screen().results.unwrap_or(USUAL).max(LEAST)
+}
+
+/// Whether results are shown in colours. Without them, what only colours say has to be said in words.
+pub(super) fn has_colours() -> bool {
+    screen().has_colours
 }
 
 /// The columns for results, if they are known: without them, as in a pipe, nothing has to be cut.

@@ -14,7 +14,9 @@ pub use rolecall_base::{
 };
 
 // What applications do before and after a template, and the engines behind them.
-pub use rolecall_front::{engines, front, program as front_program, sanitizing};
+pub use rolecall_front::{
+    engines, fields, front, prepared_case, program as front_program, sanitizing, trace,
+};
 
 // Where templates are found.
 pub use rolecall_source::{base, source, syntax_error, template_file};

@@ -6,9 +6,6 @@ use rolecall_model::{Engine, Hits, Outcome, Site, SiteKind, Template, Way};
 
 use crate::suite::Pair;
 
-/// How many cases are named for each way in which a place is reached.
-const MOST_NAMED: usize = 3;
-
 /// Which places of a template some cases reach.
 #[derive(Debug)]
 pub struct TemplateCoverage<'s> {
@@ -18,6 +15,8 @@ pub struct TemplateCoverage<'s> {
     pub sites: Vec<CoveredSite>,
     /// How many cases were rendered with it.
     pub cases: usize,
+    /// The names of those that ran its code: `family/name`.
+    pub names: Vec<String>,
     /// How many of them ran no code of this template: the front refused the case, or chose another
     /// template of the model.
     pub idle: usize,
@@ -41,8 +40,8 @@ pub struct CoveredWay {
     pub way: Way,
     /// How many cases reach the place in this way.
     pub cases: usize,
-    /// The first of them: `family/name`.
-    pub first: Vec<String>,
+    /// Which ones, in order: each as its index among [`TemplateCoverage::names`].
+    pub by: Vec<u32>,
 }
 
 /// The reason why there is no coverage of a template.
@@ -97,6 +96,7 @@ impl<'s> TemplateCoverage<'s> {
             template,
             sites: sites.into_iter().map(CoveredSite::of).collect(),
             cases: 0,
+            names: Vec::new(),
             idle: 0,
         };
         for pair in pairs {
@@ -114,6 +114,9 @@ impl<'s> TemplateCoverage<'s> {
     }
 
     fn add(&mut self, case: &str, hits: &Hits) {
+        // More cases than that have no numbers, and no machine can hold them.
+        let index = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.push(case.to_owned());
         for (at, covered) in self.sites.iter_mut().enumerate() {
             if !hits.has_any(at) {
                 continue;
@@ -122,12 +125,17 @@ impl<'s> TemplateCoverage<'s> {
             for way in &mut covered.ways {
                 if hits.has(at, way.way) {
                     way.cases += 1;
-                    if way.first.len() < MOST_NAMED {
-                        way.first.push(case.to_owned());
-                    }
+                    way.by.push(index);
                 }
             }
         }
+    }
+
+    /// The names of the first cases that reach a place in a way.
+    pub fn first(&self, way: &CoveredWay, most: usize) -> Vec<&str> {
+        let names = way.by.iter().take(most);
+        let names = names.filter_map(|index| self.names.get(*index as usize));
+        names.map(String::as_str).collect()
     }
 
     /// The ways of the places of some kinds.
@@ -159,7 +167,7 @@ impl CoveredSite {
         let ways = ways.map(|way| CoveredWay {
             way: *way,
             cases: 0,
-            first: Vec::new(),
+            by: Vec::new(),
         });
         CoveredSite {
             ways: ways.collect(),
@@ -210,7 +218,10 @@ mod tests {
         let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
         let shown = coverage.sites.iter().map(|covered| {
             let ways = covered.ways.iter();
-            let ways = ways.map(|way| (way.way.name(), way.cases, way.first.join(" ")));
+            let ways = ways.map(|way| {
+                let first = coverage.first(way, 3).join(" ");
+                (way.way.name(), way.cases, first)
+            });
             ways.collect::<Vec<_>>()
         });
         let first = || "family/a family/b family/c".to_owned();

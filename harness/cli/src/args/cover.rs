@@ -33,6 +33,9 @@ pub(crate) struct CoverArguments {
     /// Show every place that is not reached, not only the first of several that follow each other
     #[arg(long)]
     pub(crate) all: bool,
+    /// Also write a page: the source in colours, and at each place the cases that reach it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// The format of the coverage
     #[arg(long, value_parser = format(&COVERAGE), default_value_t = Format::Human)]
     pub(crate) format: Format,

@@ -4,15 +4,20 @@ use std::io::Write;
 
 use rayon::prelude::*;
 use rolecall::coverage::TemplateCoverage;
-use rolecall::problem::Problem;
+use rolecall::engines::Engines;
+use rolecall::invocation;
+use rolecall::problem::{Note, Problem};
 use rolecall::report::coverage as report;
 use rolecall::report::format::Format;
+use rolecall::report::html;
+use rolecall::report::percent;
 use rolecall::run::Runner;
+use rolecall::suite::Suite;
 use rolecall::template_file::place;
 
 use crate::args::CoverArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::inputs;
+use crate::{inputs, page};
 
 pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut suite =
@@ -31,25 +36,13 @@ pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result
         return Err(Failure::Request("there is no case to render".to_owned()));
     }
     let engines = arguments.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
-    let covered: Vec<_> = runner.on_its_threads(|| {
-        let templates = suite.templates.par_iter().filter_map(|template| {
-            let engine = engines.for_dialect(template.dialect)?;
-            let pairs = suite.pairs_among(template, &suite.cases);
-            let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
-            Some(coverage.map_err(|why| Problem::new(place(template, why.line()), why.to_string())))
-        });
-        templates.collect()
-    });
-    let (mut all, mut problems) = (Vec::new(), Vec::new());
-    for coverage in covered {
-        match coverage {
-            Ok(coverage) => all.push(coverage),
-            Err(problem) => problems.push(problem),
-        }
-    }
+    let jobs = arguments.jobs.map(usize::from);
+    let (all, problems) = covered(&suite, &engines, jobs)?;
     report_problems(&problems)?;
     is_wrong |= !problems.is_empty();
+    if let Some(path) = &arguments.html {
+        page::write(path, |out| html::coverage::write(out, &all))?;
+    }
     match arguments.format {
         Format::Json => report::write_json(out, &all)?,
         Format::Lcov => {
@@ -85,4 +78,49 @@ pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result
     } else {
         Status::Nonconforming
     })
+}
+
+/// The coverage of a suite's templates by its cases, and the templates that no engine takes.
+fn covered<'s>(
+    suite: &'s Suite,
+    engines: &Engines,
+    jobs: Option<usize>,
+) -> Result<(Vec<TemplateCoverage<'s>>, Vec<Problem>), Failure> {
+    let runner = Runner::new(engines, &[], jobs)?;
+    let covered: Vec<_> = runner.on_its_threads(|| {
+        let templates = suite.templates.par_iter().filter_map(|template| {
+            let engine = engines.for_dialect(template.dialect)?;
+            let pairs = suite.pairs_among(template, &suite.cases);
+            let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
+            Some(coverage.map_err(|why| Problem::new(place(template, why.line()), why.to_string())))
+        });
+        templates.collect()
+    });
+    let (mut all, mut problems) = (Vec::new(), Vec::new());
+    for coverage in covered {
+        match coverage {
+            Ok(coverage) => all.push(coverage),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    Ok((all, problems))
+}
+
+/// The templates of a suite whose cases take less than a share of their ways, in per cent, and the
+/// places that no case reaches.
+pub(super) fn demanded(suite: &Suite, least: u8) -> Result<(Vec<Problem>, Vec<Note>), Failure> {
+    let (all, mut problems) = covered(suite, &Engines::default(), None)?;
+    for coverage in &all {
+        let whole = coverage.whole();
+        if !whole.is_at_least(usize::from(least)) {
+            let share = percent(whole.reached, whole.all);
+            let message =
+                format!("the cases take {share} of its ways, and rolecall.toml demands {least} %");
+            let name = invocation::word(coverage.template.name.as_str());
+            let help = invocation::command(&format!("cover {name}"));
+            let problem = Problem::new(place(coverage.template, None), message);
+            problems.push(problem.help(format!("`{help}` shows the places that no case reaches")));
+        }
+    }
+    Ok((problems, all.iter().flat_map(report::notes).collect()))
 }

@@ -7,10 +7,11 @@ use rolecall::engines::Engines;
 use rolecall::lint;
 use rolecall::problem::Problem;
 use rolecall::report::format::Format;
-use rolecall::report::{self, inspections};
+use rolecall::report::{self, clean, inspections, problems};
 use rolecall::response_file::{Inspected, inspect_file, inspect_template};
 use rolecall_response::Level;
 
+use super::cover;
 use crate::args::{LintArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::{cards, home, inputs};
@@ -33,6 +34,11 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     let cards = cards::wrong(&layout, &suite, &Engines::default())?;
     findings.extend(cards.idle);
     suite.problems.extend(cards.problems);
+    if let Some(least) = layout.configuration().and_then(|own| own.least_coverage) {
+        let (below, notes) = cover::demanded(&suite, least)?;
+        findings.extend(below);
+        problems::write_notes(&mut clean::messages(), &notes)?;
+    }
     report_problems(&suite.problems)?;
     report::lint::write(out, &layout, &suite, &findings)?;
     Ok(match (suite.problems.as_slice(), findings.as_slice()) {

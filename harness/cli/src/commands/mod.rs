@@ -9,7 +9,6 @@ mod explain;
 mod export;
 mod infer;
 mod init;
-mod lint;
 mod list;
 mod manual;
 mod parity;
@@ -24,7 +23,10 @@ mod returned;
 mod review;
 mod serve;
 mod tokens;
+mod trace;
 mod trust;
+
+mod lint;
 
 mod probe;
 

@@ -31,6 +31,10 @@ pub(super) fn show(
             "a probe is no case of the suite: it has neither a snapshot nor a record".to_owned(),
         ));
     }
+    if arguments.trace {
+        let message = "a probe is no case of the suite: --trace is for cases";
+        return Err(Failure::Request(message.to_owned()));
+    }
     let (mut suite, named) = suite(arguments)?;
     report_problems(&suite.problems)?;
     setup::put_behind(arguments.front.name, &mut suite);

@@ -16,7 +16,7 @@ use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall_model::{CaseId, Dialect, Outcome, OutcomeKind, Template};
 
-use super::{probe, tokens};
+use super::{probe, tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::{self, Inputs};
@@ -70,6 +70,9 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     } else {
         pair
     };
+    if arguments.trace {
+        return trace::show(arguments, &runner, &pair, out);
+    }
     let mut run = runner.render(&[pair]);
     let Some(rendered) = run.results.pop() else {
         return Err(Failure::Request(format!(

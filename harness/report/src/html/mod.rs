@@ -7,7 +7,12 @@
 
 mod page_file;
 
+mod view;
+
 pub mod verdict;
+
+pub mod coverage;
+pub mod trace;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};

@@ -14,6 +14,8 @@ use rolecall_base::diff::{Diff, Side};
 const PAGE: &str = include_str!("page.html");
 /// The style of every page.
 pub const STYLE: &str = include_str!("style.css");
+/// How scripts show characters that cannot be seen.
+pub(super) const SIGNS: &str = include_str!("signs.js");
 const SCRIPT: &str = include_str!("page.js");
 
 /// A page as a file in the making.
@@ -43,7 +45,7 @@ impl PageFile {
             ("{{STYLE}}", STYLE.trim_end().to_owned()),
             ("{{INDEX}}", in_script(index)),
             ("{{CHUNKS}}", self.chunks.concat()),
-            ("{{SCRIPT}}", SCRIPT.trim_end().to_owned()),
+            ("{{SCRIPT}}", format!("{SIGNS}{}", SCRIPT.trim_end())),
         ] {
             if let Some((before, after)) = rest.split_once(mark) {
                 out.write_all(before.as_bytes())?;
@@ -89,12 +91,12 @@ fn packed(value: &Value) -> io::Result<String> {
 }
 
 /// JSON that cannot end a script element.
-fn in_script(value: &Value) -> String {
+pub(super) fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
 /// Text as HTML.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

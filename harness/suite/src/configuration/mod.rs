@@ -55,6 +55,8 @@ pub struct ConfigurationFile {
     /// accepted, `errors` or `warnings` also that this file explains every broken contract of that
     /// severity or worse, `off` nothing.
     contracts: Option<String>,
+    /// How much of the templates the cases have to reach.
+    coverage: Option<CoverageTable>,
 }
 
 /// A template of the suite.
@@ -119,6 +121,16 @@ struct EnginesTable {
     go: Option<String>,
 }
 
+/// How much of the templates the cases have to reach.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct CoverageTable {
+    /// The least share of each template's ways that the cases take, in per cent, as `rolecall cover`
+    /// counts them. `rolecall lint` holds it, and names the places that no case reaches.
+    #[schemars(range(max = 100))]
+    at_least: Option<u8>,
+}
+
 /// A suite of one's own, as its file describes it.
 #[derive(Debug, Clone, Default)]
 pub struct Configuration {
@@ -136,6 +148,8 @@ pub struct Configuration {
     pub snapshots: PathBuf,
     /// What a run demands of the report cards.
     pub contracts: CardRule,
+    /// The least share of each template's ways that the cases have to take, in per cent.
+    pub least_coverage: Option<u8>,
 }
 
 /// Which of the built-in cases.
@@ -206,6 +220,7 @@ static KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<ConfigurationFil
 static TEMPLATE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<TemplateTable>);
 static CASES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CasesTable>);
 static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<EnginesTable>);
+static COVERAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CoverageTable>);
 
 impl BuiltinCases {
     /// Whether a built-in case was chosen.
@@ -454,6 +469,15 @@ impl<'t> ConfigurationReader<'t> {
                 self.document.problem(&item.span(), message, Some(help));
             }
         }
+        if let Some(item) = table.get("coverage")
+            && let Some(coverage) = self.document.table(item, "`coverage`")
+        {
+            self.document
+                .check_keys(coverage, "`coverage`", &COVERAGE_KEYS);
+            configuration.least_coverage = coverage
+                .get("at_least")
+                .and_then(|item| self.percent(item, "`at_least`"));
+        }
         if let Some(item) = table.get("snapshots")
             && let Some(folder) = self.document.string(item, "`snapshots`")
         {
@@ -462,6 +486,18 @@ impl<'t> ConfigurationReader<'t> {
             self.hold_below(&configuration.snapshots, "snapshots", &(0..0));
         }
         configuration
+    }
+
+    /// A whole number from 0 to 100.
+    fn percent(&mut self, item: &Item<'t>, what: &str) -> Option<u8> {
+        let number = self.document.json(item, what)?;
+        let number = number.as_u64().and_then(|number| u8::try_from(number).ok());
+        let percent = number.filter(|number| *number <= 100);
+        if percent.is_none() {
+            let message = format!("{what} must be a whole number from 0 to 100");
+            self.document.problem(&item.span(), message, None);
+        }
+        percent
     }
 
     fn templates(&mut self, templates: &DeTable<'t>) -> Vec<ConfiguredTemplate> {

@@ -1,0 +1,65 @@
+//! The command `show --trace`.
+
+use std::io::Write;
+
+use rolecall::front_program::FrontProgram;
+use rolecall::prepared_case::PreparedCase;
+use rolecall::report::format::Format;
+use rolecall::report::trace::{self as report, Trace};
+use rolecall::report::{html, transcripts};
+use rolecall::run::Runner;
+use rolecall::suite::Pair;
+use rolecall_model::Outcome;
+
+use crate::args::ShowArguments;
+use crate::failure::{Failure, Status};
+use crate::page;
+
+/// Shows where the bytes of a pair's prompt come from.
+pub(super) fn show(
+    arguments: &ShowArguments,
+    runner: &Runner<'_>,
+    pair: &Pair<'_>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let Some(engine) = runner.engine(pair.template.dialect) else {
+        return Err(Failure::Request(format!(
+            "no engine renders the dialect `{}`",
+            pair.template.dialect
+        )));
+    };
+    let program = FrontProgram::load(engine, pair.template);
+    let model = program.model.with(pair.case);
+    let input = PreparedCase::new(pair.case, pair.front(), &model);
+    let (outcome, spans) = program.traced(&input);
+    let Outcome::Rendered { text } = &outcome else {
+        if arguments.format == Format::Human && arguments.html.is_none() {
+            transcripts::write(out, &outcome)?;
+            return Ok(Status::Fine);
+        }
+        return Err(Failure::Request(format!(
+            "there is no prompt to trace: {}",
+            outcome.text()
+        )));
+    };
+    let Some(spans) = spans else {
+        return Err(Failure::Request(format!(
+            "{} cannot tell where the bytes of this prompt come from",
+            engine.name()
+        )));
+    };
+    let trace = Trace {
+        template: pair.chosen().unwrap_or(pair.template),
+        case: input.seen(),
+        prompt: text,
+        spans: &spans,
+    };
+    if let Some(path) = &arguments.html {
+        page::write(path, |out| html::trace::write(out, &trace))?;
+    }
+    match arguments.format {
+        Format::Json => report::write_json(out, &trace)?,
+        _ => report::write(out, &trace)?,
+    }
+    Ok(Status::Fine)
+}

@@ -1,0 +1,75 @@
+//! Traces. They come as the command's JSON: the package makes objects of that.
+
+use pyo3::prelude::*;
+use rolecall::engines::Engines;
+use rolecall::front::Front;
+use rolecall::front_program::FrontProgram;
+use rolecall::prepared_case::PreparedCase;
+use rolecall::report::trace;
+use rolecall_model::guard::on_large_stack;
+use rolecall_model::{Case, Outcome};
+
+use crate::errors::{self, refused};
+
+/// What a trace ends in: its JSON, or the outcome of a render without a prompt.
+enum Traced {
+    Json(String),
+    Refused(Outcome),
+    /// The engine with this name cannot tell.
+    Unknown(String),
+}
+
+/// Traces one conversation, and returns the JSON of its trace.
+pub(crate) fn trace(
+    py: Python<'_>,
+    template: &rolecall_model::Template,
+    front: Front,
+    case: Case,
+) -> PyResult<String> {
+    match py.detach(|| on_large_stack(move || traced(template, front, &case))) {
+        Traced::Json(json) => Ok(json),
+        Traced::Refused(outcome) => errors::prompt(py, outcome, || None),
+        Traced::Unknown(engine) => {
+            let why = format!("{engine} cannot tell where the bytes of this prompt come from");
+            Err(refused(py, &why))
+        }
+    }
+}
+
+fn traced(template: &rolecall_model::Template, front: Front, case: &Case) -> Traced {
+    let engines = Engines::default();
+    let Some(engine) = engines.for_dialect(template.dialect) else {
+        return Traced::Unknown(template.dialect.to_string());
+    };
+    let template = behind(template, front);
+    let program = FrontProgram::load(engine, &template);
+    let model = program.model.with(case);
+    let input = PreparedCase::new(case, front, &model);
+    let (outcome, spans) = program.traced(&input);
+    let Outcome::Rendered { text } = &outcome else {
+        return Traced::Refused(outcome);
+    };
+    let Some(spans) = spans else {
+        return Traced::Unknown(engine.name().to_owned());
+    };
+    let trace = trace::Trace {
+        template: front.choose(&template, case).unwrap_or(&template),
+        case: input.seen(),
+        prompt: text,
+        spans: &spans,
+    };
+    let mut json = Vec::new();
+    // Writing to memory cannot fail, and JSON is UTF-8.
+    let _ = trace::write_json(&mut json, &trace);
+    Traced::Json(String::from_utf8(json).unwrap_or_default())
+}
+
+/// The template behind a front.
+pub(crate) fn behind(
+    template: &rolecall_model::Template,
+    front: Front,
+) -> rolecall_model::Template {
+    let mut template = template.clone();
+    template.front = Some(front.name().to_owned());
+    template
+}

@@ -1,0 +1,97 @@
+const index = JSON.parse(document.getElementById('index').textContent);
+const $ = (id) => document.getElementById(id);
+
+// Builds an element; text is always text, whatever a template printed.
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value === true ? '' : value);
+  }
+  for (const child of children.flat(9)) {
+    if (child !== null && child !== undefined && child !== false) made.append(child);
+  }
+  return made;
+}
+
+const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+// A pane: a part of the page that scrolls for itself. One of its pieces takes part in the order of
+// Tab; the arrow keys go from piece to piece.
+function pane(id, title, ...children) {
+  const body = element('div', { class: 'body', id }, children);
+  const whole = element('section', { 'aria-label': title }, element('h2', {}, title), body);
+  $('panes').append(whole);
+  const pieces = () => [...body.querySelectorAll('[tabindex]')];
+  const first = pieces()[0];
+  if (first) first.tabIndex = 0;
+  body.addEventListener('keydown', (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+    const all = pieces();
+    const next = all[all.indexOf(document.activeElement) + step];
+    if (next) next.focus();
+    event.preventDefault();
+  });
+  body.addEventListener('focusin', (event) => {
+    for (const piece of pieces()) piece.tabIndex = piece === event.target ? 0 : -1;
+  });
+  return body;
+}
+
+// A piece of a text that can be chosen: by a click, or by going there with the keys.
+function piece(text, name, choose) {
+  const made = element('span', { class: `piece ${name}`, tabindex: '-1' }, marked(text));
+  made.addEventListener('focus', choose);
+  // A click focuses it, so only a click on what has the focus is left.
+  made.addEventListener('click', () => { if (document.activeElement === made) choose(); });
+  return made;
+}
+
+// Moves a pane, and only it, to an element.
+function reveal(found) {
+  const body = found.closest('.body');
+  const [at, room] = [found.getBoundingClientRect(), body.getBoundingClientRect()];
+  if (at.top >= room.top && at.bottom <= room.bottom) return;
+  body.scrollTop += at.top - room.top - Math.max(0, (room.height - Math.min(at.height, room.height)) / 3);
+}
+
+// The lines of a source. Each piece has its text, the name of its style, and what to do when it is
+// chosen; a piece without that is only text.
+function lines(pieces) {
+  const whole = element('pre', { class: 'lines' });
+  let line = element('div');
+  const made = pieces.map(([text, name, choose]) => {
+    const parts = [];
+    text.split('\n').forEach((part, at) => {
+      if (at > 0) { whole.append(line); line = element('div'); }
+      if (part === '') return;
+      const shownPart = choose ? piece(part, name, choose) : element('span', { class: name }, marked(part));
+      // One stop for the keys, even if a piece goes over several lines.
+      if (choose && parts.length > 0) shownPart.removeAttribute('tabindex');
+      if (choose && parts.length > 0) shownPart.addEventListener('click', choose);
+      line.append(shownPart);
+      parts.push(shownPart);
+    });
+    return parts;
+  });
+  whole.append(line);
+  return [whole, made];
+}
+
+function legend(entries) {
+  for (const [name, word, share] of entries) {
+    $('legend').append(element('span', { title: share }, element('i', { class: name }), share ? `${word} ${share}` : word));
+  }
+}
+
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  try { localStorage.setItem('rolecall-theme', name); } catch { /* a file may have no storage */ }
+}
+
+let keptTheme = null;
+try { keptTheme = localStorage.getItem('rolecall-theme'); } catch { /* likewise */ }
+const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+document.documentElement.dataset.theme = keptTheme || (isDark ? 'dark' : 'light');
+$('theme').addEventListener('click', () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
+$('title').textContent = index.title;
