@@ -219,6 +219,10 @@ fn what_no_render_reaches_is_not_changed() {
             "{% if a %}{{ raise_exception('b\\n') }}\nnever {% endif %}",
         ]
     );
+    // The refusal takes the place of the prompt.
+    let before = "{% if a %} x {{ raise_exception('') }}{% endif %}";
+    assert_eq!(of_kind("text", before), [""; 0]);
+    assert_eq!(of_kind("white-space", before), [""; 0]);
     let after = "{% for a in b %}{% continue %} x {% endfor %}";
     let only = "{% for a in b %}{% if false %}{% endif %} x {% endfor %}";
     assert_eq!(read(after).unwrap(), [("statement", only.to_owned())]);

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::excerpt::write_marked;
 use super::json::{self, VERSION};
 use super::numbers::{counted, percent, thousands};
+use super::position::Position;
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
@@ -26,27 +27,6 @@ const GROUPS: [(&str, &[SiteKind]); 4] = [
     ("ways through loops", &[SiteKind::Loop]),
     ("macros", &[SiteKind::Macro]),
 ];
-
-/// Where a place begins or ends: the line and the column, from 1. Columns count characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Position {
-    line: usize,
-    column: usize,
-}
-
-impl Position {
-    fn of(source: &str, at: usize) -> Position {
-        let before = source.get(..at).unwrap_or(source);
-        // As the engines count: a line ends with `\n`, `\r\n` or `\r`.
-        let breaks = before.matches('\n').count();
-        let alone = before.matches('\r').count() - before.matches("\r\n").count();
-        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
-        Position {
-            line: 1 + breaks + alone,
-            column: 1 + line.chars().count(),
-        }
-    }
-}
 
 /// What the cases leave out of a place, in words. None if nothing is missing.
 fn missing(covered: &CoveredSite) -> Option<String> {
@@ -366,18 +346,4 @@ pub fn write_lcov<'c>(
         writeln!(out, "LF:{}\nLH:{reached}\nend_of_record", lines.len())?;
     }
     Ok(without_lines)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_count_lines_as_engines_do_and_characters() {
-        let source = "é\n{{ x }}\r\né{{ y }}\rz";
-        for (text, line, column) in [("{{ x", 2, 1), ("{{ y", 3, 2), ("z", 4, 1)] {
-            let at = source.find(text).unwrap();
-            assert_eq!(Position::of(source, at), Position { line, column });
-        }
-    }
 }

@@ -28,6 +28,7 @@ pub mod tokens;
 pub mod transcripts;
 
 mod excerpt;
+mod position;
 
 pub mod other_fault;
 
@@ -56,6 +57,7 @@ pub mod trial;
 pub mod trust;
 
 pub mod coverage;
+pub mod mutation;
 pub mod proof;
 
 mod place;

@@ -31,6 +31,9 @@ pub(super) const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format
 /// The formats of coverage.
 pub(super) const COVERAGE: [Format; 3] = [Format::Human, Format::Json, Format::Lcov];
 
+/// The formats of mutants.
+pub(super) const MUTANTS: [Format; 2] = [Format::Human, Format::Json];
+
 /// The formats of lists.
 pub(super) const LISTS: [Format; 2] = [Format::Human, Format::Json];
 

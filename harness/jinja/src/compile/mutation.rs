@@ -89,44 +89,48 @@ enum Meaning<'t, 's> {
     Token(&'t Token<'s>),
 }
 
-/// What the tokens of a template mean: without their places, and without text that no render
-/// reaches, because the tag before it ends the render or leaves the loop.
+/// What the tokens of a template mean: without their places, and without text that is in no prompt.
+/// After a tag that ends the render or leaves the loop, no render reaches it; before a tag that ends
+/// the render, there is no prompt.
 fn meaning<'t, 's>(tokens: &'t [Placed<'s>]) -> Vec<Meaning<'t, 's>> {
     let mut meant: Vec<Meaning<'t, 's>> = Vec::with_capacity(tokens.len());
     let mut is_unreached = false;
     for (at, placed) in tokens.iter().enumerate() {
         match &placed.token {
-            Token::Text(_) if is_unreached => continue,
-            Token::Text(text) => {
-                if let Some(Meaning::Text(before)) = meant.last_mut() {
-                    before.push_str(text);
-                } else {
-                    meant.push(Meaning::Text((*text).to_owned()));
+            Token::Text(_) if is_unreached => {}
+            Token::Text(text) => match meant.last_mut() {
+                Some(Meaning::Text(before)) => before.push_str(text),
+                _ => meant.push(Meaning::Text((*text).to_owned())),
+            },
+            token => {
+                if matches!(token, Token::PrintBegin | Token::BlockBegin) {
+                    let inside = &tokens[at + 1..];
+                    let raises = raises(inside);
+                    is_unreached = raises || leaves(inside);
+                    if raises && matches!(meant.last(), Some(Meaning::Text(_))) {
+                        meant.pop();
+                    }
                 }
-                continue;
+                meant.push(Meaning::Token(token));
             }
-            Token::PrintBegin | Token::BlockBegin if !is_unreached => {
-                is_unreached = leaves(&tokens[at + 1..]);
-            }
-            Token::BlockBegin => is_unreached = leaves(&tokens[at + 1..]),
-            _ => {}
         }
-        meant.push(Meaning::Token(&placed.token));
     }
     meant
 }
 
-/// Whether nothing after a tag is reached, by the tokens in it.
-fn leaves(inside: &[Placed<'_>]) -> bool {
-    let inside = match inside.first() {
-        Some(first) if first.is_name("do") => &inside[1..],
-        _ => inside,
+/// Whether a tag ends the render, by the tokens in it.
+fn raises(inside: &[Placed<'_>]) -> bool {
+    let inside = match inside {
+        [first, rest @ ..] if first.is_name("do") => rest,
+        all => all,
     };
-    match inside {
-        [name, ..] if name.is_name("break") || name.is_name("continue") => true,
-        [name, bracket, ..] => name.is_name("raise_exception") && bracket.is_sign("("),
-        _ => false,
-    }
+    matches!(inside, [name, bracket, ..] if name.is_name("raise_exception") && bracket.is_sign("("))
+}
+
+/// Whether a tag leaves the loop or its turn, by the tokens in it.
+fn leaves(inside: &[Placed<'_>]) -> bool {
+    let first = inside.first();
+    first.is_some_and(|first| first.is_name("break") || first.is_name("continue"))
 }
 
 /// Collects the changes of a template.
