@@ -96,13 +96,13 @@ fn without_a_case_its_mutants_are_not_noticed() {
     assert_eq!(all.code(), 0, "{}", all.stderr());
     let expected = "\
 t  t.jinja
-  10 of 10 mutants noticed by 2 cases (100 %)
+  8 of 8 mutants noticed by 2 cases (100 %)
 ";
     assert_eq!(all.stdout(), expected);
     let fewer = mutate(&folder, "fewer.json", &[]);
     let expected = "\
 t  t.jinja
-  9 of 10 mutants noticed by 1 case (90.00 %)
+  7 of 8 mutants noticed by 1 case (87.50 %)
 
   2:25 logic not noticed
   - {%- if m.role == 'tool' and m.name -%}{{ m.name }}{%- else -%}{{ m.content }}{%- endif -%}␃
@@ -130,9 +130,9 @@ fn programs_get_every_mutant_as_json() {
     let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
     let template = &document["templates"][0];
     assert_eq!(template["cases"], 1);
-    assert_eq!(template["noticed"], 9);
+    assert_eq!(template["noticed"], 7);
     let mutants = template["mutants"].as_array().unwrap();
-    assert_eq!(mutants.len(), 10);
+    assert_eq!(mutants.len(), 8);
     let of = |kind: &str| mutants.iter().find(|mutant| mutant["kind"] == kind);
     let expected = json!({
         "kind": "logic", "line": 2, "column": 25, "end_line": 2, "end_column": 28,
@@ -147,7 +147,7 @@ fn programs_get_every_mutant_as_json() {
 #[test]
 fn a_share_can_be_demanded() {
     let folder = folder();
-    for (percent, code) in [("0", 0), ("90", 0), ("91", 1), ("100", 1)] {
+    for (percent, code) in [("0", 0), ("87", 0), ("88", 1), ("100", 1)] {
         let ran = mutate(&folder, "fewer.json", &["--fail-under", percent]);
         assert_eq!(ran.code(), code, "{percent}: {}", ran.stderr());
         assert_eq!(ran.stderr().contains("below"), code == 1, "{percent}");
@@ -174,6 +174,6 @@ fn templates_that_cannot_be_changed_are_named() {
         let ran = folder.rolecall(&["mutate", name, "t.jinja", "--cases", "all.json"]);
         assert_eq!(ran.code(), 2, "{name}");
         assert!(ran.stderr().contains(said), "{}", ran.stderr());
-        assert!(ran.stdout().contains("10 of 10"), "{}", ran.stdout());
+        assert!(ran.stdout().contains("8 of 8"), "{}", ran.stdout());
     }
 }
