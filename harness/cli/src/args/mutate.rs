@@ -6,13 +6,13 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall::report::format::Format;
 
-use super::common::{LimitsArguments, SetArguments};
+use super::common::{DialectArguments, LimitsArguments, SetArguments};
 use super::formats::{MUTANTS, format};
 use crate::completion;
 
 #[derive(Debug, Args)]
 pub(crate) struct MutateArguments {
-    /// Jinja templates, as `check` takes them; default: the suite's own
+    /// Templates, as `check` takes them; default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
     /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
@@ -20,6 +20,8 @@ pub(crate) struct MutateArguments {
     pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
     /// Threads to render on; default: one a core

@@ -8,7 +8,6 @@ use rolecall::report::format::Format;
 use rolecall::report::mutation as report;
 use rolecall::run::Runner;
 use rolecall::template_file::place;
-use rolecall_model::Dialect;
 
 use crate::args::MutateArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
@@ -19,15 +18,12 @@ pub(super) fn execute(arguments: &MutateArguments, out: &mut dyn Write) -> Resul
         inputs::load_templates_and_cases(&arguments.paths, &arguments.cases, &arguments.set)?;
     report_problems(&suite.problems)?;
     let mut is_wrong = !suite.problems.is_empty();
-    if arguments.paths.is_empty() {
-        // Nobody named the others.
-        suite
-            .templates
-            .retain(|template| template.dialect == Dialect::Jinja);
+    if let Some(only) = arguments.dialect.only {
+        suite.templates.retain(|template| template.dialect == only);
     }
     if suite.templates.is_empty() {
         return Err(Failure::Request(
-            "there is no Jinja template to change".to_owned(),
+            "there is no template to change".to_owned(),
         ));
     }
     if suite.cases.is_empty() {
