@@ -30,6 +30,7 @@ mod inventory;
 #[cfg(unix)]
 mod manners;
 mod matrix;
+mod mutate;
 mod output;
 #[cfg(unix)]
 mod own;

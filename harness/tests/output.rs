@@ -83,6 +83,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["parity"],
         &["lint"],
         &["cover"],
+        &["mutate"],
         &["show", name, "plain/user", "--diff"],
         &["show", name, "plain/usr"],
         &["run", "--engine", "minijina"],
@@ -434,6 +435,12 @@ fn json_results_are_as_their_published_schemas_say() {
     ]);
     assert!(trace["spans"][0]["template"].is_object(), "{trace}");
     holds("trace.schema.json", &trace);
+    let mutants = document(&["mutate", "turns.jinja", "--format", "json"]);
+    assert!(
+        mutants["templates"][0]["mutants"][0].is_object(),
+        "{mutants}"
+    );
+    holds("mutation.schema.json", &mutants);
     let cards = document(&["check", "turns.jinja", "--format", "json"]);
     holds("cards.schema.json", &cards);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");

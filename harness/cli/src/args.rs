@@ -7,6 +7,7 @@ mod groups;
 
 mod answers;
 mod cover;
+mod mutate;
 
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ pub(crate) use common::{
 };
 use common::{FILTERS, front};
 pub(crate) use cover::CoverArguments;
+pub(crate) use mutate::MutateArguments;
 
 use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, TRACES, format};
 
@@ -107,6 +109,8 @@ pub(crate) enum Command {
     Infer(InferArguments),
     /// See which places of a template no case reaches
     Cover(CoverArguments),
+    /// See which small changes of a template no case notices
+    Mutate(MutateArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
@@ -169,6 +173,7 @@ impl Command {
             | Command::Infer(_)
             | Command::Puppet(_)
             | Command::Cover(_)
+            | Command::Mutate(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -231,6 +236,7 @@ impl Command {
             Command::Check(arguments) => arguments.format != Format::Human,
             Command::Diff(arguments) => arguments.format != Format::Human,
             Command::Cover(arguments) => arguments.format != Format::Human,
+            Command::Mutate(arguments) => arguments.format != Format::Human,
             Command::Infer(arguments) => {
                 arguments.format != Format::Human || arguments.prove.is_none()
             }

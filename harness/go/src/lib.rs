@@ -42,6 +42,9 @@ mod scanner;
 
 mod constructs;
 
+// Small changes of a template.
+mod mutation;
+
 // The text of an answer.
 pub mod answer;
 
@@ -78,8 +81,9 @@ use serde_json::Value as Json;
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
-    OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template, UnknownName, Variable,
+    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
+    MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template,
+    UnknownName, Variable,
 };
 
 pub use abilities::Abilities;
@@ -223,6 +227,10 @@ impl Engine for GoEngine {
     fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal> {
         self.program(template)
             .map(|program| Box::new(program) as Box<dyn Program>)
+    }
+
+    fn mutations(&self, template: &Template) -> Option<Vec<Mutation>> {
+        mutation::mutations(&template.source)
     }
 
     fn column_of_refusal(&self, template: &Template) -> Option<usize> {

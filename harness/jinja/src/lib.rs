@@ -116,20 +116,20 @@ use self_cell::self_cell;
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
-    OmittedVariable, Outcome, OwnText, Program, Provenance, Refusal, Site, Stage, Template,
-    UnknownName, Variable,
+    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
+    MutationKind, Observer, OmittedVariable, Outcome, OwnText, Program, Provenance, Refusal, Site,
+    Stage, Template, UnknownName, Variable,
 };
 
 pub use compile::grammar::constructs::Constructs;
 pub use compile::pitfalls::{Pitfall, PitfallKind};
 pub use context::tools_json;
 
-use compile::grammar::lexer::normalised;
 use rolecall_model::provenance::{Origin, Span};
 
+use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{grammar, inputs, literals, pitfalls, tree, unknown};
+use compile::{grammar, inputs, literals, mutation, pitfalls, tree, unknown};
 use operators::output;
 use provenance::Texts;
 use python::methods;
@@ -386,6 +386,24 @@ impl Engine for JinjaEngine {
 
     fn reads_alike(&self, one: &str, other: &str) -> bool {
         normalised(one) == normalised(other)
+    }
+
+    fn mutations(&self, template: &Template) -> Option<Vec<Mutation>> {
+        let mutations = mutation::mutations(&normalised(&template.source))?;
+        let Some(places) = places(&template.source) else {
+            return Some(mutations);
+        };
+        // A line break is changed with both of its bytes.
+        let place = |at: usize| {
+            let at = places.get(at).copied().unwrap_or(template.source.len());
+            let is_second = at > 0 && template.source.get(at - 1..=at) == Some("\r\n");
+            at - usize::from(is_second)
+        };
+        let mutations = mutations.into_iter().map(|mutation| {
+            let span = mutation.span();
+            mutation.moved_to(place(span.start)..place(span.end))
+        });
+        Some(mutations.collect())
     }
 
     fn column_of_refusal(&self, template: &Template) -> Option<usize> {

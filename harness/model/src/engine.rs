@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::case::Case;
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
+use crate::mutation::Mutation;
 use crate::outcome::{Outcome, Refusal};
 use crate::provenance::Span;
 use crate::template::{Dialect, Template};
@@ -43,6 +44,13 @@ pub trait Engine: Send + Sync {
     /// False if it cannot tell.
     fn reads_alike(&self, one: &str, other: &str) -> bool {
         one == other
+    }
+
+    /// Small changes of a template, always in the same order. None of them is read as the template
+    /// itself, but some may not compile. None if the engine cannot read the template, or knows no
+    /// changes.
+    fn mutations(&self, _template: &Template) -> Option<Vec<Mutation>> {
+        None
     }
 
     /// Compiles a template for an engine that is also an application. The program takes

@@ -26,6 +26,8 @@ pub mod coverage;
 
 pub mod provenance;
 
+pub mod mutation;
+
 pub mod engine;
 
 #[cfg(feature = "guard")]
@@ -41,6 +43,7 @@ pub use engine::{
     UnknownName,
 };
 pub use limits::Limits;
+pub use mutation::{Mutation, MutationKind};
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
 pub use outcome_json::{InvalidOutcome, OutcomeJson};
 pub use template::{Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Variable};

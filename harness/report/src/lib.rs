@@ -28,6 +28,7 @@ pub mod tokens;
 pub mod transcripts;
 
 mod excerpt;
+mod position;
 
 pub mod other_fault;
 
@@ -58,6 +59,7 @@ pub mod trust;
 mod position;
 
 pub mod coverage;
+pub mod mutation;
 pub mod proof;
 pub mod trace;
 

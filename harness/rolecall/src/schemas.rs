@@ -4,7 +4,7 @@ use rolecall_matrix::report as matrix;
 use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
 use rolecall_report::returned::ReturnedLine;
-use rolecall_report::{comparison, coverage, inspections, listing, proof, trace, trial};
+use rolecall_report::{comparison, coverage, inspections, listing, mutation, proof, trace, trial};
 use rolecall_suite::schema::{SchemaFile, file};
 
 /// The schema files with their right contents. The paths are below the repository's `harness`.
@@ -16,6 +16,7 @@ pub fn files() -> [SchemaFile; 11] {
         file::<inspections::InspectionDocument>("schema/lint.schema.json"),
         file::<listing::ListDocument>("schema/list.schema.json"),
         file::<matrix::MatrixDocument>("schema/matrix.schema.json"),
+        file::<mutation::MutationDocument<'_>>("schema/mutation.schema.json"),
         file::<OutcomeLine<'_>>("schema/outcome.schema.json"),
         file::<proof::ProofDocument<'_>>("schema/proof.schema.json"),
         file::<trial::TrialDocument>("schema/probe.schema.json"),

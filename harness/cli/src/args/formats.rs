@@ -34,6 +34,9 @@ pub(super) const COVERAGE: [Format; 3] = [Format::Human, Format::Json, Format::L
 /// The formats of traces.
 pub(super) const TRACES: [Format; 2] = [Format::Human, Format::Json];
 
+/// The formats of mutants.
+pub(super) const MUTANTS: [Format; 2] = [Format::Human, Format::Json];
+
 /// The formats of lists.
 pub(super) const LISTS: [Format; 2] = [Format::Human, Format::Json];
 

@@ -11,6 +11,7 @@ mod infer;
 mod init;
 mod list;
 mod manual;
+mod mutate;
 mod parity;
 mod probe_engine;
 mod puppet;
@@ -53,6 +54,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Init(arguments) => init::execute(arguments, out),
         Command::Infer(arguments) => infer::execute(arguments, out),
         Command::Cover(arguments) => cover::execute(arguments, out),
+        Command::Mutate(arguments) => mutate::execute(arguments, out),
         Command::ReadBack(arguments) => read_back::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),

@@ -17,6 +17,8 @@ mod names;
 mod scopes;
 mod sites;
 
+pub(crate) mod mutation;
+
 mod expressions;
 
 pub(crate) mod tree;

@@ -276,7 +276,7 @@ impl Collector<'_> {
 }
 
 /// Whether an expression is a literal: it is always true or always false.
-fn is_literal(expression: &Expr<'_>) -> bool {
+pub(super) fn is_literal(expression: &Expr<'_>) -> bool {
     matches!(
         expression,
         Expr::Const(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)
@@ -284,7 +284,7 @@ fn is_literal(expression: &Expr<'_>) -> bool {
 }
 
 /// Whether an expression is `a and b` or `a or b`.
-fn is_logical(expression: &Expr<'_>) -> bool {
+pub(super) fn is_logical(expression: &Expr<'_>) -> bool {
     matches!(expression, Expr::BinOp(node) if matches!(node.op, BinOpKind::ScAnd | BinOpKind::ScOr))
 }
 
@@ -333,7 +333,7 @@ fn within<'e, 's>(expression: &'e Expr<'s>) -> Vec<&'e Expr<'s>> {
 
 /// From the first to the last byte of an expression. The span of a filter, for example, begins only
 /// at its name.
-fn extent(expression: &Expr<'_>) -> Range<usize> {
+pub(super) fn extent(expression: &Expr<'_>) -> Range<usize> {
     let span = expression.span();
     let own = span.start_offset as usize..span.end_offset as usize;
     within(expression).into_iter().fold(own, |all, inner| {

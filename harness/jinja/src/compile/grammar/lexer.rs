@@ -26,7 +26,7 @@ pub(crate) fn normalised(source: &str) -> Cow<'_, str> {
 }
 
 /// Reads a template whose lines are [`normalised`].
-pub(super) struct Lexer<'s> {
+pub(in crate::compile) struct Lexer<'s> {
     source: &'s str,
     /// How far it is read, in bytes.
     at: usize,
@@ -63,7 +63,7 @@ enum Before {
 }
 
 impl<'s> Lexer<'s> {
-    pub(super) fn new(source: &'s str) -> Lexer<'s> {
+    pub(in crate::compile) fn new(source: &'s str) -> Lexer<'s> {
         Lexer {
             source,
             at: 0,
@@ -76,7 +76,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// The next token and its place.
-    pub(super) fn next(&mut self) -> Result<(Token<'s>, Span), Error> {
+    pub(in crate::compile) fn next(&mut self) -> Result<(Token<'s>, Span), Error> {
         if let Some(waiting) = self.waiting.take() {
             return Ok(waiting);
         }

@@ -4,7 +4,7 @@
 //! templates that Jinja2 3.1.6 accepts with transformers' settings.
 
 mod escapes;
-mod tokens;
+pub(super) mod tokens;
 
 pub(crate) mod lexer;
 

@@ -8,7 +8,7 @@ use crate::compile::size::Piece;
 
 /// A token of a template, as the lexer of Jinja2 3.1.6 (`lexer.py`) tells them apart.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token<'s> {
+pub(in crate::compile) enum Token<'s> {
     /// Text outside of tags.
     Text(&'s str),
     /// `{{`

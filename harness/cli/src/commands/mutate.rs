@@ -1,0 +1,77 @@
+//! The command `mutate`: shows which small changes of templates no case notices.
+
+use std::io::Write;
+
+use rolecall::mutation::TemplateMutants;
+use rolecall::problem::Problem;
+use rolecall::report::format::Format;
+use rolecall::report::mutation as report;
+use rolecall::run::Runner;
+use rolecall::template_file::place;
+
+use crate::args::MutateArguments;
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::inputs;
+
+pub(super) fn execute(arguments: &MutateArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let mut suite =
+        inputs::load_templates_and_cases(&arguments.paths, &arguments.cases, &arguments.set)?;
+    report_problems(&suite.problems)?;
+    let mut is_wrong = !suite.problems.is_empty();
+    if let Some(only) = arguments.dialect.only {
+        suite.templates.retain(|template| template.dialect == only);
+    }
+    if suite.templates.is_empty() {
+        return Err(Failure::Request(
+            "there is no template to change".to_owned(),
+        ));
+    }
+    if suite.cases.is_empty() {
+        return Err(Failure::Request("there is no case to render".to_owned()));
+    }
+    let engines = arguments.limits.chosen().engines();
+    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let (mut all, mut problems) = (Vec::new(), Vec::new());
+    for template in &suite.templates {
+        let Some(engine) = engines.for_dialect(template.dialect) else {
+            continue;
+        };
+        let pairs: Vec<_> = suite.pairs_among(template, &suite.cases).collect();
+        match runner.on_its_threads(|| TemplateMutants::of(engine, template, pairs)) {
+            Ok(mutants) => all.push(mutants),
+            Err(why) => {
+                problems.push(Problem::new(place(template, why.line()), why.to_string()));
+            }
+        }
+    }
+    report_problems(&problems)?;
+    is_wrong |= !problems.is_empty();
+    match arguments.format {
+        Format::Json => report::write_json(out, &all)?,
+        _ => {
+            for (index, mutants) in all.iter().enumerate() {
+                if index > 0 {
+                    writeln!(out)?;
+                }
+                report::write(out, mutants)?;
+            }
+        }
+    }
+    let under = all.iter().filter(|mutants| {
+        let least = arguments.fail_under.map(usize::from);
+        least.is_some_and(|least| !mutants.is_at_least(least))
+    });
+    let under: Vec<&str> = under
+        .map(|mutants| mutants.template.name.as_str())
+        .collect();
+    if let (Some(least), false) = (arguments.fail_under, under.is_empty()) {
+        tell(&format!("below {least} %: {}", under.join(", ")));
+    }
+    Ok(if is_wrong {
+        Status::BadInput
+    } else if under.is_empty() {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
+}

@@ -1,0 +1,114 @@
+//! Mutations: small changes of a template that good cases notice.
+//!
+//! An engine knows the grammar of its templates, so it says what can be changed. A mutation replaces
+//! some bytes of the source, and all others stay as they are.
+
+use std::ops::Range;
+
+/// A small change of a template's source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mutation {
+    /// Where the bytes stand that are replaced. It is empty where something is added.
+    span: (usize, usize),
+    /// What kind of change it is.
+    pub kind: MutationKind,
+    /// What stands there instead.
+    pub replacement: String,
+}
+
+/// What a mutation changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MutationKind {
+    /// A condition or an operand of `and` or `or` becomes its contrary.
+    Negation,
+    /// `and` becomes `or`, or the other way round.
+    Logic,
+    /// A comparison becomes another one, such as `==` and `!=`, `<` and `<=`, `in` and `not in`.
+    Comparison,
+    /// A sign becomes another one, such as `+` and `-`.
+    Arithmetic,
+    /// True becomes false, or the other way round.
+    Boolean,
+    /// A number becomes greater by one.
+    Number,
+    /// A text or a part of it is gone, or a line break is added to it.
+    Text,
+    /// A tag takes away the white space beside it, or it no longer does.
+    WhiteSpace,
+    /// A filter is gone.
+    Filter,
+    /// A print writes nothing.
+    Print,
+    /// A statement is gone.
+    Statement,
+    /// A loop's variable becomes another one, such as `loop.first` and `loop.last`.
+    LoopPlace,
+}
+
+impl Mutation {
+    /// Replaces the bytes of a range.
+    pub fn new(span: Range<usize>, kind: MutationKind, replacement: impl Into<String>) -> Mutation {
+        Mutation {
+            span: (span.start, span.end),
+            kind,
+            replacement: replacement.into(),
+        }
+    }
+
+    /// Where the bytes stand that are replaced.
+    pub fn span(&self) -> Range<usize> {
+        self.span.0..self.span.1
+    }
+
+    /// The same change elsewhere.
+    #[must_use]
+    pub fn moved_to(self, span: Range<usize>) -> Mutation {
+        Mutation {
+            span: (span.start, span.end),
+            ..self
+        }
+    }
+
+    /// The source with this change. None if the source has no such place.
+    pub fn applied_to(&self, source: &str) -> Option<String> {
+        let before = source.get(..self.span.0)?;
+        source.get(self.span())?;
+        let after = source.get(self.span.1..)?;
+        Some([before, &self.replacement, after].concat())
+    }
+}
+
+impl MutationKind {
+    /// Its name in documents for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            MutationKind::Negation => "negation",
+            MutationKind::Logic => "logic",
+            MutationKind::Comparison => "comparison",
+            MutationKind::Arithmetic => "arithmetic",
+            MutationKind::Boolean => "boolean",
+            MutationKind::Number => "number",
+            MutationKind::Text => "text",
+            MutationKind::WhiteSpace => "white-space",
+            MutationKind::Filter => "filter",
+            MutationKind::Print => "print",
+            MutationKind::Statement => "statement",
+            MutationKind::LoopPlace => "loop-place",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mutation_changes_only_its_bytes() {
+        let change = |span| Mutation::new(span, MutationKind::Text, "ü").applied_to("aäb");
+        assert_eq!(change(1..3).as_deref(), Some("aüb"));
+        assert_eq!(change(4..4).as_deref(), Some("aäbü"));
+        // Half of a character, and more than there is.
+        assert_eq!(change(1..2), None);
+        assert_eq!(change(3..5), None);
+    }
+}
