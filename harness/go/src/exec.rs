@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::format;
 use crate::functions::{self, Parameter};
 use crate::json;
-use crate::meter::{Meter, Sink, WriteResult};
+use crate::meter::{Meter, Output, Sink, WriteResult};
 use crate::sites::{Part, SiteRecorder};
 use crate::tools;
 use crate::values::{MapKind, Struct, StructKind, Text, Value};
@@ -25,7 +25,7 @@ pub(crate) struct Execution<'t> {
     pub(crate) surroundings: Surroundings,
     pub(crate) now: Moment,
     pub(crate) meter: Meter,
-    pub(crate) out: Vec<u8>,
+    pub(crate) out: Output,
     /// Records what the render reaches, if somebody wants to know.
     pub(crate) recorder: Option<SiteRecorder<'t>>,
     /// The tree to execute: the template whose name is empty.
@@ -74,8 +74,8 @@ impl<'t> Execution<'t> {
             defines,
             surroundings: Surroundings::Full,
             now,
+            out: Output::new(&meter),
             meter,
-            out: Vec::new(),
             recorder: None,
             tree: None,
             variables: Vec::new(),
@@ -110,6 +110,9 @@ impl<'t> Execution<'t> {
                 }
                 Node::Action(action) => {
                     self.reach(Part::Statement, action.pos);
+                    if let Some(trace) = &mut self.meter.trace {
+                        trace.begin_action();
+                    }
                     let value = self.pipe(dot, &action.pipe)?;
                     if action.pipe.decl.is_empty() {
                         self.print_value(&value)?;
@@ -163,9 +166,7 @@ impl<'t> Execution<'t> {
     }
 
     fn print(&mut self, text: &[u8]) -> Result<(), Error> {
-        self.meter.produce(text.len())?;
-        self.out.extend_from_slice(text);
-        Ok(())
+        self.out.push(text, &mut self.meter)
     }
 
     fn print_value(&mut self, value: &Value) -> Result<(), Error> {
@@ -174,7 +175,7 @@ impl<'t> Execution<'t> {
         }
         let mut out = Sink::onto(std::mem::take(&mut self.out), &mut self.meter);
         format::print_action(&mut out, value)?;
-        self.out = out.into_bytes();
+        self.out = out.into_output();
         Ok(())
     }
 
@@ -497,6 +498,7 @@ impl<'t> Execution<'t> {
                             "{name} has arguments but cannot be invoked as function"
                         )));
                     }
+                    self.meter.touch(value);
                     return Ok(value.clone());
                 }
             }
@@ -507,7 +509,10 @@ impl<'t> Execution<'t> {
                     )));
                 }
                 return Ok(match map.get(name.as_bytes()) {
-                    Some(value) => value.clone(),
+                    Some(value) => {
+                        self.meter.touch(value);
+                        value.clone()
+                    }
                     None if self.surroundings == Surroundings::Full => map.zero(),
                     None => Value::Absent,
                 });
@@ -603,7 +608,7 @@ impl<'t> Execution<'t> {
                 self.meter.work(text.len())?;
             }
         }
-        functions::call(name, &values, self.now, &mut self.meter).map_err(|refusal| match refusal {
+        functions::call(function.name, &values, self.now, &mut self.meter).map_err(|refusal| match refusal {
             Error::Words { message, .. } => {
                 Error::new(format!("error calling {name}: {message}")).at(line)
             }
@@ -672,7 +677,9 @@ impl<'v> ValueMethod<'v> {
         let mut out = Sink::new(meter);
         match self {
             ValueMethod::String(receiver) => json::string(&mut out, receiver)?,
-            ValueMethod::ToTypeScriptType(property) => tools::typescript(&mut out, property)?,
+            ValueMethod::ToTypeScriptType(property) => {
+                out.by("toTypeScriptType", |out| tools::typescript(out, property))?;
+            },
             ValueMethod::Len(properties) => {
                 let length = properties.as_ref().map_or(0, |p| p.len());
                 return Ok(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)));
@@ -682,7 +689,7 @@ impl<'v> ValueMethod<'v> {
                 return tools::to_map(properties, out.meter);
             }
         }
-        Ok(Value::Text(Text::from(out.into_bytes())))
+        Ok(Value::Text(out.into_text()))
     }
 }
 
