@@ -119,12 +119,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-fn write_value(
-    out: &mut Sink<'_>,
-    value: &Value,
-    spec: &VerbSpec,
-    depth: Depth,
-) -> WriteResult {
+fn write_value(out: &mut Sink<'_>, value: &Value, spec: &VerbSpec, depth: Depth) -> WriteResult {
     out.meter.work(VALUE)?;
     if spec.verb == 'T' && depth == Depth::Top {
         let name = match value {

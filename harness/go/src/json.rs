@@ -74,7 +74,9 @@ fn write(out: &mut Sink<'_>, value: &Value) -> WriteResult {
                     out.push(b",")?;
                 }
                 first = false;
-                write_text(out, field.json.as_bytes())?;
+                out.push(b"\"")?;
+                out.push_name(field.json, value)?;
+                out.push(b"\"")?;
                 out.push(b":")?;
                 marshal(out, value)?;
             }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::trace::{Pieces, Sources, Trace};
-use crate::values::{Text, Value};
+use crate::values::{Struct, Text, Value};
 use rolecall_model::Limit;
 use rolecall_model::Limits;
 
@@ -180,6 +180,26 @@ impl<'m> Sink<'m> {
             return None;
         };
         trace.begin(pieces, value)
+    }
+
+    /// Begins to write what is made from a struct, for a trace. [`Sink::end`] takes the result.
+    pub(crate) fn begin_struct(&mut self, structure: &Struct) -> Option<Sources> {
+        let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &self.meter.trace) else {
+            return None;
+        };
+        trace.begin_struct(pieces, structure)
+    }
+
+    /// Writes the name of a member, which stands for the value of a field.
+    pub(crate) fn push_name(&mut self, name: &str, field: &Value) -> WriteResult {
+        if let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &self.meter.trace) {
+            trace.name(pieces, name, field);
+        }
+        self.push_str(name)?;
+        if let Some(pieces) = &mut self.output.pieces {
+            pieces.end_replacement();
+        }
+        Ok(())
     }
 
     /// Ends a value.

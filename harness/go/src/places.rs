@@ -81,7 +81,9 @@ impl Places {
 
     /// The number of the token that begins at a place of the prepared source, or before it.
     fn at(&self, prepared: usize) -> usize {
-        let behind = self.tokens.partition_point(|place| place.prepared <= prepared);
+        let behind = self
+            .tokens
+            .partition_point(|place| place.prepared <= prepared);
         behind.saturating_sub(1)
     }
 
@@ -92,7 +94,9 @@ impl Places {
 
     /// The last action before a place of the prepared source.
     pub(crate) fn action_before(&self, prepared: usize) -> Range<usize> {
-        let behind = self.tokens.partition_point(|place| place.prepared < prepared);
+        let behind = self
+            .tokens
+            .partition_point(|place| place.prepared < prepared);
         self.action_of(behind.saturating_sub(1))
     }
 

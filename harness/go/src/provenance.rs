@@ -309,6 +309,9 @@ impl InputAdder<'_> {
         for (field, value) in structure.kind.fields().iter().zip(&structure.fields) {
             let written = object.and_then(|object| unmarshal::member(object, field.json));
             self.value(value, &part.member(field.json), written);
+            if object.is_some_and(|object| object.contains_key(field.json)) {
+                self.trace.add_name(value);
+            }
         }
     }
 
@@ -327,7 +330,7 @@ impl InputAdder<'_> {
             };
             let whole = part.item(first.written.message);
             self.trace.add_part(value, &whole.input());
-            self.message(structure, first, spans);
+            self.message(structure, first, &spans);
         }
         let system = read.iter().filter(|message| message.role == "system");
         let spans = self.joined(system);
@@ -367,8 +370,7 @@ impl InputAdder<'_> {
         };
         let replaced: Vec<usize> = written.match_indices(WANTED).map(|(at, _)| at).collect();
         let replaced = &replaced[..replaced.len().min(images)];
-        // The images in the text come first, then those at its front.
-        let mut number = replaced.len();
+        // The first images have the marks in the text, the others those at its front.
         let mut at = 0;
         let mark = |at: &mut usize, image: usize, spans: &mut Spans| {
             let length = text[*at..].find(']').map_or(0, |end| end + 1);
@@ -378,9 +380,8 @@ impl InputAdder<'_> {
             spans.push(length, origin, &self.none);
             *at += length;
         };
-        for _ in replaced.len()..images {
-            mark(&mut at, number, spans);
-            number += 1;
+        for image in replaced.len()..images {
+            mark(&mut at, image, spans);
         }
         let mut done = 0;
         for (image, place) in replaced.iter().enumerate() {
@@ -406,7 +407,7 @@ impl InputAdder<'_> {
         }
     }
 
-    fn message(&mut self, structure: &Struct, message: &Message, spans: Vec<Span>) {
+    fn message(&mut self, structure: &Struct, message: &Message, spans: &[Span]) {
         let role = Part::new(
             InputKind::Message,
             format!("messages[{}].role", message.written.message),
@@ -423,7 +424,7 @@ impl InputAdder<'_> {
             match (field.name, value) {
                 ("Content", Value::Text(text)) => {
                     self.trace.add_part(value, &content(message).input());
-                    self.trace.add_text(text, spans.clone());
+                    self.trace.add_text(text, spans.to_vec());
                 }
                 ("Role", Value::Text(text)) => {
                     let input = role.input();
@@ -465,8 +466,7 @@ impl InputAdder<'_> {
                 }
                 ("ToolCallID", _) => self.value(value, &fields.member("tool_call_id"), None),
                 ("Images", Value::List(list)) => {
-                    self.trace
-                        .add_part(value, &fields.member("images").input());
+                    self.trace.add_part(value, &fields.member("images").input());
                     for (number, image) in list.items().iter().enumerate() {
                         let input = image_of(message, number).input();
                         self.trace.add_part(image, &input);

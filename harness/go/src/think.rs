@@ -46,7 +46,9 @@ impl Think {
     }
 
     /// The name of the variable that decides, if one does. `variable` finds one by name.
-    pub(crate) fn variable<'j>(variable: impl Fn(&str) -> Option<&'j Json>) -> Option<&'static str> {
+    pub(crate) fn variable<'j>(
+        variable: impl Fn(&str) -> Option<&'j Json>,
+    ) -> Option<&'static str> {
         let is_given = |name: &&str| variable(name).is_some_and(|value| !value.is_null());
         ["think", "reasoning_effort", "enable_thinking"]
             .into_iter()

@@ -4,12 +4,12 @@
 //! text is known by its address: a trace keeps every text that it knows, and no other text can have
 //! an address within a kept one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use rolecall_model::provenance::{Input, InputKind, Origin, Span, Spans};
 
-use crate::values::{Text, Value};
+use crate::values::{Struct, Text, Value};
 
 /// What was done to a text, in order.
 pub(crate) type Operations = Arc<[&'static str]>;
@@ -23,6 +23,9 @@ const MOST_OPERATIONS: usize = 8;
 /// The most pieces that a text may have, and all texts together. What exceeds it counts as made from
 /// something unknown. So a template cannot fill the memory with pieces of a byte each.
 const MOST_PIECES: usize = 1 << 20;
+
+/// The most parts that a made text can name.
+const MOST_TOUCHED: usize = 64;
 
 /// The number of new texts after which a trace looks for those that nobody has any more.
 const SWEEP: usize = 4096;
@@ -80,10 +83,15 @@ pub(crate) struct Trace {
     texts: KnownTexts,
     /// The parts of the conversation, by the addresses of their values or of what they hold.
     parts: HashMap<usize, Sources>,
+    /// The addresses of the fields whose names somebody wrote.
+    named: HashSet<usize>,
+    key: Operations,
     /// The parts that the current action has read.
     touched: Vec<Arc<Input>>,
     /// The same as a list, as soon as somebody needs it.
     touched_list: Option<Sources>,
+    /// What the variables in scope were made from, by their places.
+    variables: HashMap<usize, Sources>,
     nothing: Sources,
     untouched: Operations,
     /// Each list of operations, by what it continues.
@@ -114,8 +122,11 @@ impl Trace {
             literals,
             texts: KnownTexts::default(),
             parts: HashMap::new(),
+            named: HashSet::new(),
+            key: Arc::from([KEY]),
             touched: Vec::new(),
             touched_list: None,
+            variables: HashMap::new(),
             nothing: Arc::from([]),
             untouched: Arc::from([]),
             operations: Vec::new(),
@@ -147,6 +158,11 @@ impl Trace {
         self.parts.insert(address(value), sources);
     }
 
+    /// Says that somebody wrote the name of a field, as the field is named in JSON.
+    pub(crate) fn add_name(&mut self, field: &Value) {
+        self.named.insert(address(field));
+    }
+
     /// An action begins.
     pub(crate) fn begin_action(&mut self) {
         self.touched.clear();
@@ -155,13 +171,61 @@ impl Trace {
 
     /// The current action reads a value where it stands.
     pub(crate) fn touch(&mut self, value: &Value) {
-        let part = self.parts.get(&address(value));
-        for input in part.into_iter().flat_map(|part| part.iter()) {
-            if !self.touched.contains(input) {
+        if let Some(part) = self.parts.get(&address(value)) {
+            let part = Arc::clone(part);
+            self.touch_all(&part);
+        }
+    }
+
+    fn touch_all(&mut self, inputs: &Sources) {
+        for input in inputs.iter() {
+            if self.touched.len() < MOST_TOUCHED && !self.touched.contains(input) {
                 self.touched.push(Arc::clone(input));
                 self.touched_list = None;
             }
         }
+    }
+
+    /// What the current action has read.
+    fn touched(&mut self) -> Sources {
+        if self.touched.is_empty() {
+            return Arc::clone(&self.nothing);
+        }
+        let touched = &self.touched;
+        let list = self
+            .touched_list
+            .get_or_insert_with(|| touched.iter().cloned().collect());
+        Arc::clone(list)
+    }
+
+    /// A variable gets the value that the current action has found.
+    pub(crate) fn set_variable(&mut self, at: usize) {
+        let touched = self.touched();
+        self.variables.insert(at, touched);
+    }
+
+    /// A variable gets an item of a list or map.
+    pub(crate) fn set_variable_to(&mut self, at: usize, item: &Value) {
+        let part = self.parts.get(&address(item)).unwrap_or(&self.nothing);
+        self.variables.insert(at, Arc::clone(part));
+    }
+
+    /// The current action reads a variable.
+    pub(crate) fn touch_variable(&mut self, at: usize) {
+        if let Some(inputs) = self.variables.get(&at) {
+            let inputs = Arc::clone(inputs);
+            self.touch_all(&inputs);
+        }
+    }
+
+    /// A named template begins: it has its own variables. Returns the outer ones.
+    pub(crate) fn begin_template(&mut self) -> HashMap<usize, Sources> {
+        std::mem::take(&mut self.variables)
+    }
+
+    /// A named template ends.
+    pub(crate) fn end_template(&mut self, outer: HashMap<usize, Sources>) {
+        self.variables = outer;
     }
 
     /// A text that the render has made from these pieces.
@@ -284,15 +348,7 @@ impl Trace {
     fn unknown(&mut self, pieces: &Pieces) -> Origin {
         let from = match &pieces.subject {
             Some(subject) => Arc::clone(subject),
-            None if self.touched.is_empty() => Arc::clone(&self.nothing),
-            None => {
-                let touched = &self.touched;
-                let list = self.touched_list.get_or_insert_with(|| {
-                    let list: Sources = touched.iter().cloned().collect();
-                    list
-                });
-                Arc::clone(list)
-            }
+            None => self.touched(),
         };
         Origin::Made { from }
     }
@@ -301,7 +357,11 @@ impl Trace {
     /// what was written before.
     pub(crate) fn begin(&self, pieces: &mut Pieces, value: &Value) -> Option<Sources> {
         let outer = pieces.subject.clone();
-        if !matches!(value, Value::Text(_)) {
+        if let Value::Text(text) = value {
+            if outer.is_none() {
+                pieces.subject = self.input_of(text);
+            }
+        } else {
             let found = held(value).and_then(|held| self.parts.get(&held));
             let found = found.or_else(|| self.parts.get(&address(value)));
             if let Some(subject) = found {
@@ -309,6 +369,42 @@ impl Trace {
             }
         }
         outer
+    }
+
+    /// The input that a text is, if it is one.
+    fn input_of(&self, text: &Text) -> Option<Sources> {
+        let (_, spans) = self.texts.find(text).filter(|_| !text.is_empty())?;
+        match &**spans {
+            [
+                Span {
+                    origin: Origin::Input { input, .. },
+                    ..
+                },
+            ] => Some(Arc::from([Arc::clone(input)])),
+            _ => None,
+        }
+    }
+
+    /// Begins to write what is made from a struct.
+    pub(crate) fn begin_struct(&self, pieces: &mut Pieces, of: &Struct) -> Option<Sources> {
+        let outer = pieces.subject.clone();
+        if let Some(subject) = self.parts.get(&address(of)) {
+            pieces.subject = Some(Arc::clone(subject));
+        }
+        outer
+    }
+
+    /// Begins to write the name of a field.
+    pub(crate) fn name(&self, pieces: &mut Pieces, name: &str, field: &Value) {
+        let at = address(field);
+        let part = self.parts.get(&at).filter(|_| self.named.contains(&at));
+        if let Some([input]) = part.map(|part| &**part) {
+            let origin = Origin::Input {
+                input: Arc::clone(input),
+                bytes: 0..name.len(),
+            };
+            pieces.instead = Some((origin, Arc::clone(&self.key)));
+        }
     }
 
     /// Begins to write something in place of bytes, such as an escape.
@@ -323,9 +419,7 @@ impl Trace {
                     .iter()
                     .filter(|span| span.prompt.start < to && span.prompt.end > from);
                 match (over.next(), over.next()) {
-                    (Some(span), None) => {
-                        (part_of(span, from, to), Arc::clone(&span.operations))
-                    }
+                    (Some(span), None) => (part_of(span, from, to), Arc::clone(&span.operations)),
                     // A character of two halves.
                     _ => (self.unknown(pieces), Arc::clone(&self.untouched)),
                 }
