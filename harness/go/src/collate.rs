@@ -8,6 +8,9 @@ use crate::tools;
 use crate::values::{ListKind, Map, MapKind, StructKind, Text, Value};
 use rolecall_model::Case;
 
+/// What Ollama puts between two texts that it joins.
+pub(crate) const BETWEEN: &str = "\n\n";
+
 /// A case in Ollama's values.
 #[derive(Debug)]
 pub(crate) struct CollatedCase {
@@ -50,18 +53,23 @@ fn collate(messages: Vec<Message>) -> (String, Vec<Message>) {
         .filter(|message| message.role == "system")
         .map(|message| message.content.as_str())
         .collect();
-    let system = system.join("\n\n");
+    let system = system.join(BETWEEN);
     let mut collated: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages {
         match collated.last_mut() {
-            Some(last) if last.role == message.role && message.role != "tool" => {
-                last.content.push_str("\n\n");
+            Some(last) if are_one(last, &message) => {
+                last.content.push_str(BETWEEN);
                 last.content.push_str(&message.content);
             }
             _ => collated.push(message),
         }
     }
     (system, collated)
+}
+
+/// Whether two neighbours become one message.
+pub(crate) fn are_one(one: &Message, next: &Message) -> bool {
+    one.role == next.role && next.role != "tool"
 }
 
 fn value(message: &Message) -> Value {

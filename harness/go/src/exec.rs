@@ -13,9 +13,10 @@ use crate::error::Error;
 use crate::format;
 use crate::functions::{self, Parameter};
 use crate::json;
-use crate::meter::{Meter, Sink, WriteResult};
+use crate::meter::{Meter, Output, Sink, WriteResult};
 use crate::sites::{Part, SiteRecorder};
 use crate::tools;
+use crate::trace::Trace;
 use crate::values::{MapKind, Struct, StructKind, Text, Value};
 use rolecall_model::{Moment, Recorder};
 
@@ -25,7 +26,7 @@ pub(crate) struct Execution<'t> {
     pub(crate) surroundings: Surroundings,
     pub(crate) now: Moment,
     pub(crate) meter: Meter,
-    pub(crate) out: Vec<u8>,
+    pub(crate) out: Output,
     /// Records what the render reaches, if somebody wants to know.
     pub(crate) recorder: Option<SiteRecorder<'t>>,
     /// The tree to execute: the template whose name is empty.
@@ -74,8 +75,8 @@ impl<'t> Execution<'t> {
             defines,
             surroundings: Surroundings::Full,
             now,
+            out: Output::new(&meter),
             meter,
-            out: Vec::new(),
             recorder: None,
             tree: None,
             variables: Vec::new(),
@@ -110,6 +111,7 @@ impl<'t> Execution<'t> {
                 }
                 Node::Action(action) => {
                     self.reach(Part::Statement, action.pos);
+                    self.traced(Trace::begin_action);
                     let value = self.pipe(dot, &action.pipe)?;
                     if action.pipe.decl.is_empty() {
                         self.print_value(&value)?;
@@ -149,6 +151,13 @@ impl<'t> Execution<'t> {
         }
     }
 
+    /// Tells the trace, if there is one, what happens.
+    fn traced(&mut self, tell: impl FnOnce(&mut Trace)) {
+        if let Some(trace) = &mut self.meter.trace {
+            tell(trace);
+        }
+    }
+
     fn decide(&mut self, part: Part, pos: Pos, truth: bool) {
         if let Some(recorder) = &mut self.recorder {
             recorder.decide(part, pos, truth);
@@ -163,9 +172,7 @@ impl<'t> Execution<'t> {
     }
 
     fn print(&mut self, text: &[u8]) -> Result<(), Error> {
-        self.meter.produce(text.len())?;
-        self.out.extend_from_slice(text);
-        Ok(())
+        self.out.push(text, &mut self.meter)
     }
 
     fn print_value(&mut self, value: &Value) -> Result<(), Error> {
@@ -174,7 +181,7 @@ impl<'t> Execution<'t> {
         }
         let mut out = Sink::onto(std::mem::take(&mut self.out), &mut self.meter);
         format::print_action(&mut out, value)?;
-        self.out = out.into_bytes();
+        self.out = out.into_output();
         Ok(())
     }
 
@@ -185,6 +192,7 @@ impl<'t> Execution<'t> {
         moves_dot: bool,
     ) -> Result<Flow, Error> {
         let scope = self.variables.len();
+        self.traced(Trace::begin_action);
         let value = self.pipe(dot, &branch.pipe)?;
         let truth = value.truth();
         self.decide(Part::Branch, branch.pos, truth);
@@ -201,6 +209,7 @@ impl<'t> Execution<'t> {
 
     fn range(&mut self, dot: &Value, branch: &'t BranchNode) -> Result<Flow, Error> {
         let scope = self.variables.len();
+        self.traced(Trace::begin_action);
         let value = self.pipe(dot, &branch.pipe)?;
         let line = branch.pos.line;
         let mut ran = false;
@@ -285,15 +294,15 @@ impl<'t> Execution<'t> {
         let mark = self.variables.len();
         match (branch.pipe.decl.as_slice(), branch.pipe.is_assign) {
             ([], _) => {}
-            ([_], false) => self.set_top(1, item.clone()),
+            ([_], false) => self.set_top(1, item.clone(), item),
             ([_, _, ..], false) => {
-                self.set_top(1, item.clone());
-                self.set_top(2, index);
+                self.set_top(1, item.clone(), item);
+                self.set_top(2, index, &Value::Absent);
             }
-            ([one], true) => self.set(one, item.clone(), branch.pos.line)?,
+            ([one], true) => self.set_to(one, item.clone(), item, branch.pos.line)?,
             ([key, one, ..], true) => {
-                self.set(key, index, branch.pos.line)?;
-                self.set(one, item.clone(), branch.pos.line)?;
+                self.set_to(key, index, &Value::Absent, branch.pos.line)?;
+                self.set_to(one, item.clone(), item, branch.pos.line)?;
             }
         }
         let flow = self.list(item, &branch.body)?;
@@ -306,6 +315,8 @@ impl<'t> Execution<'t> {
         if self.variables.len() >= FREE_VARIABLES {
             self.meter.produce(size_of::<(&str, Value)>())?;
         }
+        let at = self.variables.len();
+        self.traced(|trace| trace.set_variable(at));
         self.variables.push((name, value));
         Ok(())
     }
@@ -321,13 +332,23 @@ impl<'t> Execution<'t> {
     }
 
     /// Sets a variable of a range. Its pipeline has declared the variables, so they are on top.
-    fn set_top(&mut self, from_top: usize, value: Value) {
+    fn set_top(&mut self, from_top: usize, value: Value, item: &Value) {
         let at = self.variables.len() - from_top;
+        self.traced(|trace| trace.set_variable_to(at, item));
         self.variables[at].1 = value;
+    }
+
+    /// Sets a variable to an item.
+    fn set_to(&mut self, name: &str, value: Value, item: &Value, line: usize) -> WriteResult {
+        let at = self.find(name, line)?;
+        self.traced(|trace| trace.set_variable_to(at, item));
+        self.variables[at].1 = value;
+        Ok(())
     }
 
     fn set(&mut self, name: &str, value: Value, line: usize) -> Result<(), Error> {
         let at = self.find(name, line)?;
+        self.traced(|trace| trace.set_variable(at));
         self.variables[at].1 = value;
         Ok(())
     }
@@ -353,8 +374,13 @@ impl<'t> Execution<'t> {
         };
         self.reach(Part::Body, body.pos);
         let outer = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
+        let trace = self.meter.trace.as_mut();
+        let outer_trace = trace.map(|trace| trace.begin_template());
         self.list(&dot, body)?;
         self.variables = outer;
+        if let (Some(trace), Some(outer)) = (&mut self.meter.trace, outer_trace) {
+            trace.end_template(outer);
+        }
         Ok(())
     }
 
@@ -412,7 +438,10 @@ impl<'t> Execution<'t> {
             }
             Expr::Variable(_, name, _) => return self.variable(name, line),
             Expr::Nil(_) => return Err(Error::new("nil is not a command").at(line)),
-            Expr::Dot(_) => dot.clone(),
+            Expr::Dot(_) => {
+                self.meter.touch(dot);
+                dot.clone()
+            }
             literal => Self::literal(literal)?,
         };
         Ok(value)
@@ -434,6 +463,7 @@ impl<'t> Execution<'t> {
 
     fn variable(&mut self, name: &str, line: usize) -> ValueResult {
         let at = self.find(name, line)?;
+        self.traced(|trace| trace.touch_variable(at));
         Ok(self.variables[at].1.clone())
     }
 
@@ -497,6 +527,7 @@ impl<'t> Execution<'t> {
                             "{name} has arguments but cannot be invoked as function"
                         )));
                     }
+                    self.meter.touch(value);
                     return Ok(value.clone());
                 }
             }
@@ -507,7 +538,10 @@ impl<'t> Execution<'t> {
                     )));
                 }
                 return Ok(match map.get(name.as_bytes()) {
-                    Some(value) => value.clone(),
+                    Some(value) => {
+                        self.meter.touch(value);
+                        value.clone()
+                    }
                     None if self.surroundings == Surroundings::Full => map.zero(),
                     None => Value::Absent,
                 });
@@ -524,7 +558,10 @@ impl<'t> Execution<'t> {
         self.meter.step()?;
         let line = expression.pos().line;
         match expression {
-            Expr::Dot(_) => Ok(dot.clone()),
+            Expr::Dot(_) => {
+                self.meter.touch(dot);
+                Ok(dot.clone())
+            }
             Expr::Field(_, fields) => self.fields(dot, fields, 0, line),
             Expr::Variable(_, name, fields) => {
                 let value = self.variable(name, line)?;
@@ -603,11 +640,13 @@ impl<'t> Execution<'t> {
                 self.meter.work(text.len())?;
             }
         }
-        functions::call(name, &values, self.now, &mut self.meter).map_err(|refusal| match refusal {
-            Error::Words { message, .. } => {
-                Error::new(format!("error calling {name}: {message}")).at(line)
+        functions::call(function.name, &values, self.now, &mut self.meter).map_err(|refusal| {
+            match refusal {
+                Error::Words { message, .. } => {
+                    Error::new(format!("error calling {name}: {message}")).at(line)
+                }
+                limit @ Error::Limit(_) => limit,
             }
-            limit @ Error::Limit(_) => limit,
         })
     }
 
@@ -672,7 +711,9 @@ impl<'v> ValueMethod<'v> {
         let mut out = Sink::new(meter);
         match self {
             ValueMethod::String(receiver) => json::string(&mut out, receiver)?,
-            ValueMethod::ToTypeScriptType(property) => tools::typescript(&mut out, property)?,
+            ValueMethod::ToTypeScriptType(property) => {
+                out.by("ToTypeScriptType", |out| tools::typescript(out, property))?;
+            }
             ValueMethod::Len(properties) => {
                 let length = properties.as_ref().map_or(0, |p| p.len());
                 return Ok(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)));
@@ -682,7 +723,7 @@ impl<'v> ValueMethod<'v> {
                 return tools::to_map(properties, out.meter);
             }
         }
-        Ok(Value::Text(Text::from(out.into_bytes())))
+        Ok(Value::Text(out.into_text()))
     }
 }
 

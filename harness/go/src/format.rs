@@ -113,6 +113,13 @@ pub(crate) fn write(
     spec: &VerbSpec,
     depth: Depth,
 ) -> WriteResult {
+    let outer = out.begin(value);
+    write_value(out, value, spec, depth)?;
+    out.end(outer);
+    Ok(())
+}
+
+fn write_value(out: &mut Sink<'_>, value: &Value, spec: &VerbSpec, depth: Depth) -> WriteResult {
     out.meter.work(VALUE)?;
     if spec.verb == 'T' && depth == Depth::Top {
         let name = match value {
@@ -295,7 +302,8 @@ fn hex(out: &mut Sink<'_>, text: &[u8], spec: &VerbSpec) -> WriteResult {
         if spec.sharp && (i == 0 || spec.space) {
             out.push(&mark)?;
         }
-        out.escape(&quote::hex(*byte, spec.verb == 'X'))?;
+        let digits = quote::hex(*byte, spec.verb == 'X');
+        out.in_place_of(&text[i..=i], |out| out.escape(&digits))?;
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use crate::quote;
 use crate::tools;
 use crate::values::{StructKind, Text, Value};
 use rolecall_model::Moment;
+use rolecall_model::provenance::InputKind;
 
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +107,7 @@ const DATE: usize = 3000;
 /// Calls a function whose arguments fit its parameters. `and` and `or` do not come here: they
 /// evaluate their arguments one by one.
 pub(crate) fn call(
-    name: &str,
+    name: &'static str,
     arguments: &[Value],
     now: Moment,
     meter: &mut Meter,
@@ -116,8 +117,8 @@ pub(crate) fn call(
     meter.work(CALL)?;
     let mut write = |write: &dyn Fn(&mut Sink<'_>) -> WriteResult| -> Result<Value, Error> {
         let mut out = Sink::new(meter);
-        write(&mut out)?;
-        Ok(Value::Text(Text::from(out.into_bytes())))
+        out.by(name, write)?;
+        Ok(Value::Text(out.into_text()))
     };
     Ok(match name {
         "eq" => Value::Bool(eq(first, others)?),
@@ -133,11 +134,11 @@ pub(crate) fn call(
         "json" => write(&|out| json::marshal(out, first))?,
         "currentDate" => {
             meter.work(DATE)?;
-            Value::text(&now.strftime("%Y-%m-%d"))
+            date(name, now, meter)
         }
         "yesterdayDate" => {
             meter.work(DATE)?;
-            Value::text(&now.yesterday().strftime("%Y-%m-%d"))
+            date(name, now.yesterday(), meter)
         }
         "toTypeScriptType" => match first {
             Value::Struct(structure) if structure.kind == StructKind::Property => {
@@ -161,6 +162,15 @@ pub(crate) fn call(
             }));
         }
     })
+}
+
+/// A date, which comes from the clock.
+fn date(name: &str, day: Moment, meter: &mut Meter) -> Value {
+    let text = Text::from(day.strftime("%Y-%m-%d").as_bytes());
+    if let Some(trace) = &mut meter.trace {
+        trace.add_whole_text(&text, InputKind::Clock, name);
+    }
+    Value::Text(text)
 }
 
 /// The output of `print`, escaped.
@@ -424,7 +434,11 @@ fn slice(item: &Value, indexes: &[Value], meter: &mut Meter) -> Result<Value, Er
         Value::Text(_) | Value::List(_) if from == 0 && to == length => item.clone(),
         Value::Text(text) => {
             meter.produce(to - from)?;
-            Value::Text(Text::from(&text[from..to]))
+            let part = Text::from(&text[from..to]);
+            if let Some(trace) = &mut meter.trace {
+                trace.cut(&part, &text[from..to], "slice");
+            }
+            Value::Text(part)
         }
         Value::Bytes(bytes) => {
             meter.produce(to - from)?;

@@ -16,6 +16,13 @@ const FLOAT: usize = 1500;
 
 /// Writes a value as JSON.
 pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> WriteResult {
+    let outer = out.begin(value);
+    write(out, value)?;
+    out.end(outer);
+    Ok(())
+}
+
+fn write(out: &mut Sink<'_>, value: &Value) -> WriteResult {
     out.meter.work(VALUE)?;
     match value {
         Value::Absent | Value::Nil | Value::Ordered(None) => out.push(b"null"),
@@ -67,7 +74,9 @@ pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> WriteResult {
                     out.push(b",")?;
                 }
                 first = false;
-                write_text(out, field.json.as_bytes())?;
+                out.push(b"\"")?;
+                out.push_name(field.json, value)?;
+                out.push(b"\"")?;
                 out.push(b":")?;
                 marshal(out, value)?;
             }
@@ -149,13 +158,13 @@ fn write_text(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
                 }
             };
             out.push(&valid[from..at])?;
-            out.escape(escaped)?;
-            at += length;
-            from = at;
+            from = at + length;
+            out.in_place_of(&valid[at..from], |out| out.escape(escaped))?;
+            at = from;
         }
         out.push(&valid[from..])?;
-        for _ in chunk.invalid() {
-            out.escape(b"\\ufffd")?;
+        for byte in chunk.invalid().chunks(1) {
+            out.in_place_of(byte, |out| out.escape(b"\\ufffd"))?;
         }
     }
     out.push(b"\"")
@@ -210,7 +219,7 @@ pub(crate) fn string(out: &mut Sink<'_>, value: &Value) -> WriteResult {
                 out.push(b"]")
             }
         },
-        other => marshal(out, other),
+        other => out.by("json", |out| marshal(out, other)),
     }
 }
 

@@ -12,9 +12,12 @@
 
 mod error;
 
-// The limits of a render, and the values in it.
-mod meter;
+// The values of a render, where they come from, and the limits.
 mod values;
+
+mod trace;
+
+mod meter;
 
 // Values as Go's packages write them.
 mod base64_text;
@@ -63,6 +66,9 @@ mod legacy;
 // What a render reaches.
 mod sites;
 
+// Where the bytes of a prompt come from.
+mod provenance;
+
 mod exec;
 mod parse_checks;
 mod root_fields;
@@ -80,6 +86,7 @@ use serde_json::Value as Json;
 
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
+pub use rolecall_model::provenance::{Input, InputKind, Origin, Span};
 pub use rolecall_model::{
     Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
     MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template,
@@ -94,10 +101,12 @@ use answer::{CallTag, Reading, ThinkingTags};
 use collate::CollatedCase;
 use error::Error;
 use exec::{Execution, Surroundings};
-use meter::Meter;
+use meter::{Meter, Output};
+use provenance::LiteralCollector;
 use scanner::Marks;
 use sites::{SiteRecorder, Sites};
 use think::Think;
+use trace::{KnownTexts, Trace};
 use values::{Root, Roots, Text, Value};
 
 /// The engine's version.
@@ -124,6 +133,16 @@ pub struct GoProgram {
     source: String,
     /// The places that a render can reach; the first use collects them.
     sites: OnceLock<Sites>,
+    /// The texts of the template, each with its place; the first use collects them.
+    literals: OnceLock<Arc<KnownTexts>>,
+}
+
+/// What an observer wants of a render.
+struct Watched<'p> {
+    recorder: Option<SiteRecorder<'p>>,
+    trace: Option<Box<Trace>>,
+    /// The spans of the prompt, if there is one.
+    spans: Option<Vec<Span>>,
 }
 
 /// How Ollama executes a template.
@@ -186,6 +205,7 @@ impl GoEngine {
             variables,
             source: template.source.clone(),
             sites: OnceLock::new(),
+            literals: OnceLock::new(),
         })
     }
 }
@@ -241,7 +261,7 @@ impl Engine for GoEngine {
 impl Program for GoProgram {
     fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
         match self.roots(conversation) {
-            Ok(roots) => self.render_roots(conversation.case(), &roots, observer),
+            Ok(roots) => self.render_roots(conversation, &roots, observer),
             Err(refusal) => refusal.into(),
         }
     }
@@ -335,17 +355,64 @@ impl GoProgram {
         })
     }
 
-    fn render_roots(&self, case: &Case, roots: &Roots, observer: &mut dyn Observer) -> Outcome {
-        let mut recorder = observer
-            .wants_hits()
-            .then(|| SiteRecorder::new(self.own_sites()));
-        let rendered = self.run(case, roots, &mut recorder);
-        if let Some(recorder) = recorder {
+    /// The texts of the template, each with its place. The first call prepares the source once
+    /// more.
+    fn own_literals(&self) -> Arc<KnownTexts> {
+        let literals = self.literals.get_or_init(|| {
+            let mut collector = LiteralCollector::of(&self.source);
+            collector.list(&self.root);
+            for body in self.defines.values() {
+                collector.list(body);
+            }
+            Arc::new(collector.into_texts())
+        });
+        Arc::clone(literals)
+    }
+
+    /// Begins to trace a render.
+    fn trace(&self, conversation: &Conversation<'_>, roots: &Roots) -> Trace {
+        let mut trace = Trace::new(self.own_literals());
+        let case = conversation.case();
+        let variable = Think::variable(|name| self.variable(case, name));
+        let form = conversation.form(CollatedCase::new);
+        if let Ok(form) = form.as_ref() {
+            let thinking = variable.map(|name| (name, self.variable(case, name)));
+            provenance::add_inputs(&mut trace, case, form, roots, thinking);
+        }
+        trace
+    }
+
+    fn render_roots(
+        &self,
+        conversation: &Conversation<'_>,
+        roots: &Roots,
+        observer: &mut dyn Observer,
+    ) -> Outcome {
+        let mut watched = Watched {
+            recorder: observer
+                .wants_hits()
+                .then(|| SiteRecorder::new(self.own_sites())),
+            trace: observer
+                .wants_spans()
+                .then(|| Box::new(self.trace(conversation, roots))),
+            spans: None,
+        };
+        let rendered = self.run(conversation.case(), roots, &mut watched);
+        if let Some(recorder) = watched.recorder {
             observer.hits(recorder.into_hits());
+        }
+        if let (Ok(_), Some(spans)) = (&rendered, watched.spans) {
+            observer.spans(spans);
         }
         rendered
             .map_err(|error| error.refusal(Stage::Render))
             .into()
+    }
+
+    /// A variable of the case, or else of the template.
+    fn variable<'v>(&'v self, case: &'v Case, name: &str) -> Option<&'v Json> {
+        let said = case.variables.get(name);
+        said.or_else(|| self.variables.get(name))
     }
 
     /// The values that the template is executed with.
@@ -357,11 +424,7 @@ impl GoProgram {
             .as_ref()
             .as_ref()
             .map_err(|error| refused(error.clone()))?;
-        let think = Think::read(|name| {
-            let said = case.variables.get(name);
-            said.or_else(|| self.variables.get(name))
-        });
-        let think = think.map_err(refused)?;
+        let think = Think::read(|name| self.variable(case, name)).map_err(refused)?;
         Ok(match &self.style {
             Style::Messages => {
                 let fields = [
@@ -394,18 +457,22 @@ impl GoProgram {
         &'p self,
         case: &Case,
         roots: &Roots,
-        recorder: &mut Option<SiteRecorder<'p>>,
+        watched: &mut Watched<'p>,
     ) -> Result<String, Error> {
-        let meter = Meter::new(&self.limits);
+        let mut meter = Meter::new(&self.limits);
+        meter.trace = watched.trace.take();
         let mut execution = Execution::new(&self.defines, case.now, meter);
-        execution.recorder = recorder.take();
+        execution.recorder = watched.recorder.take();
         let rendered = self.execute(&mut execution, roots);
-        *recorder = execution.recorder.take();
+        watched.recorder = execution.recorder.take();
         rendered?;
-        let text = exec::text(execution.out, &mut execution.meter)?;
+        let Output { bytes, pieces } = execution.out;
+        let spans = pieces.map(|pieces| provenance::of_prompt(*pieces, &bytes));
+        let text = exec::text(bytes, &mut execution.meter)?;
         if text.len() > self.limits.prompt {
             return Err(Error::Limit(Limit::Output));
         }
+        watched.spans = spans;
         Ok(text)
     }
 

@@ -26,9 +26,21 @@ pub(crate) enum MessageRules {
     Either,
 }
 
+/// Where a message stands among the messages as written.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Written {
+    /// The number of the message with the content.
+    pub(crate) message: usize,
+    /// The number of the part with the content, if the content is a list.
+    pub(crate) part: Option<usize>,
+    /// The number of the message with the calls, the reasoning and the names.
+    pub(crate) fields: usize,
+}
+
 /// An Ollama message: `api.Message`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Message {
+    pub(crate) written: Written,
     pub(crate) role: String,
     pub(crate) content: String,
     pub(crate) thinking: String,
@@ -88,7 +100,11 @@ pub(crate) fn messages(messages: &[Json], rules: MessageRules) -> Result<Vec<Mes
 /// Reads the messages of a case.
 pub(crate) fn read(messages: &[Json], rules: MessageRules) -> Result<Vec<Message>, Error> {
     let mut mapped = if rules == MessageRules::Native {
-        messages.iter().map(native).collect::<Result<_, _>>()?
+        let mut read: Vec<Message> = messages.iter().map(native).collect::<Result<_, _>>()?;
+        for (number, message) in read.iter_mut().enumerate() {
+            message.written = Written::whole(number);
+        }
+        read
     } else {
         let request = |message| request(message, rules);
         let requests: Vec<_> = messages.iter().map(request).collect::<Result<_, _>>()?;
@@ -97,8 +113,8 @@ pub(crate) fn read(messages: &[Json], rules: MessageRules) -> Result<Vec<Message
         }
         let called = called_names(&requests);
         let mut mapped = Vec::with_capacity(requests.len());
-        for request in requests {
-            map(request, &called, &mut mapped)?;
+        for (number, request) in requests.into_iter().enumerate() {
+            map(number, request, &called, &mut mapped)?;
         }
         mapped
     };
@@ -119,6 +135,7 @@ fn native(json: &Json) -> Result<Message, Error> {
     let text = |name| unmarshal::string(message, name, NATIVE).map(str::to_owned);
     let calls = unmarshal::list(message, "tool_calls", NATIVE, "[]api.ToolCall")?;
     Ok(Message {
+        written: Written::default(),
         role: text("role")?,
         content: text("content")?,
         thinking: text("thinking")?,
@@ -265,6 +282,7 @@ fn call(json: &Json, rules: MessageRules) -> Result<OpenAiCall<'_>, Error> {
 }
 
 fn map(
+    number: usize,
     request: OpenAiMessage<'_>,
     called: &HashMap<&str, &str>,
     mapped: &mut Vec<Message>,
@@ -279,6 +297,7 @@ fn map(
         }
     }
     let message = Message {
+        written: Written::whole(number),
         role: request.role.to_owned(),
         thinking: request.thinking.to_owned(),
         tool_call_id: request.tool_call_id.to_owned(),
@@ -293,8 +312,12 @@ fn map(
             ..message
         }),
         Some(Json::Array(parts)) => {
-            for content in parts {
+            for (place, content) in parts.iter().enumerate() {
                 mapped.push(Message {
+                    written: Written {
+                        part: Some(place),
+                        ..Written::whole(number)
+                    },
                     role: request.role.to_owned(),
                     ..part(content)?
                 });
@@ -306,6 +329,7 @@ fn map(
                 .is_some_and(|calls| !calls.is_empty())
                 && let Some(last) = mapped.last_mut()
             {
+                last.written.fields = number;
                 last.calls = calls(request.calls.as_deref())?;
                 tool_name.clone_into(&mut last.tool_name);
                 last.tool_call_id = message.tool_call_id;
@@ -451,6 +475,16 @@ fn lower(text: &str) -> String {
             lowered.next().unwrap_or(c)
         })
         .collect()
+}
+
+impl Written {
+    fn whole(number: usize) -> Written {
+        Written {
+            message: number,
+            part: None,
+            fields: number,
+        }
+    }
 }
 
 impl Message {

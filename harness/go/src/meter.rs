@@ -1,6 +1,8 @@
 //! The remaining limits of a render, and text that counts its own size.
 
 use crate::error::Error;
+use crate::trace::{Pieces, Sources, Trace};
+use crate::values::{Struct, Text, Value};
 use rolecall_model::Limit;
 use rolecall_model::Limits;
 
@@ -16,6 +18,8 @@ pub(crate) struct Meter {
     pub(crate) output: usize,
     /// How much deeper calls may nest.
     pub(crate) depth: usize,
+    /// Where the texts of the render come from, if somebody wants to know.
+    pub(crate) trace: Option<Box<Trace>>,
 }
 
 impl Meter {
@@ -26,6 +30,7 @@ impl Meter {
             work: limits.work,
             output: limits.output,
             depth: limits.recursion.min(Limits::DEEPEST),
+            trace: None,
         }
     }
 
@@ -58,6 +63,13 @@ impl Meter {
         self.depth += 1;
     }
 
+    /// Tells the trace that the current action reads a value where it stands.
+    pub(crate) fn touch(&mut self, value: &Value) {
+        if let Some(trace) = &mut self.trace {
+            trace.touch(value);
+        }
+    }
+
     /// Counts bytes before the engine produces them.
     pub(crate) fn produce(&mut self, amount: usize) -> Result<(), Error> {
         self.output = self
@@ -74,35 +86,127 @@ pub(crate) type WriteResult = Result<(), Error>;
 /// The work to write a few bytes by themselves.
 const ESCAPE: usize = 16;
 
+/// What has been written.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) bytes: Vec<u8>,
+    /// Where the bytes come from; none if nobody wants to know.
+    pub(crate) pieces: Option<Box<Pieces>>,
+}
+
+impl Output {
+    /// An empty one.
+    pub(crate) fn new(meter: &Meter) -> Output {
+        Output {
+            bytes: Vec::new(),
+            pieces: meter.trace.is_some().then(Box::default),
+        }
+    }
+
+    /// Writes bytes.
+    pub(crate) fn push(&mut self, text: &[u8], meter: &mut Meter) -> WriteResult {
+        meter.produce(text.len())?;
+        if let (Some(pieces), Some(trace)) = (&mut self.pieces, &mut meter.trace) {
+            trace.write(pieces, text);
+        }
+        self.bytes.extend_from_slice(text);
+        Ok(())
+    }
+}
+
 /// Text under construction. It counts itself while it grows.
 #[derive(Debug)]
 pub(crate) struct Sink<'m> {
-    bytes: Vec<u8>,
+    output: Output,
     pub(crate) meter: &'m mut Meter,
 }
 
 impl<'m> Sink<'m> {
     /// An empty one.
     pub(crate) fn new(meter: &'m mut Meter) -> Sink<'m> {
-        Sink::onto(Vec::new(), meter)
+        Sink::onto(Output::new(meter), meter)
     }
 
     /// A sink that continues text that is already counted.
-    pub(crate) fn onto(bytes: Vec<u8>, meter: &'m mut Meter) -> Sink<'m> {
-        Sink { bytes, meter }
+    pub(crate) fn onto(output: Output, meter: &'m mut Meter) -> Sink<'m> {
+        Sink { output, meter }
     }
 
     /// Writes bytes.
     pub(crate) fn push(&mut self, text: &[u8]) -> WriteResult {
-        self.meter.produce(text.len())?;
-        self.bytes.extend_from_slice(text);
-        Ok(())
+        self.output.push(text, self.meter)
     }
 
     /// Writes a few bytes in place of one: slower than many at a time.
     pub(crate) fn escape(&mut self, text: &[u8]) -> WriteResult {
         self.meter.work(ESCAPE)?;
         self.push(text)
+    }
+
+    /// Writes something that stands for these bytes.
+    pub(crate) fn in_place_of(
+        &mut self,
+        bytes: &[u8],
+        write: impl FnOnce(&mut Sink<'m>) -> WriteResult,
+    ) -> WriteResult {
+        if let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &mut self.meter.trace) {
+            trace.replace(pieces, bytes);
+        }
+        write(self)?;
+        if let Some(pieces) = &mut self.output.pieces {
+            pieces.end_replacement();
+        }
+        Ok(())
+    }
+
+    /// Writes by an operation, which a trace names.
+    pub(crate) fn by(
+        &mut self,
+        operation: &'static str,
+        write: impl FnOnce(&mut Sink<'m>) -> WriteResult,
+    ) -> WriteResult {
+        let pieces = self.output.pieces.as_mut();
+        let is_new = pieces.is_some_and(|pieces| pieces.begin_operation(operation));
+        write(self)?;
+        if is_new && let Some(pieces) = &mut self.output.pieces {
+            pieces.end_operation();
+        }
+        Ok(())
+    }
+
+    /// Begins to write a value, for a trace. [`Sink::end`] takes the result.
+    pub(crate) fn begin(&mut self, value: &Value) -> Option<Sources> {
+        let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &self.meter.trace) else {
+            return None;
+        };
+        trace.begin(pieces, value)
+    }
+
+    /// Begins to write what is made from a struct, for a trace. [`Sink::end`] takes the result.
+    pub(crate) fn begin_struct(&mut self, structure: &Struct) -> Option<Sources> {
+        let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &self.meter.trace) else {
+            return None;
+        };
+        trace.begin_struct(pieces, structure)
+    }
+
+    /// Writes the name of a member, which stands for the value of a field.
+    pub(crate) fn push_name(&mut self, name: &str, field: &Value) -> WriteResult {
+        if let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &self.meter.trace) {
+            trace.name(pieces, name, field);
+        }
+        self.push_str(name)?;
+        if let Some(pieces) = &mut self.output.pieces {
+            pieces.end_replacement();
+        }
+        Ok(())
+    }
+
+    /// Ends a value.
+    pub(crate) fn end(&mut self, outer: Option<Sources>) {
+        if let Some(pieces) = &mut self.output.pieces {
+            pieces.end(outer);
+        }
     }
 
     /// Writes text.
@@ -113,7 +217,12 @@ impl<'m> Sink<'m> {
     /// Writes a byte as often as wanted.
     pub(crate) fn fill(&mut self, byte: u8, times: usize) -> WriteResult {
         self.meter.produce(times)?;
-        self.bytes.resize(self.bytes.len() + times, byte);
+        let bytes = &mut self.output.bytes;
+        let before = bytes.len();
+        bytes.resize(before + times, byte);
+        if let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &mut self.meter.trace) {
+            trace.write(pieces, &self.output.bytes[before..]);
+        }
         Ok(())
     }
 
@@ -121,15 +230,29 @@ impl<'m> Sink<'m> {
     pub(crate) fn aside(
         &mut self,
         write: impl FnOnce(&mut Sink<'_>) -> WriteResult,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Text, Error> {
         let mut side = Sink::new(self.meter);
         write(&mut side)?;
-        Ok(side.bytes)
+        Ok(side.into_text())
+    }
+
+    /// The written bytes as a text of the render.
+    pub(crate) fn into_text(self) -> Text {
+        let text = Text::from(self.output.bytes);
+        if let (Some(pieces), Some(trace)) = (self.output.pieces, &mut self.meter.trace) {
+            trace.made(&text, *pieces);
+        }
+        text
+    }
+
+    /// What has been written.
+    pub(crate) fn into_output(self) -> Output {
+        self.output
     }
 
     /// The written bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        self.output.bytes
     }
 }
 
@@ -152,12 +275,13 @@ pub(crate) mod tests {
             work: 0,
             output: 5,
             depth: 0,
+            trace: None,
         };
         let mut sink = Sink::new(&mut meter);
         sink.push_str("abc").unwrap();
         assert_eq!(sink.fill(b' ', 3), Err(Error::Limit(Limit::Output)));
         let aside = sink.aside(|side| side.push_str("de"));
-        assert_eq!(aside.unwrap(), b"de");
+        assert_eq!(&*aside.unwrap(), b"de");
         assert_eq!(sink.push(b"f"), Err(Error::Limit(Limit::Output)));
         assert_eq!(sink.into_bytes(), b"abc");
     }

@@ -1,10 +1,21 @@
-//! Where the tokens of a prepared source stand in the template's own source.
+//! Where the tokens and texts of a prepared source stand in the template's own source.
 
 use std::ops::Range;
 
-/// The tokens of all actions, in order.
+/// The tokens of all actions and the texts between actions, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Places(pub(crate) Vec<Place>);
+pub(crate) struct Places {
+    pub(crate) tokens: Vec<Place>,
+    texts: Vec<TextPlace>,
+}
+
+/// A text between actions, without what the marks of its neighbours trim.
+#[derive(Debug)]
+struct TextPlace {
+    prepared: usize,
+    written: usize,
+    length: usize,
+}
 
 /// A token of an action.
 #[derive(Debug)]
@@ -29,15 +40,50 @@ pub(crate) enum PlaceKind {
 impl Places {
     /// Moves the tokens behind a place of the prepared source.
     pub(crate) fn shift_behind(&mut self, prepared: usize, by: usize) {
-        let from_end = self.0.iter_mut().rev();
+        let from_end = self.tokens.iter_mut().rev();
         for place in from_end.take_while(|place| place.prepared > prepared) {
             place.prepared += by;
         }
     }
 
+    /// Notes a text.
+    pub(crate) fn note_text(&mut self, prepared: usize, written: usize, length: usize) {
+        if length > 0 {
+            self.texts.push(TextPlace {
+                prepared,
+                written,
+                length,
+            });
+        }
+    }
+
+    /// The texts in a piece of the prepared source: how many bytes each has, and where they stand in
+    /// the template's own source. A comment may have stood between them.
+    pub(crate) fn texts(&self, prepared: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let first = self
+            .texts
+            .partition_point(|text| text.prepared + text.length <= prepared.start);
+        let rest = self.texts[first..].iter();
+        let (start, end) = (prepared.start, prepared.end);
+        rest.take_while(move |text| text.prepared < end)
+            .map(move |text| {
+                let from = start.saturating_sub(text.prepared);
+                let to = text.length.min(end - text.prepared);
+                text.written + from..text.written + to
+            })
+    }
+
+    /// The token that begins at a place of the prepared source.
+    pub(crate) fn token(&self, prepared: usize) -> Range<usize> {
+        let token = self.tokens.get(self.at(prepared));
+        token.map_or(0..0, |place| place.written.clone())
+    }
+
     /// The number of the token that begins at a place of the prepared source, or before it.
     fn at(&self, prepared: usize) -> usize {
-        let behind = self.0.partition_point(|place| place.prepared <= prepared);
+        let behind = self
+            .tokens
+            .partition_point(|place| place.prepared <= prepared);
         behind.saturating_sub(1)
     }
 
@@ -48,14 +94,16 @@ impl Places {
 
     /// The last action before a place of the prepared source.
     pub(crate) fn action_before(&self, prepared: usize) -> Range<usize> {
-        let behind = self.0.partition_point(|place| place.prepared < prepared);
+        let behind = self
+            .tokens
+            .partition_point(|place| place.prepared < prepared);
         self.action_of(behind.saturating_sub(1))
     }
 
     fn action_of(&self, token: usize) -> Range<usize> {
-        let up_to = self.0.get(..=token).unwrap_or_default();
+        let up_to = self.tokens.get(..=token).unwrap_or_default();
         let first = up_to.iter().rfind(|place| place.begins_action);
-        let rest = self.0.get(token..).unwrap_or_default();
+        let rest = self.tokens.get(token..).unwrap_or_default();
         let others = rest.iter().skip(1);
         let last = others.take_while(|place| !place.begins_action).last();
         match (first, last.or(rest.first())) {
@@ -66,7 +114,7 @@ impl Places {
 
     /// The operand that begins at a place of the prepared source.
     pub(crate) fn operand(&self, prepared: usize) -> Range<usize> {
-        let rest = self.0.get(self.at(prepared)..).unwrap_or_default();
+        let rest = self.tokens.get(self.at(prepared)..).unwrap_or_default();
         let Some(first) = rest.first() else {
             return 0..0;
         };

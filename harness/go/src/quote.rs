@@ -41,8 +41,8 @@ fn in_runs(
         }
         if !is_plain(c) {
             out.push(&text.as_bytes()[from..at])?;
-            escape(out, c)?;
             from = at + c.len_utf8();
+            out.in_place_of(&text.as_bytes()[at..from], |out| escape(out, c))?;
         }
     }
     out.push(&text.as_bytes()[from..])
@@ -58,8 +58,8 @@ fn replaced(
     for (at, byte) in text.iter().enumerate() {
         if let Some(other) = replacement(*byte) {
             out.push(&text[from..at])?;
-            out.escape(other)?;
             from = at + 1;
+            out.in_place_of(&text[at..from], |out| out.escape(other))?;
         }
     }
     out.push(&text[from..])
@@ -126,9 +126,9 @@ pub(crate) fn quote(out: &mut Sink<'_>, text: &[u8], raw: bool, ascii: bool) -> 
             |c| is_plain(c, '"', ascii),
             |out, c| escape(out, c, '"'),
         )?;
-        for byte in chunk.invalid() {
-            let [high, low] = hex(*byte, false);
-            out.escape(&[b'\\', b'x', high, low])?;
+        for byte in chunk.invalid().chunks(1) {
+            let [high, low] = hex(byte[0], false);
+            out.in_place_of(byte, |out| out.escape(&[b'\\', b'x', high, low]))?;
         }
     }
     out.push(b"\"")
@@ -180,8 +180,8 @@ pub(crate) fn js(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
         })?;
         // Go treats the replacement character as printable and copies the byte. The engine makes
         // the output valid at the end.
-        for _ in chunk.invalid() {
-            out.escape("\u{fffd}".as_bytes())?;
+        for byte in chunk.invalid().chunks(1) {
+            out.in_place_of(byte, |out| out.escape("\u{fffd}".as_bytes()))?;
         }
     }
     Ok(())
@@ -201,12 +201,13 @@ pub(crate) fn urlquery(out: &mut Sink<'_>, text: &[u8]) -> WriteResult {
         }
         out.push(&text[from..at])?;
         from = at + 1;
-        if *byte == b' ' {
-            out.escape(b"+")?;
-        } else {
+        out.in_place_of(&text[at..from], |out| {
+            if *byte == b' ' {
+                return out.escape(b"+");
+            }
             let [high, low] = hex(*byte, true);
-            out.escape(&[b'%', high, low])?;
-        }
+            out.escape(&[b'%', high, low])
+        })?;
     }
     out.push(&text[from..])
 }

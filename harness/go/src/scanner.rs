@@ -184,6 +184,7 @@ impl<'s> Scanner<'s> {
         if trim_start {
             kept = kept.trim_start_matches(is_space);
         }
+        let written = self.at + text.len() - kept.len();
         if trim_end {
             kept = kept.trim_end_matches(is_space);
         }
@@ -193,12 +194,18 @@ impl<'s> Scanner<'s> {
         match kept.strip_suffix('{') {
             // Together with the next text it would open an action.
             Some(before) if !last => {
+                self.places.note_text(self.out.len(), written, before.len());
                 self.out.push_str(before);
                 self.out.push_str("{{");
                 self.marks.braces.push(self.out.len());
+                self.places
+                    .note_text(self.out.len(), written + before.len(), 1);
                 self.out.push_str("\"{\"}}");
             }
-            _ => self.out.push_str(kept),
+            _ => {
+                self.places.note_text(self.out.len(), written, kept.len());
+                self.out.push_str(kept);
+            }
         }
     }
 
@@ -354,7 +361,7 @@ impl<'s> Scanner<'s> {
 
     /// Notes where the next token stands.
     fn note_place(&mut self, token: Token<'_>, length: usize, begins_action: bool) {
-        self.places.0.push(Place {
+        self.places.tokens.push(Place {
             prepared: self.out.len(),
             written: self.at..self.at + length,
             kind: match token {

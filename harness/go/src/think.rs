@@ -45,6 +45,16 @@ impl Think {
         }
     }
 
+    /// The name of the variable that decides, if one does. `variable` finds one by name.
+    pub(crate) fn variable<'j>(
+        variable: impl Fn(&str) -> Option<&'j Json>,
+    ) -> Option<&'static str> {
+        let is_given = |name: &&str| variable(name).is_some_and(|value| !value.is_null());
+        ["think", "reasoning_effort", "enable_thinking"]
+            .into_iter()
+            .find(is_given)
+    }
+
     /// Reads the variables. `variable` finds one by name.
     pub(crate) fn read<'j>(variable: impl Fn(&str) -> Option<&'j Json>) -> Result<Think, Error> {
         let given = |name: &str| variable(name).filter(|value| !value.is_null());

@@ -255,6 +255,7 @@ pub(crate) fn typescript(out: &mut Sink<'_>, property: &Struct) -> WriteResult {
         Some(Value::List(list)) => list.items(),
         _ => &[],
     };
+    let outer = out.begin_struct(property);
     let mut is_first = true;
     let mut begin = |out: &mut Sink<'_>| {
         if std::mem::take(&mut is_first) {
@@ -284,7 +285,11 @@ pub(crate) fn typescript(out: &mut Sink<'_>, property: &Struct) -> WriteResult {
             typescript(out, structure)?;
         }
     }
-    if is_first { out.push(b"any") } else { Ok(()) }
+    if is_first {
+        out.push(b"any")?;
+    }
+    out.end(outer);
+    Ok(())
 }
 
 /// Properties without their order: `ToMap`.
