@@ -56,8 +56,6 @@ pub mod summary;
 pub mod trial;
 pub mod trust;
 
-mod position;
-
 pub mod coverage;
 pub mod mutation;
 pub mod proof;

@@ -8,7 +8,7 @@ use rolecall_report::{comparison, coverage, inspections, listing, mutation, proo
 use rolecall_suite::schema::{SchemaFile, file};
 
 /// The schema files with their right contents. The paths are below the repository's `harness`.
-pub fn files() -> [SchemaFile; 11] {
+pub fn files() -> [SchemaFile; 12] {
     [
         file::<CheckDocument<'_>>("schema/cards.schema.json"),
         file::<coverage::CoverageDocument<'_>>("schema/coverage.schema.json"),
