@@ -43,7 +43,6 @@ mod parsers;
 mod probe_engine;
 #[cfg(unix)]
 mod protocol;
-mod provenance;
 mod puppets;
 mod read_back;
 #[cfg(unix)]

@@ -358,6 +358,61 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
     }
 }
 
+/// Fails if a document is not as its published schema says.
+fn holds(name: &str, value: &Value) {
+    let files = schemas::files();
+    let file = files.iter().find(|file| file.path.ends_with(name)).unwrap();
+    let schema: Value = serde_json::from_str(&file.text).unwrap();
+    let mut found = Vec::new();
+    wrong(&schema, &schema, value, "", &mut found);
+    assert!(found.is_empty(), "{name}: {found:#?}");
+    // The check itself can fail.
+    wrong(
+        &schema,
+        &schema,
+        &serde_json::json!({"rolecall": "x"}),
+        "",
+        &mut found,
+    );
+    assert!(!found.is_empty());
+}
+
+/// The document that a command writes.
+fn document(folder: &Folder, arguments: &[&str]) -> Value {
+    serde_json::from_slice(&folder.rolecall(arguments).0.stdout).unwrap()
+}
+
+#[test]
+fn what_templates_do_is_told_as_the_published_schemas_say() {
+    let folder = Folder::new();
+    let turns = "{% for m in messages %}<{{ m.role[0] }}>{{ m.content }}{% endfor %}\
+                 {{ '<a>' if add_generation_prompt }}";
+    folder.write("turns.jinja", turns);
+    let document = |arguments: &[&str]| document(&folder, arguments);
+    let coverage = document(&["cover", "turns.jinja", "--format", "json"]);
+    assert!(
+        coverage["templates"][0]["sites"][0].is_object(),
+        "{coverage}"
+    );
+    holds("coverage.schema.json", &coverage);
+    let trace = document(&[
+        "show",
+        "turns.jinja",
+        "plain/user",
+        "--trace",
+        "--format",
+        "json",
+    ]);
+    assert!(trace["spans"][0]["template"].is_object(), "{trace}");
+    holds("trace.schema.json", &trace);
+    let mutants = document(&["mutate", "turns.jinja", "--format", "json"]);
+    assert!(
+        mutants["templates"][0]["mutants"][0].is_object(),
+        "{mutants}"
+    );
+    holds("mutation.schema.json", &mutants);
+}
+
 #[test]
 fn json_results_are_as_their_published_schemas_say() {
     let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
@@ -368,26 +423,7 @@ fn json_results_are_as_their_published_schemas_say() {
     let folder = Folder::new();
     folder.write("bad.jinja", "{{ y }");
     folder.write("snapshots/divergences.json", "[]");
-    let holds = |name: &str, value: &Value| {
-        let files = schemas::files();
-        let file = files.iter().find(|file| file.path.ends_with(name)).unwrap();
-        let schema: Value = serde_json::from_str(&file.text).unwrap();
-        let mut found = Vec::new();
-        wrong(&schema, &schema, value, "", &mut found);
-        assert!(found.is_empty(), "{name}: {found:#?}");
-        // The check itself can fail.
-        wrong(
-            &schema,
-            &schema,
-            &serde_json::json!({"rolecall": "x"}),
-            "",
-            &mut found,
-        );
-        assert!(!found.is_empty());
-    };
-    let document = |arguments: &[&str]| -> Value {
-        serde_json::from_slice(&folder.rolecall(arguments).0.stdout).unwrap()
-    };
+    let document = |arguments: &[&str]| document(&folder, arguments);
     for what in ["templates", "cases", "engines", "fronts", "divergences"] {
         let list = document(&["list", what, "--format", "json"]);
         assert_eq!(list["rolecall"], 1);
@@ -419,28 +455,6 @@ fn json_results_are_as_their_published_schemas_say() {
     ]);
     assert!(proofs["proofs"][0]["findings"][0].is_object(), "{proofs}");
     holds("proof.schema.json", &proofs);
-    let coverage = document(&["cover", "turns.jinja", "--format", "json"]);
-    assert!(
-        coverage["templates"][0]["sites"][0].is_object(),
-        "{coverage}"
-    );
-    holds("coverage.schema.json", &coverage);
-    let trace = document(&[
-        "show",
-        "turns.jinja",
-        "plain/user",
-        "--trace",
-        "--format",
-        "json",
-    ]);
-    assert!(trace["spans"][0]["template"].is_object(), "{trace}");
-    holds("trace.schema.json", &trace);
-    let mutants = document(&["mutate", "turns.jinja", "--format", "json"]);
-    assert!(
-        mutants["templates"][0]["mutants"][0].is_object(),
-        "{mutants}"
-    );
-    holds("mutation.schema.json", &mutants);
     let cards = document(&["check", "turns.jinja", "--format", "json"]);
     holds("cards.schema.json", &cards);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");

@@ -7,6 +7,7 @@ use rolecall::engines::Engines;
 use rolecall::front_program::FrontProgram;
 use rolecall::prepared_case::PreparedCase;
 use rolecall::trace::check;
+use rolecall_model::provenance::Origin;
 use rolecall_model::{Dialect, Outcome};
 use serde_json::{Value, json};
 
@@ -20,6 +21,8 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
     let jinja = SUITE.templates.par_iter();
     let jinja = jinja.filter(|template| template.dialect == Dialect::Jinja);
     let traced = AtomicUsize::new(0);
+    // The bytes of all prompts, and those that were made of nothing that is known.
+    let bytes = [AtomicUsize::new(0), AtomicUsize::new(0)];
     jinja.for_each(|template| {
         let engine = engines.for_dialect(template.dialect).unwrap();
         let program = FrontProgram::load(engine, template);
@@ -38,9 +41,20 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
             let checked = check(&text, &spans, chosen, input.seen());
             assert_eq!(checked, Ok(()), "{name}");
             traced.fetch_add(1, Ordering::Relaxed);
+            let unknown = spans
+                .iter()
+                .filter(|span| matches!(&span.origin, Origin::Made { from } if from.is_empty()));
+            let unknown = unknown.map(|span| span.prompt.len()).sum();
+            bytes[0].fetch_add(text.len(), Ordering::Relaxed);
+            bytes[1].fetch_add(unknown, Ordering::Relaxed);
         }
     });
     assert!(traced.into_inner() > 10_000);
+    let [all, unknown] = bytes.map(AtomicUsize::into_inner);
+    assert!(
+        unknown * 200 < all,
+        "{unknown} of {all} bytes have no source"
+    );
 }
 
 const TEMPLATE: &str = "\
