@@ -83,6 +83,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["parity"],
         &["lint"],
         &["cover"],
+        &["generate", "--tries", "300"],
         &["show", name, "plain/user", "--diff"],
         &["show", name, "plain/usr"],
         &["run", "--engine", "minijina"],
@@ -424,6 +425,16 @@ fn json_results_are_as_their_published_schemas_say() {
         "{coverage}"
     );
     holds("coverage.schema.json", &coverage);
+    let generated = document(&[
+        "generate",
+        "turns.jinja",
+        "--tries",
+        "500",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(generated["templates"][0]["template"], "turns");
+    holds("generate.schema.json", &generated);
     let cards = document(&["check", "turns.jinja", "--format", "json"]);
     holds("cards.schema.json", &cards);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");

@@ -7,6 +7,7 @@ mod groups;
 
 mod answers;
 mod cover;
+mod generate;
 
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ pub(crate) use common::{
 };
 use common::{FILTERS, front};
 pub(crate) use cover::CoverArguments;
+pub(crate) use generate::GenerateArguments;
 
 use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, format};
 
@@ -107,6 +109,8 @@ pub(crate) enum Command {
     Infer(InferArguments),
     /// See which places of a template no case reaches
     Cover(CoverArguments),
+    /// Make conversations that reach what no case reaches
+    Generate(GenerateArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
@@ -169,6 +173,7 @@ impl Command {
             | Command::Infer(_)
             | Command::Puppet(_)
             | Command::Cover(_)
+            | Command::Generate(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -229,6 +234,7 @@ impl Command {
             Command::Check(arguments) => arguments.format != Format::Human,
             Command::Diff(arguments) => arguments.format != Format::Human,
             Command::Cover(arguments) => arguments.format != Format::Human,
+            Command::Generate(arguments) => arguments.format != Format::Human,
             Command::Infer(arguments) => {
                 arguments.format != Format::Human || arguments.prove.is_none()
             }

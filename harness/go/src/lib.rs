@@ -41,6 +41,7 @@ mod places;
 mod scanner;
 
 mod constructs;
+mod words;
 
 // The text of an answer.
 pub mod answer;
@@ -79,12 +80,13 @@ use serde_json::Value as Json;
 pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
-    OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template, UnknownName, Variable,
+    OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template, UnknownName, Variable, Words,
 };
 
 pub use abilities::Abilities;
 pub use constructs::constructs;
 pub use data::TemplateData;
+pub use words::words;
 
 use answer::{CallTag, Reading, ThinkingTags};
 use collate::CollatedCase;

@@ -109,7 +109,7 @@ pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Observer,
     OmittedVariable, Outcome, OwnText, Program, Refusal, Site, Stage, Template, UnknownName,
-    Variable,
+    Variable, Words,
 };
 
 pub use compile::grammar::constructs::Constructs;
@@ -118,7 +118,7 @@ pub use context::tools_json;
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{grammar, inputs, literals, pitfalls, tree, unknown};
+use compile::{grammar, inputs, literals, pitfalls, tree, unknown, words};
 use operators::output;
 use python::methods;
 
@@ -257,6 +257,8 @@ pub struct Reading {
     pub assigned: BTreeSet<String>,
     /// The places that do not do what they look like.
     pub pitfalls: Vec<Pitfall>,
+    /// The names and the literals in its code.
+    pub words: Words,
 }
 
 /// Reads the source of a template. None if it cannot be read.
@@ -267,6 +269,7 @@ pub fn read(source: &str) -> Option<Reading> {
         texts: literals::texts(&parsed.template),
         assigned: pitfalls::assigned(&parsed.template),
         pitfalls: pitfalls::pitfalls(&parsed.template),
+        words: words::words(&parsed.template),
     })
 }
 

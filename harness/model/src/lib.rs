@@ -26,6 +26,8 @@ pub mod coverage;
 
 pub mod provenance;
 
+pub mod words;
+
 pub mod engine;
 
 #[cfg(feature = "guard")]
@@ -44,3 +46,4 @@ pub use limits::Limits;
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
 pub use outcome_json::{InvalidOutcome, OutcomeJson};
 pub use template::{Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Variable};
+pub use words::Words;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use rolecall_model::{SiteKind, TemplatePart, Way};
 use rolecall_source::template_file::{line_in_file, place};
-use rolecall_suite::coverage::{CoveredSite, TemplateCoverage, WayCount};
+use rolecall_suite::coverage::{CoveredSite, TemplateCoverage, WayCount, line_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,12 +37,9 @@ struct Position {
 impl Position {
     fn of(source: &str, at: usize) -> Position {
         let before = source.get(..at).unwrap_or(source);
-        // As the engines count: a line ends with `\n`, `\r\n` or `\r`.
-        let breaks = before.matches('\n').count();
-        let alone = before.matches('\r').count() - before.matches("\r\n").count();
         let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
         Position {
-            line: 1 + breaks + alone,
+            line: line_of(source, at),
             column: 1 + line.chars().count(),
         }
     }
@@ -53,6 +50,9 @@ fn missing(covered: &CoveredSite) -> Option<String> {
     let missing: Vec<Way> = covered.missing().collect();
     if missing.is_empty() {
         return None;
+    }
+    if covered.site.is_dead {
+        return Some("cannot be reached: a literal decides".to_owned());
     }
     if covered.cases == 0 && covered.site.kind != SiteKind::Macro {
         return Some("never reached".to_owned());
@@ -93,6 +93,16 @@ pub fn write(
     for (name, count) in shown.filter(|(_, count)| count.all > 0) {
         writeln!(out, "{}", counts_line(name, count))?;
     }
+    write_gaps(out, coverage, is_whole)
+}
+
+/// Writes the places that are not reached in every way.
+pub(super) fn write_gaps(
+    out: &mut dyn Write,
+    coverage: &TemplateCoverage<'_>,
+    is_whole: bool,
+) -> io::Result<()> {
+    let width = screen::width();
     for gap in gaps(coverage, is_whole) {
         write_gap(out, coverage, &gap, width)?;
     }
@@ -117,7 +127,9 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
         };
         let mut more = None;
         if place.cases == 0 && !is_whole {
-            while let Some(next) = sites.next_if(|next| next.cases == 0) {
+            let is_alike =
+                |next: &&CoveredSite| next.cases == 0 && next.site.is_dead == place.site.is_dead;
+            while let Some(next) = sites.next_if(is_alike) {
                 more = Some((more.map_or(1, |(count, _)| count + 1), next));
             }
         }
@@ -132,7 +144,7 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
 }
 
 /// `  18 of 20 statements, 90.00 %`
-fn counts_line(name: &str, count: WayCount) -> String {
+pub(super) fn counts_line(name: &str, count: WayCount) -> String {
     let style = if count.reached == count.all {
         GOOD
     } else {
@@ -210,16 +222,25 @@ struct CoverageJson<'c> {
 
 /// How many ways there are, and how many of them some case takes.
 #[derive(Serialize, JsonSchema)]
-struct CountJson {
+pub(super) struct CountJson {
     /// The ways that some case takes.
     reached: usize,
     /// All ways.
     all: usize,
 }
 
+impl From<WayCount> for CountJson {
+    fn from(count: WayCount) -> CountJson {
+        CountJson {
+            reached: count.reached,
+            all: count.all,
+        }
+    }
+}
+
 /// A place of a template.
 #[derive(Serialize, JsonSchema)]
-struct SiteJson<'c> {
+pub(super) struct SiteJson<'c> {
     /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
     kind: &'static str,
     /// The line of the template where it begins, from 1.
@@ -232,6 +253,8 @@ struct SiteJson<'c> {
     end_column: usize,
     /// Its text.
     text: &'c str,
+    /// Whether a literal keeps every render away from it.
+    dead: bool,
     /// What no case does, in words. Absent if the cases do everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
@@ -268,11 +291,7 @@ impl<'c> CoverageJson<'c> {
             SiteKind::Loop,
             SiteKind::Macro,
         ];
-        let json = |count: WayCount| CountJson {
-            reached: count.reached,
-            all: count.all,
-        };
-        let counts = kinds.map(|kind| (kind.name(), json(coverage.count(&[kind]))));
+        let counts = kinds.map(|kind| (kind.name(), coverage.count(&[kind]).into()));
         let source = &coverage.template.source;
         CoverageJson {
             template: coverage.template.name.as_str(),
@@ -290,7 +309,7 @@ impl<'c> CoverageJson<'c> {
 }
 
 impl<'c> SiteJson<'c> {
-    fn of(covered: &'c CoveredSite, source: &'c str) -> SiteJson<'c> {
+    pub(super) fn of(covered: &'c CoveredSite, source: &'c str) -> SiteJson<'c> {
         let span = &covered.site.span;
         let (start, end) = (
             Position::of(source, span.start),
@@ -303,6 +322,7 @@ impl<'c> SiteJson<'c> {
             end_line: end.line,
             end_column: end.column,
             text: source.get(span.clone()).unwrap_or_default(),
+            dead: covered.site.is_dead,
             missing: missing(covered),
             ways: covered
                 .ways

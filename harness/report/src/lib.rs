@@ -56,6 +56,7 @@ pub mod trial;
 pub mod trust;
 
 pub mod coverage;
+pub mod generation;
 pub mod proof;
 
 mod place;

@@ -10,7 +10,7 @@ use crate::suite::Pair;
 const MOST_NAMED: usize = 3;
 
 /// Which places of a template some cases reach.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TemplateCoverage<'s> {
     /// The template.
     pub template: &'s Template,
@@ -24,7 +24,7 @@ pub struct TemplateCoverage<'s> {
 }
 
 /// A place of a template, and the cases that reach it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CoveredSite {
     /// The place.
     pub site: Site,
@@ -35,7 +35,7 @@ pub struct CoveredSite {
 }
 
 /// A way in which a place can be reached, and the cases that do.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CoveredWay {
     /// The way.
     pub way: Way,
@@ -113,7 +113,8 @@ impl<'s> TemplateCoverage<'s> {
         Ok(coverage)
     }
 
-    fn add(&mut self, case: &str, hits: &Hits) {
+    /// Adds the hits of a case.
+    pub(crate) fn add(&mut self, case: &str, hits: &Hits) {
         for (at, covered) in self.sites.iter_mut().enumerate() {
             if !hits.has_any(at) {
                 continue;
@@ -173,6 +174,15 @@ impl CoveredSite {
         let missing = self.ways.iter().filter(|way| way.cases == 0);
         missing.map(|way| way.way)
     }
+}
+
+/// The line of a source in which a byte stands, from 1. As for the engines, a line ends with `\n`,
+/// `\r\n` or `\r`.
+pub fn line_of(source: &str, at: usize) -> usize {
+    let before = source.get(..at).unwrap_or(source);
+    let breaks = before.matches('\n').count();
+    let alone = before.matches('\r').count() - before.matches("\r\n").count();
+    1 + breaks + alone
 }
 
 impl WayCount {

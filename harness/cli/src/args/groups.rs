@@ -20,6 +20,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "read-back",
             "infer",
             "cover",
+            "generate",
             "parity",
             "explain",
         ],
