@@ -145,6 +145,14 @@ func (c *coverage) list(list *parse.ListNode, before ...parse.Node) *parse.ListN
 }
 
 func (c *coverage) branch(n *parse.BranchNode) {
+	// A literal cannot go both ways.
+	if isLiteral(n.Pipe) {
+		n.List = c.list(n.List)
+		if n.ElseList != nil {
+			n.ElseList = c.list(n.ElseList)
+		}
+		return
+	}
 	site := c.site("condition", n.Pos)
 	c.pipe(n.Pipe)
 	n.List = c.list(n.List, probe("coverTrue", site))
@@ -167,6 +175,13 @@ func (c *coverage) loop(n *parse.BranchNode, node parse.Node) []parse.Node {
 		n.ElseList = c.list(n.ElseList, probe("coverElse", site))
 	}
 	return []parse.Node{probe("coverLoop", site), node, probe("coverEnd", site)}
+}
+
+func isLiteral(pipe *parse.PipeNode) bool {
+	if len(pipe.Cmds) != 1 || len(pipe.Cmds[0].Args) != 1 {
+		return false
+	}
+	return pipe.Cmds[0].Args[0].Type() == parse.NodeBool
 }
 
 func isNumber(pipe *parse.PipeNode) bool {

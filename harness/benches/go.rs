@@ -3,7 +3,8 @@
 //! gotmpl executes the suite's Go templates over plain maps, which know nothing of Go's
 //! types; the engine executes the same trees over Ollama's values. Only pairs for which
 //! both give the same text are counted, so that both do the same work. Templates are
-//! parsed and conversations converted before.
+//! parsed and conversations converted before. Then the engine renders all pairs plainly and
+//! with the sources of each byte.
 
 // A benchmark's result is what it prints.
 #![allow(clippy::print_stdout)]
@@ -19,7 +20,7 @@ use rolecall::engines::Engines;
 use rolecall::layout::Layout;
 use rolecall::suite::Suite;
 use rolecall_model::guard::{LoadedTemplate, load};
-use rolecall_model::{CaseId, Conversation, Dialect, Outcome};
+use rolecall_model::{CaseId, Conversation, Dialect, Engine, Outcome, Program, Provenance};
 
 use measure::{in_turns, row};
 
@@ -66,7 +67,7 @@ fn main() {
         pairs.len(),
         templates.len()
     );
-    let [base, engine] = in_turns([
+    let [base, ours] = in_turns([
         &mut || {
             for (_, bare, _, data) in &pairs {
                 let _ = black_box(bare.execute_to_string(data));
@@ -79,7 +80,45 @@ fn main() {
         },
     ]);
     row("bare gotmpl", base);
-    row("with Ollama's semantics", engine);
+    row("with Ollama's semantics", ours);
+
+    let conversations = conversations.values().map(|(conversation, _)| conversation);
+    traced(engine, &suite, &conversations.collect::<Vec<_>>());
+}
+
+/// What it costs to know where each byte of a prompt comes from.
+fn traced(engine: &dyn Engine, suite: &Suite, conversations: &[&Conversation<'_>]) {
+    let programs: Vec<Box<dyn Program>> = suite
+        .templates
+        .iter()
+        .filter(|template| template.dialect == Dialect::Go)
+        .filter_map(|template| engine.compile(template).ok())
+        .collect();
+    println!(
+        "\n{} pairs of {} templates, one thread",
+        programs.len() * conversations.len(),
+        programs.len()
+    );
+    let [rendered, traced] = in_turns([
+        &mut || {
+            for program in &programs {
+                for conversation in conversations {
+                    black_box(program.render(conversation));
+                }
+            }
+        },
+        &mut || {
+            for program in &programs {
+                for conversation in conversations {
+                    let mut provenance = Provenance::default();
+                    black_box(program.render_with(conversation, &mut provenance));
+                    black_box(provenance);
+                }
+            }
+        },
+    ]);
+    row("render", rendered);
+    row("render and trace", traced);
 }
 
 fn functions(template: Template) -> Template {

@@ -26,6 +26,7 @@ mod export;
 mod files;
 #[cfg(unix)]
 mod fixes;
+mod generate;
 mod inventory;
 #[cfg(unix)]
 mod manners;

@@ -84,6 +84,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["lint"],
         &["cover"],
         &["mutate"],
+        &["generate", "--tries", "300"],
         &["show", name, "plain/user", "--diff"],
         &["show", name, "plain/usr"],
         &["run", "--engine", "minijina"],
@@ -405,6 +406,16 @@ fn what_templates_do_is_told_as_the_published_schemas_say() {
     ]);
     assert!(trace["spans"][0]["template"].is_object(), "{trace}");
     holds("trace.schema.json", &trace);
+    let generated = document(&[
+        "generate",
+        "turns.jinja",
+        "--tries",
+        "500",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(generated["templates"][0]["template"], "turns");
+    holds("generate.schema.json", &generated);
     let mutants = document(&["mutate", "turns.jinja", "--format", "json"]);
     assert!(
         mutants["templates"][0]["mutants"][0].is_object(),

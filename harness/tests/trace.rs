@@ -7,8 +7,8 @@ use rolecall::engines::Engines;
 use rolecall::front_program::FrontProgram;
 use rolecall::prepared_case::PreparedCase;
 use rolecall::trace::check;
+use rolecall_model::Outcome;
 use rolecall_model::provenance::Origin;
-use rolecall_model::{Dialect, Outcome};
 use serde_json::{Value, json};
 
 use crate::folder::{Folder, Ran};
@@ -18,12 +18,11 @@ use crate::project::SUITE;
 #[test]
 fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
     let engines = Engines::default();
-    let jinja = SUITE.templates.par_iter();
-    let jinja = jinja.filter(|template| template.dialect == Dialect::Jinja);
+    let templates = SUITE.templates.par_iter();
     let traced = AtomicUsize::new(0);
     // The bytes of all prompts, and those that were made of nothing that is known.
     let bytes = [AtomicUsize::new(0), AtomicUsize::new(0)];
-    jinja.for_each(|template| {
+    templates.for_each(|template| {
         let engine = engines.for_dialect(template.dialect).unwrap();
         let program = FrontProgram::load(engine, template);
         for pair in SUITE.pairs_among(template, &SUITE.cases) {

@@ -10,7 +10,6 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod chance;
 pub mod tokens;
 
 // The questions.

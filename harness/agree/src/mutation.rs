@@ -2,9 +2,9 @@
 
 use rolecall_model::Dialect;
 
-use crate::chance::Chance;
 use crate::generator;
 use crate::tokens::{Token, TokenKind, blocks, operand, tags, text_of, tokens_of};
+use rolecall_base::chance::Chance;
 
 /// The most tags that are taken from a template. The references take long to compile large
 /// templates.

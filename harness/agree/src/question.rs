@@ -3,9 +3,9 @@
 use rolecall_model::{Case, Dialect, Template};
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
 use crate::generator;
 use crate::mutation;
+use rolecall_base::chance::Chance;
 
 /// The number of conversations for a template.
 const CONVERSATIONS: usize = 4;

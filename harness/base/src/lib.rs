@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod chance;
+
 pub mod environment;
 
 pub mod owner;

@@ -5,14 +5,18 @@ use serde_json::Value;
 /// The ways to make one of the values within a value smaller. Values are counted from 0, from the
 /// outside to the inside. None if there is no value with this number.
 pub fn smaller(whole: &Value, number: usize) -> Option<Vec<Value>> {
-    let mut at = number;
-    let ways = ways(find(whole, &mut at)?);
+    let ways = ways(nth(whole, number)?);
     let changed = ways.into_iter().map(|way| {
         let mut changed = whole.clone();
         put(&mut changed, &mut { number }, &way);
         changed
     });
     Some(changed.collect())
+}
+
+/// The value with this number, as [`smaller`] counts them.
+pub fn nth(whole: &Value, mut number: usize) -> Option<&Value> {
+    find(whole, &mut number)
 }
 
 /// Smaller values to put in the place of a value.
@@ -94,6 +98,8 @@ mod tests {
             ]
         );
         assert_eq!(all[2], [] as [Value; 0]);
+        assert_eq!(nth(&whole, 3), Some(&json!("text")));
+        assert_eq!(nth(&whole, 5), None);
         let texts =
             ["", "a", "t", "te", "xt", "ext", "tex"].map(|text| json!({"a": [1, text], "b": true}));
         assert_eq!(all[3], texts);

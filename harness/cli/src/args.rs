@@ -7,6 +7,7 @@ mod groups;
 
 mod answers;
 mod cover;
+mod generate;
 mod mutate;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ pub(crate) use common::{
 };
 use common::{FILTERS, front};
 pub(crate) use cover::CoverArguments;
+pub(crate) use generate::GenerateArguments;
 pub(crate) use mutate::MutateArguments;
 
 use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, TRACES, format};
@@ -111,6 +113,8 @@ pub(crate) enum Command {
     Cover(CoverArguments),
     /// See which small changes of a template no case notices
     Mutate(MutateArguments),
+    /// Make conversations that reach what no case reaches
+    Generate(GenerateArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
@@ -174,6 +178,7 @@ impl Command {
             | Command::Puppet(_)
             | Command::Cover(_)
             | Command::Mutate(_)
+            | Command::Generate(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -237,6 +242,7 @@ impl Command {
             Command::Diff(arguments) => arguments.format != Format::Human,
             Command::Cover(arguments) => arguments.format != Format::Human,
             Command::Mutate(arguments) => arguments.format != Format::Human,
+            Command::Generate(arguments) => arguments.format != Format::Human,
             Command::Infer(arguments) => {
                 arguments.format != Format::Human || arguments.prove.is_none()
             }

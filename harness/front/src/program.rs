@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rolecall_model::guard::{LoadedTemplate, load, load_behind};
 use rolecall_model::provenance::Span;
-use rolecall_model::{Engine, Hits, OmittedVariable, Outcome, OwnText, Provenance, Template};
+use rolecall_model::{Engine, Hits, OmittedVariable, Outcome, OwnText, Template};
 
 use crate::front::{Front, ModelProfile};
 use crate::prepared_case::PreparedCase;
@@ -136,16 +136,19 @@ impl<'t> FrontProgram<'t> {
             return (self.outcome(input), None);
         };
         let loaded = self.loaded_of(template);
-        let mut observer = Provenance::default();
+        let mut found = None;
         let outcome = input.preparation.outcome(
             template,
             |variable| loaded.variables().contains(variable),
-            || {
-                let traced = loaded.render_with(&input.seen, &mut observer);
-                traced.unwrap_or_else(|| loaded.render(&input.seen))
+            || match loaded.render_traced(&input.seen) {
+                Some((outcome, spans)) => {
+                    found = Some(spans);
+                    outcome
+                }
+                None => loaded.render(&input.seen),
             },
         );
-        let (Outcome::Rendered { text }, Some(mut spans)) = (&outcome, observer.spans) else {
+        let (Outcome::Rendered { text }, Some(mut spans)) = (&outcome, found) else {
             return (outcome, None);
         };
         // The front may have cut the prompt.

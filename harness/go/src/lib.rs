@@ -44,6 +44,7 @@ mod places;
 mod scanner;
 
 mod constructs;
+mod words;
 
 // Small changes of a template.
 mod mutation;
@@ -90,12 +91,13 @@ pub use rolecall_model::provenance::{Input, InputKind, Origin, Span};
 pub use rolecall_model::{
     Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
     MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template,
-    UnknownName, Variable,
+    UnknownName, Variable, Words,
 };
 
 pub use abilities::Abilities;
 pub use constructs::constructs;
 pub use data::TemplateData;
+pub use words::words;
 
 use answer::{CallTag, Reading, ThinkingTags};
 use collate::CollatedCase;

@@ -46,6 +46,7 @@ impl Sites {
         let mut collector = Collector {
             marks,
             places,
+            is_dead: false,
             sites: Sites::default(),
         };
         collector.list(root);
@@ -110,6 +111,8 @@ impl<'t> SiteRecorder<'t> {
 struct Collector<'m> {
     marks: &'m Marks,
     places: &'m Places,
+    /// Whether a literal keeps every render away from what is collected.
+    is_dead: bool,
     sites: Sites,
 }
 
@@ -119,7 +122,11 @@ impl Collector<'_> {
         // A block that several trees have has its sites once.
         let site = self.sites.of.entry((part, pos.offset)).or_insert(next);
         if *site == next {
-            self.sites.list.push(Site { kind, span });
+            self.sites.list.push(Site {
+                kind,
+                span,
+                is_dead: self.is_dead,
+            });
         }
     }
 
@@ -142,7 +149,10 @@ impl Collector<'_> {
                     self.pipe(&action.pipe);
                 }
                 Node::If(branch) | Node::With(branch) => {
-                    self.action(Part::Branch, SiteKind::Condition, branch.pos);
+                    // A literal cannot go both ways.
+                    if truth(&branch.pipe).is_none() {
+                        self.action(Part::Branch, SiteKind::Condition, branch.pos);
+                    }
                     self.branch(branch);
                 }
                 Node::Range(branch) => {
@@ -168,10 +178,19 @@ impl Collector<'_> {
 
     fn branch(&mut self, branch: &BranchNode) {
         self.pipe(&branch.pipe);
-        self.list(&branch.body);
+        let truth = truth(&branch.pipe);
+        self.branch_body(&branch.body, truth == Some(false));
         if let Some(otherwise) = &branch.else_body {
-            self.list(otherwise);
+            self.branch_body(otherwise, truth == Some(true));
         }
+    }
+
+    /// The body of a branch. If the condition never lets it run, it is dead.
+    fn branch_body(&mut self, body: &ListNode, is_dead: bool) {
+        let around = self.is_dead;
+        self.is_dead |= is_dead;
+        self.list(body);
+        self.is_dead = around;
     }
 
     fn pipe(&mut self, pipe: &PipeNode) {
@@ -206,6 +225,17 @@ fn is_literal(pipe: &PipeNode) -> bool {
     match pipe.commands.as_slice() {
         [command] => matches!(command.args.as_slice(), [Expr::Number(..)]),
         _ => false,
+    }
+}
+
+/// Whether a condition is true, if it is the literal `true` or `false`.
+fn truth(pipe: &PipeNode) -> Option<bool> {
+    match pipe.commands.as_slice() {
+        [command] => match command.args.as_slice() {
+            [Expr::Bool(_, truth)] => Some(*truth),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -118,7 +118,7 @@ pub use rolecall_model::guard;
 pub use rolecall_model::{
     Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
     MutationKind, Observer, OmittedVariable, Outcome, OwnText, Program, Provenance, Refusal, Site,
-    Stage, Template, UnknownName, Variable,
+    Stage, Template, UnknownName, Variable, Words,
 };
 
 pub use compile::grammar::constructs::Constructs;
@@ -129,7 +129,7 @@ use rolecall_model::provenance::{Origin, Span};
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
-use compile::{grammar, inputs, literals, mutation, pitfalls, tree, unknown};
+use compile::{grammar, inputs, literals, mutation, pitfalls, tree, unknown, words};
 use operators::output;
 use provenance::Texts;
 use python::methods;
@@ -287,6 +287,8 @@ pub struct Reading {
     pub assigned: BTreeSet<String>,
     /// The places that do not do what they look like.
     pub pitfalls: Vec<Pitfall>,
+    /// The names and the literals in its code.
+    pub words: Words,
 }
 
 /// Reads the source of a template. None if it cannot be read.
@@ -297,6 +299,7 @@ pub fn read(source: &str) -> Option<Reading> {
         texts: literals::texts(&parsed.template),
         assigned: pitfalls::assigned(&parsed.template),
         pitfalls: pitfalls::pitfalls(&parsed.template),
+        words: words::words(&parsed.template),
     })
 }
 

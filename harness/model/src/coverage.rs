@@ -15,6 +15,8 @@ pub struct Site {
     pub kind: SiteKind,
     /// Where it stands in the template's source, in bytes.
     pub span: Range<usize>,
+    /// Whether a condition that is a literal keeps every render away from it.
+    pub is_dead: bool,
 }
 
 /// The kind of a place.
@@ -90,7 +92,7 @@ impl Way {
 }
 
 /// The ways in which one or several renders have reached the sites of a template.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Hits(Vec<u8>);
 
 impl Hits {

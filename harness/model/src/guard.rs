@@ -18,8 +18,9 @@ use corosensei::stack::DefaultStack;
 
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
-use crate::engine::{Coverage, Engine, Observer, Program, UnknownName};
+use crate::engine::{Coverage, Engine, Observer, Program, Provenance, UnknownName};
 use crate::outcome::{Outcome, Refusal};
+use crate::provenance::Span;
 use crate::template::Template;
 
 /// The size of a stack for any template within the limits: 256 MiB of address space. It is enough
@@ -100,6 +101,15 @@ impl LoadedTemplate {
         let mut coverage = Coverage::default();
         let outcome = guarded(|| program.render_with(conversation, &mut coverage)).ok()?;
         Some((outcome, coverage.hits?))
+    }
+
+    /// Renders one conversation, and says where the bytes of its prompt come from. None if there is
+    /// no prompt or if the engine cannot tell.
+    pub fn render_traced(&self, conversation: &Conversation<'_>) -> Option<(Outcome, Vec<Span>)> {
+        let program = self.program.as_ref().ok()?;
+        let mut provenance = Provenance::default();
+        let outcome = guarded(|| program.render_with(conversation, &mut provenance)).ok()?;
+        Some((outcome, provenance.spans?))
     }
 
     /// The sites of the template: see [`Program::sites`]. None if the engine refused the template.

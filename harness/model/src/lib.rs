@@ -27,6 +27,7 @@ pub mod coverage;
 pub mod provenance;
 
 pub mod mutation;
+pub mod words;
 
 pub mod engine;
 
@@ -47,3 +48,4 @@ pub use mutation::{Mutation, MutationKind};
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
 pub use outcome_json::{InvalidOutcome, OutcomeJson};
 pub use template::{Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Variable};
+pub use words::Words;

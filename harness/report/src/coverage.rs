@@ -38,6 +38,9 @@ pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
     if missing.is_empty() {
         return None;
     }
+    if covered.site.is_dead {
+        return Some("cannot be reached: a literal decides".to_owned());
+    }
     if covered.cases == 0 && covered.site.kind != SiteKind::Macro {
         return Some("never reached".to_owned());
     }
@@ -77,6 +80,16 @@ pub fn write(
     for (name, count) in shown.filter(|(_, count)| count.all > 0) {
         writeln!(out, "{}", counts_line(name, count))?;
     }
+    write_gaps(out, coverage, is_whole)
+}
+
+/// Writes the places that are not reached in every way.
+pub(super) fn write_gaps(
+    out: &mut dyn Write,
+    coverage: &TemplateCoverage<'_>,
+    is_whole: bool,
+) -> io::Result<()> {
+    let width = screen::width();
     for gap in gaps(coverage, is_whole) {
         write_gap(out, coverage, &gap, width)?;
     }
@@ -101,7 +114,9 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
         };
         let mut more = None;
         if place.cases == 0 && !is_whole {
-            while let Some(next) = sites.next_if(|next| next.cases == 0) {
+            let is_alike =
+                |next: &&CoveredSite| next.cases == 0 && next.site.is_dead == place.site.is_dead;
+            while let Some(next) = sites.next_if(is_alike) {
                 more = Some((more.map_or(1, |(count, _)| count + 1), next));
             }
         }
@@ -116,7 +131,7 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
 }
 
 /// `  18 of 20 statements, 90.00 %`
-fn counts_line(name: &str, count: WayCount) -> String {
+pub(super) fn counts_line(name: &str, count: WayCount) -> String {
     let style = if count.reached == count.all {
         GOOD
     } else {
@@ -213,16 +228,25 @@ struct CoverageJson<'c> {
 
 /// How many ways there are, and how many of them some case takes.
 #[derive(Serialize, JsonSchema)]
-struct CountJson {
+pub(super) struct CountJson {
     /// The ways that some case takes.
     reached: usize,
     /// All ways.
     all: usize,
 }
 
+impl From<WayCount> for CountJson {
+    fn from(count: WayCount) -> CountJson {
+        CountJson {
+            reached: count.reached,
+            all: count.all,
+        }
+    }
+}
+
 /// A place of a template.
 #[derive(Serialize, JsonSchema)]
-struct SiteJson<'c> {
+pub(super) struct SiteJson<'c> {
     /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
     kind: &'static str,
     /// The line of the template where it begins, from 1.
@@ -235,6 +259,8 @@ struct SiteJson<'c> {
     end_column: usize,
     /// Its text.
     text: &'c str,
+    /// Whether a literal keeps every render away from it.
+    dead: bool,
     /// What no case does, in words. Absent if the cases do everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
@@ -271,11 +297,7 @@ impl<'c> CoverageJson<'c> {
             SiteKind::Loop,
             SiteKind::Macro,
         ];
-        let json = |count: WayCount| CountJson {
-            reached: count.reached,
-            all: count.all,
-        };
-        let counts = kinds.map(|kind| (kind.name(), json(coverage.count(&[kind]))));
+        let counts = kinds.map(|kind| (kind.name(), coverage.count(&[kind]).into()));
         let source = &coverage.template.source;
         CoverageJson {
             template: coverage.template.name.as_str(),
@@ -293,7 +315,7 @@ impl<'c> CoverageJson<'c> {
 }
 
 impl<'c> SiteJson<'c> {
-    fn of(
+    pub(super) fn of(
         coverage: &'c TemplateCoverage<'_>,
         covered: &'c CoveredSite,
         source: &'c str,
@@ -310,6 +332,7 @@ impl<'c> SiteJson<'c> {
             end_line: end.line,
             end_column: end.column,
             text: source.get(span.clone()).unwrap_or_default(),
+            dead: covered.site.is_dead,
             missing: missing(covered),
             ways: covered
                 .ways

@@ -57,6 +57,7 @@ pub mod trial;
 pub mod trust;
 
 pub mod coverage;
+pub mod generation;
 pub mod mutation;
 pub mod proof;
 pub mod trace;

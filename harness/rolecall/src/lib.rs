@@ -38,10 +38,10 @@ pub use rolecall_readback as readback;
 // Cases, templates, and the expected result of each pair.
 pub use rolecall_suite::{
     accepting, adding, card_rule, case_file, cause, comparison, conclusion, configuration,
-    construct, conversation, coverage, divergence, expectations, export, fix, held_base, held_text,
-    initial, layout, mutation, pair_mark, parity, private, proof, read_back, readings, record,
-    recorded_answers, recording, reference, repetition, replay, response_file, run, saved_run,
-    schema, selection, shard, snapshot, suite, verdict,
+    construct, conversation, coverage, divergence, expectations, export, fix, generation,
+    held_base, held_text, initial, layout, mutation, pair_mark, parity, private, proof, read_back,
+    readings, record, recorded_answers, recording, reference, repetition, replay, response_file,
+    run, saved_run, schema, selection, shard, snapshot, suite, verdict,
 };
 
 // Engines side by side.

@@ -4,15 +4,18 @@ use rolecall_matrix::report as matrix;
 use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
 use rolecall_report::returned::ReturnedLine;
-use rolecall_report::{comparison, coverage, inspections, listing, mutation, proof, trace, trial};
+use rolecall_report::{
+    comparison, coverage, generation, inspections, listing, mutation, proof, trace, trial,
+};
 use rolecall_suite::schema::{SchemaFile, file};
 
 /// The schema files with their right contents. The paths are below the repository's `harness`.
-pub fn files() -> [SchemaFile; 12] {
+pub fn files() -> [SchemaFile; 13] {
     [
         file::<CheckDocument<'_>>("schema/cards.schema.json"),
         file::<coverage::CoverageDocument<'_>>("schema/coverage.schema.json"),
         file::<comparison::ComparisonDocument<'_>>("schema/diff.schema.json"),
+        file::<generation::GenerationDocument<'_>>("schema/generate.schema.json"),
         file::<inspections::InspectionDocument>("schema/lint.schema.json"),
         file::<listing::ListDocument>("schema/list.schema.json"),
         file::<matrix::MatrixDocument>("schema/matrix.schema.json"),

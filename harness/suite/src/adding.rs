@@ -20,13 +20,11 @@ pub fn with_case(
     name: &str,
     case: &Map<String, Value>,
 ) -> Result<String, Problem> {
-    let entry = format!("{}: {}", Value::from(name), shown(case));
     let Some(text) = text else {
-        return Ok(format!(
-            "{{\n  \"about\": \"Conversations that were added with `rolecall add`.\",\n  \
-             \"cases\": {{\n    {entry}\n  }}\n}}\n"
-        ));
+        let about = "Conversations that were added with `rolecall add`.";
+        return Ok(new_file(about, [(name, case)]));
     };
+    let entry = entry(name, case);
     let no_cases = || Problem::new(path, "the file is no case file: it has no `cases`");
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let parsed = parsed.map_err(|error| {
@@ -55,6 +53,25 @@ pub fn with_case(
         text.insert_str(at, &new);
     }
     Ok(text)
+}
+
+/// The text of a new case file.
+pub fn new_file<'c>(
+    about: &str,
+    cases: impl IntoIterator<Item = (&'c str, &'c Map<String, Value>)>,
+) -> String {
+    let cases = cases.into_iter().map(|(name, case)| entry(name, case));
+    let cases: Vec<String> = cases.collect();
+    format!(
+        "{{\n  \"about\": {},\n  \"cases\": {{\n    {}\n  }}\n}}\n",
+        Value::from(about),
+        cases.join(",\n    ")
+    )
+}
+
+/// A case with its name.
+fn entry(name: &str, case: &Map<String, Value>) -> String {
+    format!("{}: {}", Value::from(name), shown(case))
 }
 
 /// A case as case files have it: a line for each field, and one for each message.

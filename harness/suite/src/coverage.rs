@@ -7,7 +7,7 @@ use rolecall_model::{Engine, Hits, Outcome, Site, SiteKind, Template, Way};
 use crate::suite::Pair;
 
 /// Which places of a template some cases reach.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TemplateCoverage<'s> {
     /// The template.
     pub template: &'s Template,
@@ -23,7 +23,7 @@ pub struct TemplateCoverage<'s> {
 }
 
 /// A place of a template, and the cases that reach it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CoveredSite {
     /// The place.
     pub site: Site,
@@ -34,7 +34,7 @@ pub struct CoveredSite {
 }
 
 /// A way in which a place can be reached, and the cases that do.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CoveredWay {
     /// The way.
     pub way: Way,
@@ -113,7 +113,8 @@ impl<'s> TemplateCoverage<'s> {
         Ok(coverage)
     }
 
-    fn add(&mut self, case: &str, hits: &Hits) {
+    /// Adds the hits of a case.
+    pub(crate) fn add(&mut self, case: &str, hits: &Hits) {
         // More cases than that have no numbers, and no machine can hold them.
         let index = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.names.push(case.to_owned());
@@ -181,6 +182,15 @@ impl CoveredSite {
         let missing = self.ways.iter().filter(|way| way.cases == 0);
         missing.map(|way| way.way)
     }
+}
+
+/// The line of a source in which a byte stands, from 1. As for the engines, a line ends with `\n`,
+/// `\r\n` or `\r`.
+pub fn line_of(source: &str, at: usize) -> usize {
+    let before = source.get(..at).unwrap_or(source);
+    let breaks = before.matches('\n').count();
+    let alone = before.matches('\r').count() - before.matches("\r\n").count();
+    1 + breaks + alone
 }
 
 impl WayCount {

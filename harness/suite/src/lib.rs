@@ -58,6 +58,7 @@ pub mod recorded_answers;
 
 pub mod coverage;
 
+pub mod generation;
 pub mod mutation;
 
 pub mod saved_run;

@@ -3,9 +3,9 @@
 use rolecall_model::{Dialect, Template};
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
 use crate::generator;
 use crate::mutation;
+use rolecall_base::chance::Chance;
 
 /// A template and what is to be read behind it.
 #[derive(Debug, Clone)]

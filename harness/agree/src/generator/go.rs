@@ -1,6 +1,6 @@
 //! Go templates for Go 1.26's text/template with Ollama's functions.
 
-use crate::chance::Chance;
+use rolecall_base::chance::Chance;
 
 /// How deeply expressions nest at most.
 const DEEPEST: usize = 3;

@@ -11,7 +11,7 @@ mod jinja;
 
 use rolecall_model::Dialect;
 
-use crate::chance::Chance;
+use rolecall_base::chance::Chance;
 
 /// A template of a dialect.
 pub fn template(dialect: Dialect, chance: &mut Chance) -> String {

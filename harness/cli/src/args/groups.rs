@@ -21,6 +21,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "infer",
             "cover",
             "mutate",
+            "generate",
             "parity",
             "explain",
         ],

@@ -7,6 +7,7 @@ mod cover;
 mod diff;
 mod explain;
 mod export;
+mod generate;
 mod infer;
 mod init;
 mod list;
@@ -55,6 +56,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Infer(arguments) => infer::execute(arguments, out),
         Command::Cover(arguments) => cover::execute(arguments, out),
         Command::Mutate(arguments) => mutate::execute(arguments, out),
+        Command::Generate(arguments) => generate::execute(arguments, out),
         Command::ReadBack(arguments) => read_back::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),

@@ -11,6 +11,7 @@ pub(crate) mod inputs;
 pub(crate) mod literals;
 pub(crate) mod pitfalls;
 pub(crate) mod unknown;
+pub(crate) mod words;
 
 mod departures;
 mod names;

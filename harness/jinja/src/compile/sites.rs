@@ -29,6 +29,7 @@ impl Sites {
     pub(super) fn of(template: &Stmt<'_>, source: &str) -> Sites {
         let mut collector = Collector {
             source,
+            is_dead: false,
             sites: Sites::default(),
         };
         collector.statement(template);
@@ -79,19 +80,33 @@ fn address<T>(node: &T) -> (usize, usize) {
 /// Collects the sites of a tree, in a fixed order: a node before the nodes within it.
 struct Collector<'s> {
     source: &'s str,
+    /// Whether a literal keeps every render away from what is collected.
+    is_dead: bool,
     sites: Sites,
 }
 
 impl Collector<'_> {
     fn add<T>(&mut self, node: &T, kind: SiteKind, span: Range<usize>) {
         self.sites.of.insert(address(node), self.sites.sites.len());
-        self.sites.sites.push(Site { kind, span });
+        self.sites.sites.push(Site {
+            kind,
+            span,
+            is_dead: self.is_dead,
+        });
     }
 
     fn statements(&mut self, statements: &[Stmt<'_>]) {
         for statement in statements {
             self.statement(statement);
         }
+    }
+
+    /// Statements that run under a condition. If the condition never lets them, they are dead.
+    fn branch(&mut self, statements: &[Stmt<'_>], is_dead: bool) {
+        let around = self.is_dead;
+        self.is_dead |= is_dead;
+        self.statements(statements);
+        self.is_dead = around;
     }
 
     fn statement(&mut self, statement: &Stmt<'_>) {
@@ -104,8 +119,8 @@ impl Collector<'_> {
             }
             Stmt::IfCond(node) => {
                 self.condition(&node.expr);
-                self.statements(&node.true_body);
-                self.statements(&node.false_body);
+                self.branch(&node.true_body, is_never(&node.expr, true));
+                self.branch(&node.false_body, is_never(&node.expr, false));
             }
             Stmt::ForLoop(node) => self.for_loop(node),
             Stmt::Macro(node) => self.macro_body(node, node.span()),
@@ -281,6 +296,11 @@ pub(super) fn is_literal(expression: &Expr<'_>) -> bool {
         expression,
         Expr::Const(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Map(_)
     )
+}
+
+/// Whether an expression is a constant that never has this truth.
+fn is_never(expression: &Expr<'_>, truth: bool) -> bool {
+    matches!(expression, Expr::Const(node) if node.value.is_true() != truth)
 }
 
 /// Whether an expression is `a and b` or `a or b`.

@@ -5,7 +5,7 @@ use super::vocabulary::{
     ATTRIBUTES, BINARY, DATES, DICTIONARIES, FILTERS, FLOATS, FORMATS, FUNCTIONS, INTEGERS, LISTS,
     MESSAGES, METHODS, OTHERS, PRINTF, TESTS, TEXTS,
 };
-use crate::chance::Chance;
+use rolecall_base::chance::Chance;
 
 use ValueType::{Any, Boolean, Dictionary, Float, Integer, List, Message, Text};
 

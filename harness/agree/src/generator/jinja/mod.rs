@@ -5,8 +5,8 @@ mod vocabulary;
 mod expressions;
 
 use super::arguments::ValueType;
-use crate::chance::Chance;
 use expressions::{DEEPEST, JinjaWriter};
+use rolecall_base::chance::Chance;
 use vocabulary::{METHODS, TEXT_BETWEEN};
 
 use ValueType::{Boolean, Dictionary, List, Text};
