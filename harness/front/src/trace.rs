@@ -21,7 +21,7 @@ pub enum SpanFault {
         /// Where the prompt ends.
         end: usize,
     },
-    /// A span begins or ends within a character, or its origin does.
+    /// A span begins or ends within a character.
     #[error("the span at byte {0} of the prompt does not consist of whole characters")]
     Character(usize),
     /// The origin has as many bytes, but other ones.
@@ -34,19 +34,21 @@ pub enum SpanFault {
     },
 }
 
-/// Operations that write the letters of a text in another way.
-const SPELLINGS: [&str; 6] = [
+/// Operations that write a text in another way, which may have as many bytes.
+const REWRITINGS: [&str; 7] = [
     "upper",
     "lower",
     "title",
     "capitalize",
     "swapcase",
     "casefold",
+    "urlquery",
 ];
 
 /// Checks the spans of a prompt: they have its order, cover it wholly, and consist of whole
 /// characters. If the origin of a span is known and as long as the span, it has the same bytes,
-/// unless an operation changed capitals. The case is the one that the template sees.
+/// unless an operation wrote it in another way. A Go template can take a
+/// byte out of a character: then the origin is no text and has only to be there. The case is the one that the template sees.
 ///
 /// # Errors
 ///
@@ -89,13 +91,19 @@ pub fn check(
             Origin::Made { .. } => None,
         };
         if let Some((whole, range)) = origin {
-            let origin = whole.get(range.clone()).ok_or(SpanFault::Character(at))?;
-            let has_other_letters = span.operations.iter().any(|done| SPELLINGS.contains(done));
-            if origin.len() == text.len() && origin != text && !has_other_letters {
-                return Err(SpanFault::Text {
-                    at,
-                    origin: origin.to_owned(),
-                });
+            let fault = |origin: &str| SpanFault::Text {
+                at,
+                origin: origin.to_owned(),
+            };
+            let bytes = whole.as_bytes().get(range.clone());
+            let bytes = bytes.ok_or_else(|| fault(whole))?;
+            let is_rewritten = span.operations.iter().any(|done| REWRITINGS.contains(done));
+            if let Ok(origin) = std::str::from_utf8(bytes)
+                && origin.len() == text.len()
+                && origin != text
+                && !is_rewritten
+            {
+                return Err(fault(origin));
             }
         }
     }

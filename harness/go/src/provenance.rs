@@ -418,7 +418,6 @@ impl InputAdder<'_> {
         );
         let json = self.case.messages.get(message.written.fields);
         let object = json.and_then(Json::as_object);
-        let has = |name: &str| object.is_some_and(|o| unmarshal::member(o, name).is_some());
         let kinds = StructKind::Message.fields();
         for (field, value) in kinds.iter().zip(&structure.fields) {
             match (field.name, value) {
@@ -458,7 +457,12 @@ impl InputAdder<'_> {
                     self.value(value, &fields.member(name), None);
                 }
                 ("ToolName", _) => {
-                    let part = match ["tool_name", "name"].into_iter().find(|name| has(name)) {
+                    // An empty name is as good as none: then Ollama takes that of the call.
+                    let has = |name: &&str| {
+                        let said = object.and_then(|object| unmarshal::member(object, name));
+                        said.and_then(Json::as_str) == Some(message.tool_name.as_str())
+                    };
+                    let part = match ["tool_name", "name"].into_iter().find(has) {
                         Some(name) => fields.member(name),
                         None => self.called(&message.tool_call_id).unwrap_or(fields.clone()),
                     };

@@ -284,10 +284,10 @@ mod tests {
         spans.push(5, content(10..15), &none);
         // A line break that the prompt has as two characters.
         spans.push(2, content(15..16), &none);
-        let cut = spans.cut(3..6).after("trim");
+        let cut = spans.cut(3..7).after("trim");
         let found: Vec<_> = cut.list().iter().map(|span| span.origin.clone()).collect();
         assert_eq!(found, [content(13..15), content(15..16)]);
-        assert_eq!(cut.end(), 3);
+        assert_eq!(cut.end(), 4);
         assert_eq!(*cut.list()[0].operations, ["trim"]);
         assert_eq!(cut.inputs().len(), 1);
     }

@@ -268,7 +268,7 @@ fn write_prompt(out: &mut dyn Write, trace: &Trace<'_>, width: usize) -> io::Res
                     write!(out, "{}", Styled(QUIET, "…"))?;
                     break;
                 }
-                left -= path.width() + 1;
+                left = left.saturating_sub(path.width() + 1);
                 write!(out, "{}", Styled(source.style().dimmed(), path))?;
                 if more {
                     write!(out, " ")?;
