@@ -10,11 +10,11 @@ use rolecall::problem::{Problem, did_you_mean};
 use rolecall::report::{clean, problems};
 use rolecall::source;
 use rolecall::suite::{Pair, Suite, templates_of};
-use rolecall_model::{Template, TemplateName};
+use rolecall_model::{Dialect, Template, TemplateName};
 
 use crate::args::{SetArguments, SourceArguments};
 use crate::cache::cache_folder;
-use crate::failure::{Failure, tell};
+use crate::failure::{Failure, report_problems, tell};
 use crate::home;
 use crate::sources::{self, NOT_THERE, Sources};
 use crate::stdin;
@@ -303,6 +303,30 @@ pub(crate) fn load_templates_and_cases(
     };
     problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
+}
+
+/// The templates and cases that a command looks into: those of one dialect, if the user wants only
+/// one. Fails if there is no template or no case. Reports problems, and says whether there are any.
+pub(crate) fn load_to_look_into(
+    named: &[PathBuf],
+    cases: &[PathBuf],
+    set: &SetArguments,
+    dialect: Option<Dialect>,
+) -> Result<(Suite, bool), Failure> {
+    let mut suite = load_templates_and_cases(named, cases, set)?;
+    report_problems(&suite.problems)?;
+    if let Some(only) = dialect {
+        suite.templates.retain(|template| template.dialect == only);
+    }
+    let missing = match (suite.templates.is_empty(), suite.cases.is_empty()) {
+        (true, _) => "there is no template to look into",
+        (false, true) => "there is no case to render",
+        (false, false) => {
+            let is_wrong = !suite.problems.is_empty();
+            return Ok((suite, is_wrong));
+        }
+    };
+    Err(Failure::Request(missing.to_owned()))
 }
 
 /// Loads the inputs that the arguments name, and takes the others from the suite. Reports notes on

@@ -1,8 +1,6 @@
 //! The fields of what a template is given: everything that a span of a prompt may come from.
 
-use std::fmt::Write as _;
-
-use rolecall_model::provenance::InputKind;
+use rolecall_model::provenance::{Input, InputKind};
 use rolecall_model::{Case, Template, Variable};
 use serde_json::Value;
 
@@ -85,8 +83,7 @@ impl Fields {
             Value::Object(map) => {
                 self.0.push(Field::holder(kind, path, name, depth));
                 for (key, value) in map {
-                    let mut inner = path.to_owned();
-                    push_key(&mut inner, key);
+                    let inner = Input::entry_path(path, key);
                     self.value(kind, &inner, key, depth + 1, value);
                 }
             }
@@ -114,18 +111,6 @@ impl Field {
             is_text: false,
         }
     }
-}
-
-/// Appends the step to a key. A key that is no name is written as JSON.
-fn push_key(path: &mut String, key: &str) {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    let written = if !key.is_empty() && key.chars().all(is_name) {
-        write!(path, ".{key}")
-    } else {
-        write!(path, "[{}]", Value::from(key))
-    };
-    // Writing to a string cannot fail.
-    debug_assert!(written.is_ok());
 }
 
 #[cfg(test)]

@@ -191,16 +191,7 @@ impl Part {
     }
 
     fn member(&self, name: &str) -> Part {
-        let mut characters = name.chars();
-        let is_name = characters
-            .next()
-            .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-            && characters.all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let path = if is_name {
-            format!("{}.{name}", self.path)
-        } else {
-            format!("{}[{}]", self.path, Json::from(name))
-        };
+        let path = Input::entry_path(&self.path, name);
         Part::new(self.kind, path)
     }
 
@@ -457,7 +448,7 @@ impl InputAdder<'_> {
                     self.value(value, &fields.member(name), None);
                 }
                 ("ToolName", _) => {
-                    // An empty name is as good as none: then Ollama takes that of the call.
+                    // Where the message has no name, or an empty one, Ollama takes the name of the call.
                     let has = |name: &&str| {
                         let said = object.and_then(|object| unmarshal::member(object, name));
                         said.and_then(Json::as_str) == Some(message.tool_name.as_str())

@@ -472,7 +472,8 @@ pub(crate) fn whole(input: &Arc<Input>, length: usize, operations: &Operations) 
     }
 }
 
-/// The origin of a part of a span. If the lengths differ, no byte has a place of its own.
+/// The origin of a part of a span. If the lengths differ, nobody knows the place of a single byte, and the
+/// part has the whole origin.
 pub(crate) fn part_of(span: &Span, start: usize, end: usize) -> Origin {
     let inner = |source: &std::ops::Range<usize>| {
         if source.len() == span.prompt.len() {

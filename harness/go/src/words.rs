@@ -65,7 +65,7 @@ fn note(token: Token<'_>, text: &str, own: &mut Words) {
         Token::Field => {
             own.names.insert(spelled(text.trim_start_matches('.')));
         }
-        // The fields of a variable, as in `$call.Function`, are tokens of their own.
+        // In `$call.Function`, each field of the variable is a separate token.
         Token::Word(word) if !KEYWORDS.contains(&word) => {
             // A name of a function is no key of a conversation, and does no harm.
             own.names.insert(word.to_owned());

@@ -207,12 +207,10 @@ struct Given {
 }
 
 impl Given {
-    /// A part of it.
-    fn part(&self, part: &str) -> Given {
-        Given {
-            kind: self.kind,
-            path: format!("{}{part}", self.path),
-        }
+    /// A part of it, at a path.
+    fn at(&self, path: String) -> Given {
+        let kind = self.kind;
+        Given { kind, path }
     }
 
     fn input(self) -> Arc<Input> {
@@ -231,7 +229,8 @@ impl Given {
             && let Ok(items) = value.try_iter()
         {
             let items = items.enumerate();
-            let items = items.map(|(at, item)| self.part(&format!("[{at}]")).value(&item));
+            let items =
+                items.map(|(at, item)| self.at(format!("{}[{at}]", self.path)).value(&item));
             let list = Value::from(items.collect::<Vec<_>>());
             provenance::given_container(&list, self.input());
             return list;
@@ -243,7 +242,7 @@ impl Given {
                 let Some(name) = key.as_str() else {
                     return (key.clone(), value.clone());
                 };
-                let part = self.part(&key_of_path(name));
+                let part = self.at(Input::entry_path(&self.path, name));
                 let input = Arc::new(Input {
                     kind: part.kind,
                     path: part.path.clone(),
@@ -258,16 +257,6 @@ impl Given {
             return map;
         }
         value.clone()
-    }
-}
-
-/// How a key is written in the path of an input.
-fn key_of_path(key: &str) -> String {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    if !key.is_empty() && key.chars().all(is_name) {
-        format!(".{key}")
-    } else {
-        format!("[{}]", Json::from(key))
     }
 }
 

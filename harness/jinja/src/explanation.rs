@@ -79,39 +79,18 @@ pub(crate) fn watched_method(name: &str, args: &[Value], result: Value) -> Value
     watched(known.copied().unwrap_or("a method"), args, result)
 }
 
-/// The spans of a value that is written.
-pub(crate) fn written(value: &Value, text: &str, is_escaped: bool) -> Spans {
-    let spans = whole(value, text);
-    if !is_escaped {
-        return spans;
-    }
-    // The engine escapes it once more, counts it, and ends the render if that is too much.
-    let escaped = escaped_html(text);
-    let spans = provenance::escaped(&spans, text, &escaped, Escapes::Html, "escape");
+/// The spans of a value that is written escaped.
+pub(crate) fn written_escaped(value: &Value, text: &str, escaped: &str) -> Spans {
+    let spans = written(value, text);
+    let spans = provenance::escaped(&spans, text, escaped, Escapes::Html, "escape");
     if spans.end() == escaped.len() {
         return spans;
     }
     made(escaped.len(), inputs_of(value), "escape")
 }
 
-/// `markupsafe.escape`
-fn escaped_html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\'' => out.push_str("&#39;"),
-            '"' => out.push_str("&#34;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// The spans of `str(value)`.
-fn whole(value: &Value, text: &str) -> Spans {
+/// The spans of `str(value)`, which is this text.
+pub(crate) fn written(value: &Value, text: &str) -> Spans {
     let of_text = value.as_str().and_then(spans_of);
     match of_text {
         Some(spans) => Arc::unwrap_or_clone(spans),
@@ -122,7 +101,7 @@ fn whole(value: &Value, text: &str) -> Spans {
 /// The spans of `str(value)`, and that text.
 fn written_text(value: &Value) -> (Spans, String) {
     let text = text::str(value).into_owned();
-    (whole(value, &text), text)
+    (written(value, &text), text)
 }
 
 /// The inputs that a value is or contains.
@@ -135,27 +114,21 @@ fn inputs_of(value: &Value) -> Vec<Arc<Input>> {
     if let Some(input) = provenance::input_of(value) {
         return vec![input];
     }
-    let mut inputs = Vec::new();
-    let mut add = |value: &Value| {
-        for input in inputs_of(value) {
-            if !inputs.contains(&input) {
-                inputs.push(input);
-            }
-        }
-    };
     if is_dictionary(value) {
         let entries = entries(value).unwrap_or_default();
-        entries.iter().take(MOST).for_each(|(_, item)| add(item));
-    } else if is_list(value) || is_tuple(value) {
-        let items = value.try_iter().into_iter().flatten();
-        items.take(MOST).for_each(|item| add(&item));
+        return inputs_of_all(entries.iter().take(MOST).map(|(_, item)| item));
     }
-    inputs
+    if is_list(value) || is_tuple(value) {
+        let items = value.try_iter().into_iter().flatten().take(MOST);
+        return inputs_of_all(&items.collect::<Vec<_>>());
+    }
+    Vec::new()
 }
 
-fn inputs_of_all(args: &[Value]) -> Vec<Arc<Input>> {
+/// The inputs of several values, each once.
+fn inputs_of_all<'v>(values: impl IntoIterator<Item = &'v Value>) -> Vec<Arc<Input>> {
     let mut inputs: Vec<Arc<Input>> = Vec::new();
-    for input in args.iter().flat_map(inputs_of) {
+    for input in values.into_iter().flat_map(inputs_of) {
         if !inputs.contains(&input) {
             inputs.push(input);
         }
@@ -173,7 +146,7 @@ fn explained(name: &'static str, args: &[Value], result: &str) -> Option<Spans> 
         _ => {}
     }
     let text = first.as_str()?;
-    let of_text = whole(first, text);
+    let of_text = written(first, text);
     if text == result {
         return Some(of_text);
     }
@@ -304,8 +277,12 @@ fn spelt(text: &str, of_text: &Spans, result: &str, name: &'static str) -> Optio
     (lengths(text) == lengths(result)).then(|| of_text.after(name))
 }
 
-/// `text * count`
+/// `text * count`. A text that is repeated many times is made from the one text.
 fn repeated(text: &str, of_text: &Spans, result: &str) -> Option<Spans> {
+    const MANY: usize = 10_000;
+    if result.len() / text.len().max(1) > MANY {
+        return None;
+    }
     let of_text = of_text.after("*");
     let mut spans = Spans::default();
     let mut rest = result;
@@ -373,7 +350,7 @@ fn texts_within(name: &'static str, args: &[Value], result: &Value) -> Option<Va
     if !is_sequence || !(is_split || is_spelt) {
         return None;
     }
-    let of_text = whole(of, text);
+    let of_text = written(of, text);
     let separator = match name {
         "split" | "rsplit" => args.get(1).and_then(|separator| separator.as_str()),
         _ => None,

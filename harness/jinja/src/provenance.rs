@@ -1,8 +1,8 @@
 //! Remembers where texts come from, while a render is traced.
 //!
-//! Every text of a traced render that has a known origin lives in a buffer of its own, which stays
-//! until the render ends. So the address of a text names its origin, whatever variables, lists or
-//! namespaces it goes through, and a part of the buffer has the same part of the origin.
+//! A traced render keeps each text whose origin it knows in a separate buffer until it ends. So the
+//! address of a text names its origin, whatever variables, lists or namespaces it goes through, and a
+//! part of the buffer has the same part of the origin.
 //!
 //! The prompt, the text of a macro and a captured text are each written in a frame, which collects
 //! the origins of what is written.
@@ -142,7 +142,7 @@ pub(crate) fn spans_of(text: &str) -> Option<Arc<Spans>> {
     with(|trace| trace.spans_of(text)).flatten()
 }
 
-/// A text in a buffer of its own.
+/// A copy of a text, in a separate buffer.
 fn apart(text: &Value) -> Value {
     let content = text.as_str().unwrap_or_default();
     if text.is_safe() {
@@ -289,7 +289,7 @@ pub(crate) fn json_text(place: Range<usize>, text: &str) {
 
 /// The spans of the JSON text that was written last.
 ///
-/// What the template puts into lists and maps of its own is made from `from`.
+/// Punctuation of lists and maps that the template made itself comes from `from`.
 pub(crate) fn json_spans(json: &str, from: Vec<Arc<Input>>, operation: &'static str) -> Spans {
     let parts = with(|trace| std::mem::take(&mut trace.json)).unwrap_or_default();
     let mut spans = Spans::default();

@@ -83,6 +83,21 @@ pub struct Input {
     pub path: String,
 }
 
+impl Input {
+    /// The path of an entry of a map: `tools[0].function`. A key that is no name is written as JSON.
+    pub fn entry_path(map: &str, key: &str) -> String {
+        let mut characters = key.chars();
+        let begins = |c: char| c.is_alphabetic() || c == '_';
+        let is_name = characters.next().is_some_and(begins)
+            && characters.all(|c| c.is_alphanumeric() || c == '_');
+        if is_name {
+            format!("{map}.{key}")
+        } else {
+            format!("{map}[{}]", serde_json::Value::from(key))
+        }
+    }
+}
+
 /// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InputKind {
@@ -259,6 +274,21 @@ mod tests {
         Origin::Input {
             input: Arc::new(input),
             bytes,
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_no_name_is_json() {
+        for (key, path) in [
+            ("city", "m.city"),
+            ("größe_2", "m.größe_2"),
+            ("_", "m._"),
+            ("2nd", "m[\"2nd\"]"),
+            ("a b", "m[\"a b\"]"),
+            ("", "m[\"\"]"),
+            ("\"", "m[\"\\\"\"]"),
+        ] {
+            assert_eq!(Input::entry_path("m", key), path);
         }
     }
 

@@ -20,21 +20,12 @@ use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{inputs, page};
 
 pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let mut suite =
-        inputs::load_templates_and_cases(&arguments.paths, &arguments.cases, &arguments.set)?;
-    report_problems(&suite.problems)?;
-    let mut is_wrong = !suite.problems.is_empty();
-    if let Some(only) = arguments.dialect.only {
-        suite.templates.retain(|template| template.dialect == only);
-    }
-    if suite.templates.is_empty() {
-        return Err(Failure::Request(
-            "there is no template to look into".to_owned(),
-        ));
-    }
-    if suite.cases.is_empty() {
-        return Err(Failure::Request("there is no case to render".to_owned()));
-    }
+    let (suite, mut is_wrong) = inputs::load_to_look_into(
+        &arguments.paths,
+        &arguments.cases,
+        &arguments.set,
+        arguments.dialect.only,
+    )?;
     let engines = arguments.limits.chosen().engines();
     let jobs = arguments.jobs.map(usize::from);
     let (all, problems) = covered(&suite, &engines, jobs)?;

@@ -22,23 +22,12 @@ pub(super) fn execute(
     arguments: &GenerateArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let mut suite =
-        inputs::load_templates_and_cases(&arguments.paths, &arguments.cases, &arguments.set)?;
-    report_problems(&suite.problems)?;
-    let mut is_wrong = !suite.problems.is_empty();
-    if let Some(only) = arguments.dialect.only {
-        suite.templates.retain(|template| template.dialect == only);
-    }
-    if suite.templates.is_empty() {
-        return Err(Failure::Request(
-            "there is no template to look into".to_owned(),
-        ));
-    }
-    if suite.cases.is_empty() {
-        return Err(Failure::Request(
-            "there is no case to begin with".to_owned(),
-        ));
-    }
+    let (suite, mut is_wrong) = inputs::load_to_look_into(
+        &arguments.paths,
+        &arguments.cases,
+        &arguments.set,
+        arguments.dialect.only,
+    )?;
     let is_file = arguments.write.as_deref().is_some_and(is_case_file);
     if is_file && suite.templates.len() > 1 {
         return Err(Failure::Request(format!(

@@ -323,7 +323,7 @@ impl<'s> Adapter<'s> {
         Ok(())
     }
 
-    /// Whether a captured text is a variable of its own before it is written or assigned.
+    /// Whether a captured text first becomes a variable, and is written or assigned after that.
     fn is_apart(&self, body: &[Stmt<'s>]) -> bool {
         self.writing == Writing::Traced || self.leaves_scopes && leave(body)
     }

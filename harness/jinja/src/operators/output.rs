@@ -33,15 +33,17 @@ pub(crate) fn emit(
     value: &Value,
 ) -> Result<(), Error> {
     let text = text::str(value);
-    if provenance::is_traced() {
-        let is_escaped = !matches!(state.auto_escape(), AutoEscape::None) && !value.is_safe();
-        provenance::write(&explanation::written(value, &text, is_escaped));
-    }
     if !matches!(state.auto_escape(), AutoEscape::None) && !value.is_safe() {
-        let text = escaped(&text)?;
+        let escaped = escaped(&text)?;
+        if provenance::is_traced() {
+            provenance::write(&explanation::written_escaped(value, &text, &escaped));
+        }
         generation::before_write(output)?;
-        output.write_str(&text)?;
+        output.write_str(&escaped)?;
         return Ok(());
+    }
+    if provenance::is_traced() {
+        provenance::write(&explanation::written(value, &text));
     }
     produce(text.len())?;
     generation::before_write(output)?;
