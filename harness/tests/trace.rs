@@ -20,6 +20,7 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
     let engines = Engines::default();
     let templates = SUITE.templates.par_iter();
     let traced = AtomicUsize::new(0);
+    let decided = AtomicUsize::new(0);
     // The bytes of all prompts, and those that were made of nothing that is known.
     let bytes = [AtomicUsize::new(0), AtomicUsize::new(0)];
     templates.for_each(|template| {
@@ -28,7 +29,12 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
         for pair in SUITE.pairs_among(template, &SUITE.cases) {
             let model = program.model.with(pair.case);
             let input = PreparedCase::new(pair.case, pair.front(), &model);
-            let (outcome, spans) = program.traced(&input);
+            let (outcome, examination) = program.examined(&input);
+            let spans = examination.spans;
+            if let Some(decisions) = examination.decisions {
+                decided.fetch_add(decisions.decisions.len(), Ordering::Relaxed);
+                assert!(!decisions.is_cut);
+            }
             let name = format!("{} {}", template.name, pair.case.id);
             assert_eq!(outcome, program.outcome(&input), "{name}");
             let Outcome::Rendered { text } = outcome else {
@@ -49,6 +55,7 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
         }
     });
     assert!(traced.into_inner() > 10_000);
+    assert!(decided.into_inner() > 300_000);
     let [all, unknown] = bytes.map(AtomicUsize::into_inner);
     assert!(
         unknown * 200 < all,
@@ -155,6 +162,53 @@ fn programs_get_the_spans_as_json() {
     assert_eq!(span(">")["template"], place);
     let from = json!({"from": [{"kind": "tool", "path": "tools"}]});
     assert_eq!(span("[")["made"], from);
+}
+
+#[test]
+fn people_see_what_each_condition_looked_at() {
+    let folder = Folder::empty();
+    let template = "{% for m in messages %}{% if m.role == 'user' and 'now' in m.content %}!\
+                    {% endif %}{% endfor %}{{ {'tool': 'a'}.get(messages[0].role) }}";
+    folder.write("t.jinja", template);
+    folder.write("talks.json", CASES);
+    let asked = ["show", "t.jinja", "talks/one", "--cases", "talks.json"];
+    let ran = folder.rolecall(&[&asked[..], &["--decisions"]].concat());
+    let expected = "\
+t talks/one
+3 conditions evaluated
+
+t.jinja:1:30
+  m.role == 'user'
+  true
+    messages[0].role \"user\" == \"user\"
+
+t.jinja:1:30
+  m.role == 'user' and 'now' in m.content
+  false
+
+t.jinja:1:51
+  'now' in m.content
+  false
+    \"now\" in messages[0].content \" Who? \"
+
+compared outside of all conditions
+    [\"tool\"] get messages[0].role \"user\"
+";
+    assert_eq!(ran.stdout(), expected, "{}", ran.stderr());
+    let ran = folder.rolecall(&[&asked[..], &["--decisions", "--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    let decision = &document["decisions"][1];
+    assert_eq!(decision["text"], "'now' in m.content");
+    assert_eq!(decision["truth"], false);
+    let operands = &decision["looks"][0]["operands"];
+    assert_eq!(operands[0]["text"], "now");
+    assert_eq!(operands[0]["origins"][0]["template"]["column"], 52);
+    let input = json!({"kind": "message", "path": "messages[0].content", "start": 0, "end": 6});
+    assert_eq!(operands[1]["origins"][0]["input"], input);
+    assert_eq!(document["comparisons"][0]["operation"], "get");
+    // A format alone says nothing about what to show.
+    let ran = folder.rolecall(&[&asked[..], &["--format", "json"]].concat());
+    assert_eq!(ran.code(), 2, "{}", ran.stdout());
 }
 
 /// The page of a trace.

@@ -2,11 +2,13 @@
 //! one.
 
 use rolecall_model::{
-    Conversation, Dialect, Engine, Observer, Outcome, Program, Provenance, Refusal, Stage, Template,
+    Conversation, Dialect, Engine, Examination, Observer, Outcome, Program, Refusal, Stage,
+    Template,
 };
 
-/// An engine that asks another where the bytes of each prompt come from. If the answer is missing or
-/// does not cover the prompt, the outcome is a failure.
+/// An engine that asks another where the bytes of each prompt come from, and what the decisions of
+/// each render look at. If an answer is missing or does not cover the prompt, the outcome is a
+/// failure.
 pub struct TracedEngine<'e>(pub &'e dyn Engine);
 
 /// A template in a traced engine.
@@ -37,17 +39,28 @@ impl Engine for TracedEngine<'_> {
 
 impl Program for TracedProgram {
     fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
-        let mut provenance = Provenance::default();
-        let outcome = self.0.render_with(conversation, &mut provenance);
-        let Outcome::Rendered { text } = &outcome else {
-            return outcome;
-        };
+        let mut examination = Examination::default();
+        let outcome = self.0.render_with(conversation, &mut examination);
         let failed = |message: &str| Outcome::Failed {
             stage: Stage::Render,
             message: message.to_owned(),
             line: None,
         };
-        let Some(spans) = provenance.spans else {
+        let Some(decisions) = examination.decisions else {
+            return failed("no decisions");
+        };
+        let looks = decisions.looks.len();
+        let ends = decisions
+            .decisions
+            .iter()
+            .map(|decision| decision.looks.end);
+        if !decisions.is_cut && ends.max().is_some_and(|end| end > looks) {
+            return failed("a decision has looks that are not there");
+        }
+        let Outcome::Rendered { text } = &outcome else {
+            return outcome;
+        };
+        let Some(spans) = examination.spans else {
             return failed("no spans");
         };
         let mut end = 0;

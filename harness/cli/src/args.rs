@@ -379,8 +379,11 @@ pub(crate) struct ShowArguments {
     pub(crate) sanitize_control_tokens: bool,
     /// Show where each byte of the prompt comes from: a text of the template, a field of the
     /// conversation, a variable, or an operation
-    #[arg(long, conflicts_with_all = ["raw", "tokens", "reference", "diff"])]
+    #[arg(long, group = "examined", conflicts_with_all = ["raw", "tokens", "reference", "diff"])]
     pub(crate) trace: bool,
+    /// Show what each condition of the template looked at, and with what it compared it
+    #[arg(long, group = "examined", conflicts_with_all = ["raw", "tokens", "reference", "diff"])]
+    pub(crate) decisions: bool,
     /// With --trace: also write a page on which a text of the prompt leads to its source, and a field to
     /// its places
     #[arg(long, value_name = "FILE", requires = "trace")]
@@ -401,8 +404,8 @@ pub(crate) struct ShowArguments {
     pub(crate) front: FrontArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    /// With --trace: the format of the trace
-    #[arg(long, value_parser = format(&TRACES), default_value_t = Format::Human, requires = "trace")]
+    /// With --trace or --decisions: the format. JSON has the sources and the decisions
+    #[arg(long, value_parser = format(&TRACES), default_value_t = Format::Human, requires = "examined")]
     pub(crate) format: Format,
 }
 

@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use rolecall_model::guard::{LoadedTemplate, load, load_behind};
 use rolecall_model::provenance::Span;
-use rolecall_model::{Engine, Hits, OmittedVariable, Outcome, OwnText, Template};
+use rolecall_model::{
+    Engine, Examination, Hits, Observer, OmittedVariable, Outcome, OwnText, Provenance, Site,
+    Template,
+};
 
 use crate::front::{Front, ModelProfile};
 use crate::prepared_case::PreparedCase;
@@ -130,30 +133,43 @@ impl<'t> FrontProgram<'t> {
     /// sources are in the template that the front picks, and in the case that templates see. No
     /// spans if there is no prompt, or if the engine cannot tell.
     pub fn traced(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Vec<Span>>) {
+        let mut provenance = Provenance::default();
+        let outcome = self.watched(input, &mut provenance);
+        (outcome.clone(), within(&outcome, provenance.spans))
+    }
+
+    /// The same, and what the decisions of the render looked at.
+    pub fn examined(&self, input: &PreparedCase<'_>) -> (Outcome, Examination) {
+        let mut examination = Examination::default();
+        let outcome = self.watched(input, &mut examination);
+        examination.spans = within(&outcome, examination.spans);
+        (outcome, examination)
+    }
+
+    /// The outcome of a case for users of its front, while an observer watches the template that the
+    /// front picks. Nobody watches an engine that is an application itself.
+    fn watched(&self, input: &PreparedCase<'_>, observer: &mut dyn Observer) -> Outcome {
         let is_behind = self.behind.iter().any(|(known, _)| *known == input.front);
         let chosen = input.front.choose(self.template, input.written.case());
         let (false, Ok(template)) = (is_behind, chosen) else {
-            return (self.outcome(input), None);
+            return self.outcome(input);
         };
         let loaded = self.loaded_of(template);
-        let mut found = None;
-        let outcome = input.preparation.outcome(
+        input.preparation.outcome(
             template,
             |variable| loaded.variables().contains(variable),
-            || match loaded.render_traced(&input.seen) {
-                Some((outcome, spans)) => {
-                    found = Some(spans);
-                    outcome
-                }
-                None => loaded.render(&input.seen),
-            },
-        );
-        let (Outcome::Rendered { text }, Some(mut spans)) = (&outcome, found) else {
-            return (outcome, None);
-        };
-        // The front may have cut the prompt.
-        trace::cut(&mut spans, text.len());
-        (outcome, Some(spans))
+            || loaded.render_examined(&input.seen, observer),
+        )
+    }
+
+    /// The sites of the template that the front picks for a case: see
+    /// [`rolecall_model::Program::sites`].
+    pub fn sites_for(&self, input: &PreparedCase<'_>) -> Option<Vec<Site>> {
+        let template = input
+            .front
+            .choose(self.template, input.written.case())
+            .ok()?;
+        self.loaded_of(template).sites()
     }
 
     /// Whether the engine is an application itself and prepares conversations on its own.
@@ -173,6 +189,16 @@ impl<'t> FrontProgram<'t> {
             _ => &self.loaded,
         }
     }
+}
+
+/// The spans of an outcome's prompt. The front may have cut it.
+fn within(outcome: &Outcome, spans: Option<Vec<Span>>) -> Option<Vec<Span>> {
+    let Outcome::Rendered { text } = outcome else {
+        return None;
+    };
+    let mut spans = spans?;
+    trace::cut(&mut spans, text.len());
+    Some(spans)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::format;
 use crate::functions::{self, Parameter};
 use crate::json;
 use crate::meter::{Meter, Output, Sink, WriteResult};
-use crate::sites::{Part, SiteRecorder};
+use crate::sites::{Part, SiteRecorder, Sites};
 use crate::tools;
 use crate::trace::Trace;
 use crate::values::{MapKind, Struct, StructKind, Text, Value};
@@ -29,6 +29,8 @@ pub(crate) struct Execution<'t> {
     pub(crate) out: Output,
     /// Records what the render reaches, if somebody wants to know.
     pub(crate) recorder: Option<SiteRecorder<'t>>,
+    /// The sites of the template, for the decisions of a trace.
+    pub(crate) sites: Option<&'t Sites>,
     /// The tree to execute: the template whose name is empty.
     tree: Option<&'t ListNode>,
     variables: Vec<(&'t str, Value)>,
@@ -78,6 +80,7 @@ impl<'t> Execution<'t> {
             out: Output::new(&meter),
             meter,
             recorder: None,
+            sites: None,
             tree: None,
             variables: Vec::new(),
         }
@@ -158,10 +161,12 @@ impl<'t> Execution<'t> {
         }
     }
 
-    fn decide(&mut self, part: Part, pos: Pos, truth: bool) {
+    fn decide(&mut self, part: Part, pos: Pos, value: &Value) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.decide(part, pos, truth);
+            recorder.decide(part, pos, value.truth());
         }
+        let site = self.sites.and_then(|sites| sites.site(part, pos));
+        self.traced(|trace| trace.end_decision(site, value));
     }
 
     /// Reports something about a loop.
@@ -193,9 +198,10 @@ impl<'t> Execution<'t> {
     ) -> Result<Flow, Error> {
         let scope = self.variables.len();
         self.traced(Trace::begin_action);
+        self.traced(Trace::begin_decision);
         let value = self.pipe(dot, &branch.pipe)?;
         let truth = value.truth();
-        self.decide(Part::Branch, branch.pos, truth);
+        self.decide(Part::Branch, branch.pos, &value);
         let flow = if truth {
             self.list(if moves_dot { &value } else { dot }, &branch.body)?
         } else if let Some(otherwise) = &branch.else_body {
@@ -607,9 +613,10 @@ impl<'t> Execution<'t> {
         if matches!(name, "and" | "or") {
             let mut value = Value::Absent;
             for argument in arguments {
+                self.traced(Trace::begin_decision);
                 value = self.argument(dot, argument, Parameter::Value)?;
                 let truth = value.truth();
-                self.decide(Part::Operand, argument.pos(), truth);
+                self.decide(Part::Operand, argument.pos(), &value);
                 if truth == (name == "or") {
                     return Ok(value);
                 }
@@ -640,14 +647,15 @@ impl<'t> Execution<'t> {
                 self.meter.work(text.len())?;
             }
         }
-        functions::call(function.name, &values, self.now, &mut self.meter).map_err(|refusal| {
-            match refusal {
-                Error::Words { message, .. } => {
-                    Error::new(format!("error calling {name}: {message}")).at(line)
-                }
-                limit @ Error::Limit(_) => limit,
+        let given = functions::call(function.name, &values, self.now, &mut self.meter);
+        let given = given.map_err(|refusal| match refusal {
+            Error::Words { message, .. } => {
+                Error::new(format!("error calling {name}: {message}")).at(line)
             }
-        })
+            limit @ Error::Limit(_) => limit,
+        })?;
+        self.traced(|trace| trace.look(function.name, &values, Some(&given)));
+        Ok(given)
     }
 
     fn argument(&mut self, dot: &Value, argument: &'t Expr, parameter: Parameter) -> ValueResult {

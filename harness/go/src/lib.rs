@@ -89,9 +89,9 @@ use serde_json::Value as Json;
 pub use rolecall_model::guard;
 pub use rolecall_model::provenance::{Input, InputKind, Origin, Span};
 pub use rolecall_model::{
-    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
-    MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template,
-    UnknownName, Variable, Words,
+    Case, Conversation, Coverage, Decisions, Dialect, Engine, Examination, Hits, Limit, Limits,
+    Moment, Mutation, MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage,
+    Template, UnknownName, Variable, Words,
 };
 
 pub use abilities::Abilities;
@@ -145,6 +145,8 @@ struct Watched<'p> {
     trace: Option<Box<Trace>>,
     /// The spans of the prompt, if there is one.
     spans: Option<Vec<Span>>,
+    /// What the decisions of the render looked at.
+    decisions: Option<Decisions>,
 }
 
 /// How Ollama executes a template.
@@ -394,16 +396,24 @@ impl GoProgram {
             recorder: observer
                 .wants_hits()
                 .then(|| SiteRecorder::new(self.own_sites())),
-            trace: observer
-                .wants_spans()
+            trace: (observer.wants_spans() || observer.wants_decisions())
                 .then(|| Box::new(self.trace(conversation, roots))),
             spans: None,
+            decisions: None,
         };
+        if observer.wants_decisions()
+            && let Some(trace) = &mut watched.trace
+        {
+            trace.decisions = Some(Box::default());
+        }
         let rendered = self.run(conversation.case(), roots, &mut watched);
         if let Some(recorder) = watched.recorder {
             observer.hits(recorder.into_hits());
         }
-        if let (Ok(_), Some(spans)) = (&rendered, watched.spans) {
+        if let Some(decisions) = watched.decisions {
+            observer.decisions(decisions);
+        }
+        if let (Ok(_), Some(spans), true) = (&rendered, watched.spans, observer.wants_spans()) {
             observer.spans(spans);
         }
         rendered
@@ -465,8 +475,11 @@ impl GoProgram {
         meter.trace = watched.trace.take();
         let mut execution = Execution::new(&self.defines, case.now, meter);
         execution.recorder = watched.recorder.take();
+        execution.sites = execution.meter.trace.as_ref().map(|_| self.own_sites());
         let rendered = self.execute(&mut execution, roots);
         watched.recorder = execution.recorder.take();
+        let trace = execution.meter.trace.take();
+        watched.decisions = trace.and_then(|trace| trace.into_decisions());
         rendered?;
         let Output { bytes, pieces } = execution.out;
         let spans = pieces.map(|pieces| provenance::of_prompt(*pieces, &bytes));

@@ -61,7 +61,8 @@ impl Sites {
         collector.sites
     }
 
-    fn site(&self, part: Part, pos: Pos) -> Option<usize> {
+    /// The site of a part of a node.
+    pub(crate) fn site(&self, part: Part, pos: Pos) -> Option<usize> {
         self.of.get(&(part, pos.offset)).copied()
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use rolecall_model::decision::{DecisionLog, Decisions, Look, Operand, OperandValue, TRUTH};
 use rolecall_model::provenance::{Input, InputKind, Origin, Span, Spans};
 
 use crate::values::{Struct, Text, Value};
@@ -29,6 +30,9 @@ const MOST_TOUCHED: usize = 64;
 
 /// The number of new texts after which a trace looks for those that nobody has any more.
 const SWEEP: usize = 4096;
+
+/// The functions that compare. They are noted outside of conditions, too.
+const COMPARING: [&str; 7] = ["eq", "ne", "lt", "le", "gt", "ge", "index"];
 
 /// The operation that makes the name of a member a text.
 pub(crate) const KEY: &str = "key";
@@ -100,6 +104,19 @@ pub(crate) struct Trace {
     pieces: usize,
     /// The number of texts that makes the next sweep worthwhile.
     sweep_at: usize,
+    /// What the decisions of the render look at, if somebody wants to know.
+    pub(crate) decisions: Option<Box<DecisionNotes>>,
+}
+
+/// What the decisions of a render look at.
+#[derive(Debug, Default)]
+pub(crate) struct DecisionNotes {
+    log: DecisionLog,
+    /// What made each number. A number has no place of its own as a text has, so the last operation
+    /// that made this number counts.
+    numbers: HashMap<i64, Vec<Arc<Input>>>,
+    /// For each decision that has begun, how many parts had been read before.
+    read_before: Vec<usize>,
 }
 
 /// The pieces of a text under construction.
@@ -132,7 +149,120 @@ impl Trace {
             operations: Vec::new(),
             pieces: 0,
             sweep_at: SWEEP,
+            decisions: None,
         }
+    }
+
+    /// A condition or an operand begins to be evaluated.
+    pub(crate) fn begin_decision(&mut self) {
+        if let Some(notes) = &mut self.decisions {
+            notes.log.begin();
+            notes.read_before.push(self.touched.len());
+        }
+    }
+
+    /// A condition or an operand has this value. It belongs to a site, if it has one.
+    pub(crate) fn end_decision(&mut self, site: Option<usize>, value: &Value) {
+        // A truth alone says less than what it was made by. But nothing has made a plain field.
+        let has_looked = |notes: &DecisionNotes| notes.log.has_looked();
+        let has_looked = self.decisions.as_deref().is_some_and(has_looked);
+        if !matches!(value, Value::Bool(_)) || !has_looked {
+            self.look(TRUTH, std::slice::from_ref(value), None);
+        }
+        if let Some(notes) = &mut self.decisions {
+            notes.read_before.pop();
+            match site {
+                Some(site) => notes.log.end(site, value.truth()),
+                None => notes.log.forget(),
+            }
+        }
+    }
+
+    /// A function reads its arguments and gives a value.
+    pub(crate) fn look(&mut self, name: &'static str, arguments: &[Value], given: Option<&Value>) {
+        let Some(notes) = &self.decisions else { return };
+        // A number is followed from a text to a condition. Small numbers from lists are everywhere.
+        let number = match (arguments.first(), given) {
+            (Some(Value::Text(_)), Some(Value::Int(number))) => Some(*number),
+            _ => None,
+        };
+        let is_deciding = notes.log.is_deciding();
+        let compares = COMPARING.contains(&name);
+        if !is_deciding && number.is_none() && !compares {
+            return;
+        }
+        let operands: Vec<Operand> = arguments.iter().map(|value| self.operand(value)).collect();
+        let is_of_input = || operands.iter().any(|operand| !operand.inputs().is_empty());
+        // A condition may compare what has no origin: an empty text, or a plain number.
+        if !(is_deciding && (compares || name == TRUTH) || is_of_input()) {
+            return;
+        }
+        let result = match given {
+            Some(Value::Bool(truth)) => Some(truth.to_string()),
+            Some(Value::Int(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        let Some(notes) = &mut self.decisions else {
+            return;
+        };
+        if let Some(number) = number {
+            let inputs = operands.iter().flat_map(Operand::inputs).cloned();
+            notes.numbers.insert(number, inputs.collect());
+        }
+        notes.log.look(Look {
+            operation: name,
+            operands,
+            result,
+        });
+    }
+
+    /// A value that is looked at.
+    fn operand(&self, value: &Value) -> Operand {
+        if let Value::Text(text) = value {
+            let found = self.find(text).filter(|_| !text.is_empty());
+            let origins = found.iter().flat_map(|(from, spans)| {
+                let (from, to) = (*from, from + text.len());
+                let within = move |span: &&Span| span.prompt.start < to && span.prompt.end > from;
+                spans.iter().filter(within).map(move |span| {
+                    part_of(span, span.prompt.start.max(from), span.prompt.end.min(to))
+                })
+            });
+            return Operand::text(&String::from_utf8_lossy(text), origins);
+        }
+        let held = held(value).and_then(|held| self.parts.get(&held));
+        let known = held.or_else(|| self.parts.get(&address(value)));
+        let from = match (known, value) {
+            (Some(part), _) => part.to_vec(),
+            (None, Value::Int(number)) => {
+                let notes = self.decisions.as_deref();
+                let made = notes.and_then(|notes| notes.numbers.get(number));
+                made.cloned().unwrap_or_default()
+            }
+            (None, Value::Bool(_)) => {
+                let notes = self.decisions.as_deref();
+                let before = notes.and_then(|notes| notes.read_before.last().copied());
+                let read = self.touched.get(before.unwrap_or_default()..);
+                read.unwrap_or_default().to_vec()
+            }
+            _ => Vec::new(),
+        };
+        let text = match value {
+            Value::Absent | Value::Nil => "nil".to_owned(),
+            Value::Bool(truth) => truth.to_string(),
+            Value::Int(number) => number.to_string(),
+            Value::Byte(byte) => byte.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Text(_) => String::new(),
+            Value::List(list) if list.items().is_empty() => "[]".to_owned(),
+            Value::List(_) | Value::Bytes(_) => "[…]".to_owned(),
+            Value::Map(_) | Value::Struct(_) | Value::Ordered(_) => "{…}".to_owned(),
+        };
+        Operand::made(OperandValue::Plain(text), from)
+    }
+
+    /// What the decisions of the render looked at.
+    pub(crate) fn into_decisions(self) -> Option<Decisions> {
+        Some(self.decisions?.log.into_decisions())
     }
 
     /// Adds a text of the conversation.

@@ -49,32 +49,34 @@ pub(crate) fn watched(name: &'static str, args: &[Value], result: Value) -> Valu
     texts_within(name, args, &result).unwrap_or(result)
 }
 
+/// The names of the methods that are explained.
+pub(crate) const METHODS: [&str; 22] = [
+    "strip",
+    "lstrip",
+    "rstrip",
+    "removeprefix",
+    "removesuffix",
+    "split",
+    "rsplit",
+    "splitlines",
+    "partition",
+    "rpartition",
+    "replace",
+    "join",
+    "format",
+    "upper",
+    "lower",
+    "capitalize",
+    "title",
+    "swapcase",
+    "casefold",
+    "center",
+    "ljust",
+    "zfill",
+];
+
 /// What a method gave. Only the names of methods that are explained stay.
 pub(crate) fn watched_method(name: &str, args: &[Value], result: Value) -> Value {
-    const METHODS: [&str; 22] = [
-        "strip",
-        "lstrip",
-        "rstrip",
-        "removeprefix",
-        "removesuffix",
-        "split",
-        "rsplit",
-        "splitlines",
-        "partition",
-        "rpartition",
-        "replace",
-        "join",
-        "format",
-        "upper",
-        "lower",
-        "capitalize",
-        "title",
-        "swapcase",
-        "casefold",
-        "center",
-        "ljust",
-        "zfill",
-    ];
     let known = METHODS.iter().find(|known| **known == name);
     watched(known.copied().unwrap_or("a method"), args, result)
 }

@@ -96,6 +96,9 @@ mod registry;
 // Where the texts of a render come from.
 mod explanation;
 
+// What the decisions of a render look at.
+mod decisions;
+
 // Operators, literals and macros.
 mod operators;
 
@@ -116,16 +119,16 @@ use self_cell::self_cell;
 #[cfg(feature = "guard")]
 pub use rolecall_model::guard;
 pub use rolecall_model::{
-    Case, Conversation, Coverage, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
-    MutationKind, Observer, OmittedVariable, Outcome, OwnText, Program, Provenance, Refusal, Site,
-    Stage, Template, UnknownName, Variable, Words,
+    Case, Conversation, Coverage, Decisions, Dialect, Engine, Examination, Hits, Limit, Limits,
+    Moment, Mutation, MutationKind, Observer, OmittedVariable, Outcome, OwnText, Program,
+    Provenance, Refusal, Site, Stage, Template, UnknownName, Variable, Words,
 };
 
 pub use compile::grammar::constructs::Constructs;
 pub use compile::pitfalls::{Pitfall, PitfallKind};
 pub use context::tools_json;
 
-use rolecall_model::provenance::{Origin, Span};
+use rolecall_model::provenance::Origin;
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;
@@ -347,15 +350,16 @@ impl EngineEnvironment {
             environment.set_unknown_method_callback(|state, value, method, args| {
                 let result = methods::call(state, value, method, args)?;
                 let args: Vec<_> = [value].into_iter().chain(args).cloned().collect();
-                Ok(explanation::watched_method(method, &args, result))
+                Ok(decisions::watched_method(method, &args, result))
             });
             let watch = Watch {
                 before: explanation::repeatable,
-                after: explanation::watched,
+                after: decisions::watched,
             };
             let mut registry = Registry::watched(&mut environment, watch);
             library::add(&mut registry);
             operators::add(&mut registry);
+            decisions::add(&mut environment);
             environment
         })
     }
@@ -428,13 +432,9 @@ impl Program for JinjaProgram {
             observer.own_text(spans);
             return Outcome::Rendered { text };
         }
-        if observer.wants_spans() {
+        if observer.wants_spans() || observer.wants_decisions() {
             let outcome = self.render(conversation);
-            if let Outcome::Rendered { text } = &outcome
-                && let Some(spans) = self.spans(conversation, root(), text)
-            {
-                observer.spans(spans);
-            }
+            self.examine(conversation, root(), &outcome, observer);
             return outcome;
         }
         let plain = (&self.shared.environment, self.compiled.borrow_dependent());
@@ -518,14 +518,52 @@ impl JinjaProgram {
         covered.as_deref()
     }
 
-    /// The spans of a prompt. None if there are too many, or if another render of the conversation
-    /// does not give this prompt.
-    fn spans(
+    /// Renders a conversation in the traced form, and tells an observer what that shows. It shows
+    /// nothing if it does not end as the plain render did.
+    fn examine(
         &self,
         conversation: &Conversation<'_>,
         root: context::Context,
-        prompt: &str,
-    ) -> Option<Vec<Span>> {
+        outcome: &Outcome,
+        observer: &mut dyn Observer,
+    ) {
+        let Some(traced) = self.traced_form() else {
+            return;
+        };
+        let code = (self.shared.traced(), traced.compiled.borrow_dependent());
+        let render = || {
+            provenance::traced(Arc::clone(&traced.literals), || {
+                let root = root.traced(conversation);
+                self.run(code, root, conversation, |_| {})
+            })
+        };
+        let ((rendered, spans), decisions) = decisions::noted(observer.wants_decisions(), render);
+        let rendered: Outcome = rendered
+            .map_err(|error| refusal::refusal(&error, Stage::Render))
+            .into();
+        if rendered != *outcome {
+            return;
+        }
+        if let Some(mut decisions) = decisions {
+            let literals = decisions.literals_mut();
+            literals.for_each(|source| *source = self.place(source.start)..self.place(source.end));
+            observer.decisions(decisions);
+        }
+        let (Outcome::Rendered { text }, Some(mut spans)) = (outcome, spans) else {
+            return;
+        };
+        if observer.wants_spans() && spans.last().map_or(0, |last| last.prompt.end) == text.len() {
+            for span in &mut spans {
+                if let Origin::Literal { source } = &mut span.origin {
+                    *source = self.place(source.start)..self.place(source.end);
+                }
+            }
+            observer.spans(spans);
+        }
+    }
+
+    /// The form whose texts have known origins. The first call compiles it.
+    fn traced_form(&self) -> Option<&TracedForm> {
         let traced = self.traced.get_or_init(|| {
             let source = self.compiled.borrow_owner().clone();
             let mut literals = Texts::new();
@@ -539,22 +577,7 @@ impl JinjaProgram {
                 literals: Arc::new(literals),
             }))
         });
-        let traced = traced.as_deref()?;
-        let code = (self.shared.traced(), traced.compiled.borrow_dependent());
-        let (text, spans) = provenance::traced(Arc::clone(&traced.literals), || {
-            let root = root.traced(conversation);
-            self.run(code, root, conversation, |_| {})
-        });
-        let mut spans = spans.filter(|_| text.is_ok_and(|text| text == prompt))?;
-        if spans.last().map_or(0, |last| last.prompt.end) != prompt.len() {
-            return None;
-        }
-        for span in &mut spans {
-            if let Origin::Literal { source } = &mut span.origin {
-                *source = self.place(source.start)..self.place(source.end);
-            }
-        }
-        Some(spans)
+        traced.as_deref()
     }
 
     /// Where a byte of the source with normalised newlines stands in the template's own source.

@@ -104,6 +104,12 @@ pub(crate) enum Operator {
     Reach,
     /// Reports whether a condition is true, and hands its value on.
     Decide,
+    /// A condition begins to be evaluated, in a traced render.
+    Deciding,
+    /// A condition has been evaluated, in a traced render.
+    Decided,
+    /// The truth of a value is looked at, in a traced render.
+    Truth,
 }
 
 impl Operator {
@@ -161,6 +167,9 @@ impl Operator {
             Operator::Captured => "!{}!",
             Operator::Reach => "!!o",
             Operator::Decide => "!!p",
+            Operator::Deciding => "!?",
+            Operator::Decided => "!?!",
+            Operator::Truth => "!??",
         }
     }
 

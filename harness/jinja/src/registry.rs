@@ -11,7 +11,7 @@ use crate::python::arguments::AllArguments;
 /// Arguments that mean the same as others, if there are any.
 pub(crate) type Arguments = Result<Option<Vec<Value>>, Error>;
 
-/// What looks at each call of a filter or an operator, whose name is the one for people.
+/// What looks at each call of a filter, a test or an operator, whose name is the one for people.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch {
     /// Receives the arguments before the call, and gives others that mean the same.
@@ -62,19 +62,44 @@ impl<'e> Registry<'e> {
         Rv: FunctionResult,
         Args: for<'a> FunctionArgs<'a>,
     {
-        let Some(watch) = self.watch else {
-            self.environment.add_filter(name, function);
-            return;
-        };
-        let function = Value::from_function(function);
-        self.environment.add_filter(
-            name,
-            move |state: &mut State<'_, '_>, args: AllArguments<'_>| {
-                let others = (watch.before)(label, args.0)?;
-                let args = others.as_deref().unwrap_or(args.0);
-                let result = function.call(state, args)?;
-                Ok::<Value, Error>((watch.after)(label, args, result))
-            },
-        );
+        match self.watch {
+            Some(watch) => self
+                .environment
+                .add_filter(name, watched(watch, label, function)),
+            None => self.environment.add_filter(name, function),
+        }
+    }
+
+    /// Adds a test under a name. People know it by its label.
+    pub(crate) fn add_test<F, Rv, Args>(&mut self, name: &'static str, label: &'static str, test: F)
+    where
+        F: Function<Rv, Args>,
+        Rv: FunctionResult,
+        Args: for<'a> FunctionArgs<'a>,
+    {
+        match self.watch {
+            Some(watch) => self.environment.add_test(name, watched(watch, label, test)),
+            None => self.environment.add_test(name, test),
+        }
+    }
+}
+
+/// A function whose calls are watched.
+fn watched<F, Rv, Args>(
+    watch: Watch,
+    label: &'static str,
+    function: F,
+) -> impl Fn(&mut State<'_, '_>, AllArguments<'_>) -> Result<Value, Error> + Send + Sync + 'static
+where
+    F: Function<Rv, Args>,
+    Rv: FunctionResult,
+    Args: for<'a> FunctionArgs<'a>,
+{
+    let function = Value::from_function(function);
+    move |state, args| {
+        let others = (watch.before)(label, args.0)?;
+        let args = others.as_deref().unwrap_or(args.0);
+        let result = function.call(state, args)?;
+        Ok((watch.after)(label, args, result))
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::case::Case;
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
+use crate::decision::Decisions;
 use crate::mutation::Mutation;
 use crate::outcome::{Outcome, Refusal};
 use crate::provenance::Span;
@@ -101,6 +102,16 @@ pub trait Observer {
     /// Receives the spans of the prompt. A program that can tell calls this once, after a render
     /// that ended in a prompt.
     fn spans(&mut self, _spans: Vec<Span>) {}
+
+    /// Whether the observer wants to know what the decisions of the render look at. A program may
+    /// need other code to tell.
+    fn wants_decisions(&self) -> bool {
+        false
+    }
+
+    /// Receives what the decisions of the render looked at, whatever its outcome is. A program that
+    /// can tell calls this once, after the render. Sites have the order of [`Program::sites`].
+    fn decisions(&mut self, _decisions: Decisions) {}
 }
 
 /// Watches nothing.
@@ -180,6 +191,33 @@ impl Observer for Provenance {
 
     fn spans(&mut self, spans: Vec<Span>) {
         self.spans = Some(spans);
+    }
+}
+
+/// Keeps the spans of a prompt, and what the decisions of its render looked at.
+#[derive(Debug, Clone, Default)]
+pub struct Examination {
+    /// The spans. None if the template refuses, or if the program cannot tell.
+    pub spans: Option<Vec<Span>>,
+    /// The decisions. None if the program cannot tell.
+    pub decisions: Option<Decisions>,
+}
+
+impl Observer for Examination {
+    fn wants_spans(&self) -> bool {
+        true
+    }
+
+    fn spans(&mut self, spans: Vec<Span>) {
+        self.spans = Some(spans);
+    }
+
+    fn wants_decisions(&self) -> bool {
+        true
+    }
+
+    fn decisions(&mut self, decisions: Decisions) {
+        self.decisions = Some(decisions);
     }
 }
 

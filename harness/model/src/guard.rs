@@ -18,9 +18,8 @@ use corosensei::stack::DefaultStack;
 
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
-use crate::engine::{Coverage, Engine, Observer, Program, Provenance, UnknownName};
+use crate::engine::{Coverage, Engine, Observer, Program, UnknownName};
 use crate::outcome::{Outcome, Refusal};
-use crate::provenance::Span;
 use crate::template::Template;
 
 /// The size of a stack for any template within the limits: 256 MiB of address space. It is enough
@@ -103,13 +102,18 @@ impl LoadedTemplate {
         Some((outcome, coverage.hits?))
     }
 
-    /// Renders one conversation, and says where the bytes of its prompt come from. None if there is
-    /// no prompt or if the engine cannot tell.
-    pub fn render_traced(&self, conversation: &Conversation<'_>) -> Option<(Outcome, Vec<Span>)> {
-        let program = self.program.as_ref().ok()?;
-        let mut provenance = Provenance::default();
-        let outcome = guarded(|| program.render_with(conversation, &mut provenance)).ok()?;
-        Some((outcome, provenance.spans?))
+    /// Renders one conversation, and tells an observer what the program can tell: its spans, or what
+    /// its decisions look at. A program that cannot tell them just renders.
+    pub fn render_examined(
+        &self,
+        conversation: &Conversation<'_>,
+        observer: &mut dyn Observer,
+    ) -> Outcome {
+        match &self.program {
+            Ok(program) => guarded(|| program.render_with(conversation, observer))
+                .unwrap_or_else(|message| Outcome::Crashed { message }),
+            Err(outcome) => outcome.clone(),
+        }
     }
 
     /// The sites of the template: see [`Program::sites`]. None if the engine refused the template.

@@ -26,6 +26,8 @@ pub mod coverage;
 
 pub mod provenance;
 
+pub mod decision;
+
 pub mod mutation;
 pub mod words;
 
@@ -39,9 +41,10 @@ pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
 pub use coverage::{Hits, Recorder, Site, SiteKind, Way};
+pub use decision::Decisions;
 pub use engine::{
-    Coverage, Engine, NameKind, Observer, OmittedVariable, OwnText, Program, Provenance,
-    UnknownName,
+    Coverage, Engine, Examination, NameKind, Observer, OmittedVariable, OwnText, Program,
+    Provenance, UnknownName,
 };
 pub use limits::Limits;
 pub use mutation::{Mutation, MutationKind};

@@ -99,6 +99,21 @@ class Trace:
         """The stretches of the prompt, in its order. They cover it wholly."""
         return [Span(span) for span in self._document["spans"]]
 
+    @property
+    def decisions(self) -> list[dict[str, Any]]:
+        """What each evaluation of a condition looked at, in the order of the render.
+
+        The dictionaries are those of the key ``decisions`` in ``show --trace --format json``.
+
+        >>> import rolecall
+        >>> template = rolecall.Template("{% if 'now' in messages[0].content %}!{% endif %}")
+        >>> [decision] = template.trace([{"content": "Not now."}]).decisions
+        >>> decision["text"], decision["truth"]
+        ("'now' in messages[0].content", True)
+        """
+        decisions: list[dict[str, Any]] = self._document["decisions"]
+        return decisions
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, as ``rolecall show --trace --format json`` prints it."""
         return self._document

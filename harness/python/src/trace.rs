@@ -5,7 +5,7 @@ use rolecall::engines::Engines;
 use rolecall::front::Front;
 use rolecall::front_program::FrontProgram;
 use rolecall::prepared_case::PreparedCase;
-use rolecall::report::trace;
+use rolecall::report::{trace, trace_document};
 use rolecall_model::guard::on_large_stack;
 use rolecall_model::{Case, Outcome};
 
@@ -45,22 +45,25 @@ fn traced(template: &rolecall_model::Template, front: Front, case: &Case) -> Tra
     let program = FrontProgram::load(engine, &template);
     let model = program.model.with(case);
     let input = PreparedCase::new(case, front, &model);
-    let (outcome, spans) = program.traced(&input);
+    let (outcome, examination) = program.examined(&input);
     let Outcome::Rendered { text } = &outcome else {
         return Traced::Refused(outcome);
     };
-    let Some(spans) = spans else {
+    let Some(spans) = examination.spans else {
         return Traced::Unknown(engine.name().to_owned());
     };
+    let sites = program.sites_for(&input).unwrap_or_default();
     let trace = trace::Trace {
         template: front.choose(&template, case).unwrap_or(&template),
         case: input.seen(),
         prompt: text,
         spans: &spans,
+        decisions: examination.decisions.as_ref(),
+        sites: &sites,
     };
     let mut json = Vec::new();
     // Writing to memory cannot fail, and JSON is UTF-8.
-    let _ = trace::write_json(&mut json, &trace);
+    let _ = trace_document::write(&mut json, &trace);
     Traced::Json(String::from_utf8(json).unwrap_or_default())
 }
 

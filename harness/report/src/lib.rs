@@ -60,7 +60,10 @@ pub mod coverage;
 pub mod generation;
 pub mod mutation;
 pub mod proof;
+
+pub mod decisions;
 pub mod trace;
+pub mod trace_document;
 
 mod place;
 

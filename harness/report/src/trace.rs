@@ -1,4 +1,4 @@
-//! Traces: a prompt with the source of each of its bytes, for people and as JSON.
+//! Traces: a prompt with the source of each of its bytes, for people.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,13 +8,10 @@ use rolecall_base::transcript::{END, encode_char};
 use rolecall_front::fields::{Field, fields};
 use rolecall_front::trace::is_key;
 use rolecall_model::provenance::{Input, InputKind, Origin, Span};
-use rolecall_model::{Case, Template, TemplatePart};
+use rolecall_model::{Case, Decisions, Site, Template, TemplatePart};
 use rolecall_source::template_file::{line_in_file, place};
-use schemars::JsonSchema;
-use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::json::{self, VERSION};
 use super::numbers::{percent, thousands};
 use super::position::Position;
 use super::screen;
@@ -32,6 +29,10 @@ pub struct Trace<'t> {
     pub prompt: &'t str,
     /// Its spans.
     pub spans: &'t [Span],
+    /// What the decisions of the render looked at, if somebody asked for it.
+    pub decisions: Option<&'t Decisions>,
+    /// The sites of the template, for the decisions.
+    pub sites: &'t [Site],
 }
 
 /// What a stretch of a prompt comes from, as reports name it.
@@ -137,7 +138,7 @@ impl Trace<'_> {
     }
 
     /// The place of a byte of the template: the file's name, the line and the column.
-    fn place(&self, at: usize) -> String {
+    pub(super) fn place(&self, at: usize) -> String {
         let position = Position::of(&self.template.source, at);
         let name = self.template.path.file_name();
         let name = name.map_or_else(
@@ -378,7 +379,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// A text on one line, with its middle left out if it is wider than `width`.
-fn shortened(text: &str, width: usize) -> String {
+pub(super) fn shortened(text: &str, width: usize) -> String {
     /// What is shown of the end.
     const END: usize = 8;
     let head: String = text.chars().take(width + 1).collect();
@@ -405,166 +406,13 @@ fn shortened(text: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// A prompt and where its bytes come from, as JSON.
-#[derive(Serialize, JsonSchema)]
-pub struct TraceDocument<'t> {
-    /// The version of this format.
-    rolecall: u32,
-    /// The template's name.
-    template: &'t str,
-    /// The template's file, as it was given.
-    file: String,
-    /// The case: `family/name`.
-    case: String,
-    /// The prompt.
-    prompt: &'t str,
-    /// The stretches of the prompt, each with one origin. They have its order and cover it wholly.
-    spans: Vec<SpanJson<'t>>,
-}
-
-/// A stretch of a prompt. It has one of the keys `template`, `input` and `made`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SpanJson<'t> {
-    /// Where it stands in the prompt.
-    prompt: BytesJson,
-    /// Its text.
-    text: &'t str,
-    /// The text of the template that it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    template: Option<LiteralJson>,
-    /// The piece of an input that it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input: Option<PieceJson<'t>>,
-    /// What an operation made it from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    made: Option<MadeJson<'t>>,
-    /// What was done on the way, in order, by the template's own words for it, such as `trim`.
-    operations: &'t [&'static str],
-}
-
-/// Bytes of a text.
-#[derive(Debug, Serialize, JsonSchema)]
-struct BytesJson {
-    /// The first byte, from 0.
-    start: usize,
-    /// The byte behind the last.
-    end: usize,
-}
-
-/// A text of the template.
-#[derive(Debug, Serialize, JsonSchema)]
-struct LiteralJson {
-    /// Its line in the template, from 1.
-    line: usize,
-    /// Its column, from 1, in characters.
-    column: usize,
-    /// The first byte in the template's source, from 0.
-    start: usize,
-    /// The byte behind its end. The text has its quotation marks if it contains escapes.
-    end: usize,
-}
-
-/// Something that the template was given.
-#[derive(Debug, Serialize, JsonSchema)]
-struct InputJson<'t> {
-    /// The kind of thing that it is a part of: `message`, `tool`, `document`, `variable`, `token` or
-    /// `clock`.
-    kind: &'static str,
-    /// How it is reached, such as `messages[2].content`.
-    path: &'t str,
-}
-
-/// A piece of something that the template was given.
-#[derive(Debug, Serialize, JsonSchema)]
-struct PieceJson<'t> {
-    /// What it is a piece of.
-    #[serde(flatten)]
-    input: InputJson<'t>,
-    /// The first byte of the piece, from 0.
-    start: usize,
-    /// The byte behind its end. An escaped piece is shorter here than in the prompt.
-    end: usize,
-}
-
-/// What an operation made a text from.
-#[derive(Debug, Serialize, JsonSchema)]
-struct MadeJson<'t> {
-    /// The inputs, as far as they are known, each once.
-    from: Vec<InputJson<'t>>,
-}
-
-impl<'t> InputJson<'t> {
-    fn of(input: &'t Input) -> InputJson<'t> {
-        InputJson {
-            kind: input.kind.name(),
-            path: &input.path,
-        }
-    }
-}
-
-/// The spans of a trace as JSON.
-pub fn spans<'t>(trace: &Trace<'t>) -> Vec<SpanJson<'t>> {
-    let span = |span: &'t Span| {
-        let mut json = SpanJson {
-            prompt: BytesJson {
-                start: span.prompt.start,
-                end: span.prompt.end,
-            },
-            text: trace.prompt.get(span.prompt.clone()).unwrap_or_default(),
-            template: None,
-            input: None,
-            made: None,
-            operations: &span.operations,
-        };
-        match &span.origin {
-            Origin::Literal { source } => {
-                let position = Position::of(&trace.template.source, source.start);
-                json.template = Some(LiteralJson {
-                    line: position.line,
-                    column: position.column,
-                    start: source.start,
-                    end: source.end,
-                });
-            }
-            Origin::Input { input, bytes } => {
-                json.input = Some(PieceJson {
-                    input: InputJson::of(input),
-                    start: bytes.start,
-                    end: bytes.end,
-                });
-            }
-            Origin::Made { from } => {
-                let from = from.iter().map(|input| InputJson::of(input));
-                json.made = Some(MadeJson {
-                    from: from.collect(),
-                });
-            }
-        }
-        json
-    };
-    trace.spans.iter().map(span).collect()
-}
-
-/// Writes a trace as JSON.
-pub fn write_json(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
-    let document = TraceDocument {
-        rolecall: VERSION,
-        template: trace.template.name.as_str(),
-        file: place(trace.template, None),
-        case: trace.case.id.to_string(),
-        prompt: trace.prompt,
-        spans: spans(trace),
-    };
-    json::write(out, &document)
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use std::sync::Arc;
 
     use rolecall_model::Dialect;
     use rolecall_model::provenance::Spans;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -657,6 +505,8 @@ pub(super) mod tests {
                 case: &self.case,
                 prompt: &self.prompt,
                 spans: &self.spans,
+                decisions: None,
+                sites: &[],
             }
         }
     }
@@ -722,46 +572,5 @@ Be <b>kind</b>.␊                  messages[0].content
         assert_eq!(shown, "word word word word w… the end");
         assert!(shortened(&"漢".repeat(40), 21).width() <= 21);
         assert!(shortened(&"\u{200b}".repeat(40), 21).width() <= 21);
-    }
-
-    #[test]
-    fn json_names_the_one_origin_of_each_span() {
-        let world = World::new();
-        let mut out = Vec::new();
-        write_json(&mut out, &world.trace()).unwrap();
-        let found: Value = serde_json::from_slice(&out).unwrap();
-        let spans = found["spans"].as_array().unwrap();
-        let text: String = spans
-            .iter()
-            .map(|span| span["text"].as_str().unwrap())
-            .collect();
-        assert_eq!(Value::from(text), found["prompt"]);
-        let span = |at: usize, key: &str| (&spans[at][key], &spans[at]["operations"]);
-        assert_eq!(
-            span(2, "template"),
-            (
-                &json!({"line": 1, "column": 29, "start": 28, "end": 32}),
-                &json!([])
-            )
-        );
-        assert_eq!(
-            span(3, "input"),
-            (
-                &json!({"kind": "message", "path": "messages[0].content", "start": 1, "end": 21}),
-                &json!(["trim"])
-            )
-        );
-        assert_eq!(
-            span(5, "made"),
-            (
-                &json!({"from": [{"kind": "tool", "path": "tools"}]}),
-                &json!(["tojson"])
-            )
-        );
-        let keys = ["template", "input", "made"];
-        for span in spans {
-            let origins = keys.iter().filter(|key| span.get(**key).is_some());
-            assert_eq!(origins.count(), 1, "{span}");
-        }
     }
 }

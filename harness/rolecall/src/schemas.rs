@@ -5,7 +5,7 @@ use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
 use rolecall_report::returned::ReturnedLine;
 use rolecall_report::{
-    comparison, coverage, generation, inspections, listing, mutation, proof, trace, trial,
+    comparison, coverage, generation, inspections, listing, mutation, proof, trace_document, trial,
 };
 use rolecall_suite::schema::{SchemaFile, file};
 
@@ -24,6 +24,6 @@ pub fn files() -> [SchemaFile; 13] {
         file::<proof::ProofDocument<'_>>("schema/proof.schema.json"),
         file::<trial::TrialDocument>("schema/probe.schema.json"),
         file::<ReturnedLine<'_>>("schema/returned.schema.json"),
-        file::<trace::TraceDocument<'_>>("schema/trace.schema.json"),
+        file::<trace_document::TraceDocument<'_>>("schema/trace.schema.json"),
     ]
 }

@@ -31,8 +31,8 @@ pub(super) fn show(
             "a probe is no case of the suite: it has neither a snapshot nor a record".to_owned(),
         ));
     }
-    if arguments.trace {
-        let message = "a probe is no case of the suite: --trace is for cases";
+    if arguments.trace || arguments.decisions {
+        let message = "a probe is no case of the suite: --trace and --decisions are for cases";
         return Err(Failure::Request(message.to_owned()));
     }
     let (mut suite, named) = suite(arguments)?;

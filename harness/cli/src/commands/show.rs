@@ -70,7 +70,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     } else {
         pair
     };
-    if arguments.trace {
+    if arguments.trace || arguments.decisions {
         return trace::show(arguments, &runner, &pair, out);
     }
     let mut run = runner.render(&[pair]);

@@ -1,4 +1,4 @@
-//! The command `show --trace`.
+//! The commands `show --trace` and `show --decisions`.
 
 use std::io::Write;
 
@@ -6,10 +6,11 @@ use rolecall::front_program::FrontProgram;
 use rolecall::prepared_case::PreparedCase;
 use rolecall::report::format::Format;
 use rolecall::report::trace::{self as report, Trace};
+use rolecall::report::{decisions, trace_document};
 use rolecall::report::{html, transcripts};
 use rolecall::run::Runner;
 use rolecall::suite::Pair;
-use rolecall_model::Outcome;
+use rolecall_model::{Examination, Outcome};
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status};
@@ -31,7 +32,34 @@ pub(super) fn show(
     let program = FrontProgram::load(engine, pair.template);
     let model = program.model.with(pair.case);
     let input = PreparedCase::new(pair.case, pair.front(), &model);
-    let (outcome, spans) = program.traced(&input);
+    let wants_decisions = arguments.decisions || arguments.format == Format::Json;
+    let (outcome, examination) = if wants_decisions {
+        program.examined(&input)
+    } else {
+        let (outcome, spans) = program.traced(&input);
+        let decisions = None;
+        (outcome, Examination { spans, decisions })
+    };
+    let sites = wants_decisions.then(|| program.sites_for(&input)).flatten();
+    let sites = sites.unwrap_or_default();
+    let trace = |prompt, spans| Trace {
+        template: pair.chosen().unwrap_or(pair.template),
+        case: input.seen(),
+        prompt,
+        spans,
+        decisions: examination.decisions.as_ref(),
+        sites: &sites,
+    };
+    if arguments.decisions && arguments.format == Format::Human {
+        let Some(decisions) = &examination.decisions else {
+            return Err(Failure::Request(format!(
+                "{} cannot tell what the conditions of this template look at",
+                engine.name()
+            )));
+        };
+        decisions::write(out, &trace(outcome.text(), &[]), decisions)?;
+        return Ok(Status::Fine);
+    }
     let Outcome::Rendered { text } = &outcome else {
         if arguments.format == Format::Human && arguments.html.is_none() {
             transcripts::write(out, &outcome)?;
@@ -42,23 +70,18 @@ pub(super) fn show(
             outcome.text()
         )));
     };
-    let Some(spans) = spans else {
+    let Some(spans) = &examination.spans else {
         return Err(Failure::Request(format!(
             "{} cannot tell where the bytes of this prompt come from",
             engine.name()
         )));
     };
-    let trace = Trace {
-        template: pair.chosen().unwrap_or(pair.template),
-        case: input.seen(),
-        prompt: text,
-        spans: &spans,
-    };
+    let trace = trace(text, spans);
     if let Some(path) = &arguments.html {
         page::write(path, |out| html::trace::write(out, &trace))?;
     }
     match arguments.format {
-        Format::Json => report::write_json(out, &trace)?,
+        Format::Json => trace_document::write(out, &trace)?,
         _ => report::write(out, &trace)?,
     }
     Ok(Status::Fine)

@@ -398,7 +398,10 @@ impl<'s> Expressions<'s> {
         let span = node.span();
         Ok(match (&node.op, &node.expr) {
             (UnaryOpKind::Not, inner) => {
-                let expr = self.adapt(inner)?;
+                let mut expr = self.adapt(inner)?;
+                if self.literals.is_some() {
+                    expr = operation(Operator::Truth, [expr], span);
+                }
                 Expr::UnaryOp(Spanned::new(
                     UnaryOp {
                         op: UnaryOpKind::Not,
@@ -458,7 +461,7 @@ impl<'s> Expressions<'s> {
             return self.sum(node, operator);
         }
         let operands = [self.adapt(&node.left)?, self.adapt(&node.right)?];
-        Ok(compared(operator, operands, node.span()))
+        Ok(self.compared(operator, operands, node.span()))
     }
 
     /// `a + b + c` and `a ~ b ~ c`: one call joins up to five operands. But if `b` or `c` of a sum
@@ -513,7 +516,7 @@ impl<'s> Expressions<'s> {
         let mut chain = None;
         for op in &node.ops {
             let operands = [self.adapt(left)?, self.adapt(&op.expr)?];
-            let compared = compared(comparing(op.op), operands, span);
+            let compared = self.compared(comparing(op.op), operands, span);
             left = &op.expr;
             chain = Some(match chain {
                 None => compared,
@@ -528,6 +531,34 @@ impl<'s> Expressions<'s> {
             });
         }
         Ok(chain.unwrap_or_else(|| constant((), span)))
+    }
+
+    /// A comparison, or any operator with two operands. minijinja's own comparisons are faster, so they
+    /// stay if the result is the same: if one operand is a literal text or number, or for `in` if the
+    /// list is a short list of literal texts. A traced render watches all comparisons.
+    fn compared(&self, operator: Operator, operands: [Expr<'s>; 2], span: Span) -> Expr<'s> {
+        let [left, right] = &operands;
+        let own = match operator {
+            Operator::Equal if is_plain(left) || is_plain(right) => Some(BinOpKind::Eq),
+            Operator::NotEqual if is_plain(left) || is_plain(right) => Some(BinOpKind::Ne),
+            Operator::In | Operator::NotIn if is_short_list(right) => Some(BinOpKind::In),
+            _ => None,
+        };
+        let Some(op) = own.filter(|_| self.literals.is_none()) else {
+            return operation(operator, operands, span);
+        };
+        let [left, right] = operands;
+        let compared = Expr::BinOp(Spanned::new(BinOp { op, left, right }, span));
+        match operator {
+            Operator::NotIn => Expr::UnaryOp(Spanned::new(
+                UnaryOp {
+                    op: UnaryOpKind::Not,
+                    expr: compared,
+                },
+                span,
+            )),
+            _ => compared,
+        }
     }
 }
 
@@ -566,33 +597,5 @@ fn comparing(op: CompareOpKind) -> Operator {
         CompareOpKind::Gte => Operator::GreaterOrEqual,
         CompareOpKind::In => Operator::In,
         CompareOpKind::NotIn => Operator::NotIn,
-    }
-}
-
-/// A comparison, or any operator with two operands. minijinja's own comparisons are faster, so they
-/// stay if the result is the same: if one operand is a literal text or number, or for `in` if the
-/// list is a short list of literal texts.
-fn compared(operator: Operator, operands: [Expr<'_>; 2], span: Span) -> Expr<'_> {
-    let [left, right] = &operands;
-    let own = match operator {
-        Operator::Equal if is_plain(left) || is_plain(right) => Some(BinOpKind::Eq),
-        Operator::NotEqual if is_plain(left) || is_plain(right) => Some(BinOpKind::Ne),
-        Operator::In | Operator::NotIn if is_short_list(right) => Some(BinOpKind::In),
-        _ => None,
-    };
-    let Some(op) = own else {
-        return operation(operator, operands, span);
-    };
-    let [left, right] = operands;
-    let compared = Expr::BinOp(Spanned::new(BinOp { op, left, right }, span));
-    match operator {
-        Operator::NotIn => Expr::UnaryOp(Spanned::new(
-            UnaryOp {
-                op: UnaryOpKind::Not,
-                expr: compared,
-            },
-            span,
-        )),
-        _ => compared,
     }
 }

@@ -16,21 +16,35 @@ use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
 use crate::coverage::Event;
 use crate::operator::Operator;
 
+/// What the probes of a template report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reporting {
+    /// What a render reaches.
+    Hits,
+    /// When a condition begins and ends to be evaluated.
+    Looks,
+}
+
 /// The sites of a template, each with its node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sites {
-    sites: Vec<Site>,
+    reporting: Reporting,
+    list: Vec<Site>,
     /// The site of each node, by the node's address and size: a node may begin with another one.
     of: HashMap<(usize, usize), usize>,
 }
 
 impl Sites {
     /// The sites of a tree.
-    pub(super) fn of(template: &Stmt<'_>, source: &str) -> Sites {
+    pub(super) fn of(template: &Stmt<'_>, source: &str, reporting: Reporting) -> Sites {
         let mut collector = Collector {
             source,
             is_dead: false,
-            sites: Sites::default(),
+            sites: Sites {
+                reporting,
+                list: Vec::new(),
+                of: HashMap::new(),
+            },
         };
         collector.statement(template);
         collector.sites
@@ -38,7 +52,7 @@ impl Sites {
 
     /// The sites alone.
     pub(super) fn list(&self) -> &[Site] {
-        &self.sites
+        &self.list
     }
 
     /// The site of a node.
@@ -48,17 +62,25 @@ impl Sites {
 
     /// The probe for an event at a node, if the node has a site.
     pub(super) fn probe<'s, T>(&self, event: Event, node: &T, span: Span) -> Option<Stmt<'s>> {
-        Some(probe(event, self.site(node)?, span))
+        match self.reporting {
+            Reporting::Hits => Some(probe(event, self.site(node)?, span)),
+            Reporting::Looks => None,
+        }
     }
 
     /// An adapted expression, within a probe if the original one has a site.
     pub(super) fn decided<'s>(&self, original: &Expr<'_>, adapted: Expr<'s>) -> Expr<'s> {
-        match self.site(original) {
-            Some(site) => {
-                let span = original.span();
-                operation(Operator::Decide, [adapted, constant(site, span)], span)
+        let Some(site) = self.site(original) else {
+            return adapted;
+        };
+        let span = original.span();
+        let site = constant(site, span);
+        match self.reporting {
+            Reporting::Hits => operation(Operator::Decide, [adapted, site], span),
+            Reporting::Looks => {
+                let begins = operation(Operator::Deciding, [constant((), span)], span);
+                operation(Operator::Decided, [begins, adapted, site], span)
             }
-            None => adapted,
         }
     }
 }
@@ -87,8 +109,8 @@ struct Collector<'s> {
 
 impl Collector<'_> {
     fn add<T>(&mut self, node: &T, kind: SiteKind, span: Range<usize>) {
-        self.sites.of.insert(address(node), self.sites.sites.len());
-        self.sites.sites.push(Site {
+        self.sites.of.insert(address(node), self.sites.list.len());
+        self.sites.list.push(Site {
             kind,
             span,
             is_dead: self.is_dead,

@@ -24,7 +24,7 @@ use crate::compile::names::{Names, parameters, signature};
 use crate::compile::nodes::{block, constant, emit, evaluate, operation, variable};
 use crate::compile::properties::is_constant;
 use crate::compile::scopes::Scopes;
-use crate::compile::sites::{Sites, probe_of_end};
+use crate::compile::sites::{Reporting, Sites, probe_of_end};
 use crate::coverage::Event;
 use crate::meter::exceeded;
 use crate::operator::Operator;
@@ -51,24 +51,30 @@ pub(crate) enum Writing {
     Tracked,
     /// With reports of what it reaches, for `coverage`.
     Covered,
-    /// Everything through the formatter, with texts whose origin `provenance` knows.
+    /// Everything through the formatter, with texts whose origin `provenance` knows, and with
+    /// conditions whose looks `decisions` notes.
     Traced,
 }
 
 /// The sites of a template: the places that its covered code reports.
 pub(crate) fn sites(parsed: &Parsed<'_>) -> Vec<Site> {
-    Sites::of(&parsed.template, parsed.source).list().to_vec()
+    let sites = Sites::of(&parsed.template, parsed.source, Reporting::Hits);
+    sites.list().to_vec()
 }
 
 /// The tree of a template with Python's semantics, and the literals of a traced form.
 pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<(Stmt<'s>, Texts), Error> {
+    let reporting = match writing {
+        Writing::Plain | Writing::Tracked => None,
+        Writing::Covered => Some(Reporting::Hits),
+        Writing::Traced => Some(Reporting::Looks),
+    };
     let mut adapter = Adapter {
         writing,
         expressions: Expressions {
             source: parsed.source,
             rarities: parsed.rarities,
-            sites: (writing == Writing::Covered)
-                .then(|| Sites::of(&parsed.template, parsed.source)),
+            sites: reporting.map(|what| Sites::of(&parsed.template, parsed.source, what)),
             literals: (writing == Writing::Traced).then(Texts::new),
             ..Expressions::default()
         },

@@ -4,6 +4,7 @@
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Error, ErrorKind, State};
 
+use crate::decisions;
 use crate::library::path::{Path, attribute_of};
 use crate::library::tests;
 use crate::library::vocabulary;
@@ -139,7 +140,9 @@ fn choose(
             None => asked.is_true(),
             Some((name, args, comparison)) => match (comparison, args.as_mut_slice()) {
                 (Some(operator), [_, other]) if !other.is_kwargs() => {
-                    holds(*operator, &asked, other)?
+                    let is_true = holds(*operator, &asked, other)?;
+                    decisions::compared(*operator, &asked, other, is_true);
+                    is_true
                 }
                 (_, args) => {
                     let name = name

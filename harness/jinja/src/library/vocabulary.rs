@@ -175,10 +175,8 @@ where
 {
     let first = first(&USUAL_TESTS, name);
     match cost(&TESTS, name) {
-        Cost::NOTHING => registry.environment.add_test(first, test),
-        cost => registry
-            .environment
-            .add_test(first, counted(cost, Value::from_function(test))),
+        Cost::NOTHING => registry.add_test(first, name, test),
+        cost => registry.add_test(first, name, counted(cost, Value::from_function(test))),
     }
 }
 
