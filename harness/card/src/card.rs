@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::capability::{self, Capabilities, Switch};
 use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
-use crate::probe::{ProbeInputs, Prober, catalogue};
+use crate::deciding;
+use crate::probe::{ContentComparison, ProbeInputs, Prober, catalogue};
 use crate::read_back::{self, ReadBack};
 use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
@@ -44,6 +45,10 @@ pub struct Card {
     pub assumed: BTreeMap<&'static str, &'static str>,
     /// What it can do.
     pub capabilities: Capabilities,
+    /// What content decides: every comparison of content with a literal that a render came to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub content_decides: Vec<ContentComparison>,
     /// How it stands to every contract, as users of its front get it.
     pub findings: Vec<Finding>,
     /// Contracts that are broken only where no application stands before the template, as on
@@ -122,6 +127,7 @@ impl Examiner {
             syntax_error,
             assumed,
             capabilities,
+            content_decides: deciding::decided(&prober).comparisons.clone(),
             findings,
             without_front,
             read_back: read_back::of(&prober),

@@ -7,6 +7,8 @@ pub mod probe;
 
 pub mod capability;
 
+mod deciding;
+
 pub mod contract;
 
 pub mod read_back;

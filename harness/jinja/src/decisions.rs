@@ -162,7 +162,8 @@ fn look(name: &'static str, args: &[Value], result: &Value) {
         return;
     };
     // A number is followed from a text to a condition. Small numbers from lists are everywhere.
-    let makes_number = result.is_number() && args.first().is_some_and(|of| of.as_str().is_some());
+    let is_text = |of: &Value| of.as_str().is_some() || provenance::input_of(of).is_none();
+    let makes_number = result.is_number() && args.first().is_some_and(is_text);
     let compares = COMPARING.contains(&name);
     if !is_deciding && !makes_number && !compares {
         return;

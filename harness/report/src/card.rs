@@ -19,6 +19,7 @@ use rolecall_card::capability::{
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Evidence, Finding, Judgement, Render, Severity};
 use rolecall_card::probe::spaced;
+use rolecall_card::probe::{ContentComparison, LiteralKind};
 use rolecall_card::read_back::ReadBack;
 use rolecall_front::front::Front;
 use rolecall_readback::comparison::Verdict;
@@ -91,7 +92,46 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result
     write_rest(out, card)?;
     write_capabilities(out, &card.capabilities)?;
     write_switches(out, &card.capabilities.switches, ENDLESS)?;
+    write_content_decides(out, &card.content_decides, ENDLESS)?;
     write_read_back(out, &card.read_back, ENDLESS)
+}
+
+/// Writes what content decides: the literals by their lines, and where the template asks whether
+/// there is a text.
+pub(super) fn write_content_decides(
+    out: &mut dyn Write,
+    comparisons: &[ContentComparison],
+    width: usize,
+) -> io::Result<()> {
+    if comparisons.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", Styled(HEADING, "what content decides"))?;
+    let (empty, others): (Vec<_>, Vec<_>) = comparisons
+        .iter()
+        .partition(|one| one.kind == LiteralKind::Empty);
+    for one in others {
+        let effect = if one.changes_prompt {
+            ", changes other text"
+        } else {
+            ""
+        };
+        let about = format!("{}, of {}{effect}", one.kind.name(), one.of.join(" and "));
+        let text = format!(
+            "  line {}: {} `{}` {}",
+            one.line,
+            one.operation,
+            one_line(&one.literal),
+            Styled(QUIET, format!("({about})"))
+        );
+        writeln!(out, "{}", wrapped(&text, width, 4))?;
+    }
+    if !empty.is_empty() {
+        let lines: Vec<String> = empty.iter().map(|one| one.line.to_string()).collect();
+        let text = format!("  whether there is a text: line {}", lines.join(", "));
+        writeln!(out, "{}", wrapped(&text, width, 4))?;
+    }
+    Ok(())
 }
 
 /// Writes how answers are read back: each verdict with the answers that have it.

@@ -53,6 +53,7 @@ mod streams;
 mod switches;
 mod system;
 mod tags;
+mod texts;
 mod tools;
 mod triggers;
 mod turns;
@@ -150,6 +151,7 @@ pub const ALL: &[&Contract] = &[
     &answers::THOUGHTS_RECOGNISED,
     &switches::SWITCHES_WORK,
     &triggers::NO_HIDDEN_TRIGGERS,
+    &texts::TEXTS_IN_THE_OPEN,
     &mask::ASSISTANT_MASK,
     &readings::READS_BACK,
     &readings::READS_BACK_WITHOUT_END_TOKEN,

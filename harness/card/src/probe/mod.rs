@@ -13,6 +13,8 @@ mod comments;
 mod input;
 mod outcome;
 
+mod decided;
+
 pub mod catalogue;
 
 pub(crate) mod answers;
@@ -23,10 +25,13 @@ pub(crate) mod counting_engine;
 
 mod prober;
 
+pub use decided::{ContentComparison, LiteralKind};
+pub(crate) use decided::{Decided, Trigger};
 pub use definition::Probe;
 pub use input::ProbeInputs;
 pub(crate) use input::Setting;
 pub use manner::{Arguments, Content, Manner, Requirement, spaced};
+pub(crate) use outcome::Examined;
 pub use outcome::ProbeOutcome;
 pub use prober::Prober;
 pub(crate) use reading::{AnswerProber, AnswerReading, NoReadings, Readings};

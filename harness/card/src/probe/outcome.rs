@@ -1,10 +1,12 @@
 //! The outcome of a probe: what the template rendered, or why it gave no prompt.
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use memchr::memmem;
-use rolecall_model::{Case, Outcome, Stage};
+use rolecall_model::provenance::Span;
+use rolecall_model::{Case, Decisions, Outcome, Stage};
 
 /// The outcome of a probe: what the template rendered, or why it gave no prompt.
 #[derive(Debug, Clone)]
@@ -19,6 +21,18 @@ pub struct ProbeOutcome {
     pub outcome: Arc<Outcome>,
     /// The prompt in lower case, or an empty text. Offsets are the same as in the prompt.
     lower: Arc<str>,
+}
+
+/// The outcome of a conversation, with where the bytes of its prompt come from and what the
+/// decisions of the template looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Examined {
+    /// The outcome.
+    pub(crate) seen: Rc<ProbeOutcome>,
+    /// The spans of the prompt, if there is one and the engine can tell.
+    pub(crate) spans: Option<Vec<Span>>,
+    /// The decisions, if the engine can tell.
+    pub(crate) decisions: Option<Decisions>,
 }
 
 impl ProbeOutcome {

@@ -6,14 +6,17 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rolecall_model::{Case, Dialect, Engine, Limit, Outcome, Template, UnknownName};
+use rolecall_model::{
+    Case, Dialect, Engine, Examination, Limit, Outcome, Site, Template, UnknownName,
+};
 
 use super::catalogue::{CALL_RESULT, USER};
 use super::comments::{code, without_comments};
+use super::decided::Decided;
 use super::definition::Probe;
 use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting, Unread};
 use super::manner::{Arguments, Content, Manner, Requirement};
-use super::outcome::ProbeOutcome;
+use super::outcome::{Examined, ProbeOutcome};
 use super::reading::{AnswerProber, NoReadings, Readings};
 use super::words;
 use crate::tokenizer::Tokenizer;
@@ -44,6 +47,8 @@ pub struct Prober<'t> {
     unread: Rc<OnceCell<Unread>>,
     /// What is read back of answers, found out on first use.
     readings: OnceCell<Rc<Readings>>,
+    /// What content decides, found out on first use.
+    decided: OnceCell<Rc<Decided>>,
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
@@ -97,6 +102,7 @@ impl<'t> Prober<'t> {
             source: Rc::default(),
             unread: Rc::default(),
             readings: OnceCell::new(),
+            decided: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -119,6 +125,7 @@ impl<'t> Prober<'t> {
             source: Rc::clone(&self.source),
             unread: Rc::clone(&self.unread),
             readings: OnceCell::new(),
+            decided: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -151,6 +158,7 @@ impl<'t> Prober<'t> {
             source: Rc::clone(&self.source),
             unread: Rc::clone(&self.unread),
             readings: OnceCell::new(),
+            decided: OnceCell::new(),
             exceeded: self.exceeded.clone(),
         }
     }
@@ -419,6 +427,26 @@ impl<'t> Prober<'t> {
         seen
     }
 
+    /// What the template makes of a conversation that is not in the catalogue, and what it looks at.
+    pub(crate) fn examine(&self, name: &'static str, about: &'static str, case: Case) -> Examined {
+        let case = self.manner.complete(case);
+        let input = ProbeInput::new(case, self.front, &self.program.model);
+        let mut examination = Examination::default();
+        let outcome = self.spent().unwrap_or_else(|| {
+            let (outcome, found) = self.program.examined(&input.input);
+            examination = found;
+            self.counted(outcome)
+        });
+        if !matches!(outcome, Outcome::Rendered { .. }) {
+            examination.spans = None;
+        }
+        Examined {
+            seen: Rc::new(ProbeOutcome::new(name, about, input.asked, outcome)),
+            spans: examination.spans,
+            decisions: examination.decisions,
+        }
+    }
+
     /// The outcomes of all conversations so far that were written in the template's own manner.
     pub fn asked(&self) -> Vec<Rc<ProbeOutcome>> {
         let seen = self.seen.borrow();
@@ -470,6 +498,11 @@ impl<'t> Prober<'t> {
         Rc::clone(self.readings.get_or_init(read))
     }
 
+    /// What content decides, as the first caller finds it out.
+    pub(crate) fn decided(&self, find: impl FnOnce() -> Decided) -> Rc<Decided> {
+        Rc::clone(self.decided.get_or_init(|| Rc::new(find())))
+    }
+
     /// What a program makes of an input.
     fn render(&self, program: &FrontProgram<'_>, input: &ProbeInput) -> Outcome {
         self.spent()
@@ -502,6 +535,12 @@ impl<'t> Prober<'t> {
     /// The variables that the template reads.
     pub fn variables(&self) -> BTreeSet<String> {
         self.program.without_front().variables()
+    }
+
+    /// The places of the template that a render can reach. Empty if the engine cannot tell.
+    pub(crate) fn sites(&self) -> Vec<Site> {
+        let sites = self.program.without_front().sites();
+        sites.unwrap_or_default()
     }
 
     /// The names in the template that do not exist, if the engine can report them.

@@ -1,0 +1,85 @@
+//! The conversations and the texts from which the search begins.
+
+use rolecall_model::{Case, Moment};
+
+use crate::probe::manner::{Manner, open, with_tools};
+use crate::probe::words;
+
+/// Conversations from which the search begins, the short ones and the long ones.
+pub(super) fn bases(m: Manner) -> (Vec<Case>, Vec<Case>) {
+    let mut thinking = m.assistant();
+    thinking["reasoning_content"] = words::REASONING.into();
+    let turns = vec![m.user(), m.assistant(), m.second_user()];
+    let rounds = vec![
+        m.system(),
+        m.user(),
+        m.call(),
+        m.result(),
+        m.assistant(),
+        m.second_user(),
+    ];
+    let short = vec![
+        open(vec![m.user()]),
+        open(vec![m.system(), m.user()]),
+        open(turns.clone()),
+        open([vec![m.system()], turns].concat()),
+        open(vec![m.user(), thinking, m.second_user()]),
+        open(vec![m.message("developer", words::DEVELOPER), m.user()]),
+        with_tools(open(vec![m.user()])),
+        with_tools(open(rounds)),
+        with_tools(open(vec![m.user(), m.call(), m.result()])),
+    ];
+    let long = words::TURNS
+        .iter()
+        .flat_map(|(user, assistant)| [m.message("user", user), m.message("assistant", assistant)]);
+    let mut long: Vec<_> = long.collect();
+    long.push(m.user());
+    (short, vec![open([vec![m.system()], long].concat())])
+}
+
+/// Texts of many kinds, each with what it is.
+pub(super) const TEXTS: &[(&str, &str)] = &[
+    ("in German", "Wo wächst die größte Eiche des Landes?"),
+    ("in Russian", "Где растёт самый большой дуб?"),
+    ("in Chinese", "最大的橡树长在哪里？"),
+    ("in Arabic", "أين تنمو أكبر شجرة؟"),
+    ("a program", "def f(x):\n    return x + 1  # done"),
+    ("in capitals", "WHERE IS THE LARGEST OAK"),
+    ("a number", "1729"),
+    ("an address", "https://example.org/oak?size=1"),
+    ("base64", "V2hlcmUgaXMgdGhlIGxhcmdlc3Qgb2FrPw=="),
+    ("a single letter", "k"),
+];
+
+/// Moments of other months, days, weekdays, hours and years.
+pub(super) fn moments() -> Vec<Moment> {
+    let of_year = (0..36).map(|at| {
+        let (month, day, hour) = (at % 12 + 1, at * 11 % 28 + 1, at % 24);
+        format!("2026-{month:02}-{day:02}T{hour:02}:07:00Z")
+    });
+    let of_years = [2024, 2025, 2027, 2028, 2030, 2040, 2099];
+    let of_years = of_years.map(|year| format!("{year}-07-15T12:00:00Z"));
+    let all = of_year.chain(of_years);
+    all.filter_map(|moment| moment.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_moments_are_of_all_months_days_and_hours() {
+        let moments: Vec<String> = moments().iter().map(Moment::to_string).collect();
+        assert_eq!(moments.len(), 43);
+        let different = |part: std::ops::Range<usize>| {
+            let parts = moments.iter().map(|moment| &moment[part.clone()]);
+            parts.collect::<BTreeSet<_>>().len()
+        };
+        assert_eq!(
+            (different(5..7), different(8..10), different(11..13)),
+            (12, 28, 24)
+        );
+    }
+}

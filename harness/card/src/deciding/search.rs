@@ -1,0 +1,504 @@
+//! Looks for what content decides.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use rolecall_model::decision::{Decisions, TRUTH};
+use rolecall_model::provenance::Origin;
+use rolecall_model::{Case, Site};
+
+use super::comparison::{ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock};
+use super::conversations::{TEXTS, bases, moments};
+use super::effect::{Effect, effect, has_same_inputs, has_same_words, own_words};
+use super::literal::kind_of;
+use super::subject::{Subject, speaker, text_at, with_text};
+use super::variation::pairs;
+use crate::probe::manner::{open, with_tools};
+use crate::probe::{ContentComparison, Decided, Examined, LiteralKind, Prober, Trigger, words};
+
+/// The most conversations that are written for one template.
+const MOST_ASKED: usize = 600;
+
+/// The most variables that are set to true and to false.
+const MOST_SWITCHES: usize = 6;
+
+/// The most messages that are written because a template counts them.
+const MOST_MESSAGES: usize = 120;
+
+/// The most counts that are tried, the largest ones.
+const MOST_COUNTS: usize = 4;
+
+/// The words of the template that make a text. A tag may bring in one or two names.
+const FEW_WORDS: usize = 3;
+
+const NAME: &str = "what-content-decides";
+const ABOUT: &str = "a conversation in which a comparison of the template holds, or just does not";
+
+/// What content decides in a template.
+pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
+    prober.decided(|| search(prober))
+}
+
+fn search(prober: &Prober<'_>) -> Decided {
+    let mut search = Search {
+        prober,
+        tried: BTreeSet::new(),
+        reached: BTreeSet::new(),
+        known_words: BTreeSet::new(),
+        counts: BTreeSet::new(),
+        is_of_clock: false,
+        sites: prober.sites(),
+        queue: VecDeque::new(),
+        asked: 0,
+        findings: Decided::default(),
+    };
+    let (short, long) = bases(prober.manner());
+    for case in short {
+        search.begin(case, true);
+    }
+    for case in long {
+        search.begin(case, false);
+    }
+    // Some conditions stand behind a switch.
+    let given = ["messages", "tools", "documents", "add_generation_prompt"];
+    let variables = prober.variables().into_iter();
+    let switches = variables.filter(|name| !given.contains(&name.as_str()));
+    for (name, value) in switches.take(MOST_SWITCHES).flat_map(|name| {
+        let values = [true, false];
+        values.map(|value| (name.clone(), value))
+    }) {
+        let mut case = open(vec![prober.manner().user()]);
+        case.variables.insert(name, value.into());
+        search.begin(case, false);
+    }
+    while let Some(case) = search.queue.pop_front() {
+        search.look_at(&case);
+    }
+    search.diverse_texts();
+    search.long_conversations();
+    search.other_days();
+    let mut findings = search.findings;
+    findings.comparisons.sort_by_key(|one| one.line);
+    findings
+}
+
+/// The state of a search.
+struct Search<'p, 't> {
+    prober: &'p Prober<'t>,
+    /// The comparisons that were tried, each with who speaks.
+    tried: BTreeSet<(String, bool, String, &'static str, ComparedWith)>,
+    /// The conditions that were reached, each with its truth.
+    reached: BTreeSet<(usize, bool)>,
+    /// The words of the template in short conversations.
+    known_words: BTreeSet<String>,
+    /// The numbers with which the template compares the number of a turn, or of the messages.
+    counts: BTreeSet<usize>,
+    /// Whether the template compares the clock.
+    is_of_clock: bool,
+    /// The sites of the template.
+    sites: Vec<Site>,
+    queue: VecDeque<Case>,
+    asked: usize,
+    findings: Decided,
+}
+
+impl Search<'_, '_> {
+    fn examine(&mut self, case: &Case) -> Examined {
+        self.asked += 1;
+        self.prober.examine(NAME, ABOUT, case.clone())
+    }
+
+    /// Takes a conversation that anybody may have.
+    fn begin(&mut self, case: Case, is_short: bool) {
+        let examined = self.examine(&case);
+        if is_short {
+            self.known_words
+                .extend(own_words(&examined).into_iter().map(|(word, _)| word));
+        }
+        self.findings.is_known |= examined.decisions.is_some();
+        if self.is_new(&examined) {
+            self.queue.push_back(case);
+        }
+    }
+
+    /// Whether a render came to a condition in a way that is new.
+    fn is_new(&mut self, examined: &Examined) -> bool {
+        let decisions = examined.decisions.iter().flat_map(|all| &all.decisions);
+        let before = self.reached.len();
+        self.reached
+            .extend(decisions.map(|decision| (decision.site, decision.truth)));
+        self.reached.len() > before
+    }
+
+    /// Tries every comparison that the template makes in a conversation.
+    fn look_at(&mut self, case: &Case) {
+        let examined = self.examine(case);
+        let Some(decisions) = examined.decisions else {
+            return;
+        };
+        self.note_emptiness(case, &decisions);
+        let lines = self.lines(&decisions);
+        for (at, look) in decisions.looks.into_iter().enumerate() {
+            self.counts.extend(count(&look));
+            self.is_of_clock |= is_of_clock(&look);
+            for comparison in comparisons(&look) {
+                let (of, is_last) = speaker(case, &comparison.path);
+                let field = comparison
+                    .path
+                    .rsplit('.')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+                let key = (
+                    of.clone(),
+                    is_last,
+                    field,
+                    comparison.operation,
+                    comparison.with.clone(),
+                );
+                if self.asked < MOST_ASKED && self.tried.insert(key) {
+                    self.try_comparison(case, &comparison, (&of, lines[at]));
+                }
+            }
+        }
+    }
+
+    /// Writes conversations in which a comparison holds, and notes what comes of it.
+    fn try_comparison(
+        &mut self,
+        case: &Case,
+        comparison: &Comparison,
+        (of, line): (&str, Option<usize>),
+    ) {
+        let kind = match (&comparison.with, comparison.subject) {
+            (ComparedWith::Number(_), _) => LiteralKind::Number,
+            (ComparedWith::Literal { .. }, Subject::Name) => LiteralKind::Name,
+            (ComparedWith::Literal { text, .. }, Subject::Content) => kind_of(text),
+        };
+        let mut found = None;
+        for (with, without) in pairs(case, comparison) {
+            let seen = self.examine(&with);
+            let usual = self.examine(&without);
+            if self.is_new(&seen) {
+                self.queue.push_back(with);
+            }
+            if self.is_new(&usual) {
+                self.queue.push_back(without);
+            }
+            let is_alike = kind != LiteralKind::Number;
+            let effect = effect(&usual, &seen, &comparison.path, is_alike);
+            if let Some(effect) = effect
+                && found.is_none()
+            {
+                found = Some((effect, usual, seen));
+            }
+        }
+        let mut kind = kind;
+        if let Some((Effect::Elsewhere, usual, seen)) = &found
+            && kind == LiteralKind::Word
+            && is_directive(comparison, usual, seen)
+        {
+            kind = LiteralKind::Own;
+        }
+        self.note(comparison, kind, of, found.is_some());
+        let Some((effect, usual, seen)) = found else {
+            return;
+        };
+        let is_word = kind == LiteralKind::Word;
+        let is_triggered = match kind {
+            LiteralKind::Word => true,
+            LiteralKind::Own => false,
+            LiteralKind::Number if comparison.with <= ComparedWith::Number(1) => false,
+            _ => effect == Effect::Elsewhere && self.brings_in_text(&usual, &seen),
+        };
+        if !is_triggered {
+            return;
+        }
+        let does = match effect {
+            Effect::Elsewhere if is_word || kind == LiteralKind::Number => {
+                "changes the prompt outside of it"
+            }
+            Effect::Elsewhere => "brings words of the template into the prompt",
+            Effect::OfItself => "is changed or cut",
+            Effect::Refused if seen.seen.text().is_none() => "is refused",
+            Effect::Refused => "is accepted, and others are refused",
+        };
+        let whose = whose(of, comparison.subject);
+        let (what, line) = match &comparison.with {
+            ComparedWith::Literal { text, at } => (
+                format!("{whose} with `{text}` {does}"),
+                Some(self.line(*at)),
+            ),
+            ComparedWith::Number(number) => (
+                format!("{whose} is compared with the number {number}, which {does}"),
+                line,
+            ),
+        };
+        self.add(what, line, usual, seen);
+    }
+
+    fn add(&mut self, what: String, line: Option<usize>, usual: Examined, seen: Examined) {
+        let known = &mut self.findings.triggers;
+        let is_known = known
+            .iter()
+            .any(|known| known.what == what || known.line.is_some() && known.line == line);
+        if !is_known {
+            known.push(Trigger {
+                what,
+                line,
+                usual,
+                seen,
+            });
+        }
+    }
+
+    /// Lists a comparison.
+    fn note(&mut self, comparison: &Comparison, kind: LiteralKind, of: &str, changes_prompt: bool) {
+        let ComparedWith::Literal { text, at } = &comparison.with else {
+            return;
+        };
+        self.list(ContentComparison {
+            line: self.line(*at),
+            operation: comparison.operation.to_owned(),
+            literal: text.clone(),
+            kind,
+            of: vec![of.to_owned()],
+            changes_prompt,
+        });
+    }
+
+    /// The line of the condition in which each look took place.
+    fn lines(&self, decisions: &Decisions) -> Vec<Option<usize>> {
+        let mut lines = vec![None; decisions.looks.len()];
+        // An operand ends before the condition around it.
+        for decision in decisions.decisions.iter().rev() {
+            let site = self.sites.get(decision.site);
+            let line = site.map(|site| self.line(site.span.start));
+            if let Some(looks) = lines.get_mut(decision.looks.clone()) {
+                looks.fill(line);
+            }
+        }
+        lines
+    }
+
+    /// Lists the conditions that ask whether there is a text.
+    fn note_emptiness(&mut self, case: &Case, decisions: &Decisions) {
+        for decision in &decisions.decisions {
+            let looks = decisions.looks.get(decision.looks.clone());
+            let mut asked = looks.into_iter().flatten().filter_map(emptiness);
+            let Some((path, site)) = asked.next().zip(self.sites.get(decision.site)) else {
+                continue;
+            };
+            self.list(ContentComparison {
+                line: self.line(site.span.start),
+                operation: TRUTH.to_owned(),
+                literal: String::new(),
+                kind: LiteralKind::Empty,
+                of: vec![speaker(case, &path).0],
+                changes_prompt: false,
+            });
+        }
+    }
+
+    fn list(&mut self, comparison: ContentComparison) {
+        let known = self.findings.comparisons.iter_mut().find(|known| {
+            known.line == comparison.line
+                && known.literal == comparison.literal
+                && (known.operation == comparison.operation || known.literal.is_empty())
+        });
+        let Some(known) = known else {
+            self.findings.comparisons.push(comparison);
+            return;
+        };
+        known.changes_prompt |= comparison.changes_prompt;
+        for role in comparison.of {
+            if !known.of.contains(&role) {
+                known.of.push(role);
+            }
+        }
+    }
+
+    /// The line of a byte of the source.
+    fn line(&self, at: usize) -> usize {
+        let source = &self.prober.template().source;
+        let before = source.get(..at).unwrap_or(source);
+        let alone = before.matches('\r').count() - before.matches("\r\n").count();
+        1 + before.matches('\n').count() + alone
+    }
+
+    /// Whether one of two prompts has words of the template that neither the other nor a usual prompt
+    /// has.
+    fn brings_in_text(&self, usual: &Examined, seen: &Examined) -> bool {
+        let (usual, seen) = (own_words(usual), own_words(seen));
+        let more = |one: &BTreeSet<(String, usize)>, other: &BTreeSet<(String, usize)>| {
+            let new = one.iter().filter(|(word, _)| {
+                !self.known_words.contains(word) && !other.iter().any(|(known, _)| known == word)
+            });
+            new.count() >= FEW_WORDS
+        };
+        more(&seen, &usual) || more(&usual, &seen)
+    }
+
+    /// Replaces texts by texts of many kinds: what stands beside them stays.
+    fn diverse_texts(&mut self) {
+        // What is known already is shown by one comparison.
+        if !self.findings.triggers.is_empty() {
+            return;
+        }
+        let m = self.prober.manner();
+        let round = with_tools(open(vec![m.system(), m.user(), m.call(), m.result()]));
+        let plain = [
+            (open(vec![m.user()]), "messages[0].content"),
+            (open(vec![m.system(), m.user()]), "messages[0].content"),
+            (
+                open(vec![m.user(), m.assistant(), m.second_user()]),
+                "messages[1].content",
+            ),
+            (round, "messages[3].content"),
+        ];
+        for (case, path) in plain {
+            let usual = self.examine(&case);
+            for (kind, text) in TEXTS {
+                let Some(other) = with_text(&case, path, |_| Some((*text).to_owned())) else {
+                    continue;
+                };
+                let seen = self.examine(&other);
+                let path = path_of(&usual, &case, path);
+                if effect(&usual, &seen, &path, false) == Some(Effect::Elsewhere)
+                    && !has_same_words(&usual, &seen, &path)
+                {
+                    let (of, _) = speaker(&case, &path);
+                    let whose = whose(&of, Subject::Content);
+                    let what = format!("{whose} that is {kind} changes the prompt outside of it");
+                    return self.add(what, None, usual.clone(), seen);
+                }
+            }
+        }
+    }
+
+    /// Holds conversations that are as long as the template's own numbers.
+    fn long_conversations(&mut self) {
+        let m = self.prober.manner();
+        let turns = |count: usize| {
+            let message = |at: usize| {
+                let (user, assistant) = words::TURNS[at / 2 % words::TURNS.len()];
+                match at % 2 {
+                    0 => m.message("user", user),
+                    _ => m.message("assistant", assistant),
+                }
+            };
+            open((0..count | 1).map(message).collect())
+        };
+        let usual = self.examine(&turns(3));
+        let mut counts: BTreeSet<usize> = [25].into();
+        let numbers = self.counts.iter().rev().copied();
+        let numbers = numbers.filter(|number| (2..MOST_MESSAGES).contains(number));
+        for number in numbers.take(MOST_COUNTS) {
+            counts.extend([number, number + 2, 2 * number + 1]);
+        }
+        for count in counts {
+            let seen = self.examine(&turns(count));
+            self.demand_no_words(
+                &format!("a conversation of {} messages", count | 1),
+                &usual,
+                seen,
+            );
+        }
+    }
+
+    /// Asks on other days.
+    fn other_days(&mut self) {
+        if !self.is_of_clock {
+            return;
+        }
+        let mut case = open(vec![self.prober.manner().user()]);
+        let usual = self.examine(&case);
+        for now in moments() {
+            case.now = now;
+            let seen = self.examine(&case);
+            let (words, usual_words) = (own_words(&seen), own_words(&usual));
+            // A name of a month is no text.
+            let mut other = words.symmetric_difference(&usual_words);
+            if other.clone().count() >= FEW_WORDS
+                && let Some((_, at)) = other.next()
+            {
+                let line = Some(self.line(*at));
+                let what = "the day or the hour changes the words of the prompt".to_owned();
+                self.add(what, line, usual.clone(), seen);
+            }
+        }
+    }
+
+    /// Demands that a prompt has no words of the template but the usual ones.
+    fn demand_no_words(&mut self, what: &str, usual: &Examined, seen: Examined) {
+        let usual_words = own_words(usual);
+        let seen_words = own_words(&seen);
+        let is_new = |word: &String| !usual_words.iter().any(|(known, _)| known == word);
+        let mut new = seen_words.iter().filter(|(word, _)| is_new(word));
+        let Some((word, at)) = new.next() else {
+            return;
+        };
+        let line = self.line(*at);
+        let mut all: Vec<&str> = vec![word];
+        all.extend(new.map(|(word, _)| word.as_str()).take(5));
+        let what = format!("{what} brings words into the prompt: {}", all.join(", "));
+        self.add(what, Some(line), usual.clone(), seen);
+    }
+}
+
+/// The path of a text as the spans of its prompt name it: Ollama has other names for the texts of
+/// the last turn.
+fn path_of(examined: &Examined, case: &Case, path: &str) -> String {
+    let text = text_at(case, path).unwrap_or_default();
+    let prompt = examined.seen.text().unwrap_or_default();
+    let named = examined
+        .spans
+        .iter()
+        .flatten()
+        .find_map(|span| match &span.origin {
+            Origin::Input { input, .. } if prompt.get(span.prompt.clone()) == Some(text) => {
+                Some(input.path.clone())
+            }
+            _ => None,
+        });
+    named.unwrap_or_else(|| path.to_owned())
+}
+
+fn whose(of: &str, subject: Subject) -> String {
+    match (of, subject) {
+        ("tools", Subject::Name) => "a tool".to_owned(),
+        ("tools", Subject::Content) => "the description of a tool".to_owned(),
+        ("documents", _) => "a document".to_owned(),
+        ("user" | "prompt", Subject::Content) => "a question".to_owned(),
+        ("assistant", Subject::Content) => "an answer".to_owned(),
+        ("tool", Subject::Content) => "a tool's result".to_owned(),
+        (role, Subject::Content) => format!("a {role} message"),
+        (role, Subject::Name) => format!("a name in a message of `{role}`"),
+    }
+}
+
+/// Whether a template looks whether its own words are there already: at least half of the words
+/// that it looks for are its own in the usual prompt, it brings in no others, and the texts of the
+/// conversation stay.
+fn is_directive(comparison: &Comparison, usual: &Examined, seen: &Examined) -> bool {
+    let ComparedWith::Literal { text, .. } = &comparison.with else {
+        return false;
+    };
+    let lower = |words: BTreeSet<(String, usize)>| -> BTreeSet<String> {
+        words
+            .into_iter()
+            .map(|(word, _)| word.to_lowercase())
+            .collect()
+    };
+    let (own, new) = (lower(own_words(usual)), lower(own_words(seen)));
+    let words = text.split(|c: char| !c.is_alphabetic());
+    let words: Vec<String> = words
+        .filter(|word| word.len() > 2)
+        .map(str::to_lowercase)
+        .collect();
+    let common = words.iter().filter(|word| own.contains(*word)).count();
+    common > 0
+        && 2 * common >= words.len()
+        && new.is_subset(&own)
+        && has_same_inputs(usual, seen, &comparison.path, text.len())
+}

@@ -1,0 +1,90 @@
+//! What content decides in a template.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::outcome::Examined;
+
+/// The kind of a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LiteralKind {
+    /// Nothing: the comparison asks whether there is a text.
+    Empty,
+    /// White space.
+    Space,
+    /// Signs without a letter or a digit.
+    Sign,
+    /// A tag of the format, such as `</think>`, `[INST]` or `{"name"`.
+    Tag,
+    /// A switch that users write into a question, such as `/no_think`.
+    Switch,
+    /// A word, or anything else that people write.
+    Word,
+    /// Words that the template writes itself, such as `thinking on`: it looks whether they are there
+    /// already.
+    Own,
+    /// A literal with which a name is compared.
+    Name,
+    /// A number of characters, words or matches.
+    Number,
+}
+
+impl LiteralKind {
+    /// Its name on report cards.
+    pub fn name(self) -> &'static str {
+        match self {
+            LiteralKind::Empty => "nothing",
+            LiteralKind::Space => "white space",
+            LiteralKind::Sign => "a sign",
+            LiteralKind::Tag => "a tag",
+            LiteralKind::Switch => "a switch",
+            LiteralKind::Word => "a word",
+            LiteralKind::Own => "its own words",
+            LiteralKind::Name => "a name",
+            LiteralKind::Number => "a number",
+        }
+    }
+}
+
+/// A comparison of content with a literal, as report cards list it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ContentComparison {
+    /// The line of the literal or of the condition in the template, from 1.
+    pub line: usize,
+    /// The operation, by the template's own word for it.
+    pub operation: String,
+    /// The literal. Empty if the template asks whether there is a text.
+    pub literal: String,
+    /// The kind of the literal.
+    pub kind: LiteralKind,
+    /// Whose texts were compared with it: roles, `tools` or `documents`, in the order in which they
+    /// were seen.
+    pub of: Vec<String>,
+    /// Whether the prompt changes outside of the text if the comparison holds.
+    pub changes_prompt: bool,
+}
+
+/// What content decides in a template.
+#[derive(Debug, Default)]
+pub(crate) struct Decided {
+    /// The comparisons, in the order of the source.
+    pub(crate) comparisons: Vec<ContentComparison>,
+    /// What should not decide anything, and does.
+    pub(crate) triggers: Vec<Trigger>,
+    /// Whether the engine can tell what the template looks at.
+    pub(crate) is_known: bool,
+}
+
+/// Something in a conversation that changes the prompt, although nothing should depend on it.
+#[derive(Debug)]
+pub(crate) struct Trigger {
+    /// What it is, in words.
+    pub(crate) what: String,
+    /// The line of the template where it is decided, from 1, if that is known.
+    pub(crate) line: Option<usize>,
+    /// A conversation without it.
+    pub(crate) usual: Examined,
+    /// One with it.
+    pub(crate) seen: Examined,
+}
