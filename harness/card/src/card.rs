@@ -447,6 +447,8 @@ mod tests {
                     },
                 ],
                 "parts_at": 0,
+                "because": "what is printed near line 1 gives another text; \
+                            35 of 35 bytes are computed again",
                 "expected": "prefix",
             })
         );

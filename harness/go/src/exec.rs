@@ -166,7 +166,8 @@ impl<'t> Execution<'t> {
             recorder.decide(part, pos, value.truth());
         }
         let site = self.sites.and_then(|sites| sites.site(part, pos));
-        self.traced(|trace| trace.end_decision(site, value));
+        let written = self.out.bytes.len();
+        self.traced(|trace| trace.end_decision(site, value, written));
     }
 
     /// Reports something about a loop.

@@ -161,8 +161,9 @@ impl Trace {
         }
     }
 
-    /// A condition or an operand has this value. It belongs to a site, if it has one.
-    pub(crate) fn end_decision(&mut self, site: Option<usize>, value: &Value) {
+    /// A condition or an operand has this value, when the prompt has so many bytes. It belongs to a
+    /// site, if it has one.
+    pub(crate) fn end_decision(&mut self, site: Option<usize>, value: &Value, written: usize) {
         // A truth alone says less than what it was made by. But nothing has made a plain field.
         let has_looked = |notes: &DecisionNotes| notes.log.has_looked();
         let has_looked = self.decisions.as_deref().is_some_and(has_looked);
@@ -172,7 +173,7 @@ impl Trace {
         if let Some(notes) = &mut self.decisions {
             notes.read_before.pop();
             match site {
-                Some(site) => notes.log.end(site, value.truth()),
+                Some(site) => notes.log.end(site, value.truth(), written),
                 None => notes.log.forget(),
             }
         }

@@ -117,7 +117,8 @@ pub(crate) fn add(environment: &mut Environment<'_>) {
                 look(TRUTH, std::slice::from_ref(&value), &value);
             }
             let truth = value.is_true();
-            with(|notes| notes.log.end(site, truth));
+            let written = provenance::written();
+            with(|notes| notes.log.end(site, truth, written));
             value
         },
     );

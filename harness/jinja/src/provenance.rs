@@ -226,6 +226,11 @@ pub(crate) fn made(len: usize, from: Vec<Arc<Input>>, operation: &'static str) -
     spans
 }
 
+/// How many bytes the prompt has.
+pub(crate) fn written() -> usize {
+    with(|trace| trace.frames.first().map_or(0, Spans::end)).unwrap_or_default()
+}
+
 /// Something is written to the innermost frame.
 pub(crate) fn write(spans: &Spans) {
     with(|trace| {

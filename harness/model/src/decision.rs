@@ -74,6 +74,9 @@ pub struct Decision {
     pub truth: bool,
     /// Its looks, with those of the operands within it.
     pub looks: Range<usize>,
+    /// How many bytes the prompt had when it was made. Texts of macros and captured texts count when
+    /// they are written to the prompt.
+    pub written: usize,
 }
 
 /// One operation that read something.
@@ -191,16 +194,20 @@ impl DecisionLog {
         self.open.push(self.decisions.looks.len());
     }
 
-    /// The condition or the operand that began last has been evaluated.
-    pub fn end(&mut self, site: usize, truth: bool) {
+    /// The condition or the operand that began last has been evaluated, when the prompt had so many
+    /// bytes.
+    pub fn end(&mut self, site: usize, truth: bool, written: usize) {
         let Some(start) = self.open.pop() else { return };
         if self.decisions.is_cut {
             return;
         }
         let looks = start..self.decisions.looks.len();
-        self.decisions
-            .decisions
-            .push(Decision { site, truth, looks });
+        self.decisions.decisions.push(Decision {
+            site,
+            truth,
+            looks,
+            written,
+        });
     }
 
     /// The condition that began last has no site.
@@ -254,11 +261,11 @@ mod tests {
         log.begin();
         log.begin();
         log.look(look("=="));
-        log.end(1, true);
+        log.end(1, true, 0);
         log.begin();
         log.look(look("in"));
-        log.end(2, false);
-        log.end(0, false);
+        log.end(2, false, 4);
+        log.end(0, false, 4);
         let decisions = log.into_decisions();
         let found = decisions.decisions.iter();
         let found: Vec<_> = found.map(|one| (one.site, one.looks.clone())).collect();

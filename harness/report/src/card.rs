@@ -286,6 +286,13 @@ pub(super) fn write_broken(
         };
         let text = format!("  - {rank}{what}{place}");
         writeln!(out, "{}", wrapped(&text, width, 4))?;
+        if let Some(because) = &evidence.because {
+            let text = format!(
+                "    {}",
+                Styled(QUIET, format!("why: {}", one_line(because)))
+            );
+            writeln!(out, "{}", wrapped(&text, width, 6))?;
+        }
         match detail {
             CardDetail::Marked if nth == 0 => excerpt::write(out, evidence, "    ", width)?,
             CardDetail::Brief | CardDetail::Marked => {}

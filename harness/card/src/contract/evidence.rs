@@ -32,6 +32,9 @@ pub struct Evidence {
     /// The byte at which two renders part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts_at: Option<usize>,
+    /// Why two renders part there, by the template's lines and conditions, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
     /// How two renders should have stood to each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Relation>,
@@ -77,6 +80,7 @@ impl Evidence {
             at: None,
             source_line: None,
             parts_at: None,
+            because: None,
             expected: None,
             until: None,
         }
@@ -96,6 +100,11 @@ impl Evidence {
             source_line,
             ..self
         }
+    }
+
+    /// The same, with the reason why two renders part.
+    pub(super) fn because(self, because: Option<String>) -> Evidence {
+        Evidence { because, ..self }
     }
 
     /// The same, shown by these bytes of the prompt.

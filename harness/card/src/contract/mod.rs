@@ -14,6 +14,8 @@ mod definition;
 mod mentions;
 mod tally;
 
+mod causes;
+
 mod finding;
 mod tokens;
 

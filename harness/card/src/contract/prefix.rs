@@ -2,6 +2,7 @@
 
 use rolecall_model::Dialect;
 
+use super::causes::cause;
 use super::definition::Contract;
 use super::endings::{shown, spelt};
 use super::evidence::{Evidence, common};
@@ -282,10 +283,13 @@ fn continues(
                 second,
             )
             .until(until)
+            .because(cause(prober, [first, second]))
             .with(Severity::Note),
         );
     } else {
-        tally.broken(Evidence::no_prefix(what, first, second).until(until));
+        let because = cause(prober, [first, second]);
+        let evidence = Evidence::no_prefix(what, first, second).until(until);
+        tally.broken(evidence.because(because));
     }
 }
 

@@ -3,6 +3,7 @@
 use rolecall_model::{Case, Dialect, Outcome, Stage};
 use serde_json::json;
 
+use super::causes::cause;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
@@ -189,7 +190,14 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
         let mut tally = Tally::default();
         for probe in [USER, SYSTEM_USER, TOOLS] {
             let (today, later) = (prober.see(probe), prober.see_later(probe));
-            tally.same(&today, &later, "the prompt changes with the date");
+            let (Some(one), Some(other)) = (tally.text(&today), tally.text(&later)) else {
+                continue;
+            };
+            tally.demand(one == other, || {
+                let what = "the prompt changes with the date";
+                let because = cause(prober, [&today, &later]);
+                Evidence::differ(what, &today, &later).because(because)
+            });
         }
         tally.judgement()
     },

@@ -132,3 +132,35 @@ fn a_system_message_that_only_its_place_hides_is_an_error() {
         .find(|found| found.contract.id == "messages-kept");
     assert_eq!(found.unwrap().severity(), Severity::Error);
 }
+
+#[test]
+fn a_cache_that_breaks_is_explained_by_line_and_condition() {
+    let source = "{% for m in messages %}<|{{ m.role }}|>\n\
+                  {%- if loop.last %}\nThe last one: {% endif %}\n\
+                  {{- m.content }}<|end|>{% endfor %}\n\
+                  {%- if add_generation_prompt %}<|assistant|>{% endif %}";
+    let card = card(Dialect::Jinja, source);
+    let Judgement::Broken(evidence) = verdict(&card, "history-stable") else {
+        panic!("the prompt changes");
+    };
+    let because = evidence[0].because.as_deref().unwrap_or_default();
+    assert!(
+        because.starts_with("line 2: `loop.last` is true at first and false later; line 3 writes"),
+        "{because}"
+    );
+    assert!(because.ends_with("bytes are computed again"), "{because}");
+}
+
+#[test]
+fn the_clock_is_named_where_the_prompt_changes_with_it() {
+    let source = "{{ messages[0].content }}{{ strftime_now('%d %B %Y') }}";
+    let card = card(Dialect::Jinja, source);
+    let Judgement::Broken(evidence) = verdict(&card, "date-independent") else {
+        panic!("the prompt changes");
+    };
+    let because = evidence[0].because.as_deref().unwrap_or_default();
+    assert!(
+        because.starts_with("the clock gives another text; "),
+        "{because}"
+    );
+}

@@ -195,7 +195,7 @@ impl Search<'_, '_> {
         }
         let mut kind = kind;
         if let Some((Effect::Elsewhere, usual, seen)) = &found
-            && kind == LiteralKind::Word
+            && [LiteralKind::Word, LiteralKind::Tag].contains(&kind)
             && is_directive(comparison, usual, seen)
         {
             kind = LiteralKind::Own;
@@ -227,7 +227,7 @@ impl Search<'_, '_> {
         let (what, line) = match &comparison.with {
             ComparedWith::Literal { text, at } => (
                 format!("{whose} with `{text}` {does}"),
-                Some(self.line(*at)),
+                Some(self.prober.line(*at)),
             ),
             ComparedWith::Number(number) => (
                 format!("{whose} is compared with the number {number}, which {does}"),
@@ -258,7 +258,7 @@ impl Search<'_, '_> {
             return;
         };
         self.list(ContentComparison {
-            line: self.line(*at),
+            line: self.prober.line(*at),
             operation: comparison.operation.to_owned(),
             literal: text.clone(),
             kind,
@@ -273,7 +273,7 @@ impl Search<'_, '_> {
         // An operand ends before the condition around it.
         for decision in decisions.decisions.iter().rev() {
             let site = self.sites.get(decision.site);
-            let line = site.map(|site| self.line(site.span.start));
+            let line = site.map(|site| self.prober.line(site.span.start));
             if let Some(looks) = lines.get_mut(decision.looks.clone()) {
                 looks.fill(line);
             }
@@ -290,7 +290,7 @@ impl Search<'_, '_> {
                 continue;
             };
             self.list(ContentComparison {
-                line: self.line(site.span.start),
+                line: self.prober.line(site.span.start),
                 operation: TRUTH.to_owned(),
                 literal: String::new(),
                 kind: LiteralKind::Empty,
@@ -316,14 +316,6 @@ impl Search<'_, '_> {
                 known.of.push(role);
             }
         }
-    }
-
-    /// The line of a byte of the source.
-    fn line(&self, at: usize) -> usize {
-        let source = &self.prober.template().source;
-        let before = source.get(..at).unwrap_or(source);
-        let alone = before.matches('\r').count() - before.matches("\r\n").count();
-        1 + before.matches('\n').count() + alone
     }
 
     /// Whether one of two prompts has words of the template that neither the other nor a usual prompt
@@ -422,7 +414,7 @@ impl Search<'_, '_> {
             if other.clone().count() >= FEW_WORDS
                 && let Some((_, at)) = other.next()
             {
-                let line = Some(self.line(*at));
+                let line = Some(self.prober.line(*at));
                 let what = "the day or the hour changes the words of the prompt".to_owned();
                 self.add(what, line, usual.clone(), seen);
             }
@@ -438,7 +430,7 @@ impl Search<'_, '_> {
         let Some((word, at)) = new.next() else {
             return;
         };
-        let line = self.line(*at);
+        let line = self.prober.line(*at);
         let mut all: Vec<&str> = vec![word];
         all.extend(new.map(|(word, _)| word.as_str()).take(5));
         let what = format!("{what} brings words into the prompt: {}", all.join(", "));

@@ -537,6 +537,14 @@ impl<'t> Prober<'t> {
         self.program.without_front().variables()
     }
 
+    /// The line of a byte of the template's source, from 1.
+    pub(crate) fn line(&self, at: usize) -> usize {
+        let source = &self.template().source;
+        let before = source.get(..at).unwrap_or(source);
+        let alone = before.matches('\r').count() - before.matches("\r\n").count();
+        1 + before.matches('\n').count() + alone
+    }
+
     /// The places of the template that a render can reach. Empty if the engine cannot tell.
     pub(crate) fn sites(&self) -> Vec<Site> {
         let sites = self.program.without_front().sites();

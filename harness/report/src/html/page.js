@@ -473,6 +473,7 @@ function evidenceOf(one) {
     explanation((index.contracts.find((contract) => contract.id === one.contract) || {}).page),
     (one.evidence || []).map((evidence) => [
       element('p', {}, marked(evidence.what)),
+      evidence.because && element('p', {}, 'Why: ', marked(evidence.because)),
       evidence.diff
         ? [difference(evidence.diff), element('details', {},
           element('summary', {}, 'Both conversations and their prompts'), element('div', { class: 'two' }, renders(evidence)))]
