@@ -62,6 +62,8 @@ pub mod mutation;
 pub mod proof;
 pub mod trace;
 
+pub mod mask;
+
 mod place;
 
 pub mod run_report;

@@ -58,6 +58,8 @@ pub mod recorded_answers;
 
 pub mod coverage;
 
+pub mod masks;
+
 pub mod generation;
 pub mod mutation;
 
