@@ -21,6 +21,9 @@ use super::wrapping::wrapped;
 /// The most cases that are named beside a count.
 const MOST_NAMED: usize = 3;
 
+/// The most differences from the marks that a summary shows.
+const MOST_DIFFERENCES: usize = 8;
+
 /// Writes the mask of one case: each stretch of the prompt, and whether the model writes it. With
 /// tokens, each token stands on a line of its own.
 pub fn write_case(
@@ -86,6 +89,7 @@ fn in_words(turn: &MaskedTurn, prompt: &str) -> String {
     };
     let end = match &turn.end {
         Some(end) => format!("up to `{}`", visible(&prompt[end.clone()])),
+        None if turn.is_begun => "up to the end, where the model goes on".to_owned(),
         None => Styled(NOTE, "no token ends it").to_string(),
     };
     format!("{said}: bytes {}..{}, {end}{asked}", range.start, range.end)
@@ -233,7 +237,7 @@ pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
             matches!(turn.learned, Learned::Nothing)
         }),
         ("without a token that ends them", Some("such as"), |turn| {
-            turn.end.is_none() && turn.learned.range().is_some()
+            !turn.is_begun && turn.end.is_none() && turn.learned.range().is_some()
         }),
     ];
     for (words, names, holds) in groups {
@@ -290,10 +294,15 @@ fn write_marks(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -> 
     }
     let mut differing: Vec<_> = differing.into_iter().collect();
     differing.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
-    for (difference, cases) in differing {
+    let more = differing.len().saturating_sub(MOST_DIFFERENCES);
+    for (difference, cases) in differing.iter().take(MOST_DIFFERENCES) {
         let count = Styled(BAD, format!("{}×", thousands(cases.len())));
         let line = format!("    {count} {}, in {}", difference.in_words(), cases[0]);
         writeln!(out, "{}", wrapped(&line, width, 6))?;
+    }
+    if more > 0 {
+        let more = counted(more, "other difference", "other differences");
+        writeln!(out, "    and {more}")?;
     }
     Ok(())
 }
