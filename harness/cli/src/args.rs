@@ -224,6 +224,7 @@ impl Command {
             Command::Diff(arguments) => vec![&arguments.html],
             Command::Show(arguments) => vec![&arguments.html],
             Command::Cover(arguments) => vec![&arguments.html],
+            Command::Mask(arguments) => vec![&arguments.write],
             _ => Vec::new(),
         };
         let files = files.into_iter().flatten();

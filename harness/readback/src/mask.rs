@@ -118,6 +118,8 @@ struct Traced {
 /// The ways in which the template asks for a turn: the case's own first, then those under other
 /// settings of thinking.
 struct Openings {
+    /// What opens the turn after a plain question. The prompt of this turn may lack it.
+    missing: Option<String>,
     /// The prompt that asks for the turn, unless the template refuses to ask there.
     prompt: Option<String>,
     /// What opens the turn, at the end of each prompt.
@@ -266,8 +268,14 @@ impl<'p, 't> Masker<'p, 't> {
                 }
             }
         }
-        openings.extend(self.plain_opening.clone().filter(|it| !it.is_empty()));
-        Openings { prompt, openings }
+        let plain = self.plain_opening.clone().filter(|it| !it.is_empty());
+        openings.extend(plain.clone());
+        let is_unopened = prompt.as_deref() == told;
+        Openings {
+            missing: plain.filter(|_| is_unopened),
+            prompt,
+            openings,
+        }
     }
 
     /// What is learned of a turn that begins at a place, and the token that ends it. The finished
@@ -327,7 +335,12 @@ impl Openings {
         if let Some(asking) = asking.filter(|asking| asking.len() >= floor)
             && whole.text.starts_with(asking)
         {
-            return Some((asking.len(), true));
+            let behind = &whole.text[asking.len()..];
+            let missing = self.missing.as_deref();
+            return match missing.filter(|opening| behind.starts_with(opening)) {
+                Some(opening) => Some((asking.len() + opening.len(), false)),
+                None => Some((asking.len(), true)),
+            };
         }
         let own = whole.first_of(message, floor);
         let limit = own.unwrap_or_else(|| whole.next_message(message, floor));

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::path::Path;
 
 use rolecall_card::tokenizer::Token;
+use rolecall_model::Template;
 use rolecall_readback::mask::{Learned, Mask, MaskedTurn};
 use rolecall_source::template_file::place;
+use rolecall_suite::marking::{Blame, Marked};
 use rolecall_suite::masks::{CaseMask, TemplateMasks};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -307,6 +310,40 @@ fn write_marks(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -> 
     Ok(())
 }
 
+/// Writes that a template got marks, and their proof.
+pub fn write_marked(
+    out: &mut dyn Write,
+    template: &Template,
+    file: &Path,
+    marked: &Marked,
+) -> io::Result<()> {
+    let width = screen::width();
+    let name = Styled(HEADING, template.name.as_str());
+    let blocks = counted(
+        marked.blocks,
+        "`{% generation %}` block",
+        "`{% generation %}` blocks",
+    );
+    let line = format!("{name}: {} with {blocks}", file.display());
+    writeln!(out, "{}", wrapped(&line, width, 2))?;
+    let prompts = counted(marked.prompts, "prompt stays", "prompts stay");
+    let refusals = counted(marked.refusals, "refusal", "refusals");
+    let line = format!("  {prompts} byte for byte, and {refusals} as well");
+    writeln!(out, "{}", wrapped(&line, width, 4))?;
+    let answers = counted(marked.answers, "prompt", "prompts");
+    let line = format!("  the marks are what the model writes, in {answers} with answers");
+    writeln!(out, "{}", wrapped(&line, width, 4))
+}
+
+/// Writes why a template gets no marks.
+pub fn write_blame(out: &mut dyn Write, template: &Template, blame: &Blame) -> io::Result<()> {
+    let width = screen::width();
+    let name = Styled(HEADING, template.name.as_str());
+    let none = Styled(BAD, "no marks are right in every case");
+    writeln!(out, "{}", wrapped(&format!("{name}: {none}"), width, 2))?;
+    writeln!(out, "{}", wrapped(&format!("  {blame}"), width, 4))
+}
+
 /// The masks of a template as JSON.
 #[derive(Serialize, JsonSchema)]
 pub struct MaskDocument<'m> {
@@ -316,7 +353,7 @@ pub struct MaskDocument<'m> {
     template: &'m str,
     /// The template's file, as it was given.
     file: String,
-    /// The cases that have an assistant's message.
+    /// The cases. If none was named, those that have an assistant's message.
     masks: Vec<MaskJson<'m>>,
 }
 

@@ -60,6 +60,8 @@ pub mod coverage;
 
 pub mod masks;
 
+pub mod marking;
+
 pub mod generation;
 pub mod mutation;
 

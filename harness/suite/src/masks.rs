@@ -16,7 +16,7 @@ use crate::suite::Pair;
 pub struct TemplateMasks<'s> {
     /// The template.
     pub template: &'s Template,
-    /// The cases that have an assistant's message, in their order.
+    /// The cases, in their order.
     pub cases: Vec<CaseMask<'s>>,
 }
 
@@ -49,8 +49,7 @@ impl<'s> TemplateMasks<'s> {
         }
         let masker = Masker::new(&program);
         let pairs: Vec<Pair<'s>> = pairs.into_iter().collect();
-        let pairs = pairs.into_par_iter().filter(|pair| answers(pair.case));
-        let cases = pairs.map(|pair| CaseMask {
+        let cases = pairs.into_par_iter().map(|pair| CaseMask {
             case: pair.case,
             mask: masker.mask(pair.case, pair.front()),
             marked: marked(&program, &pair),
@@ -81,7 +80,8 @@ pub fn has_marks(template: &Template) -> bool {
     template.source.contains("endgeneration")
 }
 
-fn answers(case: &Case) -> bool {
+/// Whether a case has an assistant's message.
+pub fn has_answer(case: &Case) -> bool {
     let mut messages = case.messages.iter();
     messages.any(|message| message.get("role").is_some_and(|role| role == "assistant"))
 }

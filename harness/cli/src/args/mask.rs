@@ -22,6 +22,10 @@ pub(crate) struct MaskArguments {
     /// vocabulary has to be known: name a folder with tokenizer.json, or a GGUF file
     #[arg(long, requires = "case")]
     pub(crate) tokens: bool,
+    /// Write the template with `{% generation %}` marks into a file, if marks can be found that
+    /// change no prompt and mark what the model writes in every case
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["case", "tokens", "format"])]
+    pub(crate) write: Option<PathBuf>,
     /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) cases: Vec<PathBuf>,

@@ -1,8 +1,10 @@
 //! The command `mask`: shows what the model writes of a template's prompts.
 
 use std::io::Write;
+use std::path::Path;
 
-use rolecall::masks::TemplateMasks;
+use rolecall::marking::{self, Marked, Unmarked};
+use rolecall::masks::{TemplateMasks, has_answer};
 use rolecall::problem::Problem;
 use rolecall::report::format::Format;
 use rolecall::report::mask as report;
@@ -29,6 +31,13 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         Some(case) => vec![show::find_pair(&suite, template, case)?],
         None => suite.pairs_among(template, &suite.cases).collect(),
     };
+    if let Some(file) = &arguments.write {
+        let found = runner.on_its_threads(|| marking::marked(engine, template, pairs));
+        return write_marked(template, file, found, out);
+    }
+    let pairs = pairs
+        .into_iter()
+        .filter(|pair| arguments.case.is_some() || has_answer(pair.case));
     let masks = runner.on_its_threads(|| TemplateMasks::of(engine, template, pairs));
     let masks = masks.map_err(|refusal| {
         let line = match &refusal {
@@ -38,11 +47,6 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         let message = format!("the engine refuses the template: {}", refusal.text());
         Problem::new(place(template, line), message)
     })?;
-    if let (Some(case), true) = (&arguments.case, masks.cases.is_empty()) {
-        return Err(Failure::Request(format!(
-            "case `{case}` has no assistant's message, so the model writes nothing of its prompt"
-        )));
-    }
     let cut = cut(arguments, &masks)?;
     let cut = cut.as_deref();
     match (arguments.format, masks.cases.as_slice()) {
@@ -57,6 +61,27 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     } else {
         Status::Fine
     })
+}
+
+/// Writes a template with marks, if there are some.
+fn write_marked(
+    template: &Template,
+    file: &Path,
+    found: Result<Marked, Unmarked>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    match found {
+        Ok(marked) => {
+            rolecall::file::write_whole(file, marked.source.as_bytes())?;
+            report::write_marked(out, template, file, &marked)?;
+            Ok(Status::Fine)
+        }
+        Err(Unmarked::Blocked(blame)) => {
+            report::write_blame(out, template, &blame)?;
+            Ok(Status::Nonconforming)
+        }
+        Err(why) => Err(Failure::Request(format!("{}: {why}", template.name))),
+    }
 }
 
 /// The only template of a suite. Masks are for Jinja: nobody trains with a template of Ollama's.
