@@ -123,7 +123,7 @@ struct Openings {
     /// The prompt that asks for the turn, unless the template refuses to ask there.
     prompt: Option<String>,
     /// What opens the turn, at the end of each prompt.
-    openings: Vec<String>,
+    known: Vec<String>,
 }
 
 /// A render of a case: its messages, and how it is asked.
@@ -245,14 +245,12 @@ impl<'p, 't> Masker<'p, 't> {
         let prompt = asked.rendered(self.program, before, true, None).ok();
         let opening = |prompt: &str, told: Option<&str>| {
             let added = told.and_then(|told| prompt.strip_prefix(told));
-            match added.filter(|added| !added.is_empty()) {
-                Some(added) => Some(added.to_owned()),
-                // The turn before ends where this one begins.
-                None => {
-                    let last = control_token_places(prompt).next_back()?;
-                    Some(prompt[last.start..].to_owned())
-                }
+            if let Some(added) = added.filter(|added| !added.is_empty()) {
+                return Some(added.to_owned());
             }
+            // The turn before ends where this one begins.
+            let last = control_token_places(prompt).next_back()?;
+            Some(prompt[last.start..].to_owned())
         };
         let mut openings: Vec<String> = Vec::new();
         if let Some(prompt) = &prompt {
@@ -274,7 +272,7 @@ impl<'p, 't> Masker<'p, 't> {
         Openings {
             missing: plain.filter(|_| is_unopened),
             prompt,
-            openings,
+            known: openings,
         }
     }
 
@@ -346,9 +344,9 @@ impl Openings {
         let limit = own.unwrap_or_else(|| whole.next_message(message, floor));
         let region = &whole.text[floor..limit];
         let behind = |opening: &str| Some(floor + region.rfind(opening)? + opening.len());
-        let found = self.openings.iter().find_map(|opening| behind(opening));
+        let found = self.known.iter().find_map(|opening| behind(opening));
         let found = found.or_else(|| {
-            let openings = self.openings.iter();
+            let openings = self.known.iter();
             openings
                 .flat_map(|opening| beginnings(opening))
                 .find_map(behind)

@@ -130,12 +130,12 @@ fn write_tokens(out: &mut dyn Write, mask: &Mask, tokens: &[Token]) -> io::Resul
     let widest = tokens.iter().map(|token| number(token).len()).max();
     let widest = widest.unwrap_or_default();
     for (token, is_learned) in tokens.iter().zip(learned) {
-        let (style, mark) = if is_learned { (GOOD, 1) } else { (QUIET, 0) };
+        let (style, digit) = if is_learned { (GOOD, 1) } else { (QUIET, 0) };
         let number = Styled(QUIET, format!("{:>widest$}", number(token)));
         let text = visible(mask.prompt.get(token.range.clone()).unwrap_or_default());
         writeln!(
             out,
-            "{mark}  {number}  {}",
+            "{digit}  {number}  {}",
             Styled(style, format!("\"{text}\""))
         )?;
     }
@@ -227,48 +227,66 @@ pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
     };
     let line = format!("  {cases} with answers{refused}");
     writeln!(out, "{}", wrapped(&line, width, 4))?;
-    let groups: [(&str, Option<&str>, fn(&MaskedTurn) -> bool); 4] = [
-        ("as asked", None, |turn| {
-            matches!(turn.learned, Learned::AsAsked(_))
-        }),
-        (
-            "after another text than the prompt that asks for them",
-            Some("such as"),
-            |turn| matches!(turn.learned, Learned::Otherwise(_)),
-        ),
-        ("not in the prompt", Some("such as"), |turn| {
-            matches!(turn.learned, Learned::Nothing)
-        }),
-        ("without a token that ends them", Some("such as"), |turn| {
-            !turn.is_begun && turn.end.is_none() && turn.learned.range().is_some()
-        }),
-    ];
-    for (words, names, holds) in groups {
+    for group in GROUPS {
         let turns = |case: &CaseMask<'_>| {
             let mask = case.mask.as_ref().ok();
             mask.map_or(0, |mask| {
-                mask.turns.iter().filter(|turn| holds(turn)).count()
+                let turns = mask.turns.iter();
+                turns.filter(|turn| (group.holds)(turn)).count()
             })
         };
         let count: usize = masks.cases.iter().map(turns).sum();
         if count == 0 {
             continue;
         }
-        let style = if names.is_some() { NOTE } else { GOOD };
+        let style = if group.is_good { GOOD } else { NOTE };
         let count = Styled(style, counted(count, "turn", "turns"));
         let shown = masks.cases.iter().filter(|case| turns(case) > 0);
         let shown: Vec<_> = shown.map(|case| case.case.id.to_string()).collect();
-        let names = names.map_or_else(String::new, |names| {
+        let names = if group.is_good {
+            String::new()
+        } else {
             format!(
-                ", {names} {}",
+                ", such as {}",
                 shown[..shown.len().min(MOST_NAMED)].join(", ")
             )
-        });
-        let line = format!("  {count} {words}{names}");
+        };
+        let line = format!("  {count} {}{names}", group.words);
         writeln!(out, "{}", wrapped(&line, width, 4))?;
     }
     write_marks(out, masks, width)
 }
+
+/// Turns that are counted together.
+struct Group {
+    words: &'static str,
+    is_good: bool,
+    holds: fn(&MaskedTurn) -> bool,
+}
+
+/// The groups of turns, in the order of a summary.
+const GROUPS: [Group; 4] = [
+    Group {
+        words: "as asked",
+        is_good: true,
+        holds: |turn| matches!(turn.learned, Learned::AsAsked(_)),
+    },
+    Group {
+        words: "after another text than the prompt that asks for them",
+        is_good: false,
+        holds: |turn| matches!(turn.learned, Learned::Otherwise(_)),
+    },
+    Group {
+        words: "not in the prompt",
+        is_good: false,
+        holds: |turn| matches!(turn.learned, Learned::Nothing),
+    },
+    Group {
+        words: "without a token that ends them",
+        is_good: false,
+        holds: |turn| !turn.is_begun && turn.end.is_none() && turn.learned.range().is_some(),
+    },
+];
 
 /// Writes in how many cases the template marks what the model writes, and the differences.
 fn write_marks(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -> io::Result<()> {

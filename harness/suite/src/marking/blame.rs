@@ -107,12 +107,14 @@ fn obstacle(outline: &Outline, at: usize) -> Obstacle {
     }
 }
 
+/// How many characters of the text are shown.
+const SHOWN: usize = 40;
+
 impl fmt::Display for Blame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.obstacle == Obstacle::Together {
             return f.write_str(self.obstacle.about());
         }
-        const SHOWN: usize = 40;
         let mut text: String = self.text.chars().take(SHOWN).collect();
         if text.len() < self.text.len() {
             text.push('…');

@@ -6,7 +6,7 @@ use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_model::provenance::{Origin, Span};
 use rolecall_model::{Engine, Hits, Outcome, Template};
-use rolecall_readback::mask::{Masker, joined};
+use rolecall_readback::mask::{Mask, Masker, joined};
 
 use super::{Candidate, Marked};
 use crate::suite::Pair;
@@ -93,7 +93,7 @@ impl<'t, 's> Trial<'t, 's> {
                 whole: program.own_text(&input).map(|(whole, _)| whole),
                 pair,
                 outcome,
-                learned: mask.as_ref().map(|mask| mask.ranges()).unwrap_or_default(),
+                learned: mask.as_ref().map(Mask::ranges).unwrap_or_default(),
                 spans: mask.map(|mask| mask.spans).unwrap_or_default(),
             });
         }
@@ -284,7 +284,7 @@ mod tests {
             [3..5, 6..8, 10..11]
         );
         assert_eq!(outside(&ranges, &[]), ranges);
-        assert!(outside(&ranges, &[0..20]).is_empty());
+        assert!(outside(&ranges, &[0..9, 9..20]).is_empty());
         assert_eq!(bytes(&ranges), 8);
     }
 }
