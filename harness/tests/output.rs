@@ -424,7 +424,17 @@ fn what_templates_do_is_told_as_the_published_schemas_say() {
         "{mutants}"
     );
     holds("mutation.schema.json", &mutants);
-    let masks = document(&["mask", "turns.jinja", "--format", "json"]);
+    let answers = r#"{"about": "Answers.", "cases": {"one": {"about": "One.", "messages": [
+        {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}}}"#;
+    folder.write("answers.json", answers);
+    let masks = document(&[
+        "mask",
+        "turns.jinja",
+        "--cases",
+        "answers.json",
+        "--format",
+        "json",
+    ]);
     assert!(masks["masks"][0]["turns"][0].is_object(), "{masks}");
     holds("mask.schema.json", &masks);
 }

@@ -1,8 +1,9 @@
 //! What prevents marks: a text that the model writes, and the place of the template that writes it.
 
 use std::fmt;
+use std::ops::Range;
 
-use rolecall_base::transcript::encode_text;
+use rolecall_base::transcript::encode_char;
 use rolecall_jinja::{Outline, PieceKind};
 use rolecall_model::Template;
 use rolecall_model::provenance::{Origin, Span};
@@ -68,7 +69,7 @@ impl Blame {
         // A text of the template says the place, and what the model says has none. A literal beside
         // it is the next best.
         let literal = |span: &Span| match &span.origin {
-            Origin::Literal { source } => Some(source.start),
+            Origin::Literal { source } => Some((source.start, span.prompt.clone())),
             _ => None,
         };
         let place = spans().find_map(literal);
@@ -80,12 +81,24 @@ impl Blame {
             before.filter_map(literal).last()
         };
         let place = place.or_else(beside);
-        let line = place.map(|at| template.source[..at].matches('\n').count() + 1);
+        let line = place
+            .as_ref()
+            .map(|(at, _)| template.source[..*at].matches('\n').count() + 1);
+        // Whether the place writes nothing but what the model writes.
+        let is_whole = |prompt: &Range<usize>| {
+            let mut learned = target.learned.iter();
+            learned.any(|it| it.start <= prompt.start && prompt.end <= it.end)
+        };
         Blame {
             case: target.pair.case.id.to_string(),
             text: text.to_owned(),
             line,
-            obstacle: place.map_or(Obstacle::Branch, |at| obstacle(outline, at)),
+            obstacle: place.map_or(Obstacle::Branch, |(at, prompt)| {
+                match obstacle(outline, at) {
+                    Obstacle::Print if is_whole(&prompt) => Obstacle::Branch,
+                    other => other,
+                }
+            }),
         }
     }
 }
@@ -115,13 +128,16 @@ impl fmt::Display for Blame {
         if self.obstacle == Obstacle::Together {
             return f.write_str(self.obstacle.about());
         }
-        let mut text: String = self.text.chars().take(SHOWN).collect();
-        if text.len() < self.text.len() {
+        let mut text = String::new();
+        for c in self.text.chars().take(SHOWN) {
+            match c {
+                '\n' => text.push('␊'),
+                c => encode_char(c, &mut text),
+            }
+        }
+        if self.text.chars().nth(SHOWN).is_some() {
             text.push('…');
         }
-        let mut shown = String::new();
-        encode_text(&text, &mut shown);
-        let text = shown.replace("␊\n", "␊");
         write!(f, "`{text}` in {}", self.case)?;
         if let Some(line) = self.line {
             write!(f, ", from line {line}")?;

@@ -8,6 +8,8 @@
 
 mod gap;
 
+mod candidate;
+
 mod trial;
 
 mod blame;
@@ -24,25 +26,12 @@ use rolecall_model::{Dialect, Engine, Outcome, Template};
 use crate::masks::has_marks;
 use crate::suite::Pair;
 
+use candidate::Candidate;
 use gap::{Cut, Edit, Gap, edited, gaps};
 use trial::{Judged, Left, Trial, bytes, outside};
 
 pub use blame::{Blame, Obstacle};
-
-/// A template with marks, and their proof.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marked {
-    /// The source with marks.
-    pub source: String,
-    /// How many `{% generation %}` blocks it has.
-    pub blocks: usize,
-    /// How many cases have the same prompt as before.
-    pub prompts: usize,
-    /// How many cases are refused as before.
-    pub refusals: usize,
-    /// In how many of the prompts something is marked.
-    pub answers: usize,
-}
+pub use candidate::Marked;
 
 /// Why a template gets no marks.
 #[derive(Debug, thiserror::Error)]
@@ -62,16 +51,6 @@ pub enum Unmarked {
     /// No marks are right in every case.
     #[error("no marks are right in every case: {0}")]
     Blocked(Box<Blame>),
-}
-
-/// A way to mark a part of what the model writes.
-#[derive(Clone)]
-struct Candidate {
-    edits: Vec<Edit>,
-    /// The part of the source that it changes or copies. Chosen candidates do not overlap.
-    span: Range<usize>,
-    /// What it marks in each prompt of the sample.
-    marks: Vec<Vec<Range<usize>>>,
 }
 
 /// Two gaps of a body between which marks are tried.

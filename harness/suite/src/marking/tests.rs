@@ -87,6 +87,14 @@ fn calls_and_text_may_need_blocks_of_their_own() {
 }
 
 #[test]
+fn a_template_may_open_its_answers_always() {
+    let source = "{% for m in messages %}{% if m.role == 'assistant' %} {{ m.content }}</s>\
+        {% else %}[INST]{{ m.content }}[/INST]{% endif %}{% endfor %}";
+    let found = marked_source(source).unwrap();
+    assert_eq!((found.blocks, found.prompts, found.answers), (1, 8, 4));
+}
+
+#[test]
 fn white_space_beside_marks_stays() {
     // The tags take away white space on one side, on both, or on none.
     for (before, behind) in [("", ""), ("-", ""), ("", "-"), ("-", "-")] {

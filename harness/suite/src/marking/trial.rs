@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_model::provenance::{Origin, Span};
 use rolecall_model::{Engine, Hits, Outcome, Template};
 use rolecall_readback::mask::{Mask, Masker, joined};
 
-use super::{Candidate, Marked};
+use super::candidate::{Candidate, Marked};
 use crate::suite::Pair;
 
 /// The cases with which marks are tried.
@@ -90,7 +91,7 @@ impl<'t, 's> Trial<'t, 's> {
                 }
             }
             targets.push(Target {
-                whole: program.own_text(&input).map(|(whole, _)| whole),
+                whole: whole(&program, &input, &outcome),
                 pair,
                 outcome,
                 learned: mask.as_ref().map(Mask::ranges).unwrap_or_default(),
@@ -233,9 +234,11 @@ impl Target<'_> {
     /// What a changed template marks of the prompt. None if the prompt is another one.
     fn marks(&self, program: &FrontProgram<'_>) -> Option<Vec<Range<usize>>> {
         let found = program.own_text(&prepared(program, &self.pair));
-        let (Some((text, marks)), Some(whole)) = (&found, &self.whole) else {
-            return (found.is_none() && self.whole.is_none()).then(Vec::new);
+        // Where there was no prompt, the proof compares the refusals.
+        let Some(whole) = &self.whole else {
+            return Some(Vec::new());
         };
+        let (text, marks) = found.as_ref()?;
         if text != whole {
             return None;
         }
@@ -245,6 +248,19 @@ impl Target<'_> {
             .map(|mark| mark.start.min(end)..mark.end.min(end));
         Some(joined(marks))
     }
+}
+
+/// The prompt of a case before a front cuts it. None if there is no prompt.
+fn whole(
+    program: &FrontProgram<'_>,
+    input: &PreparedCase<'_>,
+    outcome: &Outcome,
+) -> Option<String> {
+    if !matches!(outcome, Outcome::Rendered { .. }) {
+        return None;
+    }
+    let seen = PreparedCase::new(input.seen(), Front::Raw, &program.model);
+    program.outcome(&seen).into_prompt().ok()
 }
 
 fn prepared<'c>(program: &FrontProgram<'_>, pair: &Pair<'c>) -> PreparedCase<'c> {
