@@ -30,6 +30,7 @@ mod generate;
 mod inventory;
 #[cfg(unix)]
 mod manners;
+mod mask;
 mod matrix;
 mod mutate;
 mod output;

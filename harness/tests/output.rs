@@ -84,6 +84,8 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["lint"],
         &["cover"],
         &["mutate"],
+        &["mask", name],
+        &["mask", name, "plain/user"],
         &["generate", "--tries", "300"],
         &["show", name, "plain/user", "--diff"],
         &["show", name, "plain/usr"],
@@ -422,6 +424,19 @@ fn what_templates_do_is_told_as_the_published_schemas_say() {
         "{mutants}"
     );
     holds("mutation.schema.json", &mutants);
+    let answers = r#"{"about": "Answers.", "cases": {"one": {"about": "One.", "messages": [
+        {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}}}"#;
+    folder.write("answers.json", answers);
+    let masks = document(&[
+        "mask",
+        "turns.jinja",
+        "--cases",
+        "answers.json",
+        "--format",
+        "json",
+    ]);
+    assert!(masks["masks"][0]["turns"][0].is_object(), "{masks}");
+    holds("mask.schema.json", &masks);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod groups;
 mod answers;
 mod cover;
 mod generate;
+mod mask;
 mod mutate;
 
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ pub(crate) use common::{
 use common::{FILTERS, front};
 pub(crate) use cover::CoverArguments;
 pub(crate) use generate::GenerateArguments;
+pub(crate) use mask::MaskArguments;
 pub(crate) use mutate::MutateArguments;
 
 use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, TRACES, format};
@@ -115,6 +117,8 @@ pub(crate) enum Command {
     Mutate(MutateArguments),
     /// Make conversations that reach what no case reaches
     Generate(GenerateArguments),
+    /// See which bytes and tokens of a prompt the model writes, and put marks there
+    Mask(MaskArguments),
     /// See where a template and its port to Ollama disagree
     Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
@@ -179,6 +183,7 @@ impl Command {
             | Command::Cover(_)
             | Command::Mutate(_)
             | Command::Generate(_)
+            | Command::Mask(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Serve(_) => false,
@@ -219,6 +224,7 @@ impl Command {
             Command::Diff(arguments) => vec![&arguments.html],
             Command::Show(arguments) => vec![&arguments.html],
             Command::Cover(arguments) => vec![&arguments.html],
+            Command::Mask(arguments) => vec![&arguments.write],
             _ => Vec::new(),
         };
         let files = files.into_iter().flatten();
@@ -243,6 +249,7 @@ impl Command {
             Command::Cover(arguments) => arguments.format != Format::Human,
             Command::Mutate(arguments) => arguments.format != Format::Human,
             Command::Generate(arguments) => arguments.format != Format::Human,
+            Command::Mask(arguments) => arguments.format != Format::Human,
             Command::Infer(arguments) => {
                 arguments.format != Format::Human || arguments.prove.is_none()
             }

@@ -125,6 +125,7 @@ pub use rolecall_model::{
 };
 
 pub use compile::grammar::constructs::Constructs;
+pub use compile::outline::{Body, Outline, Piece, PieceKind};
 pub use compile::pitfalls::{Pitfall, PitfallKind};
 pub use context::tools_json;
 

@@ -31,6 +31,7 @@ from rolecall.errors import (
     TemplateRaised,
     TemplateSyntaxError,
 )
+from rolecall.mask import Mask, Turn
 from rolecall.trace import Span, Trace
 
 TYPE_CHECKING = False
@@ -54,6 +55,7 @@ __all__ = [
     "InputRefused",
     "LimitExceeded",
     "LoadError",
+    "Mask",
     "Place",
     "ResponseError",
     "ResponseParser",
@@ -64,6 +66,7 @@ __all__ = [
     "TemplateRaised",
     "TemplateSyntaxError",
     "Trace",
+    "Turn",
     "diff",
     "from_tokenizer",
     "get_json_schema",

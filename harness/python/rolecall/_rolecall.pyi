@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias, final, overload
 from rolecall.card import Card
 from rolecall.coverage import Coverage
 from rolecall.errors import RolecallError
+from rolecall.mask import Mask
 from rolecall.trace import Trace
 
 _Message: TypeAlias = Mapping[str, Any] | Any
@@ -107,6 +108,18 @@ class Template:
         now: _Now = None,
         **variables: Any,
     ) -> Trace: ...
+    def mask(
+        self,
+        messages: Iterable[_Message],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        front: _Front | None = None,
+        now: _Now = None,
+        **variables: Any,
+    ) -> Mask: ...
     def cover(
         self,
         cases: Iterable[Iterable[_Message] | Mapping[str, Any]],

@@ -19,6 +19,8 @@ mod response;
 
 mod trace;
 
+mod mask;
+
 mod template;
 
 mod coverage;

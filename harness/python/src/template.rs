@@ -18,7 +18,7 @@ use crate::program::Program;
 use crate::request::{self, Options, Request};
 use crate::response::{self, ResponseParser};
 use crate::threads::pool;
-use crate::trace;
+use crate::{mask, trace};
 
 /// How many conversations wait at a time for a render.
 const AT_ONCE: usize = 512;
@@ -512,6 +512,50 @@ impl Template {
         let case = self.case(py, messages, &options)?;
         let json = trace::trace(py, &self.model, front, case)?;
         py.import("rolecall.trace")?.call_method1("read", (json,))
+    }
+
+    /// Say what the model writes of a prompt: the text that it is trained on. The arguments are those
+    /// of :meth:`render`.
+    ///
+    /// >>> import rolecall
+    /// >>> template = rolecall.Template(
+    /// ...     "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}"
+    /// ...     "{% if add_generation_prompt %}<assistant>{% endif %}")
+    /// >>> talk = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    /// >>> template.mask(talk, add_generation_prompt=False).texts
+    /// ['Hello</s>']
+    #[pyo3(
+        signature = (messages, tools=None, documents=None, add_generation_prompt=None,
+            continue_final_message=None, *, front=None, now=None, **variables),
+        text_signature = "($self, messages, tools=None, documents=None, \
+            add_generation_prompt=True, continue_final_message=False, *, front=None, now=None, \
+            **variables)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "callers name most of them")]
+    fn mask<'py>(
+        &self,
+        py: Python<'py>,
+        messages: &Bound<'py, PyAny>,
+        tools: Option<&Bound<'py, PyAny>>,
+        documents: Option<&Bound<'py, PyAny>>,
+        add_generation_prompt: Option<&Bound<'py, PyAny>>,
+        continue_final_message: Option<&Bound<'py, PyAny>>,
+        front: Option<&str>,
+        now: Option<&Bound<'py, PyAny>>,
+        variables: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = Options {
+            tools,
+            documents,
+            add_generation_prompt,
+            continue_final_message,
+            now,
+            variables,
+        };
+        let front = self.front_of(py, front)?;
+        let case = self.case(py, messages, &options)?;
+        let json = mask::mask(py, &self.model, front, case)?;
+        py.import("rolecall.mask")?.call_method1("read", (json,))
     }
 
     /// Say which places of the template some cases reach. A case is a conversation, or a mapping with

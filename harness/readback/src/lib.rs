@@ -15,9 +15,15 @@ pub mod reader;
 
 pub mod meaning;
 
+pub mod control_tokens;
+
 pub mod ending;
 
 pub mod written;
+
+pub mod turn_ends;
+
+pub mod mask;
 
 pub mod comparison;
 

@@ -14,7 +14,7 @@ use crate::meaning::Meaning;
 
 /// The settings of thinking that templates know. Where a finished turn does not continue its prompt,
 /// it may continue the prompt under another of these.
-const THINKING: [(&str, bool); 4] = [
+pub(crate) const THINKING: [(&str, bool); 4] = [
     ("enable_thinking", false),
     ("enable_thinking", true),
     ("thinking", false),

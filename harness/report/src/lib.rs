@@ -65,6 +65,8 @@ pub mod decisions;
 pub mod trace;
 pub mod trace_document;
 
+pub mod mask;
+
 mod place;
 
 pub mod run_report;

@@ -5,12 +5,13 @@ use rolecall_report::checked::CheckDocument;
 use rolecall_report::jsonl::OutcomeLine;
 use rolecall_report::returned::ReturnedLine;
 use rolecall_report::{
-    comparison, coverage, generation, inspections, listing, mutation, proof, trace_document, trial,
+    comparison, coverage, generation, inspections, listing, mask, mutation, proof, trace_document,
+    trial,
 };
 use rolecall_suite::schema::{SchemaFile, file};
 
 /// The schema files with their right contents. The paths are below the repository's `harness`.
-pub fn files() -> [SchemaFile; 13] {
+pub fn files() -> [SchemaFile; 14] {
     [
         file::<CheckDocument<'_>>("schema/cards.schema.json"),
         file::<coverage::CoverageDocument<'_>>("schema/coverage.schema.json"),
@@ -18,6 +19,7 @@ pub fn files() -> [SchemaFile; 13] {
         file::<generation::GenerationDocument<'_>>("schema/generate.schema.json"),
         file::<inspections::InspectionDocument>("schema/lint.schema.json"),
         file::<listing::ListDocument>("schema/list.schema.json"),
+        file::<mask::MaskDocument<'_>>("schema/mask.schema.json"),
         file::<matrix::MatrixDocument>("schema/matrix.schema.json"),
         file::<mutation::MutationDocument<'_>>("schema/mutation.schema.json"),
         file::<OutcomeLine<'_>>("schema/outcome.schema.json"),

@@ -58,6 +58,10 @@ pub mod recorded_answers;
 
 pub mod coverage;
 
+pub mod masks;
+
+pub mod marking;
+
 pub mod generation;
 pub mod mutation;
 

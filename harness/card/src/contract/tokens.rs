@@ -1,6 +1,7 @@
 //! Contracts about special tokens.
 
 use rolecall_model::{Case, Dialect, Template};
+pub(super) use rolecall_readback::control_tokens::control_tokens_in;
 use serde_json::{Value, json};
 
 use super::definition::Contract;
@@ -181,9 +182,6 @@ fn by_kind(prober: &Prober<'_>, texts: &[&str]) -> String {
     of_kind.collect::<Vec<_>>().join("; ")
 }
 
-/// Tokens that no other form has: those of `MiniMax`.
-const UNUSUAL: [&str; 5] = ["]~b]", "[e~[", "]~!b[", "]!p~[", "]!d~["];
-
 /// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without
 /// spaces.
 pub(super) fn control_tokens(text: &str) -> Vec<String> {
@@ -194,32 +192,4 @@ pub(super) fn control_tokens(text: &str) -> Vec<String> {
         }
     }
     found
-}
-
-/// The same, each as often as it is there, in the order of the text.
-pub(super) fn control_tokens_in(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    let opens = text
-        .char_indices()
-        .filter(|(_, c)| matches!(c, '<' | '[' | ']'));
-    opens.filter_map(|(at, open)| {
-        let unusual = UNUSUAL.iter().find(|token| text[at..].starts_with(**token));
-        if let Some(token) = unusual {
-            return Some(&text[at..at + token.len()]);
-        }
-        if open == ']' {
-            return None;
-        }
-        let close = if open == '<' { '>' } else { ']' };
-        let rest = &text[at..];
-        let end = rest.find(close)?;
-        let inside = &rest[1..end];
-        let is_word = !inside.is_empty()
-            && inside.len() <= 40
-            && inside
-                .chars()
-                .all(|c| c.is_alphanumeric() || "|_/-｜▁:".contains(c))
-            && inside.chars().any(char::is_alphabetic);
-        let is_token = is_word && (open == '<' || inside.chars().all(|c| !c.is_lowercase()));
-        is_token.then_some(&rest[..=end])
-    })
 }

@@ -37,6 +37,9 @@ pub(super) const TRACES: [Format; 2] = [Format::Human, Format::Json];
 /// The formats of mutants.
 pub(super) const MUTANTS: [Format; 2] = [Format::Human, Format::Json];
 
+/// The formats of masks.
+pub(super) const MASKS: [Format; 2] = [Format::Human, Format::Json];
+
 /// The formats of lists.
 pub(super) const LISTS: [Format; 2] = [Format::Human, Format::Json];
 

@@ -22,6 +22,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "cover",
             "mutate",
             "generate",
+            "mask",
             "parity",
             "explain",
         ],

@@ -36,6 +36,8 @@ mod matrix;
 mod run;
 mod show;
 
+mod mask;
+
 use std::io::Write;
 
 use crate::args::{Arguments, Command};
@@ -56,6 +58,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Infer(arguments) => infer::execute(arguments, out),
         Command::Cover(arguments) => cover::execute(arguments, out),
         Command::Mutate(arguments) => mutate::execute(arguments, out),
+        Command::Mask(arguments) => mask::execute(arguments, out),
         Command::Generate(arguments) => generate::execute(arguments, out),
         Command::ReadBack(arguments) => read_back::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),

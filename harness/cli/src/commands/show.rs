@@ -233,7 +233,7 @@ fn asked_pair<'s>(
     setup::behind(Some(front), vec![pair]).map(|_| pair)
 }
 
-fn find_pair<'s>(
+pub(super) fn find_pair<'s>(
     suite: &'s Suite,
     template: &'s Template,
     case: &str,

@@ -56,7 +56,7 @@ pub(super) fn marked(template: &Template, case: &Case) -> Result<Case, Failure> 
 }
 
 /// The tokenizer of a template's model.
-fn tokenizer(template: &Template) -> Result<Tokenizer, Failure> {
+pub(super) fn tokenizer(template: &Template) -> Result<Tokenizer, Failure> {
     vocabulary::read(template)?.ok_or_else(|| {
         let message = "the vocabulary of the model is not known";
         let help = if vocabulary::is_left_out(template) {

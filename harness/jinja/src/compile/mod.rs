@@ -19,6 +19,7 @@ mod scopes;
 mod sites;
 
 pub(crate) mod mutation;
+pub(crate) mod outline;
 
 mod expressions;
 

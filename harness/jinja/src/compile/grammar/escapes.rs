@@ -9,7 +9,7 @@ use crate::python::text::write_escape;
 /// Jinja2 (`lexer.py`, `Lexer.wrap`) first escapes every character beyond ASCII. Then CPython's
 /// codec `unicode-escape` reads the string. So a backslash before `é` comes before `\xe9`, and
 /// gives a backslash and `xe9`.
-pub(super) fn unescaped(string: &str) -> Result<Cow<'_, str>, &'static str> {
+pub(in crate::compile) fn unescaped(string: &str) -> Result<Cow<'_, str>, &'static str> {
     if !string.contains('\\') {
         return Ok(string.into());
     }

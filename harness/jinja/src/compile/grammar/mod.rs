@@ -3,7 +3,7 @@
 //! minijinja's own parser accepts other templates than Jinja2. This parser accepts exactly the
 //! templates that Jinja2 3.1.6 accepts with transformers' settings.
 
-mod escapes;
+pub(super) mod escapes;
 pub(super) mod tokens;
 
 pub(crate) mod lexer;

@@ -1,0 +1,122 @@
+//! The command `mask`: shows what the model writes of a template's prompts.
+
+use std::io::Write;
+use std::path::Path;
+
+use rolecall::marking::{self, Marked, Unmarked};
+use rolecall::masks::{TemplateMasks, has_answer};
+use rolecall::problem::Problem;
+use rolecall::report::format::Format;
+use rolecall::report::mask as report;
+use rolecall::run::Runner;
+use rolecall::suite::{Pair, Suite};
+use rolecall::template_file::place;
+use rolecall_model::{Dialect, Outcome, Template};
+
+use super::{show, tokens};
+use crate::args::MaskArguments;
+use crate::failure::{Failure, Status};
+use crate::inputs;
+
+pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let named = [arguments.template.clone()];
+    let (suite, is_wrong) =
+        inputs::load_to_look_into(&named, &arguments.cases, &arguments.set, None)?;
+    let template = only_template(&suite)?;
+    let engines = arguments.limits.chosen().engines();
+    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let engine = runner.engine(template.dialect);
+    let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
+    let pairs: Vec<Pair<'_>> = match &arguments.case {
+        Some(case) => vec![show::find_pair(&suite, template, case)?],
+        None => suite.pairs_among(template, &suite.cases).collect(),
+    };
+    if let Some(file) = &arguments.write {
+        let found = runner.on_its_threads(|| marking::marked(engine, template, pairs));
+        return write_marked(template, file, found, out);
+    }
+    let pairs = pairs
+        .into_iter()
+        .filter(|pair| arguments.case.is_some() || has_answer(pair.case));
+    let masks = runner.on_its_threads(|| TemplateMasks::of(engine, template, pairs));
+    let masks = masks.map_err(|refusal| {
+        let line = match &refusal {
+            Outcome::Failed { line, .. } => *line,
+            _ => None,
+        };
+        let message = format!("the engine refuses the template: {}", refusal.text());
+        Problem::new(place(template, line), message)
+    })?;
+    let cut = cut(arguments, &masks)?;
+    let cut = cut.as_deref();
+    match (arguments.format, masks.cases.as_slice()) {
+        (Format::Json, _) => report::write_json(out, &masks, cut)?,
+        (_, [case]) if arguments.case.is_some() => {
+            report::write_case(out, &masks, case, cut)?;
+        }
+        _ => report::write(out, &masks)?,
+    }
+    Ok(if is_wrong {
+        Status::BadInput
+    } else {
+        Status::Fine
+    })
+}
+
+/// Writes a template with marks, if there are some.
+fn write_marked(
+    template: &Template,
+    file: &Path,
+    found: Result<Marked, Unmarked>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    match found {
+        Ok(marked) => {
+            rolecall::file::write_whole(file, marked.source.as_bytes())?;
+            report::write_marked(out, template, file, &marked)?;
+            Ok(Status::Fine)
+        }
+        Err(Unmarked::Blocked(blame)) => {
+            report::write_blame(out, template, &blame)?;
+            Ok(Status::Nonconforming)
+        }
+        Err(why) => Err(Failure::Request(format!("{}: {why}", template.name))),
+    }
+}
+
+/// The only template of a suite. Masks are for Jinja: nobody trains with a template of Ollama's.
+fn only_template(suite: &Suite) -> Result<&Template, Failure> {
+    let [template] = suite.templates.as_slice() else {
+        let names = suite.templates.iter().map(|one| one.name.as_str());
+        return Err(Failure::Request(format!(
+            "`mask` looks at one template; name one of {}",
+            names.collect::<Vec<_>>().join(", ")
+        )));
+    };
+    if template.dialect != Dialect::Jinja {
+        return Err(Failure::Request(format!(
+            "{} is a Go template: models are trained with Jinja templates, and only these have masks",
+            template.name
+        )));
+    }
+    Ok(template)
+}
+
+/// The tokens of the only case, if they are asked for.
+fn cut(
+    arguments: &MaskArguments,
+    masks: &TemplateMasks<'_>,
+) -> Result<Option<Vec<rolecall::tokenizer::Token>>, Failure> {
+    let (true, [case]) = (arguments.tokens, masks.cases.as_slice()) else {
+        return Ok(None);
+    };
+    let tokenizer = tokens::tokenizer(masks.template)?;
+    let Ok(mask) = &case.mask else {
+        return Ok(None);
+    };
+    let cut = tokenizer.encode(&mask.prompt).map_err(|why| {
+        let file = &masks.template.vocabulary[0];
+        Problem::new(file, format!("cannot cut this: {why}"))
+    })?;
+    Ok(Some(cut))
+}

@@ -1,0 +1,149 @@
+"""Masks: what the model writes of a prompt."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+__all__ = ["Mask", "Turn"]
+
+
+def _range(document: dict[str, int] | None) -> tuple[int, int] | None:
+    return None if document is None else (document["start"], document["end"])
+
+
+class Turn:
+    """An assistant's turn in a prompt."""
+
+    __module__ = "rolecall"
+    __slots__ = ("_document",)
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    @property
+    def message(self) -> int:
+        """The index of its message."""
+        message: int = self._document["message"]
+        return message
+
+    @property
+    def kind(self) -> str:
+        """``as-asked``, ``otherwise`` or ``nothing``.
+
+        A turn is ``as-asked`` if the very prompt that asks for it stands before it. It is ``nothing``
+        if the template does not write it.
+        """
+        kind: str = self._document["kind"]
+        return kind
+
+    @property
+    def learned(self) -> tuple[int, int] | None:
+        """What the model writes of it: the first byte in the prompt, and the byte behind the last."""
+        return _range(self._document.get("learned"))
+
+    @property
+    def end(self) -> tuple[int, int] | None:
+        """The token that ends it, in bytes of the prompt. ``None`` if no token does."""
+        return _range(self._document.get("end"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the turn as the JSON of the command has it."""
+        return self._document
+
+    def __repr__(self) -> str:
+        return f"<rolecall.Turn of message {self.message}, {self.kind}>"
+
+
+class Mask:
+    """What the model writes of a prompt, found by :meth:`rolecall.Template.mask`.
+
+    >>> import rolecall
+    >>> template = rolecall.Template(
+    ...     "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}"
+    ...     "{% if add_generation_prompt %}<assistant>{% endif %}")
+    >>> mask = template.mask([
+    ...     {"role": "user", "content": "Grüß dich"},
+    ...     {"role": "assistant", "content": "Hallo"},
+    ... ], add_generation_prompt=False)
+    >>> mask.characters
+    [(30, 39)]
+    >>> mask.of_tokens([(0, 6), (6, 15), (15, 19), (19, 30), (30, 35), (35, 39)])
+    [0, 0, 0, 0, 1, 1]
+    """
+
+    __module__ = "rolecall"
+    __slots__ = ("_document",)
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    @property
+    def prompt(self) -> str:
+        """The prompt."""
+        prompt: str = self._document["prompt"]
+        return prompt
+
+    @property
+    def learned(self) -> list[tuple[int, int]]:
+        """What the model writes, in bytes of the prompt in UTF-8."""
+        return [(one["start"], one["end"]) for one in self._document["learned"]]
+
+    @property
+    def marked(self) -> list[tuple[int, int]] | None:
+        """What the template's own ``{% generation %}`` blocks mark, in bytes of the prompt.
+
+        It is ``None`` if the template has none.
+        """
+        marked = self._document.get("marked")
+        return None if marked is None else [(one["start"], one["end"]) for one in marked]
+
+    @property
+    def characters(self) -> list[tuple[int, int]]:
+        """What the model writes, in characters of the prompt: ``prompt[start:end]``."""
+        prompt = self.prompt.encode("utf-8")
+
+        def place(byte: int) -> int:
+            return len(prompt[:byte].decode("utf-8"))
+
+        return [(place(start), place(end)) for start, end in self.learned]
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that the model writes."""
+        prompt = self.prompt
+        return [prompt[start:end] for start, end in self.characters]
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The assistant's turns, in the order of the conversation."""
+        return [Turn(turn) for turn in self._document["turns"]]
+
+    def of_tokens(self, offsets: Iterable[tuple[int, int]]) -> list[int]:
+        """Return 1 for each token that the model writes, and 0 for the others.
+
+        ``offsets`` are the first character of each token and the character behind its last, as a
+        tokenizer of transformers gives them with ``return_offsets_mapping=True``. Give it the
+        ``prompt`` with ``add_special_tokens=False``.
+        """
+        learned = self.characters
+        return [
+            int(any(first < end and start < last for start, end in learned))
+            for first, last in offsets
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, as ``rolecall mask --format json`` prints a case."""
+        return self._document
+
+    def __repr__(self) -> str:
+        return f"<rolecall.Mask of {len(self._document['turns'])} turns>"
+
+
+def read(text: str) -> Mask:
+    """Read the JSON of the mask of one case."""
+    import json
+
+    return Mask(json.loads(text)["masks"][0])

@@ -1,0 +1,60 @@
+//! What looks like a control token in a text, without a vocabulary.
+
+use std::ops::Range;
+
+/// Tokens that no other form has: those of `MiniMax`.
+const UNUSUAL: [&str; 5] = ["]~b]", "[e~[", "]~!b[", "]!p~[", "]!d~["];
+
+/// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without
+/// spaces. Each is there as often as in the text, in the order of the text.
+pub fn control_tokens_in(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    control_token_places(text).map(|place| &text[place])
+}
+
+/// Where such tokens stand in a text.
+pub fn control_token_places(text: &str) -> impl DoubleEndedIterator<Item = Range<usize>> {
+    let opens = text
+        .char_indices()
+        .filter(|(_, c)| matches!(c, '<' | '[' | ']'));
+    opens.filter_map(|(at, open)| {
+        let unusual = UNUSUAL.iter().find(|token| text[at..].starts_with(**token));
+        if let Some(token) = unusual {
+            return Some(at..at + token.len());
+        }
+        if open == ']' {
+            return None;
+        }
+        let close = if open == '<' { '>' } else { ']' };
+        let rest = &text[at..];
+        let end = rest.find(close)?;
+        let inside = &rest[1..end];
+        let is_word = !inside.is_empty()
+            && inside.len() <= 40
+            && inside
+                .chars()
+                .all(|c| c.is_alphanumeric() || "|_/-｜▁:".contains(c))
+            && inside.chars().any(char::is_alphabetic);
+        let is_token = is_word && (open == '<' || inside.chars().all(|c| !c.is_lowercase()));
+        is_token.then_some(at..at + end + 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_token_is_a_word_in_brackets() {
+        let text = "<|im_end|> <b c> [INST] [inst] ]~b]x</s><> [1]<｜end▁of▁sentence｜>";
+        let found: Vec<_> = control_tokens_in(text).collect();
+        let expected = [
+            "<|im_end|>",
+            "[INST]",
+            "]~b]",
+            "</s>",
+            "<｜end▁of▁sentence｜>",
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(control_token_places(text).next(), Some(0..10));
+    }
+}

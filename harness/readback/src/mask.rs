@@ -1,0 +1,610 @@
+//! The mask of a prompt: which of its bytes the model writes.
+//!
+//! A trainer teaches a model to write these bytes and no others. A template may mark them with
+//! `{% generation %}`, but most templates have no marks. Here they are found by two renders for each
+//! assistant turn: the prompt that asks for the turn, and the conversation with the turn in it. The
+//! model writes what stands after the prompt, up to the token that ends the turn. The trace of the
+//! render says which bytes come from the turn's message, so that a changed history or an end token
+//! in somebody's text misleads nobody.
+
+use std::ops::Range;
+
+use rolecall_front::front::Front;
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use rolecall_model::provenance::{Input, InputKind, Origin, Span};
+use rolecall_model::{Case, Outcome};
+use serde_json::{Value, json};
+
+use crate::control_tokens::control_token_places;
+use crate::turn_ends::TurnEnds;
+use crate::written::{THINKING, variables};
+
+/// A prompt, and what the model writes of it.
+#[derive(Debug, Clone)]
+pub struct Mask {
+    /// The prompt.
+    pub prompt: String,
+    /// Where its bytes come from.
+    pub spans: Vec<Span>,
+    /// The assistant's turns, in the order of the conversation.
+    pub turns: Vec<MaskedTurn>,
+}
+
+/// An assistant's turn in a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskedTurn {
+    /// The index of its message.
+    pub message: usize,
+    /// What the model writes of it.
+    pub learned: Learned,
+    /// The token that ends the turn: the last bytes of what is learned. None if no token ends it.
+    pub end: Option<Range<usize>>,
+    /// Whether the prompt ends within the turn: the case asks the model to go on with it.
+    pub is_begun: bool,
+}
+
+/// What a model writes of an assistant's turn. Places are bytes of the prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Learned {
+    /// What stands after the very prompt that asks for this turn.
+    AsAsked(Range<usize>),
+    /// What stands after the opening of the turn. The text before it is not the prompt that asks
+    /// for this turn: the template writes the history or the opening in another way.
+    Otherwise(Range<usize>),
+    /// Nothing: the template does not write the turn.
+    Nothing,
+}
+
+impl Learned {
+    /// Where it stands in the prompt.
+    pub fn range(&self) -> Option<Range<usize>> {
+        match self {
+            Learned::AsAsked(range) | Learned::Otherwise(range) => Some(range.clone()),
+            Learned::Nothing => None,
+        }
+    }
+}
+
+impl Mask {
+    /// The ranges that the model writes, in the order of the prompt. No two of them touch.
+    pub fn ranges(&self) -> Vec<Range<usize>> {
+        joined(self.turns.iter().filter_map(|turn| turn.learned.range()))
+    }
+}
+
+/// Puts ranges in order, and joins those that touch each other. Empty ranges are left out.
+pub fn joined(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<_> = ranges
+        .into_iter()
+        .filter(|range| !range.is_empty())
+        .collect();
+    ranges.sort_by_key(|range| range.start);
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// The reason why there is no mask.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NoMask {
+    /// There is no prompt.
+    #[error("there is no prompt: {}", .0.text())]
+    Refused(Outcome),
+    /// The engine cannot tell where the bytes of the prompt come from.
+    #[error("the engine cannot tell where the bytes of this prompt come from")]
+    Untraced,
+}
+
+/// Finds the masks of a template's prompts.
+pub struct Masker<'p, 't> {
+    program: &'p FrontProgram<'t>,
+    ends: TurnEnds,
+    /// What the template adds to a plain question to ask for the answer.
+    plain_opening: Option<String>,
+}
+
+/// A prompt with the sources of its bytes.
+struct Traced {
+    text: String,
+    spans: Vec<Span>,
+}
+
+/// The ways in which the template asks for a turn: the case's own first, then those under other
+/// settings of thinking.
+struct Openings {
+    /// What opens the turn after a plain question. The prompt of this turn may lack it.
+    missing: Option<String>,
+    /// The prompt that asks for the turn, unless the template refuses to ask there.
+    prompt: Option<String>,
+    /// What opens the turn, at the end of each prompt.
+    known: Vec<String>,
+}
+
+/// A render of a case: its messages, and how it is asked.
+struct Asked<'c> {
+    case: &'c Case,
+    front: Front,
+}
+
+impl<'p, 't> Masker<'p, 't> {
+    /// A masker for a loaded template. It renders a few short conversations to see how turns open and
+    /// end.
+    pub fn new(program: &'p FrontProgram<'t>) -> Masker<'p, 't> {
+        let mut masker = Masker {
+            program,
+            ends: TurnEnds::default(),
+            plain_opening: None,
+        };
+        let front = Front::of(program.template);
+        let plain = |messages: Value, opens: bool| {
+            let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
+            let asked = Asked { case: &case, front };
+            asked.rendered(program, &case.messages, opens, None).ok()
+        };
+        masker.ends = TurnEnds::of(program.template, |messages| plain(messages, false));
+        let question = json!([{"role": "user", "content": "How many?"}]);
+        masker.plain_opening = plain(question.clone(), true)
+            .zip(plain(question, false))
+            .and_then(|(asking, told)| asking.strip_prefix(told.as_str()).map(str::to_owned));
+        masker
+    }
+
+    /// The mask of a case behind a front.
+    ///
+    /// # Errors
+    ///
+    /// There is no prompt, or the engine cannot trace it.
+    pub fn mask(&self, case: &Case, front: Front) -> Result<Mask, NoMask> {
+        let whole = self.traced(case, front)?;
+        let asked = Asked { case, front };
+        let mut turns = Vec::new();
+        let mut floor = 0;
+        for (message, value) in case.messages.iter().enumerate() {
+            if value.get("role").is_none_or(|role| role != "assistant") {
+                continue;
+            }
+            let turn = self.turn(&asked, &whole, message, floor);
+            floor = turn.learned.range().map_or(floor, |range| range.end);
+            turns.push(turn);
+        }
+        Ok(Mask {
+            prompt: whole.text,
+            spans: whole.spans,
+            turns,
+        })
+    }
+
+    fn turn(&self, asked: &Asked<'_>, whole: &Traced, message: usize, floor: usize) -> MaskedTurn {
+        let turn = |learned, end| MaskedTurn {
+            message,
+            learned,
+            end,
+            is_begun: false,
+        };
+        let case = asked.case;
+        let before = &case.messages[..message];
+        let told = asked.rendered(self.program, before, false, None).ok();
+        let finished = self.finished(asked, message);
+        if let (Some(told), Some(finished)) = (&told, &finished)
+            && *told == finished.text
+        {
+            return turn(Learned::Nothing, None);
+        }
+        let openings = self.openings(asked, before, told.as_deref());
+        let Some((start, is_as_asked)) = openings.place(whole, message, floor) else {
+            return turn(Learned::Nothing, None);
+        };
+        let finished = finished.as_ref().and_then(|finished| {
+            let (start, _) = openings.place(finished, message, 0)?;
+            Some((finished, start))
+        });
+        let (mut range, end) = self.ending(whole, start, finished, message);
+        let is_begun = case.continue_final_message.is_some() && message + 1 == case.messages.len();
+        let is_begun = is_begun && end.is_none();
+        if is_begun {
+            // The application has cut the prompt in the answer.
+            range.end = whole.text.len();
+        }
+        if range.is_empty() {
+            return turn(Learned::Nothing, None);
+        }
+        let learned = if is_as_asked {
+            Learned::AsAsked(range)
+        } else {
+            Learned::Otherwise(range)
+        };
+        MaskedTurn {
+            is_begun,
+            ..turn(learned, end)
+        }
+    }
+
+    /// The prompt of a case, traced.
+    fn traced(&self, case: &Case, front: Front) -> Result<Traced, NoMask> {
+        let input = PreparedCase::new(case, front, &self.program.model.with(case));
+        match self.program.traced(&input) {
+            (Outcome::Rendered { text }, Some(spans)) => Ok(Traced { text, spans }),
+            (Outcome::Rendered { .. }, None) => Err(NoMask::Untraced),
+            (refusal, _) => Err(NoMask::Refused(refusal)),
+        }
+    }
+
+    /// The conversation up to a message, finished, traced.
+    fn finished(&self, asked: &Asked<'_>, message: usize) -> Option<Traced> {
+        let case = asked.with(&asked.case.messages[..=message], false, None);
+        self.traced(&case, asked.front).ok()
+    }
+
+    fn openings(&self, asked: &Asked<'_>, before: &[Value], told: Option<&str>) -> Openings {
+        let prompt = asked.rendered(self.program, before, true, None).ok();
+        let opening = |prompt: &str, told: Option<&str>| {
+            let added = told.and_then(|told| prompt.strip_prefix(told));
+            if let Some(added) = added.filter(|added| !added.is_empty()) {
+                return Some(added.to_owned());
+            }
+            // The turn before ends where this one begins.
+            let last = control_token_places(prompt).next_back()?;
+            Some(prompt[last.start..].to_owned())
+        };
+        let mut openings: Vec<String> = Vec::new();
+        if let Some(prompt) = &prompt {
+            openings.extend(opening(prompt, told));
+            for setting in THINKING {
+                let render = |opens| {
+                    asked
+                        .rendered(self.program, before, opens, Some(setting))
+                        .ok()
+                };
+                if let Some(prompt) = render(true) {
+                    openings.extend(opening(&prompt, render(false).as_deref()));
+                }
+            }
+        }
+        let plain = self.plain_opening.clone().filter(|it| !it.is_empty());
+        openings.extend(plain.clone());
+        let is_unopened = prompt.as_deref() == told;
+        Openings {
+            missing: plain.filter(|_| is_unopened),
+            prompt,
+            known: openings,
+        }
+    }
+
+    /// What is learned of a turn that begins at a place, and the token that ends it. The finished
+    /// turn is the same one at the end of its conversation, with its beginning.
+    fn ending(
+        &self,
+        whole: &Traced,
+        start: usize,
+        finished: Option<(&Traced, usize)>,
+        message: usize,
+    ) -> (Range<usize>, Option<Range<usize>>) {
+        let next = whole.next_message(message, start);
+        let mut last = whole.last_of(message, start..next).unwrap_or(start);
+        let mut tail = "";
+        if let Some((finished, begins)) = finished {
+            let end = finished.text.len();
+            let own = finished.last_of(message, begins..end).unwrap_or(begins);
+            tail = &finished.text[own..];
+            if whole.text[start..].starts_with(&finished.text[begins..own]) {
+                last = start + (own - begins);
+            }
+        }
+        let behind = &whole.text[last..];
+        let token = self.ends.last_in(tail).or_else(|| {
+            let ended = tail.trim_end();
+            let token = control_token_places(ended).next_back();
+            token.filter(|token| token.end == ended.len())
+        });
+        // Within a conversation another token may stand in the place of the last one.
+        let token = token.and_then(|token| {
+            let here = behind.strip_prefix(&tail[..token.start])?;
+            let is_same = here.starts_with(&tail[token.clone()]);
+            let length = is_same.then_some(token.len());
+            let length = length.or_else(|| self.ends.at_start_of(here))?;
+            Some(token.start..token.start + length)
+        });
+        let token = token.or_else(|| {
+            let next = whole.next_message(message, last);
+            self.ends.first_in(&whole.text[last..next])
+        });
+        if let Some(token) = token {
+            let token = last + token.start..last + token.end;
+            return (start..token.end, Some(token));
+        }
+        let same = behind.char_indices().zip(tail.chars());
+        let same = same.take_while(|((_, one), other)| one == other);
+        let same = same.last().map_or(0, |((at, c), _)| at + c.len_utf8());
+        (start..last + behind[..same].trim_end().len(), None)
+    }
+}
+
+impl Openings {
+    /// Where a turn begins in a prompt, from a place on, and whether the prompt that asks for it
+    /// stands before it. None if the turn is not there.
+    fn place(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
+        let asking = self.prompt.as_deref();
+        if let Some(asking) = asking.filter(|asking| asking.len() >= floor)
+            && whole.text.starts_with(asking)
+        {
+            let behind = &whole.text[asking.len()..];
+            let missing = self.missing.as_deref();
+            return match missing.filter(|opening| behind.starts_with(opening)) {
+                Some(opening) => Some((asking.len() + opening.len(), false)),
+                None => Some((asking.len(), true)),
+            };
+        }
+        let own = whole.first_of(message, floor);
+        let limit = own.unwrap_or_else(|| whole.next_message(message, floor));
+        let region = &whole.text[floor..limit];
+        let behind = |opening: &str| Some(floor + region.rfind(opening)? + opening.len());
+        let found = self.known.iter().find_map(|opening| behind(opening));
+        let found = found.or_else(|| {
+            let openings = self.known.iter();
+            openings
+                .flat_map(|opening| beginnings(opening))
+                .find_map(behind)
+        });
+        found.or(own).map(|start| (start, false))
+    }
+}
+
+/// The beginnings of an opening that open a turn, too, the longest first: what stands before the
+/// first thought, for example.
+fn beginnings(opening: &str) -> impl Iterator<Item = &str> {
+    let later = control_token_places(opening).skip(1);
+    let ends = later.flat_map(|place| [place.start, place.end]);
+    let ends: Vec<usize> = ends.filter(|end| *end < opening.len()).collect();
+    ends.into_iter().rev().map(|end| &opening[..end])
+}
+
+impl Asked<'_> {
+    fn with(&self, messages: &[Value], opens: bool, setting: Option<(&str, bool)>) -> Case {
+        let (messages, tools) = (messages.to_vec(), self.case.tools.clone());
+        let variables = variables(self.case, setting);
+        let mut case = self.case.saying(messages, tools, variables);
+        case.add_generation_prompt = opens;
+        case.continue_final_message = None;
+        case
+    }
+
+    fn rendered(
+        &self,
+        program: &FrontProgram<'_>,
+        messages: &[Value],
+        opens: bool,
+        setting: Option<(&str, bool)>,
+    ) -> Result<String, Outcome> {
+        let case = self.with(messages, opens, setting);
+        let input = PreparedCase::new(&case, self.front, &program.model.with(&case));
+        match program.outcome(&input) {
+            Outcome::Rendered { text } => Ok(text),
+            refusal => Err(refusal),
+        }
+    }
+}
+
+impl Traced {
+    /// The first byte that comes from what a message says, from a place on.
+    fn first_of(&self, message: usize, from: usize) -> Option<usize> {
+        let mut own = self.of(message);
+        let span = own.find(|span| span.prompt.end > from)?;
+        Some(span.prompt.start.max(from))
+    }
+
+    /// The end of the last byte that comes from what a message says, within a range. What is there
+    /// already does not count again: a template may repeat the name of a call before its result.
+    fn last_of(&self, message: usize, within: Range<usize>) -> Option<usize> {
+        let own = self
+            .of(message)
+            .filter(|span| span.prompt.start < within.end && span.prompt.end > within.start);
+        let mut last = None;
+        let mut known: Vec<&Origin> = Vec::new();
+        for span in own {
+            if !known.contains(&&span.origin) {
+                known.push(&span.origin);
+                last = Some(span.prompt.end.min(within.end));
+            }
+        }
+        last
+    }
+
+    /// The spans of what a message says. Its role says nothing: templates write it before the turn.
+    fn of(&self, message: usize) -> impl Iterator<Item = &Span> {
+        let says = move |input: &Input| {
+            let part = message_part(input).filter(|(index, _)| *index == message);
+            part.is_some_and(|(_, part)| part != ".role")
+        };
+        self.spans.iter().filter(move |span| all_from(span, says))
+    }
+
+    /// The first byte that comes from a later message, from a place on, or the end.
+    fn next_message(&self, message: usize, from: usize) -> usize {
+        let is_later =
+            |input: &Input| message_part(input).is_some_and(|(index, _)| index > message);
+        let mut later = self.spans.iter();
+        let later = later.find(|span| span.prompt.start >= from && all_from(span, is_later));
+        later.map_or(self.text.len(), |span| span.prompt.start)
+    }
+}
+
+/// Whether a span comes from some inputs, and from no other ones.
+fn all_from(span: &Span, holds: impl Fn(&Input) -> bool) -> bool {
+    match &span.origin {
+        Origin::Literal { .. } => false,
+        Origin::Input { input, .. } => holds(input),
+        Origin::Made { from } => !from.is_empty() && from.iter().all(|input| holds(input)),
+    }
+}
+
+/// The index of the message that an input is a part of, and the path of the part within it.
+fn message_part(input: &Input) -> Option<(usize, &str)> {
+    if input.kind != InputKind::Message {
+        return None;
+    }
+    let (index, part) = input.path.strip_prefix("messages[")?.split_once(']')?;
+    Some((index.parse().ok()?, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_front::engines::Engines;
+    use rolecall_model::{Dialect, Template};
+
+    use super::*;
+
+    /// The texts that a model writes, each with the kind of its turn and the token that ends it.
+    fn written(source: &str, messages: &Value) -> Vec<(&'static str, String, String)> {
+        let case = Case::from_messages(messages.as_array().unwrap().clone());
+        written_of(source, &case)
+    }
+
+    fn written_of(source: &str, case: &Case) -> Vec<(&'static str, String, String)> {
+        let template = Template::from_source("t", Dialect::Jinja, source)
+            .with_special_token("eos_token", "</s>");
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let program = FrontProgram::load(engine, &template);
+        let mask = Masker::new(&program)
+            .mask(case, Front::of(&template))
+            .unwrap();
+        let of =
+            |range: Option<Range<usize>>| range.map_or("", |range| &mask.prompt[range]).to_owned();
+        let turns = mask.turns.iter().map(|turn| {
+            let kind = match turn.learned {
+                Learned::AsAsked(_) => "as asked",
+                Learned::Otherwise(_) => "otherwise",
+                Learned::Nothing => "nothing",
+            };
+            (kind, of(turn.learned.range()), of(turn.end.clone()))
+        });
+        turns.collect()
+    }
+
+    fn turn(kind: &'static str, text: &str, end: &str) -> (&'static str, String, String) {
+        (kind, text.to_owned(), end.to_owned())
+    }
+
+    const CHATML: &str = "{% for m in messages %}<|im_start|>{{ m.role }}\n\
+        {{ m.content }}<|im_end|>\n{% endfor %}\
+        {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+    #[test]
+    fn the_model_writes_each_answer_and_its_end() {
+        let messages = json!([
+            {"role": "system", "content": "s<|im_end|>"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "a<|im_end|>b"},
+            {"role": "user", "content": "a"},
+            {"role": "assistant", "content": ""},
+            {"role": "user", "content": "end"},
+        ]);
+        let expected = [
+            turn("as asked", "a<|im_end|>b<|im_end|>", "<|im_end|>"),
+            turn("as asked", "<|im_end|>", "<|im_end|>"),
+        ];
+        assert_eq!(written(CHATML, &messages), expected);
+    }
+
+    #[test]
+    fn a_first_answer_has_no_prompt_and_is_found_by_its_opening() {
+        let messages = json!([
+            {"role": "assistant", "content": "Welcome"},
+            {"role": "user", "content": "q"},
+        ]);
+        let expected = [turn("otherwise", "Welcome<|im_end|>", "<|im_end|>")];
+        assert_eq!(written(CHATML, &messages), expected);
+    }
+
+    #[test]
+    fn a_thought_that_the_prompt_opens_is_not_the_models() {
+        let source = "{% for m in messages %}<{{ m.role }}>{% if m.thinking and loop.last %}\
+            <think>{{ m.thinking }}</think>{% endif %}{{ m.content }}</s>{% endfor %}\
+            {% if add_generation_prompt %}<assistant><think>{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "thinking": "hm", "content": "a"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "thinking": "oh", "content": "b"},
+        ]);
+        // The history has no thoughts, so the first answer stands where none opens one.
+        let expected = [
+            turn("otherwise", "a</s>", "</s>"),
+            turn("as asked", "oh</think>b</s>", "</s>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn another_token_may_end_the_last_turn_or_the_whole_text() {
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "a"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "b"},
+        ]);
+        let last = "{% for m in messages %}<|start|>{{ m.role }}<|message|>{{ m.content }}\
+            {{ '<|return|>' if loop.last and not add_generation_prompt else '<|end|>' }}{% endfor %}\
+            {% if add_generation_prompt %}<|start|>assistant{% endif %}";
+        let expected = [
+            turn("as asked", "<|message|>a<|end|>", "<|end|>"),
+            turn("as asked", "<|message|>b<|return|>", "<|return|>"),
+        ];
+        let mut case = Case::from_messages(messages.as_array().unwrap().clone());
+        case.add_generation_prompt = false;
+        assert_eq!(written_of(last, &case), expected);
+        let whole = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}\
+            {% if add_generation_prompt %}<|assistant|>{% else %}<|endoftext|>{% endif %}";
+        let expected = [
+            turn("as asked", "a<|end|>", "<|end|>"),
+            turn("as asked", "b<|end|>", "<|end|>"),
+        ];
+        assert_eq!(written_of(whole, &case), expected);
+    }
+
+    #[test]
+    fn a_repeated_name_does_not_lengthen_a_call() {
+        let source = "{% for m in messages %}{% if m.role == 'tool' %}\
+            <|start|>functions.{{ messages[loop.index0 - 1].name }}<|message|>{{ m.content }}<|end|>\
+            {% elif m.name %}<|start|>{{ m.role }} to={{ m.name }}<|message|>{{ m.content }}<|call|>\
+            {% else %}<|start|>{{ m.role }}<|message|>{{ m.content }}<|end|>{% endif %}{% endfor %}\
+            {% if add_generation_prompt %}<|start|>assistant{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "name": "add", "content": "{}"},
+            {"role": "tool", "content": "3"},
+            {"role": "assistant", "content": "a"},
+        ]);
+        let expected = [
+            turn("as asked", " to=add<|message|>{}<|call|>", "<|call|>"),
+            turn("as asked", "<|message|>a<|end|>", "<|end|>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn what_is_not_there_and_what_nothing_ends_is_said() {
+        let source = "{% for m in messages if m.content %}{{ m.role }}: {{ m.content }}\n{% endfor %}\
+            {% if add_generation_prompt %}assistant: {% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": ""},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "a"},
+        ]);
+        let expected = [turn("nothing", "", ""), turn("as asked", "a", "")];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn ranges_are_joined_in_order() {
+        let ranges = [8..9, 1..3, 3..5, 4..4];
+        assert_eq!(joined(ranges), [1..5, 8..9]);
+    }
+}

@@ -1,0 +1,338 @@
+//! Marks for templates without them: `{% generation %}` blocks around what the model writes.
+//!
+//! The outline of the template says where tags may stand. A candidate is a pair of such places, and
+//! the cases decide about it: every prompt stays as it was, and it marks nothing but what the model
+//! writes. Where a branch writes other turns, too, a candidate tells them apart by the role of the
+//! message. Then the fewest candidates that mark everything are put into the template together, and
+//! all cases are rendered again as a proof.
+
+mod gap;
+
+mod candidate;
+
+mod trial;
+
+mod blame;
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use rolecall_front::program::FrontProgram;
+use rolecall_jinja::{Body, Outline, PieceKind};
+use rolecall_model::provenance::Origin;
+use rolecall_model::{Dialect, Engine, Outcome, Template};
+
+use crate::masks::has_marks;
+use crate::suite::Pair;
+
+use candidate::Candidate;
+use gap::{Cut, Edit, Gap, edited, gaps};
+use trial::{Judged, Left, Trial, bytes, outside};
+
+pub use blame::{Blame, Obstacle};
+pub use candidate::Marked;
+
+/// Why a template gets no marks.
+#[derive(Debug, thiserror::Error)]
+pub enum Unmarked {
+    /// The engine refuses the template.
+    #[error("the engine refuses the template: {}", .0.text())]
+    Refused(Outcome),
+    /// It is no Jinja template.
+    #[error("only Jinja templates can have `{{% generation %}}` marks")]
+    Dialect,
+    /// It has marks.
+    #[error("the template has `{{% generation %}}` marks")]
+    HasMarks,
+    /// No case has an answer that the model writes.
+    #[error("in no case does the model write anything")]
+    NothingWritten,
+    /// No marks are right in every case.
+    #[error("no marks are right in every case: {0}")]
+    Blocked(Box<Blame>),
+}
+
+/// Two gaps of a body between which marks are tried.
+struct Tried<'o> {
+    body: &'o Body,
+    from: Gap,
+    to: Gap,
+    result: Result<Candidate, Wrong>,
+}
+
+/// Why two gaps are no candidate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    /// More is marked than the model writes.
+    TooMuch,
+    /// A prompt changes.
+    OtherPrompt,
+}
+
+/// Looks for marks of a template, and proves them with pairs of it.
+///
+/// # Errors
+///
+/// There is a reason why the template gets no marks.
+pub fn marked<'s>(
+    engine: &dyn Engine,
+    template: &'s Template,
+    pairs: impl IntoIterator<Item = Pair<'s>>,
+) -> Result<Marked, Unmarked> {
+    if template.dialect != Dialect::Jinja {
+        return Err(Unmarked::Dialect);
+    }
+    if has_marks(template) {
+        return Err(Unmarked::HasMarks);
+    }
+    let program = FrontProgram::load(engine, template);
+    if let Some(refusal) = program.without_front().refusal() {
+        return Err(Unmarked::Refused(refusal.clone()));
+    }
+    let Some(outline) = Outline::of(&template.source) else {
+        return Err(Unmarked::Dialect);
+    };
+    let plain = Template {
+        source: outline.source.clone(),
+        ..template.clone()
+    };
+    let mut trial = Trial::new(engine, &plain, pairs);
+    if trial.targets().all(|target| target.learned.is_empty()) {
+        return Err(Unmarked::NothingWritten);
+    }
+    let wanted = wanted(&outline, &trial);
+    let mut tried = tried(&outline, &wanted);
+    loop {
+        let search = Search {
+            outline: &outline,
+            trial: &trial,
+        };
+        let chosen = search.chosen(&mut tried);
+        let blocked = || {
+            let blame = Blame::of(&outline, &plain, trial.left(&chosen));
+            Unmarked::Blocked(Box::new(blame))
+        };
+        if !trial.left(&chosen).is_empty() {
+            return Err(blocked());
+        }
+        let edits: Vec<Edit> = chosen.iter().flat_map(|one| one.edits.clone()).collect();
+        match trial.proven(&edited(&outline.source, &edits), chosen.len()) {
+            Ok(mut marked) => {
+                // Jinja drops a line break at the end of a source.
+                if template.source.ends_with('\n') {
+                    marked.source.push('\n');
+                }
+                return Ok(marked);
+            }
+            // The marks are wrong in a case that decided about none of them.
+            Err(target) => {
+                let blocked = blocked();
+                if !trial.add(target) {
+                    return Err(blocked);
+                }
+            }
+        }
+    }
+}
+
+/// The pairs of gaps between which something is written, without a trial.
+fn tried<'o>(outline: &'o Outline, wanted: &[usize]) -> Vec<Tried<'o>> {
+    let mut tried = Vec::new();
+    for body in outline.bodies.iter().filter(|body| !body.is_captured) {
+        let gaps = gaps(outline, body, wanted);
+        for (index, from) in gaps.iter().enumerate() {
+            let behind = gaps[index + 1..].iter();
+            let behind = behind.filter(|to| writes(outline, body, from, to));
+            tried.extend(behind.map(|to| {
+                let edits = [("generation", from), ("endgeneration", to)];
+                let edits = edits.map(|(words, gap)| gap.edit(outline, body, words));
+                Tried {
+                    body,
+                    from: from.clone(),
+                    to: to.clone(),
+                    result: Ok(Candidate {
+                        edits: edits.to_vec(),
+                        span: from.place(body)..to.place(body),
+                        marks: Vec::new(),
+                    }),
+                }
+            }));
+        }
+    }
+    tried
+}
+
+/// Whether something between two gaps of a body may be written.
+fn writes(outline: &Outline, body: &Body, from: &Gap, to: &Gap) -> bool {
+    let last = to.piece + usize::from(to.cut != Cut::Before);
+    let mut between = body.pieces.iter().take(last).skip(from.piece);
+    between.any(|piece| match &piece.kind {
+        PieceKind::Text => !outline.source[piece.span.clone()].trim().is_empty(),
+        PieceKind::Print(_) | PieceKind::Block => true,
+        PieceKind::Tag => false,
+    })
+}
+
+/// The places within texts and strings of the template where what a model writes begins or ends.
+fn wanted(outline: &Outline, trial: &Trial<'_, '_>) -> Vec<usize> {
+    let mut wanted = Vec::new();
+    for target in trial.targets() {
+        let places = target
+            .learned
+            .iter()
+            .flat_map(|range| [range.start, range.end]);
+        for at in places {
+            let mut spans = target.spans.iter();
+            let within = spans.find(|span| span.prompt.start < at && at < span.prompt.end);
+            let Some(span) = within else { continue };
+            let Origin::Literal { source } = &span.origin else {
+                continue;
+            };
+            let bytes = at - span.prompt.start;
+            if source.len() == span.prompt.len() {
+                wanted.push(source.start + bytes);
+            } else {
+                wanted.extend(outline.place_in_string(source, bytes));
+            }
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// The search for candidates.
+struct Search<'t, 's> {
+    outline: &'t Outline,
+    trial: &'t Trial<'t, 's>,
+}
+
+impl Search<'_, '_> {
+    /// The candidates that mark the most together. Those that copy a part of the template come last,
+    /// where the others leave something.
+    fn chosen(&self, tried: &mut [Tried<'_>]) -> Vec<Candidate> {
+        tried.par_iter_mut().for_each(|tried| {
+            if let Ok(candidate) = &mut tried.result
+                && let Err(wrong) = self.judge(candidate)
+            {
+                tried.result = Err(wrong);
+            }
+        });
+        let right = tried.iter().filter_map(|tried| tried.result.as_ref().ok());
+        let mut chosen = Vec::new();
+        add_best(self.trial, right.cloned().collect(), &mut chosen);
+        let left = self.trial.left(&chosen);
+        if left.is_empty() {
+            return chosen;
+        }
+        let places: Vec<usize> = left.iter().flat_map(Left::literals).collect();
+        let by_role = tried.par_iter().filter_map(|tried| {
+            let place = tried.from.place(tried.body)..tried.to.place(tried.body);
+            let is_free = chosen.iter().all(|one| !overlap(&one.span, &place));
+            let is_too_much = matches!(tried.result, Err(Wrong::TooMuch));
+            let is_of_use = places.is_empty() || places.iter().any(|at| place.contains(at));
+            (is_free && is_too_much && is_of_use)
+                .then(|| self.by_role(tried.body, &tried.from, &tried.to))
+                .flatten()
+        });
+        let by_role: Vec<_> = by_role.collect();
+        add_best(self.trial, by_role, &mut chosen);
+        chosen
+    }
+
+    /// Tries a candidate in the cases of the sample that it does not know.
+    fn judge(&self, candidate: &mut Candidate) -> Result<(), Wrong> {
+        let known = candidate.marks.len();
+        if known == self.trial.sampled() {
+            return Ok(());
+        }
+        let source = edited(&self.outline.source, &candidate.edits);
+        match self.trial.judged(&source, known) {
+            Judged::Right(marks) => {
+                candidate.marks.extend(marks);
+                Ok(())
+            }
+            Judged::TooMuch => Err(Wrong::TooMuch),
+            Judged::OtherPrompt => Err(Wrong::OtherPrompt),
+        }
+    }
+
+    /// The same marks, but only for the assistant's messages: the pieces stand there twice.
+    fn by_role(&self, body: &Body, from: &Gap, to: &Gap) -> Option<Candidate> {
+        let first = Gap {
+            piece: from.piece,
+            cut: Cut::Before,
+        };
+        let behind = Gap {
+            piece: to.piece + usize::from(to.cut != Cut::Before),
+            cut: Cut::Before,
+        };
+        let span = first.place(body)..behind.place(body);
+        let original = self.outline.source.get(span.clone())?;
+        let marks = [("generation", from), ("endgeneration", to)];
+        let marks = marks.map(|(words, gap)| {
+            let mut edit = gap.edit(self.outline, body, words);
+            edit.span = edit.span.start - span.start..edit.span.end - span.start;
+            edit
+        });
+        let (start, end) = (
+            first.signs(self.outline, body),
+            behind.signs(self.outline, body),
+        );
+        body.items.iter().find_map(|item| {
+            // Between the copies each tag has the signs that its place has in the original.
+            let text = format!(
+                "{{%{} if {item}['role'] == 'assistant' {}%}}{}{{%{} else {}%}}{original}{{%{} endif {}%}}",
+                start.0,
+                start.1,
+                edited(original, &marks),
+                end.0,
+                start.1,
+                end.0,
+                end.1
+            );
+            let mut candidate = Candidate {
+                edits: vec![Edit {
+                    span: span.clone(),
+                    text,
+                }],
+                span: span.clone(),
+                marks: Vec::new(),
+            };
+            self.judge(&mut candidate).ok().map(|()| candidate)
+        })
+    }
+}
+
+/// Adds candidates until nothing is added: always the one that adds the most bytes, and of those the
+/// one that changes the least.
+fn add_best(trial: &Trial<'_, '_>, mut candidates: Vec<Candidate>, chosen: &mut Vec<Candidate>) {
+    let mut left = trial.unmarked(chosen);
+    loop {
+        candidates.retain(|one| !chosen.iter().any(|other| overlap(&one.span, &other.span)));
+        let added = candidates.iter().enumerate().map(|(index, candidate)| {
+            let pairs = left.iter().zip(&candidate.marks);
+            let added: usize = pairs
+                .map(|(left, marks)| bytes(left) - bytes(&outside(left, marks)))
+                .sum();
+            let text: usize = candidate.edits.iter().map(|edit| edit.text.len()).sum();
+            (added, Reverse((text, candidate.span.len(), index)))
+        });
+        let Some((_, Reverse((_, _, index)))) = added.filter(|(added, _)| *added > 0).max() else {
+            return;
+        };
+        let candidate = candidates.swap_remove(index);
+        for (left, marks) in left.iter_mut().zip(&candidate.marks) {
+            *left = outside(left, marks);
+        }
+        chosen.push(candidate);
+    }
+}
+
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+#[cfg(test)]
+mod tests;
