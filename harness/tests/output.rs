@@ -83,7 +83,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["parity"],
         &["lint"],
         &["cover"],
-        &["mutate"],
+        &["mutate", "--tries", "50"],
         &["generate", "--tries", "300"],
         &["show", name, "plain/user", "--diff"],
         &["show", name, "plain/usr"],

@@ -58,7 +58,10 @@ pub mod recorded_answers;
 
 pub mod coverage;
 
+mod effect;
+
 pub mod generation;
+
 pub mod mutation;
 
 pub mod saved_run;

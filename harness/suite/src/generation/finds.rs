@@ -259,7 +259,7 @@ fn smallest(
         let (site, way) = *target;
         let is_taken = |one: &Rendered| one.hits.has(site, way) && rank(one) <= best.rank;
         if !cases.iter().any(|(_, one)| is_taken(one)) {
-            let reduced = reduced(subject, best.case.clone(), *target);
+            let reduced = reduced(subject, best.case.clone(), &|one| one.hits.has(site, way));
             cases.extend(reduced.map(|reduced| (*target, reduced)));
         }
     }
@@ -289,10 +289,13 @@ impl GeneratedCase {
     }
 }
 
-fn fields(case: &Case) -> Map<String, Value> {
+/// A case as a case file has it.
+pub fn fields(case: &Case) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    put("about", case.about.clone().into());
+    if let Some(about) = &case.about {
+        put("about", about.clone().into());
+    }
     put("messages", case.messages.clone().into());
     for (key, list) in [("tools", &case.tools), ("documents", &case.documents)] {
         if let Some(list) = list {
