@@ -340,8 +340,9 @@ fn assigned(root: &ListNode, defines: &HashMap<SmolStr, ListNode>) -> BTreeSet<S
         }
     }
     let mut found = BTreeSet::new();
-    let bodies = [root].into_iter().chain(defines.values());
-    bodies.for_each(|body| collect(body, &mut found));
+    for body in [root].into_iter().chain(defines.values()) {
+        collect(body, &mut found);
+    }
     found
 }
 

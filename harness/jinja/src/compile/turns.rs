@@ -36,10 +36,15 @@ impl Assigned {
             }
             // A loop over the groups of a filter has whatever the filter makes.
             Stmt::ForLoop(node) if path(&node.iter).is_none() => self.target(&node.target),
-            Stmt::Macro(node) => node.args.iter().for_each(|argument| self.target(argument)),
+            Stmt::Macro(node) => {
+                for argument in &node.args {
+                    self.target(argument);
+                }
+            }
             Stmt::CallBlock(node) => {
-                let arguments = &node.macro_decl.args;
-                arguments.iter().for_each(|argument| self.target(argument));
+                for argument in &node.macro_decl.args {
+                    self.target(argument);
+                }
             }
             _ => {}
         }
@@ -52,9 +57,15 @@ impl Assigned {
         match target {
             Expr::Var(name) => drop(self.0.insert(name.id.to_owned())),
             Expr::GetAttr(node) => drop(self.0.insert(node.name.to_owned())),
-            Expr::List(node) => node.items.iter().for_each(|item| self.target(item)),
-            Expr::Tuple(node) => node.items.iter().for_each(|item| self.target(item)),
+            Expr::List(node) => self.targets(&node.items),
+            Expr::Tuple(node) => self.targets(&node.items),
             _ => {}
+        }
+    }
+
+    fn targets(&mut self, items: &[Expr<'_>]) {
+        for item in items {
+            self.target(item);
         }
     }
 

@@ -65,14 +65,12 @@ impl<'s> Distinguisher<'s> {
     /// Searches for a conversation for each of some mutants that differ from the template at the
     /// same place. None for a mutant that no conversation tells apart.
     pub(crate) fn found(&self, spot: Spot, mutants: &[FrontProgram<'_>]) -> Vec<Option<Case>> {
-        let reaches = |hits: &Hits| match spot.around {
-            Some(around) => hits.has_any(around),
-            None => {
-                let beside = [spot.before, spot.after].into_iter().flatten();
-                let mut beside = beside.peekable();
-                beside.peek().is_none() || beside.any(|site| hits.has_any(site))
-            }
-        };
+        let mut places: Vec<usize> = spot.around.into_iter().collect();
+        if places.is_empty() {
+            places.extend([spot.before, spot.after].into_iter().flatten());
+        }
+        let reaches =
+            |hits: &Hits| places.is_empty() || places.iter().any(|place| hits.has_any(*place));
         let mut parents: Vec<&Case> = Vec::new();
         parents.extend(
             self.kept
