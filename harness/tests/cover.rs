@@ -1,7 +1,7 @@
 //! The command `cover`, and what the engines record for it.
 
 use rayon::prelude::*;
-use rolecall::coverage::TemplateCoverage;
+use rolecall::coverage::{Excuse, TemplateCoverage};
 use rolecall::engines::Engines;
 use rolecall::run::Runner;
 use rolecall::suite::Pair;
@@ -220,6 +220,85 @@ fn a_suite_may_demand_a_share() {
         assert_eq!(ran.code(), 2, "{}", ran.stderr());
         assert!(ran.stderr().contains(what), "{}", ran.stderr());
     }
+}
+
+#[test]
+fn what_is_explained_does_not_count_while_it_is_true() {
+    let folder = folder();
+    let lint = |unreached: &str| {
+        folder.write("t.json", &format!("{{\"unreached\": {{{unreached}}}}}"));
+        let configuration = "templates.t = \"t.jinja\"\ncases.builtin = []\n\
+             cases.own = [\"talks.json\"]\ncoverage.at_least = 58";
+        folder.write("rolecall.toml", configuration);
+        folder.rolecall(&["lint"])
+    };
+    let place = "for m in messages";
+    let said = lint(&format!(
+        "\"{place}\": {{\"empty\": \"Nobody sends nothing.\"}}"
+    ));
+    assert!(!said.stdout().contains("demands"), "{}", said.stdout());
+    assert!(
+        !said.stderr().contains("without items"),
+        "{}",
+        said.stderr()
+    );
+    let ran = cover(&folder, &[]);
+    assert!(ran.stdout().contains("7 of    12  all"), "{}", ran.stdout());
+    assert!(
+        ran.stdout().contains("1           explained"),
+        "{}",
+        ran.stdout()
+    );
+    for (unreached, why) in [
+        (
+            "\"for x in y\": {\"empty\": \"Why?\"}".to_owned(),
+            "the template has no such place",
+        ),
+        (
+            format!("\"{place}\": {{\"several\": \"Why?\"}}"),
+            "some case takes this way",
+        ),
+        (
+            format!("\"{place}\": {{\"true\": \"Why?\"}}"),
+            "some case takes this way",
+        ),
+        (
+            format!("\"{place}\": {{\"emtpy\": \"Why?\"}}"),
+            "there is no way `emtpy`",
+        ),
+        (
+            format!("\"{place}\": {{\"empty\": \"\"}}"),
+            "is not filled in",
+        ),
+    ] {
+        let ran = lint(&unreached);
+        assert_ne!(ran.code(), 0, "{unreached}");
+        let said = ran.stdout() + &ran.stderr();
+        assert!(said.contains(why), "{unreached}: {said}");
+    }
+}
+
+/// What the templates themselves show to be impossible never happens, and the cases take every way
+/// that nobody has explained.
+#[test]
+fn the_cases_reach_every_place_of_the_suites_templates() {
+    let engines = Engines::default();
+    let mut dead = 0;
+    for template in &SUITE.templates {
+        let engine = engines.for_dialect(template.dialect).unwrap();
+        let pairs = SUITE.pairs_among(template, &SUITE.cases);
+        let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {}).unwrap();
+        let name = &template.name;
+        let whole = coverage.whole();
+        assert_eq!(whole.reached, whole.all, "{name}");
+        assert_eq!(coverage.idle_explanations(), [], "{name}");
+        dead += coverage.excused().0;
+        let ways = coverage.sites.iter().flat_map(|covered| &covered.ways);
+        for way in ways.filter(|way| way.excuse == Some(Excuse::Dead)) {
+            assert_eq!(way.cases, 0, "{name}: {way:?}");
+        }
+    }
+    assert!(dead > 20, "{dead}");
 }
 
 #[test]

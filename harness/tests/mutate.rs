@@ -1,6 +1,7 @@
 //! The command `mutate`, and the mutants of the suite's templates.
 
 use rolecall::engines::Engines;
+use rolecall::generation::Effort;
 use rolecall::mutation::{Mutant, TemplateMutants};
 use rolecall::suite::Pair;
 use rolecall_model::{Dialect, MutationKind};
@@ -18,7 +19,11 @@ fn mutants<'s>(name: &str, family: &str) -> TemplateMutants<'s> {
     let engine = engines.for_dialect(Dialect::Jinja).unwrap();
     let pairs: Vec<Pair<'_>> = SUITE.pairs_of(template, family).collect();
     assert!(!pairs.is_empty(), "{family}");
-    TemplateMutants::of(engine, template, pairs).unwrap()
+    let nothing = Effort {
+        seed: Effort::SEED,
+        tries: 0,
+    };
+    TemplateMutants::of(engine, template, pairs, nothing).unwrap()
 }
 
 /// The mutant with another text at a place: the line, and the text before and after the change.
@@ -99,7 +104,7 @@ t  t.jinja
   8 of 8 mutants noticed by 2 cases (100 %)
 ";
     assert_eq!(all.stdout(), expected);
-    let fewer = mutate(&folder, "fewer.json", &[]);
+    let fewer = mutate(&folder, "fewer.json", &["--tries", "0"]);
     let expected = "\
 t  t.jinja
   7 of 8 mutants noticed by 1 case (87.50 %)
@@ -112,10 +117,45 @@ t  t.jinja
 }
 
 #[test]
+fn a_conversation_that_would_notice_a_mutant_is_shown() {
+    let folder = folder();
+    // After `upper`, nothing is left for `replace`.
+    folder.write(
+        "t.jinja",
+        &TEMPLATE.replace("m.content", "m.content | upper | replace('a', '')"),
+    );
+    let ran = mutate(&folder, "fewer.json", &[]);
+    let shown = ran.stdout();
+    assert!(shown.contains("2:25 logic not noticed"), "{shown}");
+    assert!(
+        shown.contains("conversation 1 would notice it: {\"messages\":["),
+        "{shown}"
+    );
+    assert!(
+        shown.contains(" more that no conversation tells apart, of 1,000 tried"),
+        "{shown}"
+    );
+    assert!(!shown.contains("filter"), "{shown}");
+    let all = mutate(&folder, "fewer.json", &["--all"]).stdout();
+    assert!(all.contains("filter not noticed"), "{all}");
+    // A mutant that nothing tells apart does not count, and one without its case does.
+    for (cases, code) in [("fewer.json", 1), ("all.json", 0)] {
+        let ran = mutate(&folder, cases, &["--fail-under", "100"]);
+        assert_eq!(ran.code(), code, "{}", ran.stdout());
+    }
+    let ran = mutate(
+        &folder,
+        "all.json",
+        &["--fail-under", "100", "--tries", "0"],
+    );
+    assert_eq!(ran.code(), 1, "{}", ran.stdout());
+}
+
+#[test]
 fn the_result_is_the_same_each_time_and_on_any_number_of_threads() {
     let folder = folder();
     let json = |jobs| {
-        let ran = mutate(&folder, "all.json", &["--format", "json", "--jobs", jobs]);
+        let ran = mutate(&folder, "fewer.json", &["--format", "json", "--jobs", jobs]);
         ran.stdout()
     };
     let once = json("1");
@@ -136,8 +176,10 @@ fn programs_get_every_mutant_as_json() {
     let of = |kind: &str| mutants.iter().find(|mutant| mutant["kind"] == kind);
     let expected = json!({
         "kind": "logic", "line": 2, "column": 25, "end_line": 2, "end_column": 28,
-        "text": "and", "replacement": "or", "state": "unnoticed", "reached_by": 1,
+        "text": "and", "replacement": "or", "state": "missing", "conversation": 0, "reached_by": 1,
     });
+    assert!(template["conversations"][0]["messages"].is_array());
+    assert_eq!(template["alike"], 0);
     assert_eq!(of("logic").unwrap(), &expected);
     let comparison = of("comparison").unwrap();
     assert_eq!(comparison["state"], "noticed");

@@ -3,7 +3,7 @@
 //! A node is known by its place in the prepared source. So the tree that Ollama cuts for the last turn
 //! has the same sites, and a block has the same ones wherever it is called.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use gotmpl::parse::{BranchNode, CommandNode, Expr, ListNode, Node, PipeNode, Pos, SmolStr};
@@ -47,6 +47,10 @@ impl Sites {
             marks,
             places,
             is_dead: false,
+            dot: 0,
+            dots: 1,
+            full: Vec::new(),
+            assigned: assigned(root, defines),
             sites: Sites::default(),
         };
         collector.list(root);
@@ -56,6 +60,8 @@ impl Sites {
             let body = &defines[name];
             let span = places.action_before(body.pos.offset);
             collector.add(Part::Body, SiteKind::Macro, body.pos, span);
+            // A named template has another dot, and its own `$`.
+            collector.dot = collector.next_dot();
             collector.list(body);
         }
         collector.sites
@@ -114,8 +120,19 @@ struct Collector<'m> {
     places: &'m Places,
     /// Whether a literal keeps every render away from what is collected.
     is_dead: bool,
+    /// The number of the value that `.` is here.
+    dot: usize,
+    /// How many such values there are until now.
+    dots: usize,
+    /// What the conditions around have found to have something in it.
+    full: Vec<Path>,
+    /// The variables that get a new value somewhere.
+    assigned: BTreeSet<String>,
     sites: Sites,
 }
+
+/// A value: the number of the dot or the name of the variable from which it comes, and its fields.
+type Path = (Result<usize, String>, Vec<String>);
 
 impl Collector<'_> {
     fn add(&mut self, part: Part, kind: SiteKind, pos: Pos, span: Range<usize>) {
@@ -127,6 +144,7 @@ impl Collector<'_> {
                 kind,
                 span,
                 is_dead: self.is_dead,
+                is_never_empty: false,
             });
         }
     }
@@ -154,13 +172,19 @@ impl Collector<'_> {
                     if truth(&branch.pipe).is_none() {
                         self.action(Part::Branch, SiteKind::Condition, branch.pos);
                     }
-                    self.branch(branch);
+                    self.branch(branch, matches!(node, Node::With(_)));
                 }
                 Node::Range(branch) => {
                     if !is_literal(&branch.pipe) {
                         self.action(Part::Loop, SiteKind::Loop, branch.pos);
+                        let path = sole(&branch.pipe).and_then(|value| self.path(value));
+                        let is_full = path.is_some_and(|path| self.full.contains(&path));
+                        let site = self.sites.site(Part::Loop, branch.pos);
+                        if let Some(site) = site.and_then(|at| self.sites.list.get_mut(at)) {
+                            site.is_never_empty = is_full;
+                        }
                     }
-                    self.branch(branch);
+                    self.turns(branch);
                 }
                 Node::Template(call) => {
                     self.action(Part::Statement, SiteKind::Statement, call.pos);
@@ -177,12 +201,78 @@ impl Collector<'_> {
         }
     }
 
-    fn branch(&mut self, branch: &BranchNode) {
+    /// An `if` or a `with`, which also gives its body another dot.
+    fn branch(&mut self, branch: &BranchNode, is_with: bool) {
         self.pipe(&branch.pipe);
         let truth = truth(&branch.pipe);
+        let (dot, known) = (self.dot, self.full.clone());
+        self.ask(&branch.pipe);
+        if is_with {
+            let names_dot = |path: &Path| path.0 == Ok(dot) && path.1.is_empty();
+            let value = sole(&branch.pipe).and_then(|value| self.path(value));
+            if !value.is_some_and(|path| names_dot(&path)) {
+                self.dot = self.next_dot();
+            }
+            self.full.push((Ok(self.dot), Vec::new()));
+        }
         self.branch_body(&branch.body, truth == Some(false));
+        self.dot = dot;
+        self.full = known;
         if let Some(otherwise) = &branch.else_body {
             self.branch_body(otherwise, truth == Some(true));
+        }
+    }
+
+    /// The body of a loop, where every turn has its own dot.
+    fn turns(&mut self, branch: &BranchNode) {
+        self.pipe(&branch.pipe);
+        let (dot, known) = (self.dot, self.full.clone());
+        self.dot = self.next_dot();
+        self.list(&branch.body);
+        (self.dot, self.full) = (dot, known);
+        if let Some(otherwise) = &branch.else_body {
+            self.list(otherwise);
+        }
+    }
+
+    fn next_dot(&mut self) -> usize {
+        self.dots += 1;
+        self.dots
+    }
+
+    /// Adds what has something in it if a condition is true.
+    fn ask(&mut self, pipe: &PipeNode) {
+        if let Some(value) = sole(pipe) {
+            if let Expr::Pipe(_, inner) = value {
+                return self.ask(inner);
+            }
+            let path = self.path(value);
+            self.full.extend(path);
+        } else if let [command] = pipe.commands.as_slice()
+            && let [Expr::Identifier(_, name), operands @ ..] = command.args.as_slice()
+            && name == "and"
+        {
+            for operand in operands {
+                if let Expr::Pipe(_, inner) = operand {
+                    self.ask(inner);
+                } else {
+                    let path = self.path(operand);
+                    self.full.extend(path);
+                }
+            }
+        }
+    }
+
+    /// The value that an expression names, if it stays the same while the conditions hold.
+    fn path(&self, expression: &Expr) -> Option<Path> {
+        let names = |fields: &[SmolStr]| fields.iter().map(ToString::to_string).collect();
+        match expression {
+            Expr::Dot(_) => Some((Ok(self.dot), Vec::new())),
+            Expr::Field(_, fields) => Some((Ok(self.dot), names(fields))),
+            Expr::Variable(_, name, fields) if !self.assigned.contains(name.as_str()) => {
+                Some((Err(name.to_string()), names(fields)))
+            }
+            _ => None,
         }
     }
 
@@ -195,6 +285,11 @@ impl Collector<'_> {
     }
 
     fn pipe(&mut self, pipe: &PipeNode) {
+        let is_declared = |path: &Path| {
+            let name = path.0.as_ref().err();
+            name.is_some_and(|name| pipe.decl.iter().any(|own| own == name))
+        };
+        self.full.retain(|path| !is_declared(path));
         for command in &pipe.commands {
             self.command(command);
         }
@@ -218,6 +313,48 @@ impl Collector<'_> {
             Expr::Chain(_, inner, _) => self.expression(inner),
             _ => {}
         }
+    }
+}
+
+/// The variables that an action gives a new value, in a template and in those that it defines.
+fn assigned(root: &ListNode, defines: &HashMap<SmolStr, ListNode>) -> BTreeSet<String> {
+    fn collect(list: &ListNode, found: &mut BTreeSet<String>) {
+        for node in &list.nodes {
+            let pipe = match node {
+                Node::Action(action) => &action.pipe,
+                Node::If(branch) | Node::With(branch) | Node::Range(branch) => {
+                    collect(&branch.body, found);
+                    if let Some(otherwise) = &branch.else_body {
+                        collect(otherwise, found);
+                    }
+                    &branch.pipe
+                }
+                Node::List(list) => {
+                    collect(list, found);
+                    continue;
+                }
+                _ => continue,
+            };
+            if pipe.is_assign {
+                found.extend(pipe.decl.iter().map(ToString::to_string));
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    for body in [root].into_iter().chain(defines.values()) {
+        collect(body, &mut found);
+    }
+    found
+}
+
+/// The only argument of a pipeline that calls nothing and sets no variable.
+fn sole(pipe: &PipeNode) -> Option<&Expr> {
+    match pipe.commands.as_slice() {
+        [command] => match command.args.as_slice() {
+            [value] => Some(value),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

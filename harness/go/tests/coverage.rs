@@ -6,6 +6,7 @@
 use rolecall_go::{
     Case, Conversation, Coverage, Dialect, GoEngine, Limits, Outcome, Program, Site, Template,
 };
+use rolecall_model::SiteKind;
 use serde_json::{Value, json};
 
 /// The sites of a template, each as `kind text: ways`, with what a case of these messages reaches.
@@ -175,4 +176,69 @@ fn a_range_that_declares_with_a_comma_has_its_place() {
     let lines = covered(source, &messages(1));
     assert_eq!(lines[1], "loop range $a, $b: once");
     assert_eq!(lines[3], "operand .Role: true");
+}
+
+#[test]
+fn a_condition_that_asks_for_the_list_leaves_no_loop_empty() {
+    for (source, is_never_empty) in [
+        ("{{ if .Tools }}{{ range .Tools }}{{ end }}{{ end }}", true),
+        ("{{ with .Tools }}{{ range . }}{{ end }}{{ end }}", true),
+        (
+            "{{ if and .System (.Tools) }}{{ range $i, $t := .Tools }}{{ end }}{{ end }}",
+            true,
+        ),
+        (
+            "{{ if .System }}{{ else if .Tools }}{{ range .Tools }}{{ end }}{{ end }}",
+            true,
+        ),
+        (
+            "{{ if $.Tools }}{{ range .Messages }}{{ range $.Tools }}{{ end }}{{ end }}{{ end }}",
+            true,
+        ),
+        (
+            "{{ $t := .Tools }}{{ if $t }}{{ range $t }}{{ end }}{{ end }}",
+            true,
+        ),
+        ("{{ range .Tools }}{{ end }}", false),
+        ("{{ if .Tools }}{{ end }}{{ range .Tools }}{{ end }}", false),
+        (
+            "{{ if .Tools }}{{ else }}{{ range .Tools }}{{ end }}{{ end }}",
+            false,
+        ),
+        (
+            "{{ if or .System .Tools }}{{ range .Tools }}{{ end }}{{ end }}",
+            false,
+        ),
+        (
+            "{{ if not .Tools }}{{ range .Tools }}{{ end }}{{ end }}",
+            false,
+        ),
+        // The same words, and another value.
+        (
+            "{{ if .ToolCalls }}{{ range .Messages }}{{ range .ToolCalls }}{{ end }}{{ end }}{{ end }}",
+            false,
+        ),
+        (
+            "{{ with .Messages }}{{ with .Tools }}{{ end }}{{ range .Tools }}{{ end }}{{ end }}",
+            false,
+        ),
+        (
+            "{{ $t := .Tools }}{{ if $t }}{{ $t = .Messages }}{{ range $t }}{{ end }}{{ end }}",
+            false,
+        ),
+        (
+            "{{ $t := .Tools }}{{ if $t }}{{ $t := .Messages }}{{ range $t }}{{ end }}{{ end }}",
+            false,
+        ),
+        (
+            "{{ if .Tools }}{{ range .Messages }}{{ end }}{{ end }}",
+            false,
+        ),
+    ] {
+        let template = Template::from_source("t", Dialect::Go, source);
+        let sites = GoEngine::new().program(&template).unwrap().sites().unwrap();
+        let mut loops = sites.iter().filter(|site| site.kind == SiteKind::Loop);
+        let last = loops.next_back().unwrap();
+        assert_eq!(last.is_never_empty, is_never_empty, "{source}");
+    }
 }

@@ -174,6 +174,9 @@ pub struct JinjaProgram {
     covered: OnceLock<Option<Box<CoveredForm>>>,
     /// The form whose texts have known origins; the first use makes it.
     traced: OnceLock<Option<Box<TracedForm>>>,
+    /// The form that finds the model's own text; the first use makes it. None if the template marks
+    /// nothing.
+    tracked: OnceLock<Option<Box<Compiled>>>,
     /// Where each byte of the source with normalised newlines, and its end, stands in the template's
     /// own source. None if the two agree.
     places: Option<Vec<usize>>,
@@ -276,6 +279,7 @@ impl JinjaEngine {
             reading: OnceLock::new(),
             covered: OnceLock::new(),
             traced: OnceLock::new(),
+            tracked: OnceLock::new(),
             places: places(&template.source),
         })
     }
@@ -593,12 +597,17 @@ impl JinjaProgram {
         conversation: &Conversation<'_>,
         root: context::Context,
     ) -> Option<(String, Vec<Range<usize>>)> {
-        let source = self.compiled.borrow_owner();
-        if !source.contains("generation") {
-            return None;
-        }
-        let code = generate(source, Writing::Tracked).ok()?;
-        let code = (&self.shared.environment, &code);
+        let tracked = self.tracked.get_or_init(|| {
+            let source = self.compiled.borrow_owner();
+            if !source.contains("endgeneration") {
+                return None;
+            }
+            let code =
+                Compiled::try_new(source.clone(), |source| generate(source, Writing::Tracked));
+            Some(Box::new(code.ok()?))
+        });
+        let code = tracked.as_deref()?.borrow_dependent();
+        let code = (&self.shared.environment, code);
         generation::track(|begin| self.run(code, root, conversation, begin))
     }
 

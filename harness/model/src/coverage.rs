@@ -17,6 +17,16 @@ pub struct Site {
     pub span: Range<usize>,
     /// Whether a condition that is a literal keeps every render away from it.
     pub is_dead: bool,
+    /// Whether it is a loop that always has a turn, because a condition around it asks for what it
+    /// goes through.
+    pub is_never_empty: bool,
+}
+
+impl Site {
+    /// Whether it is certain that no render reaches it in a way.
+    pub fn is_dead_in(&self, way: Way) -> bool {
+        self.is_dead || self.is_never_empty && way == Way::Empty
+    }
 }
 
 /// The kind of a place.
@@ -74,6 +84,21 @@ pub enum Way {
 }
 
 impl Way {
+    /// All of them.
+    pub const ALL: [Way; 6] = [
+        Way::Reached,
+        Way::True,
+        Way::False,
+        Way::Empty,
+        Way::Once,
+        Way::Several,
+    ];
+
+    /// The way with a name.
+    pub fn by_name(name: &str) -> Option<Way> {
+        Way::ALL.into_iter().find(|way| way.name() == name)
+    }
+
     /// Its name in documents for programs.
     pub fn name(self) -> &'static str {
         match self {
@@ -215,15 +240,7 @@ mod tests {
     use super::*;
 
     fn ways(hits: &Hits, site: usize) -> Vec<&'static str> {
-        let all = [
-            Way::Reached,
-            Way::True,
-            Way::False,
-            Way::Empty,
-            Way::Once,
-            Way::Several,
-        ];
-        let hit = all.into_iter().filter(|way| hits.has(site, *way));
+        let hit = Way::ALL.into_iter().filter(|way| hits.has(site, *way));
         hit.map(Way::name).collect()
     }
 

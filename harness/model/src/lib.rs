@@ -16,13 +16,13 @@ pub mod outcome_json;
 
 pub mod answer;
 
+pub mod coverage;
+
 pub mod template;
 
 pub mod case;
 
 pub mod conversation;
-
-pub mod coverage;
 
 pub mod provenance;
 
@@ -50,5 +50,7 @@ pub use limits::Limits;
 pub use mutation::{Mutation, MutationKind};
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
 pub use outcome_json::{InvalidOutcome, OutcomeJson};
-pub use template::{Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Variable};
+pub use template::{
+    Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable,
+};
 pub use words::Words;

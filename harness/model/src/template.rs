@@ -7,6 +7,8 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::coverage::Way;
+
 /// The language that a template is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dialect {
@@ -55,11 +57,24 @@ pub struct Template {
     pub named: Vec<(String, Template)>,
     /// Contracts that this template breaks on purpose, each with the reason.
     pub broken: Vec<(String, String)>,
+    /// Ways through this template that no conversation can take, each with the reason.
+    pub unreached: Vec<Unreached>,
     /// What an Ollama server knows about its model.
     pub setup: OllamaSetup,
     /// How to read the model's answers: the `response_template` of transformers 5.13 and later, as
     /// it is written. Nothing has checked it.
     pub response_template: Option<Value>,
+}
+
+/// A way through a template that no conversation can take, as somebody has explained.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreached {
+    /// The text of the place, with one space for each run of white space.
+    pub place: String,
+    /// The way.
+    pub way: Way,
+    /// The reason.
+    pub why: String,
 }
 
 /// What an Ollama server knows about a template's model. The server uses it before it executes the
@@ -171,6 +186,7 @@ impl Template {
             front: None,
             named: Vec::new(),
             broken: Vec::new(),
+            unreached: Vec::new(),
             setup: OllamaSetup::default(),
             response_template: None,
         }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use rolecall_base::problem::Note;
 use rolecall_model::{SiteKind, TemplatePart, Way};
 use rolecall_source::template_file::{line_in_file, place};
-use rolecall_suite::coverage::{CoveredSite, TemplateCoverage, WayCount};
+use rolecall_suite::coverage::{CoveredSite, Excuse, TemplateCoverage, WayCount};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,12 +34,12 @@ const GROUPS: [(&str, &[SiteKind]); 4] = [
 
 /// What the cases leave out of a place, in words. None if nothing is missing.
 pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
-    let missing: Vec<Way> = covered.missing().collect();
+    if covered.site.is_dead && covered.cases == 0 {
+        return Some("cannot be reached: a literal decides".to_owned());
+    }
+    let missing: Vec<Way> = covered.open().collect();
     if missing.is_empty() {
         return None;
-    }
-    if covered.site.is_dead {
-        return Some("cannot be reached: a literal decides".to_owned());
     }
     if covered.cases == 0 && covered.site.kind != SiteKind::Macro {
         return Some("never reached".to_owned());
@@ -79,6 +79,12 @@ pub fn write(
     let shown = groups.into_iter().chain([whole]);
     for (name, count) in shown.filter(|(_, count)| count.all > 0) {
         writeln!(out, "{}", counts_line(name, count))?;
+    }
+    let (dead, explained) = coverage.excused();
+    for (count, what) in [(dead, "that no render can take"), (explained, "explained")] {
+        if count > 0 {
+            writeln!(out, "  {:>5}           {what}", thousands(count))?;
+        }
     }
     write_gaps(out, coverage, is_whole)
 }
@@ -184,7 +190,9 @@ fn write_gap(
 /// other and are never reached, only the first has one.
 pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
     let template = coverage.template;
-    let gaps = gaps(coverage, false).into_iter().map(|gap| {
+    // Nobody can do anything about a place that a literal keeps unreached.
+    let gaps = gaps(coverage, false).into_iter();
+    let gaps = gaps.filter(|gap| !gap.place.site.is_dead).map(|gap| {
         let position = Position::of(&template.source, gap.place.site.span.start);
         Note {
             path: place(template, Some(position.line)).into(),
@@ -231,7 +239,7 @@ struct CoverageJson<'c> {
 pub(super) struct CountJson {
     /// The ways that some case takes.
     reached: usize,
-    /// All ways.
+    /// All ways. Those that no case takes, and need not take, are not among them.
     all: usize,
 }
 
@@ -277,6 +285,9 @@ struct WayJson<'c> {
     cases: usize,
     /// The first of these cases.
     first: Vec<&'c str>,
+    /// Why no case need take it. Absent if one should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excuse: Option<&'c str>,
 }
 
 /// Writes the coverage of templates as JSON.
@@ -341,6 +352,10 @@ impl<'c> SiteJson<'c> {
                     way: way.way.name(),
                     cases: way.cases,
                     first: coverage.first(way, MOST_NAMED),
+                    excuse: way.excuse.as_ref().map(|excuse| match excuse {
+                        Excuse::Dead => "no render can",
+                        Excuse::Explained(why) => why,
+                    }),
                 })
                 .collect(),
         }

@@ -34,7 +34,7 @@ pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -
         writeln!(out)?;
         write_case(out, one.case.id.name(), &one.fields())?;
     }
-    if after.reached == after.all {
+    if after.reached == after.all && generation.dead == 0 {
         return Ok(());
     }
     if generation.cases.is_empty() {
@@ -73,7 +73,7 @@ struct GenerationJson<'g> {
     after: CountJson,
     /// How many conversations were tried.
     tries: usize,
-    /// How many ways no conversation can take, because a literal decides.
+    /// How many ways no conversation can take, as the template shows.
     dead: usize,
     /// The new cases.
     cases: Vec<GeneratedCaseJson<'g>>,

@@ -6,7 +6,8 @@ use std::ops::Range;
 use rolecall_base::diff::{Diff, DiffLine, Side};
 use rolecall_base::transcript::encode_text;
 use rolecall_source::template_file::{line_in_file, place};
-use rolecall_suite::mutation::{Mutant, TemplateMutants};
+use rolecall_suite::generation::fields;
+use rolecall_suite::mutation::{Mutant, Notice, TemplateMutants};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,13 +20,19 @@ use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
 
 /// Writes how many mutants of a template the cases notice, and those that no case notices.
-pub fn write(out: &mut dyn Write, mutants: &TemplateMutants<'_>) -> io::Result<()> {
+/// Those that no conversation tells apart are only counted, unless all are wanted.
+pub fn write(
+    out: &mut dyn Write,
+    mutants: &TemplateMutants<'_>,
+    shows_all: bool,
+) -> io::Result<()> {
     let width = screen::width();
     let template = mutants.template;
     let name = Styled(HEADING, template.name.as_str());
     let file = Styled(QUIET, place(template, None));
     writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
-    let (noticed, all) = (mutants.noticed(), mutants.mutants.len());
+    let (noticed, alike) = (mutants.noticed(), mutants.alike());
+    let all = mutants.mutants.len() - alike;
     let style = if noticed == all { GOOD } else { NOTE };
     let line = format!(
         "  {} of {} noticed by {} ({})",
@@ -35,8 +42,19 @@ pub fn write(out: &mut dyn Write, mutants: &TemplateMutants<'_>) -> io::Result<(
         percent(noticed, all)
     );
     writeln!(out, "{}", wrapped(&line, width, 4))?;
+    if alike > 0 {
+        let line = format!(
+            "  {} more that no conversation tells apart, of {} tried at each place",
+            thousands(alike),
+            thousands(mutants.tries)
+        );
+        writeln!(out, "{}", wrapped(&line, width, 4))?;
+    }
     for mutant in mutants.unnoticed() {
-        write_unnoticed(out, mutants, mutant, width)?;
+        let is_alike = mutants.tries > 0 && mutant.notice == Notice::Nothing;
+        if shows_all || !is_alike {
+            write_unnoticed(out, mutants, mutant, width)?;
+        }
     }
     Ok(())
 }
@@ -59,7 +77,25 @@ fn write_unnoticed(
     let missing = Styled(BAD, format!("not noticed{reached}"));
     let text = format!("  {line}:{column} {kind} {missing}");
     writeln!(out, "\n{}", wrapped(&text, width, 4))?;
-    write_lines(out, &changed_lines(&template.source, mutant), "  ", width)
+    write_lines(out, &changed_lines(&template.source, mutant), "  ", width)?;
+    let Notice::Conversation(index) = mutant.notice else {
+        return Ok(());
+    };
+    // One conversation is shown once, with the first mutant that it tells apart.
+    let own = Notice::Conversation(index);
+    let mut telling = mutants.mutants.iter().filter(|other| other.notice == own);
+    let case = mutants.conversations.get(index);
+    let case = case.filter(|_| {
+        telling
+            .next()
+            .is_some_and(|first| std::ptr::eq(first, mutant))
+    });
+    let number = index + 1;
+    let text = match case.map(fields).map(serde_json::Value::from) {
+        Some(case) => format!("  conversation {number} would notice it: {case}"),
+        None => format!("  conversation {number} would notice it"),
+    };
+    writeln!(out, "{}", wrapped(&text, width, 4))
 }
 
 /// The lines that a mutant changes, as they were and as they are.
@@ -107,6 +143,12 @@ struct MutantsJson<'m> {
     cases: usize,
     /// How many mutants some case notices.
     noticed: usize,
+    /// How many mutants no conversation tells apart, as far as the search tried.
+    alike: usize,
+    /// How many conversations the search tried at each place with mutants that no case notices.
+    tries: usize,
+    /// Conversations that would notice mutants which no case notices, as a case file has them.
+    conversations: Vec<serde_json::Map<String, serde_json::Value>>,
     /// The mutants, in the order of their places.
     mutants: Vec<MutantJson<'m>>,
 }
@@ -129,12 +171,16 @@ struct MutantJson<'m> {
     text: &'m str,
     /// The text that stands there in the mutant.
     replacement: &'m str,
-    /// `noticed`, if the outcome of some case differs, or `unnoticed`. A later version may know more
-    /// about those that are not noticed.
+    /// `noticed`, if the outcome of some case differs; `missing`, if only a conversation that the
+    /// search has made notices it; `alike`, if none does; `unnoticed`, if nothing was searched.
     state: &'static str,
     /// A case whose outcome differs. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     noticed_by: Option<&'m str>,
+    /// The conversation that would notice it: its index among `conversations`, from 0. Absent if
+    /// there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<usize>,
     /// How many cases reach the statement or the condition around the change. Absent for plain text
     /// and the marks of tags.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,13 +205,18 @@ impl<'m> MutantsJson<'m> {
             file: place(mutants.template, None),
             cases: mutants.cases,
             noticed: mutants.noticed(),
-            mutants: all.map(|mutant| MutantJson::of(mutant, source)).collect(),
+            alike: mutants.alike(),
+            tries: mutants.tries,
+            conversations: mutants.conversations.iter().map(fields).collect(),
+            mutants: all
+                .map(|mutant| MutantJson::of(mutant, source, mutants.tries > 0))
+                .collect(),
         }
     }
 }
 
 impl<'m> MutantJson<'m> {
-    fn of(mutant: &'m Mutant, source: &'m str) -> MutantJson<'m> {
+    fn of(mutant: &'m Mutant, source: &'m str, is_searched: bool) -> MutantJson<'m> {
         let span = mutant.mutation.span();
         let start = Position::of(source, span.start);
         let end = Position::of(source, span.end);
@@ -177,11 +228,20 @@ impl<'m> MutantJson<'m> {
             end_column: end.column,
             text: source.get(span).unwrap_or_default(),
             replacement: &mutant.mutation.replacement,
-            state: match mutant.noticed_by {
-                Some(_) => "noticed",
-                None => "unnoticed",
+            state: match mutant.notice {
+                Notice::Case(_) => "noticed",
+                Notice::Conversation(_) => "missing",
+                Notice::Nothing if is_searched => "alike",
+                Notice::Nothing => "unnoticed",
             },
-            noticed_by: mutant.noticed_by.as_deref(),
+            noticed_by: match &mutant.notice {
+                Notice::Case(case) => Some(case),
+                _ => None,
+            },
+            conversation: match mutant.notice {
+                Notice::Conversation(index) => Some(index),
+                _ => None,
+            },
             reached_by: mutant.reached_by,
         }
     }
@@ -196,7 +256,7 @@ mod tests {
     fn lines(source: &str, span: Range<usize>, replacement: &str) -> Vec<String> {
         let mutant = Mutant {
             mutation: Mutation::new(span, MutationKind::Text, replacement),
-            noticed_by: None,
+            notice: Notice::Nothing,
             reached_by: None,
         };
         let lines = changed_lines(source, &mutant).into_iter().map(|line| {

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use jsonc_parser::ast;
-use rolecall_model::{Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Variable};
+use rolecall_model::{
+    Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable, Way,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -41,6 +43,11 @@ pub struct Sidecar {
     /// Contracts of `rolecall check` that the template breaks on purpose, each with the
     /// reason.
     broken: Option<std::collections::BTreeMap<String, String>>,
+    /// Ways through the template that no conversation can take, for `rolecall cover`: by the text
+    /// of the place, with one space for each run of white space, and by the way, such as `false` or
+    /// `empty`, the reason.
+    unreached:
+        Option<std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>>,
     /// What a server of Ollama knows of the model that a Go template belongs to.
     setup: Option<SetupObject>,
     /// How to read the model's answers, as `response_template` of `tokenizer_config.json`.
@@ -161,6 +168,7 @@ pub(crate) fn read_template_in(
             front: sidecar.front.map(|front| front.name().to_owned()),
             named: Vec::new(),
             broken: sidecar.broken,
+            unreached: sidecar.unreached,
             setup: sidecar.setup,
             response_template: sidecar.response_template,
         }),
@@ -177,6 +185,7 @@ struct SidecarContent {
     variables: Vec<(String, Variable)>,
     front: Option<Front>,
     broken: Vec<(String, String)>,
+    unreached: Vec<Unreached>,
     setup: OllamaSetup,
     response_template: Option<Value>,
 }
@@ -258,6 +267,9 @@ fn read_sidecar(
                 content.broken.push((name.to_owned(), why));
             }
         }
+        if let Some(value) = fields.get("unreached") {
+            content.unreached = read_unreached(document, value)?;
+        }
         if let Some(value) = fields.get("setup") {
             content.setup = read_setup(document, value)?;
         }
@@ -272,6 +284,35 @@ fn read_sidecar(
         Some(content) if examined.problems.is_empty() => Ok(content),
         _ => Err(examined.problems),
     }
+}
+
+fn read_unreached(
+    document: &mut JsonDocument<'_>,
+    value: &ast::Value<'_>,
+) -> Option<Vec<Unreached>> {
+    let mut all = Vec::new();
+    for (place, ways) in document.entries(value, "`unreached`")? {
+        let what = format!("what is not reached of `{place}`");
+        for (name, reason) in document.entries(&ways.value, &what)? {
+            let why = document.string(&reason.value, &format!("the reason for `{name}`"))?;
+            if !is_reason(&why) {
+                let message = format!("the reason for `{name}` is not filled in");
+                document.problem(&reason.value, message);
+            }
+            let Some(way) = Way::by_name(name) else {
+                let names = Way::ALL.map(Way::name).join("`, `");
+                let message = format!("there is no way `{name}`; expected one of `{names}`");
+                document.problem(&reason.value, message);
+                continue;
+            };
+            all.push(Unreached {
+                place: place.to_owned(),
+                way,
+                why,
+            });
+        }
+    }
+    Some(all)
 }
 
 fn read_setup(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<OllamaSetup> {

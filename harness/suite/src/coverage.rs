@@ -42,6 +42,17 @@ pub struct CoveredWay {
     pub cases: usize,
     /// Which ones, in order: each as its index among [`TemplateCoverage::names`].
     pub by: Vec<u32>,
+    /// Why no case need take it. It does not count while no case does.
+    pub excuse: Option<Excuse>,
+}
+
+/// Why no case need take a way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Excuse {
+    /// No render can: the template itself shows it.
+    Dead,
+    /// The template's sidecar says why, in these words.
+    Explained(String),
 }
 
 /// The reason why there is no coverage of a template.
@@ -63,6 +74,15 @@ impl Uncovered {
             _ => None,
         }
     }
+}
+
+/// Why an explanation explains nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdleExplanation {
+    /// The template has no place with this text.
+    NoPlace,
+    /// No such place lacks the way.
+    Taken,
 }
 
 /// How many ways there are, and how many of them some case takes.
@@ -94,7 +114,10 @@ impl<'s> TemplateCoverage<'s> {
         let sites = sites.ok_or_else(|| Uncovered::Unknown(engine.name().to_owned()))?;
         let mut coverage = TemplateCoverage {
             template,
-            sites: sites.into_iter().map(CoveredSite::of).collect(),
+            sites: sites
+                .into_iter()
+                .map(|site| CoveredSite::of(site, template))
+                .collect(),
             cases: 0,
             names: Vec::new(),
             idle: 0,
@@ -144,10 +167,47 @@ impl<'s> TemplateCoverage<'s> {
         let sites = self.sites.iter();
         let counted = sites.filter(|covered| kinds.contains(&covered.site.kind));
         let ways = counted.flat_map(|covered| &covered.ways);
+        let ways = ways.filter(|way| way.cases > 0 || way.excuse.is_none());
         ways.fold(WayCount::default(), |count, way| WayCount {
             reached: count.reached + usize::from(way.cases > 0),
             all: count.all + 1,
         })
+    }
+
+    /// How many ways no case takes and need not take: those that no render can, and those that are
+    /// explained.
+    pub fn excused(&self) -> (usize, usize) {
+        let ways = self.sites.iter().flat_map(|covered| &covered.ways);
+        let excuses = ways.filter_map(|way| way.excuse.as_ref().filter(|_| way.cases == 0));
+        excuses.fold((0, 0), |(dead, explained), excuse| match excuse {
+            Excuse::Dead => (dead + 1, explained),
+            Excuse::Explained(_) => (dead, explained + 1),
+        })
+    }
+
+    /// The explanations in the template's sidecar that explain nothing: the template has no such
+    /// place, or some case takes the way. Each as its place and its way.
+    pub fn idle_explanations(&self) -> Vec<(&'s str, Way, IdleExplanation)> {
+        let explained = self.template.unreached.iter();
+        let idle = explained.filter_map(|unreached| {
+            let (place, way) = (unreached.place.as_str(), unreached.way);
+            let sites = self.sites.iter();
+            let mut sites = sites
+                .filter(|covered| covered.is_place(self.template, place))
+                .peekable();
+            let why = if sites.peek().is_none() {
+                IdleExplanation::NoPlace
+            } else if !sites
+                .flat_map(|covered| &covered.ways)
+                .any(|own| own.way == way && own.cases == 0)
+            {
+                IdleExplanation::Taken
+            } else {
+                return None;
+            };
+            Some((place, way, why))
+        });
+        idle.collect()
     }
 
     /// All ways of all places.
@@ -163,12 +223,23 @@ impl<'s> TemplateCoverage<'s> {
 }
 
 impl CoveredSite {
-    fn of(site: Site) -> CoveredSite {
+    fn of(site: Site, template: &Template) -> CoveredSite {
+        let text = text(&site, template);
+        let explained = |way: Way| {
+            let mut all = template.unreached.iter();
+            let own = all.find(|own| own.way == way && own.place == text)?;
+            Some(Excuse::Explained(own.why.clone()))
+        };
         let ways = site.kind.ways().iter();
         let ways = ways.map(|way| CoveredWay {
             way: *way,
             cases: 0,
             by: Vec::new(),
+            excuse: if site.is_dead_in(*way) {
+                Some(Excuse::Dead)
+            } else {
+                explained(*way)
+            },
         });
         CoveredSite {
             ways: ways.collect(),
@@ -177,11 +248,29 @@ impl CoveredSite {
         }
     }
 
+    fn is_place(&self, template: &Template, place: &str) -> bool {
+        text(&self.site, template) == place
+    }
+
     /// The ways that no case takes.
     pub fn missing(&self) -> impl Iterator<Item = Way> {
         let missing = self.ways.iter().filter(|way| way.cases == 0);
         missing.map(|way| way.way)
     }
+
+    /// The ways that no case takes, although nothing excuses it.
+    pub fn open(&self) -> impl Iterator<Item = Way> {
+        let missing = self.ways.iter().filter(|way| way.cases == 0);
+        missing
+            .filter(|way| way.excuse.is_none())
+            .map(|way| way.way)
+    }
+}
+
+/// The text of a place, as a sidecar has it: each run of white space is one space.
+fn text(site: &Site, template: &Template) -> String {
+    let text = template.source.get(site.span.clone()).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The line of a source in which a byte stands, from 1. As for the engines, a line ends with `\n`,

@@ -62,7 +62,10 @@ pub mod masks;
 
 pub mod marking;
 
+mod effect;
+
 pub mod generation;
+
 pub mod mutation;
 
 pub mod saved_run;

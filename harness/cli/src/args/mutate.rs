@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rolecall::generation::Effort;
 use rolecall::report::format::Format;
 
 use super::common::{DialectArguments, LimitsArguments, SetArguments};
@@ -27,7 +28,17 @@ pub(crate) struct MutateArguments {
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// Fail if the cases notice less than this share of a template's mutants, in per cent
+    /// The seed of the search for conversations: the same one finds the same
+    #[arg(long, value_name = "N", default_value_t = Effort::SEED)]
+    pub(crate) seed: u64,
+    /// The most conversations to try at each place with mutants that no case notices; 0 for none
+    #[arg(long, value_name = "N", default_value_t = Effort::TRIES_FOR_MUTANTS)]
+    pub(crate) tries: usize,
+    /// Show the mutants that no conversation tells apart, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Fail if the cases notice less than this share of a template's mutants, in per cent; those
+    /// that no conversation tells apart do not count
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) fail_under: Option<u8>,
     /// The format of the result

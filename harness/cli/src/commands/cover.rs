@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use rayon::prelude::*;
-use rolecall::coverage::TemplateCoverage;
+use rolecall::coverage::{IdleExplanation, TemplateCoverage};
 use rolecall::engines::Engines;
 use rolecall::invocation;
 use rolecall::problem::{Note, Problem};
@@ -13,7 +13,7 @@ use rolecall::report::html;
 use rolecall::report::percent;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
-use rolecall::template_file::place;
+use rolecall::template_file::{place, sidecar};
 
 use crate::args::CoverArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
@@ -97,20 +97,32 @@ fn covered<'s>(
     Ok((all, problems))
 }
 
-/// The templates of a suite whose cases take less than a share of their ways, in per cent, and the
-/// places that no case reaches.
-pub(super) fn demanded(suite: &Suite, least: u8) -> Result<(Vec<Problem>, Vec<Note>), Failure> {
+/// The templates of a suite whose cases take less than a share of their ways, in per cent; the
+/// explanations that explain nothing; and the places that no case reaches.
+pub(super) fn demanded(
+    suite: &Suite,
+    least: u8,
+    by: &str,
+) -> Result<(Vec<Problem>, Vec<Note>), Failure> {
     let (all, mut problems) = covered(suite, &Engines::default(), None)?;
     for coverage in &all {
         let whole = coverage.whole();
         if !whole.is_at_least(usize::from(least)) {
             let share = percent(whole.reached, whole.all);
-            let message =
-                format!("the cases take {share} of its ways, and rolecall.toml demands {least} %");
+            let message = format!("the cases take {share} of its ways, and {by} demands {least} %");
             let name = invocation::word(coverage.template.name.as_str());
             let help = invocation::command(&format!("cover {name}"));
             let problem = Problem::new(place(coverage.template, None), message);
             problems.push(problem.help(format!("`{help}` shows the places that no case reaches")));
+        }
+        for (place, way, why) in coverage.idle_explanations() {
+            let why = match why {
+                IdleExplanation::NoPlace => "the template has no such place",
+                IdleExplanation::Taken => "some case takes this way, or the place has no such way",
+            };
+            let message = format!("`unreached` explains `{place}` {}: {why}", way.name());
+            let problem = Problem::new(sidecar(&coverage.template.path), message);
+            problems.push(problem.help("delete the explanation, or correct it"));
         }
     }
     Ok((problems, all.iter().flat_map(report::notes).collect()))

@@ -16,6 +16,9 @@ use crate::args::{LintArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::{cards, home, inputs};
 
+/// The cases of a checkout take every way that is not explained.
+const WHOLE: u8 = 100;
+
 pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if !arguments.paths.is_empty() {
         return response_templates(arguments, out);
@@ -34,8 +37,15 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     let cards = cards::wrong(&layout, &suite, &Engines::default())?;
     findings.extend(cards.idle);
     suite.problems.extend(cards.problems);
-    if let Some(least) = layout.configuration().and_then(|own| own.least_coverage) {
-        let (below, notes) = cover::demanded(&suite, least)?;
+    let own = layout.configuration().and_then(|own| own.least_coverage);
+    let least = match own {
+        Some(least) => Some((least, "rolecall.toml")),
+        None => layout
+            .is_checkout()
+            .then_some((WHOLE, "the suite of Rolecall")),
+    };
+    if let Some((least, by)) = least {
+        let (below, notes) = cover::demanded(&suite, least, by)?;
         findings.extend(below);
         problems::write_notes(&mut clean::messages(), &notes)?;
     }

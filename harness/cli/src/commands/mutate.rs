@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use rolecall::generation::Effort;
 use rolecall::mutation::TemplateMutants;
 use rolecall::problem::Problem;
 use rolecall::report::format::Format;
@@ -22,13 +23,17 @@ pub(super) fn execute(arguments: &MutateArguments, out: &mut dyn Write) -> Resul
     )?;
     let engines = arguments.limits.chosen().engines();
     let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let effort = Effort {
+        seed: arguments.seed,
+        tries: arguments.tries,
+    };
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     for template in &suite.templates {
         let Some(engine) = engines.for_dialect(template.dialect) else {
             continue;
         };
         let pairs: Vec<_> = suite.pairs_among(template, &suite.cases).collect();
-        match runner.on_its_threads(|| TemplateMutants::of(engine, template, pairs)) {
+        match runner.on_its_threads(|| TemplateMutants::of(engine, template, pairs, effort)) {
             Ok(mutants) => all.push(mutants),
             Err(why) => {
                 problems.push(Problem::new(place(template, why.line()), why.to_string()));
@@ -44,7 +49,7 @@ pub(super) fn execute(arguments: &MutateArguments, out: &mut dyn Write) -> Resul
                 if index > 0 {
                     writeln!(out)?;
                 }
-                report::write(out, mutants)?;
+                report::write(out, mutants, arguments.all)?;
             }
         }
     }

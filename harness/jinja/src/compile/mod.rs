@@ -16,6 +16,8 @@ pub(crate) mod words;
 mod departures;
 mod names;
 mod scopes;
+mod turns;
+
 mod sites;
 
 pub(crate) mod mutation;

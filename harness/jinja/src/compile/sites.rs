@@ -13,6 +13,7 @@ use minijinja::machinery::ast::{
 use rolecall_model::{Site, SiteKind};
 
 use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
+use crate::compile::turns::{Assigned, Full};
 use crate::coverage::Event;
 use crate::operator::Operator;
 
@@ -40,6 +41,8 @@ impl Sites {
         let mut collector = Collector {
             source,
             is_dead: false,
+            assigned: Assigned::of(template),
+            full: Full::new(),
             sites: Sites {
                 reporting,
                 list: Vec::new(),
@@ -104,6 +107,10 @@ struct Collector<'s> {
     source: &'s str,
     /// Whether a literal keeps every render away from what is collected.
     is_dead: bool,
+    /// What the template assigns itself.
+    assigned: Assigned,
+    /// What the conditions around have found to have something in it.
+    full: Full,
     sites: Sites,
 }
 
@@ -114,6 +121,7 @@ impl Collector<'_> {
             kind,
             span,
             is_dead: self.is_dead,
+            is_never_empty: false,
         });
     }
 
@@ -123,12 +131,14 @@ impl Collector<'_> {
         }
     }
 
-    /// Statements that run under a condition. If the condition never lets them, they are dead.
-    fn branch(&mut self, statements: &[Stmt<'_>], is_dead: bool) {
-        let around = self.is_dead;
-        self.is_dead |= is_dead;
+    /// Statements that run if a condition has this truth. If it never has, they are dead.
+    fn branch(&mut self, statements: &[Stmt<'_>], condition: &Expr<'_>, truth: bool) {
+        let (around, known) = (self.is_dead, self.full.len());
+        self.is_dead |= is_never(condition, truth);
+        self.assigned.ask(condition, truth, &mut self.full);
         self.statements(statements);
         self.is_dead = around;
+        self.full.truncate(known);
     }
 
     fn statement(&mut self, statement: &Stmt<'_>) {
@@ -141,8 +151,8 @@ impl Collector<'_> {
             }
             Stmt::IfCond(node) => {
                 self.condition(&node.expr);
-                self.branch(&node.true_body, is_never(&node.expr, true));
-                self.branch(&node.false_body, is_never(&node.expr, false));
+                self.branch(&node.true_body, &node.expr, true);
+                self.branch(&node.false_body, &node.expr, false);
             }
             Stmt::ForLoop(node) => self.for_loop(node),
             Stmt::Macro(node) => self.macro_body(node, node.span()),
@@ -206,13 +216,21 @@ impl Collector<'_> {
         let head = self.head(node.span(), &heads);
         // A loop over a literal always has the same turns.
         if node.filter_expr.is_some() || !is_literal(&node.iter) {
+            let looped = self.assigned.looped(&node.iter);
+            let is_never_empty = looped.is_some_and(|looped| self.full.contains(&looped));
             self.add(&**node, SiteKind::Loop, head);
+            if let Some(site) = self.sites.list.last_mut() {
+                site.is_never_empty = is_never_empty && node.filter_expr.is_none();
+            }
         }
         self.expression(&node.iter);
         if let Some(filter) = &node.filter_expr {
             self.condition(filter);
         }
+        let known = self.full.clone();
+        Assigned::forget(&node.target, &mut self.full);
         self.statements(&node.body);
+        self.full = known;
         self.statements(&node.else_body);
     }
 
@@ -223,7 +241,10 @@ impl Collector<'_> {
         for default in &node.defaults {
             self.expression(default);
         }
+        // It may be called elsewhere.
+        let known = std::mem::take(&mut self.full);
         self.statements(&node.body);
+        self.full = known;
     }
 
     fn call_block(&mut self, statement: &Stmt<'_>, node: &Spanned<CallBlock<'_>>) {

@@ -23,12 +23,11 @@ const OF_MESSAGES: [&str; 8] = [
 /// The most messages of a generated conversation.
 const MOST_MESSAGES: usize = 40;
 
-/// Times at which templates might write something else.
-const MOMENTS: [&str; 3] = [
-    "2024-02-29T23:59:59Z",
-    "2026-07-31T12:00:00Z",
-    "2030-12-31T08:00:00Z",
-];
+/// Years for the clock, one of them a leap year.
+const YEARS: [&str; 3] = ["2024", "2026", "2030"];
+
+/// Days and hours of a month.
+const DAYS: [&str; 3] = ["01T00:00:00Z", "12T08:30:00Z", "28T23:59:59Z"];
 
 /// Changes conversations. The focus has the words of the place that should be reached.
 pub(super) struct Editor<'e> {
@@ -63,7 +62,8 @@ impl Editor<'_> {
                 case.add_generation_prompt = is_continued;
             }
             88..=90 => {
-                let text = chance.word(&MOMENTS);
+                let (year, month) = (chance.word(&YEARS), 1 + chance.below(12));
+                let text = format!("{year}-{month:02}-{}", chance.word(&DAYS));
                 case.now = text.parse::<Moment>().unwrap_or(case.now);
             }
             91..=93 => {

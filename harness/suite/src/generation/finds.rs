@@ -27,7 +27,7 @@ pub struct Generation<'s> {
     pub after: TemplateCoverage<'s>,
     /// The new cases, in the order of the lines that they reach.
     pub cases: Vec<GeneratedCase>,
-    /// How many ways there are that no conversation can take, because a literal decides.
+    /// How many ways there are that no conversation can take, as the template shows.
     pub dead: usize,
     /// How many conversations were tried.
     pub tries: usize,
@@ -73,12 +73,9 @@ impl<'s> Generation<'s> {
         let before = TemplateCoverage::of(engine, template, pairs.iter().copied(), |_, _| {})?;
         let program = FrontProgram::load(engine, template);
         let subject = Subject::new(&program);
-        let open = |is_dead: bool| {
-            let sites = before.sites.iter().enumerate();
-            let sites = sites.filter(move |(_, covered)| covered.site.is_dead == is_dead);
-            sites.flat_map(|(at, covered)| covered.missing().map(move |way| (at, way)))
-        };
-        let targets: Vec<Target> = open(false).collect();
+        let open = before.sites.iter().enumerate();
+        let open = open.flat_map(|(at, covered)| covered.open().map(move |way| (at, way)));
+        let targets: Vec<Target> = open.collect();
         let (found, tries) = if targets.is_empty() {
             (BTreeMap::new(), 0)
         } else {
@@ -103,7 +100,7 @@ impl<'s> Generation<'s> {
         let cases = smallest(&subject, &found);
         let mut generation = Generation {
             after: before.clone(),
-            dead: open(true).count(),
+            dead: before.excused().0,
             before,
             cases: Vec::new(),
             tries,
@@ -236,10 +233,11 @@ impl<'s> Generation<'s> {
         ))
     }
 
-    /// How many ways neither the old cases nor the new ones take. Dead ones do not count.
+    /// How many ways neither the old cases nor the new ones take. Those that no case need take do not
+    /// count.
     pub fn unreached(&self) -> usize {
         let whole = self.after.whole();
-        whole.all - whole.reached - self.dead
+        whole.all - whole.reached
     }
 }
 
@@ -259,7 +257,7 @@ fn smallest(
         let (site, way) = *target;
         let is_taken = |one: &Rendered| one.hits.has(site, way) && rank(one) <= best.rank;
         if !cases.iter().any(|(_, one)| is_taken(one)) {
-            let reduced = reduced(subject, best.case.clone(), *target);
+            let reduced = reduced(subject, best.case.clone(), &|one| one.hits.has(site, way));
             cases.extend(reduced.map(|reduced| (*target, reduced)));
         }
     }
@@ -289,10 +287,13 @@ impl GeneratedCase {
     }
 }
 
-fn fields(case: &Case) -> Map<String, Value> {
+/// A case as a case file has it.
+pub fn fields(case: &Case) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-    put("about", case.about.clone().into());
+    if let Some(about) = &case.about {
+        put("about", about.clone().into());
+    }
     put("messages", case.messages.clone().into());
     for (key, list) in [("tools", &case.tools), ("documents", &case.documents)] {
         if let Some(list) = list {

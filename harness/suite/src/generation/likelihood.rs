@@ -85,6 +85,13 @@ pub(super) fn oddities(case: &Case) -> Vec<&'static str> {
     if !case.tools.iter().flatten().all(is_tool) {
         note("a tool has another form than clients of OpenAI send");
     }
+    if !case
+        .variables
+        .iter()
+        .all(|(name, value)| is_setting(name, value))
+    {
+        note("a variable has a value that its name does not suggest");
+    }
     if let Some(last) = case.messages.last()
         && case.continue_final_message.is_some()
         && last["role"] != "assistant"
@@ -117,6 +124,21 @@ fn odd_content(message: &Value) -> Option<&'static str> {
         Value::Null => Some("a message has no content"),
         _ => Some("the content of a message is no text"),
     }
+}
+
+/// Whether a variable could have a value, by its name: lists of tools hold tools or their names,
+/// and tokens look like tokens.
+fn is_setting(name: &str, value: &Value) -> bool {
+    if name.ends_with("tools") {
+        let is_given = |one: &Value| one.is_string() || is_tool(one);
+        let list = value.as_array();
+        return list.is_some_and(|list| list.iter().all(is_given));
+    }
+    if name.ends_with("_token") {
+        let is_token = |text: &str| text.starts_with('<') && text.ends_with('>');
+        return value.as_str().is_some_and(is_token);
+    }
+    !value.is_array() && !value.is_object()
 }
 
 fn is_call(call: &Value) -> bool {
@@ -238,6 +260,18 @@ mod tests {
         ] {
             case.tools = Some(vec![tool(parameters.clone())]);
             assert_eq!(oddities(&case).len(), 1, "{parameters}");
+        }
+        case.tools = None;
+        for (name, value, kinds) in [
+            ("enable_thinking", json!(false), 0),
+            ("effort", json!("high"), 0),
+            ("bos_token", json!("<s>"), 0),
+            ("bos_token", json!("system"), 1),
+            ("python_tools", json!("plain"), 1),
+            ("clear_thinking", json!(["tool"]), 1),
+        ] {
+            case.variables = serde_json::Map::from_iter([(name.to_owned(), value)]);
+            assert_eq!(oddities(&case).len(), kinds, "{name}");
         }
         assert!(is_chat(&case));
         assert!(!is_chat(&Case::from_messages(vec![

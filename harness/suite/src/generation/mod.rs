@@ -14,9 +14,11 @@ mod search;
 
 mod reduction;
 
+mod distinction;
 mod finds;
 
-pub use finds::{GeneratedCase, Generation, ReachedWay};
+pub(crate) use distinction::{Distinguisher, Spot};
+pub use finds::{GeneratedCase, Generation, ReachedWay, fields};
 pub use search::Effort;
 
 #[cfg(test)]

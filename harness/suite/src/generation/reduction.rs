@@ -1,4 +1,4 @@
-//! The smallest conversation that still takes a way.
+//! The smallest conversation that still serves: that takes a way, or tells two templates apart.
 
 use rolecall_base::smaller::{nth, smaller};
 use rolecall_model::{Case, Moment};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::likelihood::{Rank, is_chat};
 use super::parts::{parts, size, with_parts};
-use super::search::{Rendered, Subject, Target};
+use super::search::{Rendered, Subject};
 
 /// The most conversations that are tried.
 const MOST_TRIED: usize = 1_500;
@@ -14,24 +14,28 @@ const MOST_TRIED: usize = 1_500;
 /// Texts up to this many characters stay: shorter ones would only be harder to read.
 const SHORT: usize = 30;
 
-/// Makes conversations smaller while they take a way.
+/// Makes conversations smaller while they serve.
 struct Reduction<'r, 's> {
     subject: &'r Subject<'s>,
-    target: Target,
+    serves: &'r dyn Fn(&Rendered) -> bool,
     left: usize,
     rank: Rank,
     best: Rendered,
 }
 
-/// Makes a conversation smaller while it takes a way, and serves at least as well.
-pub(super) fn reduced(subject: &Subject<'_>, case: Case, target: Target) -> Option<Rendered> {
+/// Makes a conversation smaller while it serves, and is as ordinary a chat.
+pub(super) fn reduced(
+    subject: &Subject<'_>,
+    case: Case,
+    serves: &dyn Fn(&Rendered) -> bool,
+) -> Option<Rendered> {
     let best = subject.render(case)?;
-    if !best.hits.has(target.0, target.1) {
+    if !serves(&best) {
         return None;
     }
     let mut reduction = Reduction {
         subject,
-        target,
+        serves,
         left: MOST_TRIED,
         rank: Rank::of(&best.case, &best.outcome),
         best,
@@ -76,7 +80,7 @@ impl Reduction<'_, '_> {
         }
     }
 
-    /// Keeps a conversation, however long, if it serves better and takes the way.
+    /// Keeps a conversation, however long, if it is a more ordinary chat and serves.
     fn try_better(&mut self, case: Case) -> bool {
         let before = self.rank;
         let kept = self.best.clone();
@@ -178,7 +182,7 @@ impl Reduction<'_, '_> {
         }
     }
 
-    /// Keeps a conversation if it is smaller and takes the way.
+    /// Keeps a conversation if it is smaller and serves.
     fn try_case(&mut self, case: Case) -> bool {
         size(&case) < size(&self.best.case) && self.try_same_size(case)
     }
@@ -192,7 +196,7 @@ impl Reduction<'_, '_> {
             return false;
         };
         let rank = Rank::of(&rendered.case, &rendered.outcome);
-        if rank > self.rank || !rendered.hits.has(self.target.0, self.target.1) {
+        if rank > self.rank || !(self.serves)(&rendered) {
             return false;
         }
         self.rank = rank;

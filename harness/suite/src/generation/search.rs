@@ -27,6 +27,8 @@ impl Effort {
     pub const SEED: u64 = 1;
     /// The most conversations, unless the user names a number.
     pub const TRIES: usize = 30_000;
+    /// The most conversations for each place with mutants that no case notices.
+    pub const TRIES_FOR_MUTANTS: usize = 1_000;
 }
 
 /// A way of a place: the place by its index.
@@ -43,7 +45,7 @@ const FOR_BETTER_ONES: usize = 4;
 
 /// Renders conversations with a template.
 pub(super) struct Subject<'s> {
-    program: &'s FrontProgram<'s>,
+    pub(super) program: &'s FrontProgram<'s>,
     front: Front,
 }
 
@@ -63,10 +65,15 @@ impl<'s> Subject<'s> {
         }
     }
 
+    /// A conversation as the template's front prepares it.
+    pub(super) fn prepared<'c>(&self, case: &'c Case) -> PreparedCase<'c> {
+        let model = self.program.model.with(case);
+        PreparedCase::new(case, self.front, &model)
+    }
+
     /// Renders a conversation. None if no template runs.
     pub(super) fn render(&self, case: Case) -> Option<Rendered> {
-        let model = self.program.model.with(&case);
-        let input = PreparedCase::new(&case, self.front, &model);
+        let input = self.prepared(&case);
         let (outcome, hits) = self.program.covered(&input);
         let hits = hits?;
         drop(input);
@@ -152,6 +159,20 @@ impl<'s> Search<'s> {
         }
         let unused = self.left;
         (self.found, tries - unused.min(tries))
+    }
+
+    /// Looks for more paths through the template, wherever they lead. Returns conversations that each
+    /// take another path, the cases among them.
+    pub(super) fn explored(mut self) -> Vec<(Case, Hits)> {
+        while self.left > 0 {
+            let is_reached = |site: &usize| !self.reaching[*site].is_empty();
+            let goals: Vec<usize> = (0..self.sites.len()).filter(is_reached).collect();
+            if goals.is_empty() {
+                break;
+            }
+            self.round(&goals);
+        }
+        self.kept
     }
 
     /// Tries some conversations for each goal.

@@ -129,10 +129,11 @@ impl Vocabulary {
                 let calls = (0..chance.below(3)).map(|_| self.call(chance));
                 calls.collect()
             }
-            "tools" => {
+            _ if key.ends_with("tools") && !chance.one_in(4) => {
                 let tools = (0..chance.below(3)).map(|_| self.tool(chance));
                 tools.collect()
             }
+            _ if key.ends_with("_token") => "<|edge|>".into(),
             "function" => json!({"name": "get_time", "arguments": arguments(chance)}),
             "arguments" => arguments(chance),
             "parameters" => schema(chance, 2),
@@ -207,7 +208,7 @@ impl Vocabulary {
             }
             11 => json!([]),
             12 => json!([self.text(focus, chance)]),
-            _ => json!({"name": "plain", "description": "A plain thing."}),
+            _ => json!({"name": "plain", "description": "Très simple."}),
         }
     }
 
@@ -246,16 +247,22 @@ impl Vocabulary {
         }
     }
 
-    /// A text with one or two literals of the template in it.
+    /// A text with one or two literals of the template in it, or with what looks like one.
     fn marked(&self, focus: &Words, chance: &mut Chance) -> String {
         let mark = self.text(focus, chance);
+        let mark = if chance.one_in(5) {
+            nearly(mark, chance)
+        } else {
+            mark
+        };
         let said = chance.word(&ANSWERS);
-        match chance.below(6) {
+        match chance.below(7) {
             0 => mark,
             1 => mark + said,
             2 => said.to_owned() + &mark,
             3 => format!("{said}{mark}{said}"),
             4 => format!("{mark}{said}{}", self.text(focus, chance)),
+            5 => format!(" {said}{mark} \n"),
             _ => {
                 let end = self.text(focus, chance);
                 format!("{mark}{said}{end}{}", chance.word(&QUESTIONS))
@@ -323,6 +330,15 @@ impl Vocabulary {
     }
 }
 
+/// A text that differs from another one in its last character.
+fn nearly(mut text: String, chance: &mut Chance) -> String {
+    text.pop();
+    if chance.one_in(2) {
+        text.push_str(chance.word(&["s", ".", "er>"]));
+    }
+    text
+}
+
 fn one(chance: &mut Chance, values: &[Value]) -> Value {
     chance.any(values).cloned().unwrap_or_default()
 }
@@ -332,8 +348,8 @@ fn arguments(chance: &mut Chance) -> Value {
     let all = [
         json!({"city": "Oslo"}),
         json!({"city": "Oslo", "days": 2}),
-        json!({"stops": ["Oslo", "Bergen"], "is_direct": true}),
-        json!({"where": {"city": "Oslo"}, "day": null}),
+        json!({"stops": ["Oslo", "Tromsø"], "is_direct": true}),
+        json!({"where": {"city": "Tromsø"}, "day": null}),
         json!({}),
         json!("{\"city\": \"Oslo\"}"),
         json!("{}"),
