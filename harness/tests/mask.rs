@@ -45,6 +45,8 @@ fn is_known(template: &str, is_marked: bool, text: &str) -> bool {
         "gemma-functions" | "phi3" => is_marked && text == "\n",
         // The prompt opens the thought, so the model does not write the tag.
         "deepseek-think" => is_marked && text == "<think>\n",
+        // Nothing asks for an answer before any question, so nothing shows who writes the space.
+        "mistral-v3" => is_marked && text == " ",
         // The space before the answer stands outside of the marks.
         "llama2-inst" => !is_marked && text == " ",
         // The marks have the final text alone: no channels, no thoughts, no calls.
@@ -98,7 +100,7 @@ fn the_suites_templates_mark_what_the_model_writes() {
     let agreeing = found
         .values()
         .filter(|(same, other)| *other == 0 && *same > 100);
-    assert_eq!(agreeing.count(), 11, "{found:?}");
+    assert_eq!(agreeing.count(), 10, "{found:?}");
     let same: usize = found.values().map(|(same, _)| same).sum();
     assert!(same > 3_500, "{found:?}");
 }

@@ -502,7 +502,9 @@ mod tests {
         let diff = "    first difference at byte 14, line 2, column 1: expected `T`, found `F`\n";
         let asked = "    user-assistant: a question and its answer\n      \
             {\"role\": \"user\", \"content\": \"askquill\"}\n";
-        assert!(full.contains(&format!("{line}{asked}")), "{full}");
+        let why = "    why: what is printed near line 1 gives another text; ";
+        assert!(full.contains(&format!("{line}{why}")), "{full}");
+        assert!(full.contains(&format!("computed again\n{asked}")), "{full}");
         assert!(full.contains(diff), "{full}");
         assert!(!brief.contains(diff));
     }

@@ -61,8 +61,9 @@ pub mod generation;
 pub mod mutation;
 pub mod proof;
 
-pub mod decisions;
 pub mod trace;
+
+pub mod decisions;
 pub mod trace_document;
 
 pub mod mask;

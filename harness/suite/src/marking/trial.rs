@@ -91,7 +91,7 @@ impl<'t, 's> Trial<'t, 's> {
                 }
             }
             targets.push(Target {
-                whole: whole(&program, &input),
+                whole: whole(&program, &input, &outcome),
                 pair,
                 outcome,
                 learned: mask.as_ref().map(Mask::ranges).unwrap_or_default(),
@@ -234,9 +234,11 @@ impl Target<'_> {
     /// What a changed template marks of the prompt. None if the prompt is another one.
     fn marks(&self, program: &FrontProgram<'_>) -> Option<Vec<Range<usize>>> {
         let found = program.own_text(&prepared(program, &self.pair));
-        let (Some((text, marks)), Some(whole)) = (&found, &self.whole) else {
-            return (found.is_none() && self.whole.is_none()).then(Vec::new);
+        // Where there was no prompt, the proof compares the refusals.
+        let Some(whole) = &self.whole else {
+            return Some(Vec::new());
         };
+        let (text, marks) = found.as_ref()?;
         if text != whole {
             return None;
         }
@@ -248,11 +250,14 @@ impl Target<'_> {
     }
 }
 
-/// The prompt of a case before a front cuts it. None if the template gives none.
-fn whole(program: &FrontProgram<'_>, input: &PreparedCase<'_>) -> Option<String> {
-    // The engine tracks no template that lacks the very word `generation`.
-    if program.template.source.contains("generation") {
-        return program.own_text(input).map(|(whole, _)| whole);
+/// The prompt of a case before a front cuts it. None if there is no prompt.
+fn whole(
+    program: &FrontProgram<'_>,
+    input: &PreparedCase<'_>,
+    outcome: &Outcome,
+) -> Option<String> {
+    if !matches!(outcome, Outcome::Rendered { .. }) {
+        return None;
     }
     let seen = PreparedCase::new(input.seen(), Front::Raw, &program.model);
     program.outcome(&seen).into_prompt().ok()
