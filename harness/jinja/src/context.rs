@@ -1,5 +1,6 @@
 //! The variables that a template sees.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Object, Value};
@@ -45,6 +46,9 @@ struct CaseValues {
 pub(crate) struct Context {
     template: TemplateVariables,
     case: Arc<CaseValues>,
+    /// The template's own variables whose origin a traced render knows. They win over those of the
+    /// template, which are the same.
+    known: Vec<(String, OwnVariable)>,
     /// The variable to leave out, although it is always defined.
     without: Option<&'static str>,
     /// The JSON texts of the case's tools that the render has used, by indent.
@@ -115,13 +119,19 @@ impl Context {
         Context {
             template: template.clone(),
             case: conversation.form(CaseValues::of),
+            known: Vec::new(),
             without,
             tools_json: Mutex::default(),
         }
     }
 
-    /// The same variables, whose origin the traced render on this thread knows.
-    pub(crate) fn traced(self, conversation: &Conversation<'_>) -> Context {
+    /// The same variables, whose origin the traced render on this thread knows. Of the template's own
+    /// variables these are the ones that it `reads`: a model may have many thousands of tokens.
+    pub(crate) fn traced(
+        self,
+        conversation: &Conversation<'_>,
+        reads: &BTreeSet<String>,
+    ) -> Context {
         let case = CaseValues::of(conversation.case());
         let path = |name: &str, kind| Given {
             kind,
@@ -132,6 +142,7 @@ impl Context {
             (name.clone(), value)
         });
         let own = self.template.values.iter().enumerate();
+        let own = own.filter(|(_, (name, _))| reads.contains(name));
         let own = own.map(|(at, (name, variable))| {
             let kind = if at < self.template.tokens {
                 InputKind::Token
@@ -145,10 +156,7 @@ impl Context {
             (name.clone(), variable)
         });
         Context {
-            template: TemplateVariables {
-                values: Arc::new(own.collect()),
-                tokens: self.template.tokens,
-            },
+            known: own.collect(),
             case: Arc::new(CaseValues {
                 messages: path("messages", InputKind::Message).value(&case.messages),
                 tools: path("tools", InputKind::Tool).value(&case.tools),
@@ -157,6 +165,7 @@ impl Context {
                 variables: variables.collect(),
                 text_len: case.text_len,
             }),
+            template: self.template,
             without: self.without,
             tools_json: Mutex::default(),
         }
@@ -169,7 +178,10 @@ impl Context {
 
     fn template_value(&self, name: &str) -> Option<Value> {
         // The last entry of a name wins.
-        let (_, slot) = self.template.values.iter().rfind(|(key, _)| key == name)?;
+        let mut known = self.known.iter().rev();
+        let known = known.find(|(key, _)| key == name);
+        let all = || self.template.values.iter().rfind(|(key, _)| key == name);
+        let (_, slot) = known.or_else(all)?;
         match slot {
             OwnVariable::Value(value) => Some(value.clone()),
             OwnVariable::ToolsJson(_) if self.case.tools.is_none() => None,

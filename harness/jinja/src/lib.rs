@@ -538,7 +538,7 @@ impl JinjaProgram {
         let code = (self.shared.traced(), traced.compiled.borrow_dependent());
         let render = || {
             provenance::traced(Arc::clone(&traced.literals), || {
-                let root = root.traced(conversation);
+                let root = root.traced(conversation, &self.reading().variables);
                 self.run(code, root, conversation, |_| {})
             })
         };

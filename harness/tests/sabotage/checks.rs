@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use rolecall::card;
 use rolecall::conclusion::Conclusion;
+use rolecall::coverage::TemplateCoverage;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::held_text::HeldText;
@@ -92,7 +93,7 @@ impl<'e> Checks<'e> {
         if self.has_other_pairs(layout, suite, &first) {
             return Some(Check::Pairs);
         }
-        if !lint(layout, suite).is_empty() {
+        if !lint(layout, suite).is_empty() || self.has_idle_explanations(suite) {
             return Some(Check::Lint);
         }
         if self.has_other_cards(layout, suite) {
@@ -105,6 +106,19 @@ impl<'e> Checks<'e> {
             return Some(Check::Readings);
         }
         self.has_other_twins(layout).then_some(Check::Parity)
+    }
+
+    /// Whether a sidecar explains why no case reaches a place, and there is no such place, or a case
+    /// reaches it. The command `lint` looks at this.
+    fn has_idle_explanations(&self, suite: &Suite) -> bool {
+        let explaining = suite.templates.iter();
+        let mut explaining = explaining.filter(|template| !template.unreached.is_empty());
+        explaining.any(|template| {
+            let engine = self.engines.for_dialect(template.dialect).unwrap();
+            let pairs = suite.pairs_among(template, &suite.cases);
+            let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
+            coverage.map_or(true, |coverage| !coverage.idle_explanations().is_empty())
+        })
     }
 
     /// The checks of the families' tests and of `rolecall run`.

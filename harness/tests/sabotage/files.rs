@@ -58,7 +58,7 @@ impl Kind {
     /// The places of texts for people in it; `*` means any key or element.
     pub(crate) fn words(self) -> &'static [&'static str] {
         match self {
-            Kind::Sidecar => &["about", "origin"],
+            Kind::Sidecar => &["about", "origin", "unreached.*.*"],
             Kind::Case => &["about", "cases.*.about"],
             Kind::Divergences => &["*.reason", "*.issue"],
             Kind::Parity => &["*.reason"],

@@ -137,8 +137,9 @@ fn replace<'v>(
         }
         Value::Object(map) => {
             for (key, value) in map {
-                // A case's name is any name; so deep down nothing else is.
-                path.push(if path == &["cases"] { "*" } else { key });
+                // A case's name is any name, and so is a place that no case reaches with its ways.
+                let is_any = path == &["cases"] || path.first() == Some(&"unreached");
+                path.push(if is_any { "*" } else { key });
                 replace(value, path, with);
                 path.pop();
             }

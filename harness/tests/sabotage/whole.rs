@@ -10,6 +10,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use rolecall::card;
 use rolecall::case_file::{read_family, read_tool};
+use rolecall::coverage::TemplateCoverage;
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
@@ -290,12 +291,25 @@ impl Whole<'_> {
             if read.response_template != template.response_template {
                 return Some(Check::Readings);
             }
+            if read.unreached != template.unreached && !self.is_covered(&read) {
+                return Some(Check::Lint);
+            }
             if read.broken == template.broken {
                 return None;
             }
             let (complaints, text) = self.examined(&read);
             (!complaints.is_empty() || text != card).then_some(Check::Cards)
         })
+    }
+
+    /// Whether the cases reach every place of a template that nobody has explained, and every
+    /// explanation explains something, as `lint` demands it.
+    fn is_covered(&self, template: &Template) -> bool {
+        let engine = self.engines.for_dialect(template.dialect).unwrap();
+        let pairs = self.suite.pairs_among(template, &self.suite.cases);
+        let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {}).unwrap();
+        let whole = coverage.whole();
+        whole.reached == whole.all && coverage.idle_explanations().is_empty()
     }
 
     fn record_of(&self, template: &Template) -> Record {

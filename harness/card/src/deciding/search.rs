@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
+use rolecall_go::GoEngine;
+use rolecall_jinja::JinjaEngine;
 use rolecall_model::decision::{Decisions, TRUTH};
 use rolecall_model::provenance::Origin;
-use rolecall_model::{Case, Site};
+use rolecall_model::{Case, Engine, Limits, Site};
 
 use super::comparison::{ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock};
 use super::conversations::{TEXTS, bases, moments};
@@ -14,10 +16,12 @@ use super::literal::kind_of;
 use super::subject::{Subject, speaker, text_at, with_text};
 use super::variation::pairs;
 use crate::probe::manner::{open, with_tools};
-use crate::probe::{ContentComparison, Decided, Examined, LiteralKind, Prober, Trigger, words};
+use crate::probe::{
+    ContentComparison, Decided, Examined, LiteralKind, ProbeInputs, Prober, Trigger, words,
+};
 
 /// The most conversations that are written for one template.
-const MOST_ASKED: usize = 600;
+const MOST_ASKED: usize = 400;
 
 /// The most variables that are set to true and to false.
 const MOST_SWITCHES: usize = 6;
@@ -34,9 +38,33 @@ const FEW_WORDS: usize = 3;
 const NAME: &str = "what-content-decides";
 const ABOUT: &str = "a conversation in which a comparison of the template holds, or just does not";
 
-/// What content decides in a template.
+/// How much less a render of the search may take than another one. There are many of them, and a
+/// template may take as long as it is let.
+const SHARE: usize = 20;
+
+/// What content decides in a template, if its engine is one of ours: others cannot tell.
 pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
-    prober.decided(|| search(prober))
+    prober.decided(|| {
+        let whole = Limits::default();
+        let limits = Limits {
+            fuel: whole.fuel / SHARE as u64,
+            work: whole.work / SHARE as u64,
+            output: whole.output / SHARE,
+            prompt: whole.prompt / SHARE,
+            ..whole
+        };
+        let (jinja, go) = (
+            JinjaEngine::with_limits(limits.clone()),
+            GoEngine::with_limits(limits),
+        );
+        let engines: [&dyn Engine; 2] = [&jinja, &go];
+        let mut engines = engines.into_iter();
+        let Some(engine) = engines.find(|engine| engine.name() == prober.engine_name()) else {
+            return Decided::default();
+        };
+        let inputs = ProbeInputs::default();
+        search(&Prober::new(engine, prober.template(), &inputs))
+    })
 }
 
 fn search(prober: &Prober<'_>) -> Decided {

@@ -255,6 +255,11 @@ impl<'t> Prober<'t> {
         }
     }
 
+    /// The name of the engine.
+    pub(crate) fn engine_name(&self) -> &str {
+        self.program.engine.name()
+    }
+
     /// Its dialect.
     pub fn dialect(&self) -> Dialect {
         self.program.template.dialect
