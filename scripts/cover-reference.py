@@ -363,8 +363,9 @@ def differences(ours, theirs):
                 ways += 1
                 taken = cases.get((number, way["way"]), [])
                 expected = {"way": way["way"], "cases": len(taken), "first": taken[:MOST_NAMED]}
-                # Why no case need take a way is not the reference's to say.
-                way.pop("excuse", None)
+                # Why no case need take a way is not the reference's to say, if none does.
+                if not taken:
+                    way.pop("excuse", None)
                 if way != expected:
                     place = f"{name}:{site['line']}:{site['column']} {site['kind']}"
                     found.append(f"{place}: the reference {expected}, Rolecall {way}")

@@ -234,7 +234,7 @@ fn the_places_of_literals_are_those_of_the_file() {
     let literals = decisions.looks[0].operands[1].literals();
     let texts: Vec<_> = literals
         .iter()
-        .map(|(text, place)| (*text, &source[place.clone()]))
+        .map(|(text, place)| (*text, &source[place.clone().unwrap()]))
         .collect();
     assert_eq!(texts, [("x", "x"), ("yes", "yes")]);
 }

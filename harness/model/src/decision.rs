@@ -161,20 +161,20 @@ impl Operand {
         inputs
     }
 
-    /// The texts of the template in it: the text itself, or those among its items. Each has the place
-    /// of its first literal in the source. A text that was joined from literals counts, too.
-    pub fn literals(&self) -> Vec<(&str, Range<usize>)> {
+    /// The texts in it that come from no input: the text itself, or those among its items. The
+    /// template has them as literals, or makes them from literals and numbers. Each comes with the
+    /// place of its first literal in the source, if that is known.
+    pub fn literals(&self) -> Vec<(&str, Option<Range<usize>>)> {
         match &self.value {
-            OperandValue::Text(text) => {
-                let is_literal = |origin: &Origin| matches!(origin, Origin::Literal { .. });
-                match self.origins.first() {
-                    Some(Origin::Literal { source }) if self.origins.iter().all(is_literal) => {
-                        vec![(text, source.clone())]
-                    }
-                    _ => Vec::new(),
-                }
+            OperandValue::Text(text) if !text.is_empty() && self.inputs().is_empty() => {
+                let mut origins = self.origins.iter();
+                let place = origins.find_map(|origin| match origin {
+                    Origin::Literal { source } => Some(source.clone()),
+                    _ => None,
+                });
+                vec![(text, place)]
             }
-            OperandValue::Plain(_) => Vec::new(),
+            OperandValue::Text(_) | OperandValue::Plain(_) => Vec::new(),
             OperandValue::Items(items) => items.iter().flat_map(Operand::literals).collect(),
         }
     }
@@ -276,7 +276,7 @@ mod tests {
     fn a_text_that_was_joined_from_literals_is_a_literal() {
         let literals = [3..5, 10..14].map(|source| Origin::Literal { source });
         let joined = Operand::text("deploy", literals.clone());
-        assert_eq!(joined.literals(), [("deploy", 3..5)]);
+        assert_eq!(joined.literals(), [("deploy", Some(3..5))]);
         assert!(joined.inputs().is_empty());
         let input = Arc::new(Input {
             kind: InputKind::Message,

@@ -352,10 +352,12 @@ impl<'c> SiteJson<'c> {
                     way: way.way.name(),
                     cases: way.cases,
                     first: coverage.first(way, MOST_NAMED),
-                    excuse: way.excuse.as_ref().map(|excuse| match excuse {
-                        Excuse::Dead => "no render can",
-                        Excuse::Explained(why) => why,
-                    }),
+                    excuse: way.excuse.as_ref().filter(|_| way.cases == 0).map(
+                        |excuse| match excuse {
+                            Excuse::Dead => "no render can",
+                            Excuse::Explained(why) => why,
+                        },
+                    ),
                 })
                 .collect(),
         }

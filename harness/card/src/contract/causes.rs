@@ -1,5 +1,5 @@
-//! Why two prompts part: the lines that wrote what stands there, and the condition that went
-//! otherwise.
+//! Says why two prompts differ: which lines of the template wrote the text at that place, and which
+//! condition had another result.
 
 use std::collections::BTreeMap;
 
@@ -31,10 +31,10 @@ pub(super) fn cause(prober: &Prober<'_>, [first, second]: [&ProbeOutcome; 2]) ->
     let wrote = match (writer(&first), writer(&second)) {
         (Some(one), Some(other)) if one == other => Some(format!("{one} gives another text")),
         (Some(one), Some(other)) => Some(format!(
-            "{one} writes what stands there first, and {other} what stands there later"
+            "there {one} writes the first prompt, and {other} the second"
         )),
-        (Some(one), None) => Some(format!("{one} writes what is missing later")),
-        (None, Some(other)) => Some(format!("{other} writes what was not there before")),
+        (Some(one), None) => Some(format!("the second prompt lacks what {one} writes")),
+        (None, Some(other)) => Some(format!("the first prompt lacks what {other} writes")),
         (None, None) => None,
     };
     let decided = match (&first.decisions, &second.decisions) {
@@ -106,7 +106,7 @@ fn decided_otherwise(
             ["false", "true"]
         };
         return Some(format!(
-            "line {line}: `{}` is {now} at first and {later} later",
+            "line {line}: `{}` is {now} in the first prompt and {later} in the second",
             shortened(text)
         ));
     }

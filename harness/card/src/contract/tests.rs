@@ -145,7 +145,7 @@ fn a_cache_that_breaks_is_explained_by_line_and_condition() {
     };
     let because = evidence[0].because.as_deref().unwrap_or_default();
     assert!(
-        because.starts_with("line 2: `loop.last` is true at first and false later; line 3 writes"),
+        because.starts_with("line 2: `loop.last` is true in the first prompt and false in the second; there line 3 writes"),
         "{because}"
     );
     assert!(because.ends_with("bytes are computed again"), "{because}");

@@ -18,7 +18,9 @@ pub(super) static NO_HIDDEN_TRIGGERS: Contract = Contract {
     judge: |prober, _| {
         let mut tally = Tally::default();
         let findings = decided(prober);
-        if !findings.is_known {
+        if let Some(why) = &findings.untried {
+            tally.broken(Evidence::of_source(why).with(Severity::Warning));
+        } else if !findings.is_known {
             tally.skip("the engine cannot tell what the template looks at");
             return tally.judgement();
         }

@@ -25,8 +25,8 @@ pub(crate) struct Comparison {
 /// What a text is compared with.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ComparedWith {
-    /// A literal at a byte of the source.
-    Literal { text: String, at: usize },
+    /// A literal at a byte of the source, if its place is known.
+    Literal { text: String, at: Option<usize> },
     /// A number that a render compared with a number made from the text.
     Number(usize),
 }
@@ -68,12 +68,12 @@ pub(crate) fn comparisons(look: &Look) -> Vec<Comparison> {
     found
 }
 
-/// The literals of an operand. An empty one has no place, and is none.
+/// The literals of an operand. An empty one is none.
 fn literals(operand: &Operand) -> Vec<ComparedWith> {
     let literals = operand.literals().into_iter();
     let literals = literals.map(|(text, source)| ComparedWith::Literal {
         text: text.to_owned(),
-        at: source.start,
+        at: source.map(|source| source.start),
     });
     literals.collect()
 }

@@ -1,4 +1,4 @@
-//! What a text does to a prompt outside of its own bytes.
+//! Compares the prompts of two conversations that differ in one text.
 
 use std::collections::BTreeSet;
 

@@ -15,6 +15,8 @@ pub(crate) fn kind_of(literal: &str) -> LiteralKind {
         LiteralKind::Sign
     } else if text.starts_with(OPENING) || text.ends_with(CLOSING) {
         LiteralKind::Tag
+    } else if !text.contains(char::is_alphabetic) {
+        LiteralKind::Number
     } else if is_switch(text) {
         LiteralKind::Switch
     } else {
@@ -67,7 +69,7 @@ mod tests {
             ("/deploy now", LiteralKind::Word),
             ("deploy", LiteralKind::Word),
             ("ж", LiteralKind::Word),
-            ("2", LiteralKind::Word),
+            ("2", LiteralKind::Number),
         ] {
             assert_eq!(kind_of(literal), kind, "{literal:?}");
         }

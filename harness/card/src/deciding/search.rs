@@ -133,7 +133,15 @@ struct Search<'p, 't> {
 impl Search<'_, '_> {
     fn examine(&mut self, case: &Case) -> Examined {
         self.asked += 1;
-        self.prober.examine(NAME, ABOUT, case.clone())
+        let examined = self.prober.examine(NAME, ABOUT, case.clone());
+        if examined.seen.is_out_of_limits() {
+            let why = format!(
+                "a conversation takes more than a {SHARE}th of the limits, so what the template does \
+                 in it was not looked at"
+            );
+            self.findings.untried.get_or_insert(why);
+        }
+        examined
     }
 
     /// Takes a conversation that anybody may have.
@@ -184,8 +192,17 @@ impl Search<'_, '_> {
                     comparison.operation,
                     comparison.with.clone(),
                 );
-                if self.asked < MOST_ASKED && self.tried.insert(key) {
+                if !self.tried.insert(key) {
+                    continue;
+                }
+                if self.asked < MOST_ASKED {
                     self.try_comparison(case, &comparison, (&of, lines[at]));
+                } else {
+                    let why = format!(
+                        "the template compares so much that {MOST_ASKED} conversations are not \
+                         enough to try it all"
+                    );
+                    self.findings.untried = Some(why);
                 }
             }
         }
@@ -198,6 +215,10 @@ impl Search<'_, '_> {
         comparison: &Comparison,
         (of, line): (&str, Option<usize>),
     ) {
+        let line = match &comparison.with {
+            ComparedWith::Literal { at: Some(at), .. } => Some(self.prober.line(*at)),
+            _ => line,
+        };
         let kind = match (&comparison.with, comparison.subject) {
             (ComparedWith::Number(_), _) => LiteralKind::Number,
             (ComparedWith::Literal { .. }, Subject::Name) => LiteralKind::Name,
@@ -228,7 +249,7 @@ impl Search<'_, '_> {
         {
             kind = LiteralKind::Own;
         }
-        self.note(comparison, kind, of, found.is_some());
+        self.note(comparison, kind, (of, line), found.is_some());
         let Some((effect, usual, seen)) = found else {
             return;
         };
@@ -252,15 +273,11 @@ impl Search<'_, '_> {
             Effect::Refused => "is accepted, and others are refused",
         };
         let whose = whose(of, comparison.subject);
-        let (what, line) = match &comparison.with {
-            ComparedWith::Literal { text, at } => (
-                format!("{whose} with `{text}` {does}"),
-                Some(self.prober.line(*at)),
-            ),
-            ComparedWith::Number(number) => (
-                format!("{whose} is compared with the number {number}, which {does}"),
-                line,
-            ),
+        let what = match &comparison.with {
+            ComparedWith::Literal { text, .. } => format!("{whose} with `{text}` {does}"),
+            ComparedWith::Number(number) => {
+                format!("{whose} is compared with the number {number}, which {does}")
+            }
         };
         self.add(what, line, usual, seen);
     }
@@ -281,12 +298,18 @@ impl Search<'_, '_> {
     }
 
     /// Lists a comparison.
-    fn note(&mut self, comparison: &Comparison, kind: LiteralKind, of: &str, changes_prompt: bool) {
-        let ComparedWith::Literal { text, at } = &comparison.with else {
+    fn note(
+        &mut self,
+        comparison: &Comparison,
+        kind: LiteralKind,
+        (of, line): (&str, Option<usize>),
+        changes_prompt: bool,
+    ) {
+        let (ComparedWith::Literal { text, .. }, Some(line)) = (&comparison.with, line) else {
             return;
         };
         self.list(ContentComparison {
-            line: self.prober.line(*at),
+            line,
             operation: comparison.operation.to_owned(),
             literal: text.clone(),
             kind,
@@ -359,7 +382,8 @@ impl Search<'_, '_> {
         more(&seen, &usual) || more(&usual, &seen)
     }
 
-    /// Replaces texts by texts of many kinds: what stands beside them stays.
+    /// Replaces a text by texts of other languages and kinds. The rest of the prompt has to stay the
+    /// same.
     fn diverse_texts(&mut self) {
         // What is known already is shown by one comparison.
         if !self.findings.triggers.is_empty() {

@@ -26,7 +26,7 @@ pub enum LiteralKind {
     Own,
     /// A literal with which a name is compared.
     Name,
-    /// A number of characters, words or matches.
+    /// A number: of characters, of words, or one that stands in the text.
     Number,
 }
 
@@ -74,6 +74,8 @@ pub(crate) struct Decided {
     pub(crate) triggers: Vec<Trigger>,
     /// Whether the engine can tell what the template looks at.
     pub(crate) is_known: bool,
+    /// Why something was not tried, if so.
+    pub(crate) untried: Option<String>,
 }
 
 /// Something in a conversation that changes the prompt, although nothing should depend on it.
