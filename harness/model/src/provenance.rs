@@ -49,6 +49,16 @@ impl Origin {
         !matches!(self, Origin::Made { .. })
     }
 
+    /// The inputs that the bytes come from. None for a text of the template.
+    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+        let inputs = match self {
+            Origin::Literal { .. } => &[][..],
+            Origin::Input { input, .. } => std::slice::from_ref(input),
+            Origin::Made { from } => from,
+        };
+        inputs.iter().map(|input| &**input)
+    }
+
     /// The origin of a part of a stretch that is so long.
     fn part(&self, within: Range<usize>, len: usize) -> Origin {
         let part = |whole: &Range<usize>| {

@@ -7,6 +7,7 @@
 //! render says which bytes come from the turn's message, so that a changed history or an end token
 //! in somebody's text misleads nobody.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use rolecall_front::front::Front;
@@ -67,6 +68,12 @@ impl Learned {
 }
 
 impl Mask {
+    /// Where a prompt says what a message says, and which input each place comes from. The role of a
+    /// message is not a part of what it says.
+    pub fn said_by(&self, message: usize) -> impl Iterator<Item = &Span> {
+        said_by(&self.spans, message)
+    }
+
     /// The ranges that the model writes, in the order of the prompt. No two of them touch.
     pub fn ranges(&self) -> Vec<Range<usize>> {
         joined(self.turns.iter().filter_map(|turn| turn.learned.range()))
@@ -107,6 +114,8 @@ pub struct Masker<'p, 't> {
     ends: TurnEnds,
     /// What the template adds to a plain question to ask for the answer.
     plain_opening: Option<String>,
+    /// The settings of thinking that the template reads.
+    settings: Vec<(&'static str, bool)>,
 }
 
 /// A prompt with the sources of its bytes.
@@ -117,13 +126,19 @@ struct Traced {
 
 /// The ways in which the template asks for a turn: the case's own first, then those under other
 /// settings of thinking.
-struct Openings {
+struct Openings<'a> {
+    masker: &'a Masker<'a, 'a>,
+    asked: &'a Asked<'a>,
+    /// The messages before the turn.
+    before: &'a [Value],
+    /// Their prompt, which asks for nothing.
+    told: Option<&'a str>,
     /// What opens the turn after a plain question. The prompt of this turn may lack it.
     missing: Option<String>,
     /// The prompt that asks for the turn, unless the template refuses to ask there.
     prompt: Option<String>,
-    /// What opens the turn, at the end of each prompt.
-    known: Vec<String>,
+    /// What opens the turn, at the end of each prompt, found out on first use.
+    known: OnceCell<Vec<String>>,
 }
 
 /// A render of a case: its messages, and how it is asked.
@@ -140,7 +155,13 @@ impl<'p, 't> Masker<'p, 't> {
             program,
             ends: TurnEnds::default(),
             plain_opening: None,
+            settings: Vec::new(),
         };
+        let variables = program.without_front().variables();
+        let settings = THINKING.into_iter();
+        masker.settings = settings
+            .filter(|(name, _)| variables.contains(*name))
+            .collect();
         let front = Front::of(program.template);
         let plain = |messages: Value, opens: bool| {
             let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
@@ -241,38 +262,23 @@ impl<'p, 't> Masker<'p, 't> {
         self.traced(&case, asked.front).ok()
     }
 
-    fn openings(&self, asked: &Asked<'_>, before: &[Value], told: Option<&str>) -> Openings {
+    fn openings<'a>(
+        &'a self,
+        asked: &'a Asked<'a>,
+        before: &'a [Value],
+        told: Option<&'a str>,
+    ) -> Openings<'a> {
         let prompt = asked.rendered(self.program, before, true, None).ok();
-        let opening = |prompt: &str, told: Option<&str>| {
-            let added = told.and_then(|told| prompt.strip_prefix(told));
-            if let Some(added) = added.filter(|added| !added.is_empty()) {
-                return Some(added.to_owned());
-            }
-            // The turn before ends where this one begins.
-            let last = control_token_places(prompt).next_back()?;
-            Some(prompt[last.start..].to_owned())
-        };
-        let mut openings: Vec<String> = Vec::new();
-        if let Some(prompt) = &prompt {
-            openings.extend(opening(prompt, told));
-            for setting in THINKING {
-                let render = |opens| {
-                    asked
-                        .rendered(self.program, before, opens, Some(setting))
-                        .ok()
-                };
-                if let Some(prompt) = render(true) {
-                    openings.extend(opening(&prompt, render(false).as_deref()));
-                }
-            }
-        }
-        let plain = self.plain_opening.clone().filter(|it| !it.is_empty());
-        openings.extend(plain.clone());
         let is_unopened = prompt.as_deref() == told;
+        let plain = self.plain_opening.clone().filter(|it| !it.is_empty());
         Openings {
+            masker: self,
+            asked,
+            before,
+            told,
             missing: plain.filter(|_| is_unopened),
             prompt,
-            known: openings,
+            known: OnceCell::new(),
         }
     }
 
@@ -325,7 +331,31 @@ impl<'p, 't> Masker<'p, 't> {
     }
 }
 
-impl Openings {
+impl Openings<'_> {
+    /// What opens the turn, at the end of each prompt that asks for it.
+    fn known(&self) -> &[String] {
+        self.known.get_or_init(|| {
+            let mut openings: Vec<String> = Vec::new();
+            if let Some(prompt) = &self.prompt {
+                openings.extend(opening(prompt, self.told));
+                for setting in &self.masker.settings {
+                    let (asked, program) = (self.asked, self.masker.program);
+                    let render = |opens| {
+                        asked
+                            .rendered(program, self.before, opens, Some(*setting))
+                            .ok()
+                    };
+                    if let Some(prompt) = render(true) {
+                        openings.extend(opening(&prompt, render(false).as_deref()));
+                    }
+                }
+            }
+            let plain = self.masker.plain_opening.clone();
+            openings.extend(plain.filter(|it| !it.is_empty()));
+            openings
+        })
+    }
+
     /// Where a turn begins in a prompt, from a place on, and whether the prompt that asks for it
     /// stands before it. None if the turn is not there.
     fn place(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
@@ -342,17 +372,30 @@ impl Openings {
         }
         let own = whole.first_of(message, floor);
         let limit = own.unwrap_or_else(|| whole.next_message(message, floor));
+        // What others say stands before the turn, not in its opening.
+        let floor = floor.max(whole.earlier_until(message, limit));
         let region = &whole.text[floor..limit];
         let behind = |opening: &str| Some(floor + region.rfind(opening)? + opening.len());
-        let found = self.known.iter().find_map(|opening| behind(opening));
+        let found = self.known().iter().find_map(|opening| behind(opening));
         let found = found.or_else(|| {
-            let openings = self.known.iter();
+            let openings = self.known().iter();
             openings
                 .flat_map(|opening| beginnings(opening))
                 .find_map(behind)
         });
         found.or(own).map(|start| (start, false))
     }
+}
+
+/// What opens a turn at the end of a prompt. `told` is the prompt that asks for nothing.
+fn opening(prompt: &str, told: Option<&str>) -> Option<String> {
+    let added = told.and_then(|told| prompt.strip_prefix(told));
+    if let Some(added) = added.filter(|added| !added.is_empty()) {
+        return Some(added.to_owned());
+    }
+    // The turn before ends where this one begins.
+    let last = control_token_places(prompt).next_back()?;
+    Some(prompt[last.start..].to_owned())
 }
 
 /// The beginnings of an opening that open a turn, too, the longest first: what stands before the
@@ -393,7 +436,7 @@ impl Asked<'_> {
 impl Traced {
     /// The first byte that comes from what a message says, from a place on.
     fn first_of(&self, message: usize, from: usize) -> Option<usize> {
-        let mut own = self.of(message);
+        let mut own = said_by(&self.spans, message);
         let span = own.find(|span| span.prompt.end > from)?;
         Some(span.prompt.start.max(from))
     }
@@ -401,8 +444,7 @@ impl Traced {
     /// The end of the last byte that comes from what a message says, within a range. What is there
     /// already does not count again: a template may repeat the name of a call before its result.
     fn last_of(&self, message: usize, within: Range<usize>) -> Option<usize> {
-        let own = self
-            .of(message)
+        let own = said_by(&self.spans, message)
             .filter(|span| span.prompt.start < within.end && span.prompt.end > within.start);
         let mut last = None;
         let mut known: Vec<&Origin> = Vec::new();
@@ -415,13 +457,16 @@ impl Traced {
         last
     }
 
-    /// The spans of what a message says. Its role says nothing: templates write it before the turn.
-    fn of(&self, message: usize) -> impl Iterator<Item = &Span> {
-        let says = move |input: &Input| {
-            let part = message_part(input).filter(|(index, _)| *index == message);
+    /// The end of what earlier messages say before a place.
+    fn earlier_until(&self, message: usize, limit: usize) -> usize {
+        let is_earlier = |input: &Input| {
+            let part = message_part(input).filter(|(index, _)| *index < message);
             part.is_some_and(|(_, part)| part != ".role")
         };
-        self.spans.iter().filter(move |span| all_from(span, says))
+        let spans = self.spans.iter().rev();
+        let mut spans = spans.filter(|span| span.prompt.end <= limit);
+        let last = spans.find(|span| all_from(span, is_earlier));
+        last.map_or(0, |span| span.prompt.end)
     }
 
     /// The first byte that comes from a later message, from a place on, or the end.
@@ -432,6 +477,15 @@ impl Traced {
         let later = later.find(|span| span.prompt.start >= from && all_from(span, is_later));
         later.map_or(self.text.len(), |span| span.prompt.start)
     }
+}
+
+/// The spans of what a message says. Its role says nothing: templates write it before the turn.
+fn said_by(spans: &[Span], message: usize) -> impl Iterator<Item = &Span> {
+    let says = move |input: &Input| {
+        let part = message_part(input).filter(|(index, _)| *index == message);
+        part.is_some_and(|(_, part)| part != ".role")
+    };
+    spans.iter().filter(move |span| all_from(span, says))
 }
 
 /// Whether a span comes from some inputs, and from no other ones.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rolecall_model::Template;
 use serde_json::{Value, json};
 
-use crate::control_tokens::control_tokens_in;
+use crate::control_tokens::{control_token_places, control_tokens_in};
 
 /// The special tokens that end texts or turns, by their names.
 const NAMES: [&str; 3] = ["eos_token", "eot_token", "eom_token"];
@@ -39,20 +39,23 @@ impl TurnEnds {
         // The two answers end differently, so the rest that they share is the template's.
         let one = render(conversation("Seven")).and_then(|it| tail(&it, "Seven"));
         let other = render(conversation("12"));
-        let behind = one.filter(|end| other.is_some_and(|other| other.ends_with(end.as_str())));
+        let behind = one.filter(|end| {
+            let other = other.as_ref();
+            other.is_some_and(|other| other.ends_with(end.as_str()))
+        });
+        let longer = json!([
+            {"role": "user", "content": "How many?"},
+            {"role": "assistant", "content": "Seven"},
+            {"role": "user", "content": "Really?"},
+            {"role": "assistant", "content": "Indeed"},
+        ]);
+        let between = render(longer).and_then(|prompt| {
+            let (before, _) = prompt.rsplit_once("Really?")?;
+            tail(before, "Seven")
+        });
+        let between = between.unwrap_or_default();
         let mut last = None;
         if let Some(behind) = behind.filter(|behind| !behind.trim().is_empty()) {
-            let longer = json!([
-                {"role": "user", "content": "How many?"},
-                {"role": "assistant", "content": "Seven"},
-                {"role": "user", "content": "Really?"},
-                {"role": "assistant", "content": "Indeed"},
-            ]);
-            let between = render(longer).and_then(|prompt| {
-                let (before, _) = prompt.rsplit_once("Really?")?;
-                tail(before, "Seven")
-            });
-            let between = between.unwrap_or_default();
             // Some templates end only the whole text with a further token.
             let same = behind.chars().zip(between.chars());
             let same = same.take_while(|(one, other)| one == other);
@@ -65,6 +68,16 @@ impl TurnEnds {
             }
             ends.push(token.clone());
             last = Some(token);
+        } else if let Some((opening, _)) =
+            other.as_deref().and_then(|it| it.split_once("How many?"))
+        {
+            // Some templates end no last turn. Then the end stands before the next question's opening.
+            let opening = opening.chars().rev().zip(between.chars().rev());
+            let opening = opening.take_while(|(one, other)| one == other);
+            let opening: usize = opening.map(|(c, _)| c.len_utf8()).sum();
+            let ended = control_token_places(&between).next();
+            let ended = ended.filter(|token| token.start < between.len() - opening);
+            ends.extend(ended.map(|token| between[token].to_owned()));
         }
         ends.retain(|end| !end.is_empty());
         ends.sort();

@@ -12,9 +12,22 @@ use crate::probe::{Examined, ProbeOutcome, Prober};
 /// The longest condition that is shown whole.
 const LONGEST: usize = 60;
 
-/// Why the second of two prompts does not go on as the first one does. None if they do not part, or
-/// if the engine cannot tell.
-pub(super) fn cause(prober: &Prober<'_>, [first, second]: [&ProbeOutcome; 2]) -> Option<String> {
+/// Why the second of two prompts does not go on as the first one does, and how much of the first has
+/// to be computed again. None if they do not part, or if the engine cannot tell.
+pub(super) fn cause(prober: &Prober<'_>, prompts: [&ProbeOutcome; 2]) -> Option<String> {
+    let [one, other] = prompts.map(ProbeOutcome::text);
+    let lost = lost(prober, one?, common(one?, other?));
+    Some(match difference(prober, prompts)? {
+        difference if difference.is_empty() => lost,
+        difference => format!("{difference}; {lost}"),
+    })
+}
+
+/// Why the second of two prompts does not go on as the first one does.
+pub(super) fn difference(
+    prober: &Prober<'_>,
+    [first, second]: [&ProbeOutcome; 2],
+) -> Option<String> {
     let (one, other) = (first.text()?, second.text()?);
     let at = common(one, other);
     let [first, second] =
@@ -41,8 +54,7 @@ pub(super) fn cause(prober: &Prober<'_>, [first, second]: [&ProbeOutcome; 2]) ->
         (Some(one), Some(other)) => decided_otherwise(prober, one, other, at),
         _ => None,
     };
-    let lost = lost(prober, one, at);
-    let parts: Vec<String> = [decided, wrote, Some(lost)].into_iter().flatten().collect();
+    let parts: Vec<String> = [decided, wrote].into_iter().flatten().collect();
     Some(parts.join("; "))
 }
 

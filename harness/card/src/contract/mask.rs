@@ -1,124 +1,370 @@
-//! The contract about what a model is trained to write.
+//! The contracts about what a model is trained to write: every answer, its end, and nothing else.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use rolecall_model::Dialect;
+use rolecall_model::provenance::{Input, InputKind, Span};
+use rolecall_readback::mask::{Learned, MaskedTurn};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::tokens::{control_tokens, special_token};
+use super::tokens::{control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
-use crate::probe::catalogue::{SYSTEM_TURNS, TWO_TURNS};
-use crate::probe::{ProbeOutcome, Prober, words};
-
-pub(super) static ASSISTANT_MASK: Contract = Contract {
-    id: "assistant-mask",
-    meaning: "`{% generation %}` marks every answer with the token that ends it, and nothing else",
-    guards_against: "training on nothing, on the user's words, or without an end",
-    severity: Severity::Error,
-    dialects: &[Dialect::Jinja],
-    page: include_str!("pages/assistant-mask.md"),
-    judge: assistant_mask,
+use crate::probe::catalogue::{
+    CALL_TURN_USER_ASSISTANT, CALL_WITH_TEXT_ASSISTANT, PARALLEL_TURN, REASONED_TURN_USER,
+    REASONED_USER, SYSTEM_TURNS, TWO_ROUNDS_TURN, TWO_TURNS, USER,
 };
+use crate::probe::{MaskedProbe, MaskedProbes, Probe, Prober, words};
 
-fn assistant_mask(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+/// The conversations of which a model learns the answers: those that a template supports.
+pub(super) fn masked(prober: &Prober<'_>, capabilities: &Capabilities) -> Rc<MaskedProbes> {
+    prober.masked(|| {
+        let mut conversations: Vec<Probe> = vec![TWO_TURNS, SYSTEM_TURNS];
+        let has_calls = capabilities.tool_calls.single.is_kept();
+        let has_thoughts = !capabilities.reasoning.fields.is_empty();
+        if has_calls {
+            conversations.extend([
+                CALL_TURN_USER_ASSISTANT,
+                CALL_WITH_TEXT_ASSISTANT,
+                TWO_ROUNDS_TURN,
+            ]);
+        }
+        if capabilities.tool_calls.parallel.is_kept() {
+            conversations.push(PARALLEL_TURN);
+        }
+        if has_thoughts {
+            conversations.push(REASONED_USER);
+        }
+        if has_calls && has_thoughts {
+            conversations.push(REASONED_TURN_USER);
+        }
+        conversations
+    })
+}
+
+/// Judges what a model learns of each conversation.
+fn judge_masks(
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+    judge: impl Fn(&mut Tally, &MaskedProbe),
+) -> Judgement {
     let mut tally = Tally::default();
-    if !prober.template().source.contains("endgeneration") {
-        tally.skip("the template has no `{% generation %}` blocks");
-        return tally.judgement();
-    }
-    for probe in [TWO_TURNS, SYSTEM_TURNS] {
-        let seen = prober.see(probe);
-        if tally.text(&seen).is_none() {
-            continue;
+    match &*masked(prober, capabilities) {
+        Ok(conversations) if stand_within_a_text(prober, conversations, capabilities) => {
+            tally.skip("answers have no turns of their own: they stand within another text");
         }
-        match prober.own_text(probe) {
-            Some((text, spans)) => judge(&mut tally, prober, capabilities, &seen, &text, &spans),
-            None => tally.skip("the template changes the text of its `{% generation %}` blocks"),
-        }
+        Ok(conversations) => conversations
+            .iter()
+            .for_each(|probe| judge(&mut tally, probe)),
+        Err(why) => tally.skip(*why),
     }
     tally.judgement()
 }
 
-fn judge(
+/// Whether no answer stands behind the token that opens the model's turn, as in the prompts of guards
+/// and judges. A model learns nothing of such answers.
+fn stand_within_a_text(
+    prober: &Prober<'_>,
+    conversations: &[MaskedProbe],
+    capabilities: &Capabilities,
+) -> bool {
+    let question = prober.see(USER);
+    let opening = match (
+        &capabilities.generation_prompt,
+        question.behind(words::USER),
+    ) {
+        (GenerationPrompt::Suffix { text }, _) => text,
+        (_, Some(behind)) => behind,
+        _ => return false,
+    };
+    let tokens: Vec<&str> = control_tokens_in(opening).collect();
+    let is_opened = |probe: &MaskedProbe, turn: &MaskedTurn, start: usize| {
+        let before = probe.mask.prompt[..start].trim_end();
+        matches!(turn.learned, Learned::AsAsked(_))
+            || tokens.iter().any(|token| before.ends_with(token))
+    };
+    !tokens.is_empty()
+        && conversations
+            .iter()
+            .all(|probe| turns(probe).all(|(turn, written)| !is_opened(probe, turn, written.start)))
+}
+
+/// What a model learns of a conversation: what the template marks, or what the model writes if the
+/// template marks nothing. None if the marks are not known.
+fn learned(
     tally: &mut Tally,
     prober: &Prober<'_>,
+    probe: &MaskedProbe,
+) -> Option<Vec<Range<usize>>> {
+    if !has_marks(prober) {
+        return Some(probe.mask.ranges());
+    }
+    if probe.marked.is_none() {
+        tally.skip("the template changes the text of its `{% generation %}` blocks");
+    }
+    probe.marked.clone()
+}
+
+fn has_marks(prober: &Prober<'_>) -> bool {
+    prober.template().source.contains("endgeneration")
+}
+
+fn covers(ranges: &[Range<usize>], place: &Range<usize>) -> bool {
+    let mut ranges = ranges.iter();
+    ranges.any(|range| range.start <= place.start && place.end <= range.end)
+}
+
+pub(super) static ASSISTANT_MASK: Contract = Contract {
+    id: "assistant-mask",
+    meaning: "`{% generation %}` marks every answer with its calls and thoughts, but not its opening",
+    guards_against: "a model that is trained on nothing, or on a part of its answers",
+    severity: Severity::Error,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/assistant-mask.md"),
+    judge: |prober, capabilities| {
+        if !has_marks(prober) {
+            let why = "the template has no `{% generation %}` blocks";
+            return Judgement::DoesNotApply(why.to_owned());
+        }
+        judge_masks(prober, capabilities, |tally, probe| {
+            if let Some(marked) = learned(tally, prober, probe) {
+                answers_marked(tally, capabilities, probe, &marked);
+            }
+        })
+    },
+};
+
+fn answers_marked(
+    tally: &mut Tally,
     capabilities: &Capabilities,
-    seen: &ProbeOutcome,
-    text: &str,
-    spans: &[Range<usize>],
+    probe: &MaskedProbe,
+    marked: &[Range<usize>],
 ) {
-    let spans = joined(spans);
-    if spans.iter().all(|span| text[span.clone()].is_empty()) {
+    let (text, seen) = (&probe.mask.prompt, &probe.seen);
+    if marked.is_empty() {
         tally.broken(Evidence::one("nothing is marked", seen));
         return;
     }
-    for word in [words::SYSTEM, words::USER, words::SECOND_USER] {
-        if let Some(place) = seen.find(word) {
-            let is_marked = spans
-                .iter()
-                .any(|span| span.start < place.end && place.start < span.end);
-            tally.demand(!is_marked, || {
-                Evidence::one("what the user or the system says is marked", seen)
+    for (turn, written) in turns(probe) {
+        let said = said(probe, turn.message, &written);
+        for span in &said {
+            let (what, severity) = match part(span) {
+                Part::Call => ("a call is not marked", Severity::Error),
+                Part::Thought => ("a thought is not marked", Severity::Warning),
+                Part::Text => ("an answer is not marked", Severity::Error),
+            };
+            let is_blank = text[span.prompt.clone()].trim().is_empty();
+            tally.demand_with(severity, is_blank || covers(marked, &span.prompt), || {
+                Evidence::one(what, seen).at(Some(span.prompt.clone()))
             });
         }
-    }
-    for word in [words::ASSISTANT, words::SECOND_ASSISTANT] {
-        let Some(place) = seen.find(word) else {
-            continue;
-        };
-        let Some(span) = spans
-            .iter()
-            .find(|span| span.start <= place.start && place.end <= span.end)
-        else {
-            tally.broken(Evidence::one("an answer is not marked", seen));
-            continue;
-        };
-        tally.holds();
-        if let GenerationPrompt::Suffix { text: opening } = &capabilities.generation_prompt {
-            let is_marked =
-                !opening.trim().is_empty() && text[span.start..place.start].contains(opening);
+        let first = said.first().map(|span| span.prompt.start);
+        let mark = first.and_then(|first| marked.iter().find(|range| range.contains(&first)));
+        if let (Some(first), Some(mark), GenerationPrompt::Suffix { text: opening }) =
+            (first, mark, &capabilities.generation_prompt)
+        {
+            let is_marked = !opening.trim().is_empty() && text[mark.start..first].contains(opening);
             tally.demand_with(Severity::Warning, !is_marked, || {
                 Evidence::one("the opening of an answer is marked", seen)
-            });
-        }
-        // The end of the answer: the first control token behind it.
-        let rest = &text[place.end..];
-        let next = [words::USER, words::SECOND_USER]
-            .iter()
-            .filter_map(|word| rest.to_ascii_lowercase().find(word))
-            .min()
-            .unwrap_or(rest.len());
-        let between = &rest[..next];
-        let eos = special_token(prober.template(), "eos_token").map(str::to_owned);
-        let stop = control_tokens(between)
-            .into_iter()
-            .chain(eos)
-            .filter(|token| between.contains(token))
-            .min_by_key(|token| between.find(token));
-        if let Some(stop) = stop
-            && let Some(at) = between.find(&stop)
-        {
-            let end = place.end + at + stop.len();
-            tally.demand(end <= span.end, || {
-                let what = format!("`{stop}`, which ends an answer, is not marked");
-                Evidence::one(what, seen)
+                    .at(Some(mark.start..first))
             });
         }
     }
 }
 
-/// Spans of which no two touch each other.
-fn joined(spans: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut joined: Vec<Range<usize>> = Vec::new();
-    for span in spans {
-        match joined.last_mut() {
-            Some(last) if last.end == span.start => last.end = span.end,
-            _ => joined.push(span.clone()),
+/// The turns of a conversation that the model writes, and what it writes of each.
+fn turns(probe: &MaskedProbe) -> impl Iterator<Item = (&MaskedTurn, Range<usize>)> {
+    let turns = probe.mask.turns.iter();
+    turns.filter_map(|turn| Some((turn, turn.learned.range()?)))
+}
+
+/// Where a message says something in what the model writes of it.
+fn said(probe: &MaskedProbe, message: usize, written: &Range<usize>) -> Vec<Span> {
+    let said = probe
+        .mask
+        .said_by(message)
+        .filter(|span| written.start <= span.prompt.start && span.prompt.end <= written.end);
+    said.cloned().collect()
+}
+
+/// A part of an assistant's message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Call,
+    Thought,
+    Text,
+}
+
+fn part(span: &Span) -> Part {
+    let has = |name: &str| span.origin.inputs().any(|input| input.path.contains(name));
+    if has(".tool_calls") {
+        Part::Call
+    } else if [".reasoning_content", ".reasoning", ".thinking"]
+        .into_iter()
+        .any(has)
+    {
+        Part::Thought
+    } else {
+        Part::Text
+    }
+}
+
+pub(super) static TURN_END_LEARNED: Contract = Contract {
+    id: "turn-end-learned",
+    meaning: "what a model learns of each answer ends with the token that ends its turn",
+    guards_against: "a model that never learns to stop",
+    severity: Severity::Error,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/turn-end-learned.md"),
+    judge: |prober, capabilities| {
+        let ends = ends(prober, capabilities);
+        judge_masks(prober, capabilities, |tally, probe| {
+            if let Some(learned) = learned(tally, prober, probe) {
+                turns_end(tally, prober, probe, &learned, &ends);
+            }
+        })
+    },
+};
+
+/// The tokens that end answers in any conversation. A call may end with its own closing tag, which
+/// ends no turn.
+fn ends(prober: &Prober<'_>, capabilities: &Capabilities) -> Vec<String> {
+    let masked = masked(prober, capabilities);
+    let conversations = masked.as_deref().unwrap_or_default().iter();
+    let ends = conversations.flat_map(|probe| {
+        let ends = probe.mask.turns.iter().filter_map(|turn| {
+            let message = &probe.seen.asked.messages[turn.message];
+            let is_call = message.get("tool_calls").is_some();
+            turn.end.clone().filter(|_| !is_call)
+        });
+        ends.map(|end| probe.mask.prompt[end].to_owned())
+    });
+    ends.collect()
+}
+
+fn turns_end(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    probe: &MaskedProbe,
+    learned: &[Range<usize>],
+    ends: &[String],
+) {
+    let (text, seen) = (&probe.mask.prompt, &probe.seen);
+    for (turn, written) in turns(probe) {
+        let said = said(probe, turn.message, &written);
+        let last = said
+            .last()
+            .map(|span| span.prompt.end.saturating_sub(1)..span.prompt.end);
+        let name = match said.last().map(part) {
+            Some(Part::Call) => "a call",
+            _ if turn.message + 1 == seen.asked.messages.len() => {
+                "an answer at the end of a conversation"
+            }
+            _ => "an answer",
+        };
+        let mut all = probe.mask.said_by(turn.message);
+        if all.any(|span| part(span) == Part::Text && span.prompt.start >= written.end) {
+            tally.skip("a part of the answer stands behind the next message");
+            continue;
+        }
+        match &turn.end {
+            Some(end) => {
+                // Nothing of an answer is learned if it is not marked: this is another contract.
+                if last.is_some_and(|last| covers(learned, &last)) {
+                    tally.demand(covers(learned, end), || {
+                        let token = &text[end.clone()];
+                        let what = format!("`{token}`, which ends {name}, is not learned");
+                        Evidence::one(what, seen).at(Some(end.clone()))
+                    });
+                }
+            }
+            None if prober.template().source.contains("eos_token")
+                && special_token(prober.template(), "eos_token").is_none() =>
+            {
+                tally.skip("the template writes `eos_token`, and this token is not known");
+            }
+            None => match ends.first() {
+                Some(token) => tally.broken(
+                    Evidence::one(
+                        format!("`{token}` ends answers, and no token ends {name}"),
+                        seen,
+                    )
+                    .at(Some(written))
+                    .with(Severity::Warning),
+                ),
+                None => tally.broken(
+                    Evidence::one(
+                        "no token ends an answer: the trainer has to add the token at which the model \
+                         shall stop",
+                        seen,
+                    )
+                    .at(Some(written))
+                    .with(Severity::Note),
+                ),
+            },
         }
     }
-    joined
+}
+
+pub(super) static ONLY_ANSWERS_LEARNED: Contract = Contract {
+    id: "only-answers-learned",
+    meaning: "what a model learns to write holds nothing that others say",
+    guards_against: "a model that plays the user, or makes up the results of tools",
+    severity: Severity::Error,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/only-answers-learned.md"),
+    judge: |prober, capabilities| {
+        judge_masks(prober, capabilities, |tally, probe| {
+            if let Some(learned) = learned(tally, prober, probe) {
+                others_are_not_learned(tally, probe, &learned);
+            }
+        })
+    },
+};
+
+fn others_are_not_learned(tally: &mut Tally, probe: &MaskedProbe, learned: &[Range<usize>]) {
+    let (text, seen) = (&probe.mask.prompt, &probe.seen);
+    for span in &probe.mask.spans {
+        let Some(whose) = span.origin.inputs().find_map(|input| whose(probe, input)) else {
+            continue;
+        };
+        let is_blank = text[span.prompt.clone()].trim().is_empty();
+        let is_learned = learned
+            .iter()
+            .any(|range| range.start < span.prompt.end && span.prompt.start < range.end);
+        tally.demand(is_blank || !is_learned, || {
+            let what = format!("the model learns to write {whose}");
+            Evidence::one(what, seen).at(Some(span.prompt.clone()))
+        });
+    }
+}
+
+/// What an input is, if somebody else than the model wrote it.
+fn whose(probe: &MaskedProbe, input: &Input) -> Option<&'static str> {
+    match input.kind {
+        InputKind::Tool => Some("the list of tools"),
+        InputKind::Document => Some("a document"),
+        InputKind::Message => {
+            let (index, part) = input.path.strip_prefix("messages[")?.split_once(']')?;
+            let message = probe
+                .seen
+                .asked
+                .messages
+                .get(index.parse::<usize>().ok()?)?;
+            if !part.starts_with(".content") {
+                return None;
+            }
+            match message["role"].as_str()? {
+                "user" => Some("what the user says"),
+                "system" => Some("the system message"),
+                "tool" => Some("the result of a call"),
+                _ => None,
+            }
+        }
+        InputKind::Variable | InputKind::Token | InputKind::Clock => None,
+    }
 }

@@ -57,6 +57,7 @@ mod system;
 mod tags;
 mod texts;
 mod tools;
+mod training;
 mod triggers;
 mod turns;
 mod wording;
@@ -155,6 +156,9 @@ pub const ALL: &[&Contract] = &[
     &triggers::NO_HIDDEN_TRIGGERS,
     &texts::TEXTS_IN_THE_OPEN,
     &mask::ASSISTANT_MASK,
+    &mask::TURN_END_LEARNED,
+    &mask::ONLY_ANSWERS_LEARNED,
+    &training::TRAINED_AS_ASKED,
     &readings::READS_BACK,
     &readings::READS_BACK_WITHOUT_END_TOKEN,
     &readings::PARALLEL_CALLS_READ_BACK,

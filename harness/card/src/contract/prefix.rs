@@ -363,7 +363,7 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
 }
 
 /// Whether two prompts begin to differ within reasoning, or where one of them has some.
-fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
+pub(super) fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
     // They may part in the middle of a mark.
     let start = start_of_mark(one, at);
     let has_mark = |text: &str| {

@@ -9,7 +9,7 @@ const INSTRUCTIONS: usize = 200;
 
 /// Contracts about what becomes of earlier messages. They say nothing about a template that is for
 /// one message.
-const ON_CONVERSATIONS: [&str; 21] = [
+const ON_CONVERSATIONS: [&str; 24] = [
     "long-history-kept",
     "content-once",
     "content-in-order",
@@ -30,6 +30,9 @@ const ON_CONVERSATIONS: [&str; 21] = [
     "same-question",
     "roles-stand",
     "assistant-mask",
+    "turn-end-learned",
+    "only-answers-learned",
+    "trained-as-asked",
     "generation-prompt-suffix",
 ];
 

@@ -15,6 +15,8 @@ mod outcome;
 
 mod decided;
 
+mod masked;
+
 pub mod catalogue;
 
 pub(crate) mod answers;
@@ -31,6 +33,7 @@ pub use definition::Probe;
 pub use input::ProbeInputs;
 pub(crate) use input::Setting;
 pub use manner::{Arguments, Content, Manner, Requirement, spaced};
+pub(crate) use masked::{MaskedProbe, MaskedProbes};
 pub(crate) use outcome::Examined;
 pub use outcome::ProbeOutcome;
 pub use prober::Prober;

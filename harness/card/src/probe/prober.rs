@@ -16,6 +16,7 @@ use super::decided::Decided;
 use super::definition::Probe;
 use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting, Unread};
 use super::manner::{Arguments, Content, Manner, Requirement};
+use super::masked::{MaskedProbe, MaskedProbes};
 use super::outcome::{Examined, ProbeOutcome};
 use super::reading::{AnswerProber, NoReadings, Readings};
 use super::words;
@@ -23,6 +24,7 @@ use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::Reading;
+use rolecall_readback::mask::{Masker, NoMask, joined};
 
 /// A template under examination, behind a front.
 pub struct Prober<'t> {
@@ -49,6 +51,8 @@ pub struct Prober<'t> {
     readings: OnceCell<Rc<Readings>>,
     /// What content decides, found out on first use.
     decided: OnceCell<Rc<Decided>>,
+    /// What a model learns of probes, found out on first use.
+    masked: OnceCell<Rc<MaskedProbes>>,
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
@@ -103,6 +107,7 @@ impl<'t> Prober<'t> {
             unread: Rc::default(),
             readings: OnceCell::new(),
             decided: OnceCell::new(),
+            masked: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -126,6 +131,7 @@ impl<'t> Prober<'t> {
             unread: Rc::clone(&self.unread),
             readings: OnceCell::new(),
             decided: OnceCell::new(),
+            masked: OnceCell::new(),
             exceeded: Cell::default(),
         }
         .finding_its_manner()
@@ -159,6 +165,7 @@ impl<'t> Prober<'t> {
             unread: Rc::clone(&self.unread),
             readings: OnceCell::new(),
             decided: OnceCell::new(),
+            masked: OnceCell::new(),
             exceeded: self.exceeded.clone(),
         }
     }
@@ -506,6 +513,40 @@ impl<'t> Prober<'t> {
     /// What content decides, as the first caller finds it out.
     pub(crate) fn decided(&self, find: impl FnOnce() -> Decided) -> Rc<Decided> {
         Rc::clone(self.decided.get_or_init(|| Rc::new(find())))
+    }
+
+    /// What a model learns of probes. The first caller says of which.
+    pub(crate) fn masked(&self, probes: impl FnOnce() -> Vec<Probe>) -> Rc<MaskedProbes> {
+        let find = || Rc::new(self.find_masks(&probes()));
+        Rc::clone(self.masked.get_or_init(find))
+    }
+
+    fn find_masks(&self, probes: &[Probe]) -> MaskedProbes {
+        let seen: Vec<_> = probes
+            .iter()
+            .map(|probe| (*probe, self.see(*probe)))
+            .collect();
+        if self.exceeded.get().0 > 0 {
+            return Err("some conversations exceed the limits");
+        }
+        let has_marks = self.template().source.contains("endgeneration");
+        let masker = Masker::new(&self.program);
+        let mut found = Vec::new();
+        for (probe, seen) in seen {
+            match masker.mask(&seen.asked, self.front) {
+                Ok(mask) if Some(mask.prompt.as_str()) == seen.text() => {
+                    let own = has_marks.then(|| self.own_text(probe)).flatten();
+                    let own = own.filter(|(text, _)| *text == mask.prompt);
+                    let marked = own.map(|(_, spans)| joined(spans));
+                    found.push(MaskedProbe { seen, mask, marked });
+                }
+                Err(NoMask::Untraced) => {
+                    return Err("the engine cannot tell where the bytes of a prompt come from");
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
     }
 
     /// What a program makes of an input.

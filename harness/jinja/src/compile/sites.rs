@@ -15,6 +15,7 @@ use rolecall_model::{Site, SiteKind};
 use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
 use crate::compile::turns::{Assigned, Full};
 use crate::coverage::Event;
+use crate::library::functions::GENERATION;
 use crate::operator::Operator;
 
 /// What the probes of a template report.
@@ -247,11 +248,23 @@ impl Collector<'_> {
         self.full = known;
     }
 
+    /// The body of `{% generation %}`, which always runs where it stands.
+    fn marked_body(&mut self, node: &Macro<'_>, span: Span) {
+        let head = self.head(span, &[]);
+        self.add(node, SiteKind::Macro, head);
+        self.statements(&node.body);
+    }
+
     fn call_block(&mut self, statement: &Stmt<'_>, node: &Spanned<CallBlock<'_>>) {
         self.tag(statement, node.span());
         self.expression(&node.call.expr);
         self.arguments(&node.call.args);
-        self.macro_body(&node.macro_decl, node.span());
+        let called = &node.call.expr;
+        if matches!(called, Expr::Var(called) if called.id == GENERATION) {
+            self.marked_body(&node.macro_decl, node.span());
+        } else {
+            self.macro_body(&node.macro_decl, node.span());
+        }
     }
 
     /// A condition. A literal one cannot go both ways, so it has no site.

@@ -201,6 +201,11 @@ mod tests {
                 false,
             ),
             (
+                "{% if tools %}{% generation %}",
+                "{% endgeneration %}{% endif %}",
+                true,
+            ),
+            (
                 "{% macro m(tools) %}{% if tools %}",
                 "{% endif %}{% endmacro %}",
                 false,

@@ -1,0 +1,115 @@
+//! The contract that a model is trained after the prompts that it sees in use.
+
+use rolecall_model::Dialect;
+use rolecall_readback::mask::Learned;
+
+use super::causes::difference;
+use super::definition::Contract;
+use super::evidence::{Evidence, common};
+use super::mask::masked;
+use super::prefix::is_in_thoughts;
+use super::severity::Severity;
+use super::tally::Tally;
+use crate::probe::{MaskedProbe, Prober, words};
+
+pub(super) static TRAINED_AS_ASKED: Contract = Contract {
+    id: "trained-as-asked",
+    meaning: "in a whole conversation, every answer stands as written, behind the prompt that asks for it",
+    guards_against: "training on whole conversations that teaches what the model never sees in use",
+    severity: Severity::Note,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/trained-as-asked.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        match &*masked(prober, capabilities) {
+            Ok(probes) => {
+                for probe in probes {
+                    stands_as_asked(&mut tally, prober, probe);
+                    stands_as_written(&mut tally, prober, probe);
+                }
+            }
+            Err(why) => tally.skip(*why),
+        }
+        tally.judgement()
+    },
+};
+
+/// What evidence calls a conversation that was cut.
+const UP_TO_AN_ANSWER: &str = "the conversation up to an answer";
+
+/// Whether every answer stands behind the prompt that asks for it. Other contracts report where
+/// something else than thoughts differs.
+fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
+    let whole = &probe.seen;
+    for turn in &probe.mask.turns {
+        match turn.learned {
+            Learned::AsAsked(_) => tally.holds(),
+            Learned::Nothing => {}
+            Learned::Otherwise(_) => {
+                let messages = &whole.asked.messages[..turn.message];
+                let mut case = (*whole.asked).clone();
+                case.messages = messages.to_vec();
+                case.add_generation_prompt = true;
+                let open = prober.examine(whole.probe, UP_TO_AN_ANSWER, case).seen;
+                let (Some(one), Some(other)) = (open.text(), whole.text()) else {
+                    continue;
+                };
+                let at = common(one, other);
+                if !is_in_thoughts(one, other, at) {
+                    tally.skip(
+                        "finished-turn-continues and history-stable are about what differs here",
+                    );
+                    continue;
+                }
+                // The last message before the answer still follows where the history differs.
+                let last = messages.last().and_then(|last| last["content"].as_str());
+                let is_history = last.is_some_and(|last| one[at..].contains(last));
+                let what = if is_history {
+                    "the model writes an answer after its earlier thoughts, and in the whole \
+                     conversation these thoughts are gone"
+                } else {
+                    "the prompt that asks for an answer opens thoughts, and in the whole conversation \
+                     the answer stands behind another text"
+                };
+                if !tally.is_told(what) {
+                    let evidence = Evidence::no_prefix(what, &open, whole);
+                    tally.broken(evidence.because(difference(prober, [&open, whole])));
+                }
+            }
+        }
+    }
+}
+
+/// Whether every answer has its thoughts, if it has them where the conversation ends with it.
+fn stands_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
+    let whole = &probe.seen;
+    for turn in &probe.mask.turns {
+        let message = &whole.asked.messages[turn.message];
+        let thought = [words::REASONING, words::SECOND_REASONING]
+            .into_iter()
+            .find(|word| {
+                let fields = ["reasoning_content", "reasoning", "thinking"].iter();
+                let mut thoughts = fields.filter_map(|field| message[*field].as_str());
+                thoughts.any(|text| text.contains(*word))
+            });
+        let (Some(thought), false) = (thought, turn.message + 1 == whole.asked.messages.len())
+        else {
+            continue;
+        };
+        let mut case = (*whole.asked).clone();
+        case.messages.truncate(turn.message + 1);
+        case.add_generation_prompt = false;
+        let finished = prober
+            .examine(whole.probe, "the conversation up to an answer", case)
+            .seen;
+        if !finished.has(thought) {
+            continue;
+        }
+        let what = "an earlier answer has no thoughts in the whole conversation: the model learns to \
+                    answer without thinking";
+        tally.demand(whole.has(thought), || {
+            let evidence = Evidence::no_prefix(what, &finished, whole);
+            evidence.because(difference(prober, [&finished, whole]))
+        });
+    }
+}
