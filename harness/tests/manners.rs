@@ -85,9 +85,9 @@ fn bash_completes_words_with_colons_and_equals_signs() {
         ("run model:plain/single", "run model:plain/single-turn"),
         ("run 'model:plain/single", "run model:plain/single-turn"),
         ("show model probe/user-p", "show model probe/user-parts"),
-        ("check --select=turn-end", "check --select=turn-end-stops"),
+        ("check --select=turn-end-s", "check --select=turn-end-stops"),
         (
-            "check --select one-bos,turn-end",
+            "check --select one-bos,turn-end-s",
             "check --select one-bos,turn-end-stops",
         ),
         (

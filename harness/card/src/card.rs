@@ -157,7 +157,7 @@ pub fn probes(engine: &dyn Engine, template: &Template) -> BTreeMap<&'static str
 }
 
 /// A template as its card takes it: with default values for tokens that nothing sets.
-pub(crate) fn with_assumed_tokens(template: &Template) -> Cow<'_, Template> {
+pub fn with_assumed_tokens(template: &Template) -> Cow<'_, Template> {
     with_tokens(template, &assumed(template))
 }
 
@@ -175,7 +175,7 @@ fn with_tokens<'t>(
 
 /// Default values for BOS and EOS if a template file comes without its model. Its users have the
 /// model's tokens, and without any, most of what a template does would fail.
-fn assumed(template: &Template) -> BTreeMap<&'static str, &'static str> {
+pub fn assumed(template: &Template) -> BTreeMap<&'static str, &'static str> {
     let lacks_model = template.dialect == Dialect::Jinja && template.special_tokens.is_empty();
     let unset = if lacks_model {
         unset_tokens(template)

@@ -11,12 +11,15 @@ use std::ops::Range;
 
 use minijinja::{Error, Output, Value};
 
-/// The mark: a noncharacter of Unicode. Exchanged texts should not contain it.
-const MARK: char = '\u{FDD0}';
+/// What may be the mark: noncharacters of Unicode. Exchanged texts should not contain them; if one
+/// does, another is the mark.
+const MARKS: [char; 4] = ['\u{FDD0}', '\u{FDEF}', '\u{1FFFE}', '\u{10FFFE}'];
 
 /// A render that is tracked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tracker {
+    /// The mark.
+    mark: char,
     /// The address of the prompt's output. Each macro writes to an output of its own.
     prompt: usize,
     /// How many captured texts are open.
@@ -42,9 +45,10 @@ fn with<T: Default>(act: impl FnOnce(&mut Tracker) -> T) -> T {
     TRACKER.with_borrow_mut(|tracker| tracker.as_mut().map(act).unwrap_or_default())
 }
 
-/// Tracks a render. The render shows its output before it begins. None if it fails.
+/// Tracks a render, again with another mark if the prompt contains the mark. The render shows its
+/// output before it begins. None if it fails, or if the prompt contains all marks.
 pub(crate) fn track(
-    render: impl FnOnce(fn(&Output<'_>)) -> Result<String, Error>,
+    mut render: impl FnMut(fn(&Output<'_>)) -> Result<String, Error>,
 ) -> Option<(String, Vec<Range<usize>>)> {
     /// Ends the tracking, after a panic too.
     struct Off;
@@ -53,11 +57,24 @@ pub(crate) fn track(
             TRACKS.set(false);
         }
     }
-    TRACKER.set(Some(Tracker::default()));
-    TRACKS.set(true);
-    let _off = Off;
-    let marked = render(|output| with(|tracker| tracker.prompt = address(output))).ok()?;
-    unmark(&marked, TRACKER.take()?)
+    for mark in MARKS {
+        TRACKER.set(Some(Tracker {
+            mark,
+            prompt: 0,
+            captures: 0,
+            marked: Vec::new(),
+            waiting: Vec::new(),
+        }));
+        TRACKS.set(true);
+        let off = Off;
+        let marked = render(|output| with(|tracker| tracker.prompt = address(output))).ok()?;
+        drop(off);
+        let found = unmark(&marked, TRACKER.take()?);
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 fn address(output: &Output<'_>) -> usize {
@@ -87,16 +104,16 @@ pub(crate) fn capture(begins: bool) {
 /// Writes a mark, if something is about to be written to the prompt and blocks wait for it.
 pub(crate) fn before_write(output: &mut Output<'_>) -> Result<(), Error> {
     let address = address(output);
-    let is_marked = with(|tracker| {
+    let mark = with(|tracker| {
         let reaches_prompt = address == tracker.prompt && tracker.captures == 0;
         if !reaches_prompt || tracker.waiting.is_empty() {
-            return false;
+            return None;
         }
         tracker.marked.push(std::mem::take(&mut tracker.waiting));
-        true
+        Some(tracker.mark)
     });
-    if is_marked {
-        output.write_fmt(format_args!("{MARK}"))?;
+    if let Some(mark) = mark {
+        output.write_fmt(format_args!("{mark}"))?;
     }
     Ok(())
 }
@@ -104,10 +121,11 @@ pub(crate) fn before_write(output: &mut Output<'_>) -> Result<(), Error> {
 /// The text without marks, and the ranges of its blocks. None if the prompt itself contains the
 /// mark's character.
 fn unmark(marked: &str, tracker: Tracker) -> Option<(String, Vec<Range<usize>>)> {
-    let text = marked.replace(MARK, "");
+    let mark = tracker.mark;
+    let text = marked.replace(mark, "");
     let mut starts = Vec::new();
-    for (count, (at, _)) in marked.match_indices(MARK).enumerate() {
-        starts.push(at - count * MARK.len_utf8());
+    for (count, (at, _)) in marked.match_indices(mark).enumerate() {
+        starts.push(at - count * mark.len_utf8());
     }
     if starts.len() != tracker.marked.len() {
         return None;

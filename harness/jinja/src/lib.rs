@@ -432,7 +432,7 @@ impl Program for JinjaProgram {
         let without = observer.left_out();
         let root = || context::Context::new(&self.variables, conversation, without);
         if observer.wants_own_text()
-            && let Some((text, spans)) = self.tracked(conversation, root())
+            && let Some((text, spans)) = self.tracked(conversation, root)
         {
             observer.own_text(spans);
             return Outcome::Rendered { text };
@@ -595,7 +595,7 @@ impl JinjaProgram {
     fn tracked(
         &self,
         conversation: &Conversation<'_>,
-        root: context::Context,
+        root: impl Fn() -> context::Context,
     ) -> Option<(String, Vec<Range<usize>>)> {
         let tracked = self.tracked.get_or_init(|| {
             let source = self.compiled.borrow_owner();
@@ -608,7 +608,7 @@ impl JinjaProgram {
         });
         let code = tracked.as_deref()?.borrow_dependent();
         let code = (&self.shared.environment, code);
-        generation::track(|begin| self.run(code, root, conversation, begin))
+        generation::track(|begin| self.run(code, root(), conversation, begin))
     }
 
     /// Runs the code. `begin` receives the output before the first write.

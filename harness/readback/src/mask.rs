@@ -68,8 +68,8 @@ impl Learned {
 }
 
 impl Mask {
-    /// Where a prompt says what a message says, and which input each place comes from. The role of a
-    /// message is not a part of what it says.
+    /// Where a prompt says what a message says, and which input each place comes from. Its role and
+    /// the name of its speaker are no parts of what it says.
     pub fn said_by(&self, message: usize) -> impl Iterator<Item = &Span> {
         said_by(&self.spans, message)
     }
@@ -192,6 +192,9 @@ impl<'p, 't> Masker<'p, 't> {
             }
             let turn = self.turn(&asked, &whole, message, floor);
             floor = turn.learned.range().map_or(floor, |range| range.end);
+            if let (Some(last), Some(next)) = (turns.last_mut(), turn.learned.range()) {
+                whole.join(last, message, next.start);
+            }
             turns.push(turn);
         }
         Ok(Mask {
@@ -383,6 +386,12 @@ impl Openings<'_> {
                 .flat_map(|opening| beginnings(opening))
                 .find_map(behind)
         });
+        // White space beside an opening may be another one here.
+        let opened = self.known().iter().filter_map(|it| behind(it.trim())).max();
+        let own = own.filter(|own| {
+            let from = opened.unwrap_or(floor);
+            !whole.is_within_a_text(message, from..*own)
+        });
         found.or(own).map(|start| (start, false))
     }
 }
@@ -457,6 +466,38 @@ impl Traced {
         last
     }
 
+    /// Lets a turn without an end go on to the next answer, if only white space stands between them:
+    /// the template writes two answers in a row as one turn.
+    fn join(&self, turn: &mut MaskedTurn, next_message: usize, next: usize) {
+        if turn.end.is_some() || turn.message + 1 != next_message {
+            return;
+        }
+        if let Learned::AsAsked(range) | Learned::Otherwise(range) = &mut turn.learned
+            && let Some(between) = self.text.get(range.end..next)
+            && between.trim().is_empty()
+        {
+            range.end = next;
+        }
+    }
+
+    /// Whether words of the template, behind all control tokens, stand before what a message says. Then
+    /// the message is a part of another text and no turn, like a first message that the template
+    /// takes for instructions.
+    fn is_within_a_text(&self, message: usize, before: Range<usize>) -> bool {
+        let text = &self.text[before.clone()];
+        let opened = control_token_places(text).next_back();
+        let start = before.start + opened.map_or(0, |token| token.end);
+        let is_own = |input: &Input| message_part(input).is_some_and(|(index, _)| index == message);
+        let mut between = self
+            .spans
+            .iter()
+            .filter(|span| span.prompt.start < before.end && span.prompt.end > start);
+        between.any(|span| {
+            let place = span.prompt.start.max(start)..span.prompt.end.min(before.end);
+            !all_from(span, is_own) && self.text[place].contains(char::is_alphanumeric)
+        })
+    }
+
     /// The end of what earlier messages say before a place.
     fn earlier_until(&self, message: usize, limit: usize) -> usize {
         let is_earlier = |input: &Input| {
@@ -479,11 +520,12 @@ impl Traced {
     }
 }
 
-/// The spans of what a message says. Its role says nothing: templates write it before the turn.
+/// The spans of what a message says. Its role and the name of its speaker
+/// say nothing: templates write them before the turn.
 fn said_by(spans: &[Span], message: usize) -> impl Iterator<Item = &Span> {
     let says = move |input: &Input| {
         let part = message_part(input).filter(|(index, _)| *index == message);
-        part.is_some_and(|(_, part)| part != ".role")
+        part.is_some_and(|(_, part)| ![".role", ".name"].contains(&part))
     };
     spans.iter().filter(move |span| all_from(span, says))
 }
@@ -620,6 +662,79 @@ mod tests {
             turn("as asked", "b<|end|>", "<|end|>"),
         ];
         assert_eq!(written_of(whole, &case), expected);
+    }
+
+    #[test]
+    fn a_token_may_end_every_turn_but_the_last() {
+        let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\
+            {% if not loop.last or m.role != 'assistant' %}<|end|>{% endif %}{% endfor %}\
+            {% if add_generation_prompt %}<|assistant|>{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "a"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "b"},
+        ]);
+        let expected = [
+            turn("as asked", "a<|end|>", "<|end|>"),
+            turn("as asked", "b", ""),
+        ];
+        let mut case = Case::from_messages(messages.as_array().unwrap().clone());
+        case.add_generation_prompt = false;
+        assert_eq!(written_of(source, &case), expected);
+        // The opening of the next turn ends none.
+        let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}\
+            {% if add_generation_prompt %}<|assistant|>{% endif %}";
+        let expected = [turn("as asked", "a", ""), turn("as asked", "b", "")];
+        assert_eq!(written_of(source, &case), expected);
+    }
+
+    #[test]
+    fn answers_in_a_row_may_be_one_turn() {
+        let source = "{% for m in messages %}{% if m.role != 'assistant' %}[INST]{{ m.content }}[/INST]\
+            {% else %}{{ m.content }}{{ '</s>' if loop.last or loop.nextitem.role != 'assistant' \
+            else '\n\n' }}{% endif %}{% endfor %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "a"},
+            {"role": "assistant", "content": "b"},
+            {"role": "user", "content": "q"},
+        ]);
+        let expected = [
+            turn("as asked", "a\n\n", ""),
+            turn("otherwise", "b</s>", "</s>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn what_stands_within_a_text_is_no_turn() {
+        // The first message is taken for instructions, whoever says it.
+        let source = "<|user|>Do this: {{ messages[0].content }}<|end|>\
+            {% for m in messages[1:] %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}\
+            {% if add_generation_prompt %}<|assistant|>{% endif %}";
+        let messages = json!([
+            {"role": "assistant", "content": "a"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "b"},
+        ]);
+        let expected = [
+            turn("nothing", "", ""),
+            turn("as asked", "b<|end|>", "<|end|>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn the_name_of_a_speaker_opens_a_turn() {
+        let source = "{% for m in messages %}<|{{ m.name or m.role }}|>{{ m.content }}<|end|>\
+            {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "name": "Referee", "content": "a"},
+        ]);
+        let expected = [turn("otherwise", "a<|end|>", "<|end|>")];
+        assert_eq!(written(source, &messages), expected);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use super::assumed;
 use super::card::{
     ALONE, CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, write_alone,
     write_broken, write_content_decides, write_read_back, write_switches,
@@ -49,7 +50,7 @@ pub fn write_card(
         return syntax_error::write(out, error);
     }
     paragraph(out, &tally(card), 2)?;
-    if let Some(assumed) = assumed(card) {
+    if let Some(assumed) = assumed::in_words("examined", &card.assumed) {
         paragraph(out, &Styled(QUIET, assumed).to_string(), 2)?;
     }
     let extent = FindingStyle {
@@ -126,18 +127,6 @@ fn write_facts(out: &mut dyn Write, card: &Card) -> io::Result<()> {
     }
     let text = format!("\n{} {}", Styled(PLAIN, "notes"), notes.join(", "));
     paragraph(out, &text, 2)
-}
-
-/// Which values replaced special tokens that nothing sets.
-fn assumed(card: &Card) -> Option<String> {
-    let assumed = card.assumed.iter();
-    let tokens: Vec<String> = assumed
-        .map(|(name, token)| format!("`{token}` for {name}"))
-        .collect();
-    (!tokens.is_empty()).then(|| {
-        let tokens = tokens.join(" and ");
-        format!("examined with {tokens}, which nothing sets: use --special-token, or name the model's folder")
-    })
 }
 
 /// `2 errors, 1 warning, 3 notes; 24 contracts hold, 8 do not apply`

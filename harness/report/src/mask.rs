@@ -14,6 +14,7 @@ use rolecall_suite::masks::{CaseMask, TemplateMasks};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::assumed;
 use super::json::{self, VERSION};
 use super::numbers::{counted, thousands};
 use super::screen;
@@ -41,6 +42,7 @@ pub fn write_case(
     let file = Styled(QUIET, place(template, None));
     let title = format!("{name} {}  {file}", case.case.id);
     writeln!(out, "{}", wrapped(&title, width, 2))?;
+    write_assumed(out, masks, width)?;
     let mask = match &case.mask {
         Ok(mask) => mask,
         Err(why) => return writeln!(out, "{}", wrapped(&format!("  {why}"), width, 4)),
@@ -73,6 +75,16 @@ pub fn write_case(
     match tokens {
         Some(tokens) => write_tokens(out, mask, tokens),
         None => write_stretches(out, mask, width),
+    }
+}
+
+fn write_assumed(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -> io::Result<()> {
+    match assumed::in_words("rendered", &masks.assumed) {
+        Some(line) => {
+            let line = format!("  {}", Styled(QUIET, line));
+            writeln!(out, "{}", wrapped(&line, width, 4))
+        }
+        None => Ok(()),
     }
 }
 
@@ -218,6 +230,7 @@ pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
     let name = Styled(HEADING, template.name.as_str());
     let file = Styled(QUIET, place(template, None));
     writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
+    write_assumed(out, masks, width)?;
     let found = |case: &&CaseMask<'_>| case.mask.is_ok();
     let all = masks.cases.iter().filter(found).count();
     let cases = counted(all, "case", "cases");
@@ -371,6 +384,10 @@ pub struct MaskDocument<'m> {
     template: &'m str,
     /// The template's file, as it was given.
     file: String,
+    /// Special tokens that nothing sets, with what stands for them here.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    assumed: BTreeMap<&'static str, &'static str>,
     /// The cases. If none was named, those that have an assistant's message.
     masks: Vec<MaskJson<'m>>,
 }
@@ -455,6 +472,7 @@ pub fn write_json(
         rolecall: VERSION,
         template: masks.template.name.as_str(),
         file: place(masks.template, None),
+        assumed: masks.assumed.clone(),
         masks: masks
             .cases
             .iter()

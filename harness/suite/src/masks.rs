@@ -1,6 +1,7 @@
 //! The masks of a template's prompts: what the model writes in each case, beside what the template
 //! marks.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -16,6 +17,8 @@ use crate::suite::Pair;
 pub struct TemplateMasks<'s> {
     /// The template.
     pub template: &'s Template,
+    /// Special tokens that nothing sets, with what stands for them here.
+    pub assumed: BTreeMap<&'static str, &'static str>,
     /// The cases, in their order.
     pub cases: Vec<CaseMask<'s>>,
 }
@@ -56,6 +59,7 @@ impl<'s> TemplateMasks<'s> {
         });
         Ok(TemplateMasks {
             template,
+            assumed: BTreeMap::new(),
             cases: cases.collect(),
         })
     }

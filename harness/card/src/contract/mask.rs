@@ -5,20 +5,20 @@ use std::rc::Rc;
 
 use rolecall_model::Dialect;
 use rolecall_model::provenance::{Input, InputKind, Span};
-use rolecall_readback::mask::{Learned, MaskedTurn};
+use rolecall_readback::mask::MaskedTurn;
 
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::tokens::{control_tokens_in, special_token};
+use super::tokens::special_token;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
     CALL_TURN_USER_ASSISTANT, CALL_WITH_TEXT_ASSISTANT, PARALLEL_TURN, REASONED_TURN_USER,
-    REASONED_USER, SYSTEM_TURNS, TWO_ROUNDS_TURN, TWO_TURNS, USER,
+    REASONED_USER, SYSTEM_TURNS, TWO_ROUNDS_TURN, TWO_TURNS,
 };
-use crate::probe::{MaskedProbe, MaskedProbes, Probe, Prober, words};
+use crate::probe::{MaskedProbe, MaskedProbes, Probe, Prober};
 
 /// The conversations of which a model learns the answers: those that a template supports.
 pub(super) fn masked(prober: &Prober<'_>, capabilities: &Capabilities) -> Rc<MaskedProbes> {
@@ -54,43 +54,19 @@ fn judge_masks(
 ) -> Judgement {
     let mut tally = Tally::default();
     match &*masked(prober, capabilities) {
-        Ok(conversations) if stand_within_a_text(prober, conversations, capabilities) => {
-            tally.skip("answers have no turns of their own: they stand within another text");
+        Ok(conversations) => {
+            for probe in conversations {
+                if turns(probe).next().is_some() {
+                    judge(&mut tally, probe);
+                } else {
+                    tally
+                        .skip("answers have no turns of their own: they stand within another text");
+                }
+            }
         }
-        Ok(conversations) => conversations
-            .iter()
-            .for_each(|probe| judge(&mut tally, probe)),
         Err(why) => tally.skip(*why),
     }
     tally.judgement()
-}
-
-/// Whether no answer stands behind the token that opens the model's turn, as in the prompts of guards
-/// and judges. A model learns nothing of such answers.
-fn stand_within_a_text(
-    prober: &Prober<'_>,
-    conversations: &[MaskedProbe],
-    capabilities: &Capabilities,
-) -> bool {
-    let question = prober.see(USER);
-    let opening = match (
-        &capabilities.generation_prompt,
-        question.behind(words::USER),
-    ) {
-        (GenerationPrompt::Suffix { text }, _) => text,
-        (_, Some(behind)) => behind,
-        _ => return false,
-    };
-    let tokens: Vec<&str> = control_tokens_in(opening).collect();
-    let is_opened = |probe: &MaskedProbe, turn: &MaskedTurn, start: usize| {
-        let before = probe.mask.prompt[..start].trim_end();
-        matches!(turn.learned, Learned::AsAsked(_))
-            || tokens.iter().any(|token| before.ends_with(token))
-    };
-    !tokens.is_empty()
-        && conversations
-            .iter()
-            .all(|probe| turns(probe).all(|(turn, written)| !is_opened(probe, turn, written.start)))
 }
 
 /// What a model learns of a conversation: what the template marks, or what the model writes if the

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use rolecall::card;
 use rolecall::marking::{self, Marked, Unmarked};
 use rolecall::masks::{TemplateMasks, has_answer};
 use rolecall::problem::Problem;
@@ -22,14 +23,16 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let named = [arguments.template.clone()];
     let (suite, is_wrong) =
         inputs::load_to_look_into(&named, &arguments.cases, &arguments.set, None)?;
-    let template = only_template(&suite)?;
+    let named = only_template(&suite)?;
+    let assumed = card::assumed(named);
+    let template = &*card::with_assumed_tokens(named);
     let engines = arguments.limits.chosen().engines();
     let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
     let engine = runner.engine(template.dialect);
     let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
     let pairs: Vec<Pair<'_>> = match &arguments.case {
-        Some(case) => vec![show::find_pair(&suite, template, case)?],
-        None => suite.pairs_among(template, &suite.cases).collect(),
+        Some(case) => vec![show::find_pair(&suite, named, case)?],
+        None => suite.pairs_among(named, &suite.cases).collect(),
     };
     if let Some(file) = &arguments.write {
         let found = runner.on_its_threads(|| marking::marked(engine, template, pairs));
@@ -39,7 +42,7 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         .into_iter()
         .filter(|pair| arguments.case.is_some() || has_answer(pair.case));
     let masks = runner.on_its_threads(|| TemplateMasks::of(engine, template, pairs));
-    let masks = masks.map_err(|refusal| {
+    let mut masks = masks.map_err(|refusal| {
         let line = match &refusal {
             Outcome::Failed { line, .. } => *line,
             _ => None,
@@ -47,6 +50,7 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         let message = format!("the engine refuses the template: {}", refusal.text());
         Problem::new(place(template, line), message)
     })?;
+    masks.assumed = assumed;
     let cut = cut(arguments, &masks)?;
     let cut = cut.as_deref();
     match (arguments.format, masks.cases.as_slice()) {

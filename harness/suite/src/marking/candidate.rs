@@ -8,6 +8,9 @@ use super::gap::Edit;
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) edits: Vec<Edit>,
+    /// The same changes where each part of a cut sum stays a sum with a text, so that what the
+    /// template refuses to add is still refused. None if no sum is cut, or if these are the edits.
+    pub(super) guarded: Option<Vec<Edit>>,
     /// The part of the source that it changes or copies. Chosen candidates do not overlap.
     pub(super) span: Range<usize>,
     /// What it marks in each prompt of the sample.

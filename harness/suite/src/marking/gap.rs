@@ -90,6 +90,38 @@ pub(super) fn gaps(outline: &Outline, body: &Body, wanted: &[usize]) -> Vec<Gap>
 }
 
 impl Gap {
+    /// The same change where each part of a cut sum stays a sum with a text: `'a' + b` becomes `'a'`
+    /// and `'' + b`. None if no sum is cut here.
+    pub(super) fn guarded_edit(&self, outline: &Outline, body: &Body, words: &str) -> Option<Edit> {
+        let Cut::Operator(span) = &self.cut else {
+            return None;
+        };
+        let PieceKind::Print(operands) = &body.pieces.get(self.piece)?.kind else {
+            return None;
+        };
+        let is_sum = outline.source[span.clone()].contains('+');
+        let edit = self.edit(outline, body, words);
+        let is_text =
+            |operand: &Range<usize>| outline.source[operand.clone()].starts_with(['\'', '"']);
+        let next = operands
+            .iter()
+            .position(|operand| operand.start >= span.end)?;
+        let behind = if is_text(&operands[next]) {
+            ""
+        } else {
+            "'' + "
+        };
+        let before = if operands[..next].iter().any(is_text) {
+            ""
+        } else {
+            " + ''"
+        };
+        is_sum.then(|| Edit {
+            text: format!("{before}{}{behind}", edit.text),
+            ..edit
+        })
+    }
+
     /// The change that puts a tag with these words here.
     pub(super) fn edit(&self, outline: &Outline, body: &Body, words: &str) -> Edit {
         match &self.cut {

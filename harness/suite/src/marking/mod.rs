@@ -145,14 +145,14 @@ fn tried<'o>(outline: &'o Outline, wanted: &[usize]) -> Vec<Tried<'o>> {
             let behind = gaps[index + 1..].iter();
             let behind = behind.filter(|to| writes(outline, body, from, to));
             tried.extend(behind.map(|to| {
-                let edits = [("generation", from), ("endgeneration", to)];
-                let edits = edits.map(|(words, gap)| gap.edit(outline, body, words));
+                let [edits, guarded] = edits_of(outline, body, from, to);
                 Tried {
                     body,
                     from: from.clone(),
                     to: to.clone(),
                     result: Ok(Candidate {
-                        edits: edits.to_vec(),
+                        guarded: (guarded != edits).then_some(guarded),
+                        edits,
                         span: from.place(body)..to.place(body),
                         marks: Vec::new(),
                     }),
@@ -161,6 +161,17 @@ fn tried<'o>(outline: &'o Outline, wanted: &[usize]) -> Vec<Tried<'o>> {
         }
     }
     tried
+}
+
+/// The changes that put the two tags of marks into gaps: plainly, and with sums that stay sums.
+fn edits_of(outline: &Outline, body: &Body, from: &Gap, to: &Gap) -> [Vec<Edit>; 2] {
+    let tags = [("generation", from), ("endgeneration", to)];
+    let plain = tags.map(|(words, gap)| gap.edit(outline, body, words));
+    let guarded = tags.map(|(words, gap)| {
+        let guarded = gap.guarded_edit(outline, body, words);
+        guarded.unwrap_or_else(|| gap.edit(outline, body, words))
+    });
+    [plain.to_vec(), guarded.to_vec()]
 }
 
 /// Whether something between two gaps of a body may be written.
@@ -238,7 +249,92 @@ impl Search<'_, '_> {
         });
         let by_role: Vec<_> = by_role.collect();
         add_best(self.trial, by_role, &mut chosen);
-        chosen
+        let left = self.trial.left(&chosen);
+        let places: Vec<usize> = left.iter().flat_map(Left::literals).collect();
+        self.with_both_ways(tried, &places, chosen)
+    }
+
+    /// The same candidates, or others that mark more: they have the pieces twice whose beginning the
+    /// model writes in one place, and not in the other. The line break before a call, for example,
+    /// opens the turn if the call comes first.
+    fn with_both_ways(
+        &self,
+        tried: &[Tried<'_>],
+        places: &[usize],
+        chosen: Vec<Candidate>,
+    ) -> Vec<Candidate> {
+        let is_cut = |tried: &&Tried<'_>| {
+            let piece = tried.body.pieces.get(tried.from.piece);
+            piece.is_some_and(|piece| {
+                tried.from.cut != Cut::Before
+                    && tried.to.cut == Cut::Before
+                    && tried.to.piece == tried.from.piece + 1
+                    && places.iter().any(|at| piece.span.contains(at))
+            })
+        };
+        let both: Vec<Candidate> = tried
+            .par_iter()
+            .filter(is_cut)
+            .flat_map_iter(|tried| self.both_ways(tried.body, &tried.from))
+            .collect();
+        if both.is_empty() {
+            return chosen;
+        }
+        let mut others = Vec::new();
+        add_best(self.trial, both, &mut others);
+        let right = tried.iter().filter_map(|tried| tried.result.as_ref().ok());
+        add_best(self.trial, right.cloned().collect(), &mut others);
+        add_best(self.trial, chosen.clone(), &mut others);
+        let unmarked = |candidates: &[Candidate]| -> usize {
+            let left = self.trial.unmarked(candidates);
+            left.iter().map(|ranges| bytes(ranges)).sum()
+        };
+        if unmarked(&others) < unmarked(&chosen) {
+            others
+        } else {
+            chosen
+        }
+    }
+
+    /// A piece that is marked from a cut on if nothing of the message stands before it, and wholly
+    /// otherwise.
+    fn both_ways(&self, body: &Body, from: &Gap) -> Vec<Candidate> {
+        let [first, behind] = [from.piece, from.piece + 1].map(|piece| Gap {
+            piece,
+            cut: Cut::Before,
+        });
+        let span = first.place(body)..behind.place(body);
+        let original = &self.outline.source[span.clone()];
+        let copy = |start: &Gap| {
+            let [mut edits, _] = edits_of(self.outline, body, start, &behind);
+            for edit in &mut edits {
+                edit.span = edit.span.start - span.start..edit.span.end - span.start;
+            }
+            edited(original, &edits)
+        };
+        let (cut, whole) = (copy(from), copy(&first));
+        let (start, end) = (
+            first.signs(self.outline, body),
+            behind.signs(self.outline, body),
+        );
+        let by_item = body.items.iter().filter_map(|item| {
+            let condition = format!("loop.first and not {item}['content']");
+            let text = format!(
+                "{{%{} if {condition} {}%}}{cut}{{%{} else {}%}}{whole}{{%{} endif {}%}}",
+                start.0, start.1, end.0, start.1, end.0, end.1
+            );
+            let mut candidate = Candidate {
+                guarded: None,
+                edits: vec![Edit {
+                    span: span.clone(),
+                    text,
+                }],
+                span: span.clone(),
+                marks: Vec::new(),
+            };
+            self.judge(&mut candidate).ok().map(|()| candidate)
+        });
+        by_item.collect()
     }
 
     /// Tries a candidate in the cases of the sample that it does not know.
@@ -254,7 +350,14 @@ impl Search<'_, '_> {
                 Ok(())
             }
             Judged::TooMuch => Err(Wrong::TooMuch),
-            Judged::OtherPrompt => Err(Wrong::OtherPrompt),
+            Judged::OtherPrompt => match candidate.guarded.take() {
+                Some(guarded) => {
+                    candidate.edits = guarded;
+                    candidate.marks.clear();
+                    self.judge(candidate)
+                }
+                None => Err(Wrong::OtherPrompt),
+            },
         }
     }
 
@@ -270,11 +373,11 @@ impl Search<'_, '_> {
         };
         let span = first.place(body)..behind.place(body);
         let original = self.outline.source.get(span.clone())?;
-        let marks = [("generation", from), ("endgeneration", to)];
-        let marks = marks.map(|(words, gap)| {
-            let mut edit = gap.edit(self.outline, body, words);
-            edit.span = edit.span.start - span.start..edit.span.end - span.start;
-            edit
+        let marks = edits_of(self.outline, body, from, to).map(|mut edits| {
+            for edit in &mut edits {
+                edit.span = edit.span.start - span.start..edit.span.end - span.start;
+            }
+            edits
         });
         let (start, end) = (
             first.signs(self.outline, body),
@@ -282,21 +385,25 @@ impl Search<'_, '_> {
         );
         body.items.iter().find_map(|item| {
             // Between the copies each tag has the signs that its place has in the original.
-            let text = format!(
-                "{{%{} if {item}['role'] == 'assistant' {}%}}{}{{%{} else {}%}}{original}{{%{} endif {}%}}",
-                start.0,
-                start.1,
-                edited(original, &marks),
-                end.0,
-                start.1,
-                end.0,
-                end.1
-            );
-            let mut candidate = Candidate {
-                edits: vec![Edit {
+            let [edits, guarded] = marks.each_ref().map(|marks| {
+                let text = format!(
+                    "{{%{} if {item}['role'] == 'assistant' {}%}}{}{{%{} else {}%}}{original}{{%{} endif {}%}}",
+                    start.0,
+                    start.1,
+                    edited(original, marks),
+                    end.0,
+                    start.1,
+                    end.0,
+                    end.1
+                );
+                vec![Edit {
                     span: span.clone(),
                     text,
-                }],
+                }]
+            });
+            let mut candidate = Candidate {
+                guarded: (guarded != edits).then_some(guarded),
+                edits,
                 span: span.clone(),
                 marks: Vec::new(),
             };

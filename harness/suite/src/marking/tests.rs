@@ -34,10 +34,13 @@ fn cases() -> Vec<Case> {
 }
 
 fn marked_source(source: &str) -> Result<Marked, Unmarked> {
+    marked_in(source, &cases())
+}
+
+fn marked_in(source: &str, cases: &[Case]) -> Result<Marked, Unmarked> {
     let template = Template::from_source("t", Dialect::Jinja, source);
     let engines = Engines::default();
     let engine = engines.for_dialect(Dialect::Jinja).unwrap();
-    let cases = cases();
     let pairs = cases.iter().map(|case| Pair {
         template: &template,
         case,
@@ -84,6 +87,51 @@ fn calls_and_text_may_need_blocks_of_their_own() {
         {% endfor %}";
     let found = marked_source(&format!("{source}{OPENING}")).unwrap();
     assert_eq!((found.prompts, found.answers), (8, 4), "{}", found.source);
+}
+
+#[test]
+fn a_cut_sum_refuses_what_it_refused_before() {
+    // A content that is no text cannot be added to one, but it could be printed.
+    let source = "{% for m in messages %}{% if m.role == 'assistant' %}\
+        {{ '<|im_start|>assistant\n' + m.content }}{{ '<|im_end|>' }}\
+        {% else %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}";
+    let mut cases = cases();
+    cases.push(Case::from_messages(vec![
+        json!({"role": "user", "content": "q"}),
+        json!({"role": "assistant", "content": 3}),
+    ]));
+    let found = marked_in(&format!("{source}{OPENING}"), &cases).unwrap();
+    let text = &found.source;
+    assert!(
+        text.contains("{% generation %}{{ '' + m.content }}"),
+        "{text}"
+    );
+    assert_eq!((found.prompts, found.refusals), (8, 1));
+}
+
+#[test]
+fn a_line_break_before_calls_may_belong_to_the_opening() {
+    let source = "{%- for m in messages %}{% if m.role == 'assistant' %}\
+        {{- '<|im_start|>assistant' }}{% if m.content %}{{- '\n' + m.content }}{% endif %}\
+        {%- for c in m.tool_calls or [] %}{{- '\n<call>' ~ c.function.name ~ '</call>' }}{% endfor %}\
+        {{- '<|im_end|>\n' }}\
+        {%- else %}{{- '<|im_start|>' ~ m.role ~ '\n' ~ m.content ~ '<|im_end|>\n' }}{% endif %}\
+        {%- endfor %}";
+    let mut cases = cases();
+    for content in ["", "a"] {
+        let call = json!({"type": "function", "function": {"name": "f", "arguments": {}}});
+        cases.push(Case::from_messages(vec![
+            json!({"role": "user", "content": "q"}),
+            json!({"role": "assistant", "content": content, "tool_calls": [call, call]}),
+        ]));
+    }
+    let found = marked_in(&format!("{source}{OPENING}"), &cases).unwrap();
+    let text = &found.source;
+    assert!(
+        text.contains("if loop.first and not m['content']"),
+        "{text}"
+    );
+    assert_eq!((found.prompts, found.answers), (10, 6));
 }
 
 #[test]

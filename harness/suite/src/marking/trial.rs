@@ -233,11 +233,12 @@ impl Target<'_> {
 
     /// What a changed template marks of the prompt. None if the prompt is another one.
     fn marks(&self, program: &FrontProgram<'_>) -> Option<Vec<Range<usize>>> {
-        let found = program.own_text(&prepared(program, &self.pair));
-        // Where there was no prompt, the proof compares the refusals.
+        let input = prepared(program, &self.pair);
         let Some(whole) = &self.whole else {
-            return Some(Vec::new());
+            // Cut operands may give a prompt where there was a refusal.
+            return is_same(&program.outcome(&input), &self.outcome).then(Vec::new);
         };
+        let found = program.own_text(&input);
         let (text, marks) = found.as_ref()?;
         if text != whole {
             return None;
