@@ -263,27 +263,26 @@ fn turns_end(
             {
                 tally.skip("the template writes `eos_token`, and this token is not known");
             }
-            None => match ends.first() {
-                Some(token) => tally.broken(
-                    Evidence::one(
-                        format!("`{token}` ends answers, and no token ends {name}"),
-                        seen,
-                    )
-                    .at(Some(written))
-                    .with(Severity::Warning),
-                ),
-                None => tally.broken(
-                    Evidence::one(
-                        "no token ends an answer: the trainer has to add the token at which the model \
-                         shall stop",
-                        seen,
-                    )
-                    .at(Some(written))
-                    .with(Severity::Note),
-                ),
-            },
+            None => tally.broken(unended(probe, written, name, ends)),
         }
     }
+}
+
+/// Evidence that no token ends a turn.
+fn unended(probe: &MaskedProbe, written: Range<usize>, name: &str, ends: &[String]) -> Evidence {
+    let (what, severity) = match ends.first() {
+        Some(token) => (
+            format!("`{token}` ends answers, and no token ends {name}"),
+            Severity::Warning,
+        ),
+        None => (
+            "no token ends an answer: the trainer has to add the token at which the model shall stop"
+                .to_owned(),
+            Severity::Note,
+        ),
+    };
+    let evidence = Evidence::one(what, &probe.seen);
+    evidence.at(Some(written)).with(severity)
 }
 
 pub(super) static ONLY_ANSWERS_LEARNED: Contract = Contract {

@@ -1,12 +1,17 @@
 //! The conversations and the texts from which the search begins.
 
 use rolecall_model::{Case, Moment};
+use serde_json::{Map, Value};
 
-use crate::probe::manner::{Manner, open, with_tools};
+use crate::probe::manner::{Manner, open, with_document, with_tools};
 use crate::probe::words;
 
-/// Conversations from which the search begins, the short ones and the long ones.
-pub(super) fn bases(m: Manner) -> (Vec<Case>, Vec<Case>) {
+/// The most names that are given to arguments.
+const MOST_NAMES: usize = 80;
+
+/// Conversations from which the search begins, the short ones and the long ones. `names` are those that
+/// the template compares with something: some of them may be the names of arguments.
+pub(super) fn bases<'n>(m: Manner, names: impl Iterator<Item = &'n str>) -> (Vec<Case>, Vec<Case>) {
     let mut thinking = m.assistant();
     thinking["reasoning_content"] = words::REASONING.into();
     let turns = vec![m.user(), m.assistant(), m.second_user()];
@@ -28,6 +33,15 @@ pub(super) fn bases(m: Manner) -> (Vec<Case>, Vec<Case>) {
         with_tools(open(vec![m.user()])),
         with_tools(open(rounds)),
         with_tools(open(vec![m.user(), m.call(), m.result()])),
+        with_document(open(vec![m.user()])),
+        with_tools(open(vec![
+            named(m.system()),
+            named(m.user()),
+            call_with_names(m, names),
+            named(m.result()),
+            named(m.assistant()),
+            named(m.second_user()),
+        ])),
     ];
     let long = words::TURNS
         .iter()
@@ -35,6 +49,26 @@ pub(super) fn bases(m: Manner) -> (Vec<Case>, Vec<Case>) {
     let mut long: Vec<_> = long.collect();
     long.push(m.user());
     (short, vec![open([vec![m.system()], long].concat())])
+}
+
+/// A message with the name of its speaker, or of its tool as Ollama has it.
+fn named(mut message: Value) -> Value {
+    let key = if message["role"] == "tool" {
+        "tool_name"
+    } else {
+        "name"
+    };
+    message[key] = words::BEFORE.into();
+    message
+}
+
+/// A call whose arguments have these names.
+fn call_with_names<'n>(m: Manner, names: impl Iterator<Item = &'n str>) -> Value {
+    let arguments = names.take(MOST_NAMES);
+    let arguments: Map<String, Value> = arguments
+        .map(|name| (name.to_owned(), words::FIRST_VALUE.into()))
+        .collect();
+    m.call_with(&m.arguments(&arguments.into()))
 }
 
 /// Texts of many kinds, each with what it is.
@@ -49,6 +83,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("an address", "https://example.org/oak?size=1"),
     ("base64", "V2hlcmUgaXMgdGhlIGxhcmdlc3Qgb2FrPw=="),
     ("a single letter", "k"),
+    ("a word that reads the same backwards", "level"),
+    (
+        "a list of many lines",
+        "oak\nelm\nash\nyew\nfir\nbox\nfig\nbay\nivy\nrue",
+    ),
+    ("full of signs", "?! \"'#$%&()*+,-./:;=@\\^_`~ !!"),
 ];
 
 /// Moments of other months, days, weekdays, hours and years.

@@ -7,7 +7,7 @@ use rolecall_go::GoEngine;
 use rolecall_jinja::JinjaEngine;
 use rolecall_model::decision::{Decisions, TRUTH};
 use rolecall_model::provenance::Origin;
-use rolecall_model::{Case, Engine, Limits, Site};
+use rolecall_model::{Case, Dialect, Engine, Limits, Site};
 
 use super::comparison::{ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock};
 use super::conversations::{TEXTS, bases, moments};
@@ -21,7 +21,7 @@ use crate::probe::{
 };
 
 /// The most conversations that are written for one template.
-const MOST_ASKED: usize = 400;
+const MOST_ASKED: usize = 600;
 
 /// The most variables that are set to true and to false.
 const MOST_SWITCHES: usize = 6;
@@ -80,7 +80,22 @@ fn search(prober: &Prober<'_>) -> Decided {
         asked: 0,
         findings: Decided::default(),
     };
-    let (short, long) = bases(prober.manner());
+    let source = prober.source_without_comments();
+    let compared = match prober.dialect() {
+        Dialect::Jinja => rolecall_jinja::read(source).map(|reading| reading.words),
+        Dialect::Go => Some(rolecall_go::words(source)),
+    };
+    let compared = compared.unwrap_or_default().compared;
+    // The name may stand in quotes.
+    let is_name = |text: &&str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let names: BTreeSet<&str> = compared
+        .iter()
+        .flat_map(|(name, text)| [name.as_str(), text.as_str()])
+        .filter(is_name)
+        .collect();
+    let (short, long) = bases(prober.manner(), names.into_iter());
     for case in short {
         search.begin(case, true);
     }
@@ -152,7 +167,7 @@ impl Search<'_, '_> {
                 .extend(own_words(&examined).into_iter().map(|(word, _)| word));
         }
         self.findings.is_known |= examined.decisions.is_some();
-        if self.is_new(&examined) {
+        if self.is_new(&examined) || is_short {
             self.queue.push_back(case);
         }
     }

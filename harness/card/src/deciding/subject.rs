@@ -46,11 +46,11 @@ pub(crate) fn subject(path: &str) -> Option<Subject> {
     match steps(path)?.as_slice() {
         [.., Key("type" | "role" | "id")] => None,
         [Key("prompt" | "system")]
-        | [Key("documents"), Index(_), ..]
+        | [Key("documents"), Index(_), _, ..]
         | [Key("messages"), Index(_), Key(CONTENT), Index(_), ..] => Some(Subject::Content),
         [Key("messages"), Index(_), Key(key)] => match *key {
             CONTENT | "reasoning_content" | "reasoning" | "thinking" => Some(Subject::Content),
-            "name" => Some(Subject::Name),
+            "name" | "tool_name" => Some(Subject::Name),
             _ => None,
         },
         [
@@ -182,6 +182,8 @@ mod tests {
             ("messages[0].content[0].type", None),
             ("messages[1].tool_calls[0].id", None),
             ("tools[0].function.parameters.type", None),
+            ("documents[0].text", Some(Subject::Content)),
+            ("documents[0]", None),
             ("bos_token", None),
             ("messages", None),
         ] {

@@ -56,10 +56,12 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
     let ways: &[Way] = match (*operation, is_first) {
         ("in" | "not in", false)
         | (
-            "find" | "rfind" | "index" | "rindex" | "count" | "replace" | "split" | "rsplit"
-            | "partition" | "rpartition" | "endswith" | "removesuffix",
+            "find" | "rfind" | "index" | "rindex" | "replace" | "split" | "rsplit" | "partition"
+            | "rpartition",
             true,
-        ) => &[Way::Behind, Way::Whole],
+        ) => &[Way::Behind, Way::Whole, Way::Before],
+        ("endswith" | "removesuffix", true) => &[Way::Behind, Way::Whole],
+        ("count", true) => &[Way::Behind, Way::Whole, Way::Often],
         ("startswith" | "removeprefix", true) => &[Way::Before, Way::Whole],
         ("<" | "<=" | ">" | ">=" | "lt" | "le" | "gt" | "ge" | "lessthan" | "greaterthan", _) => {
             &[Way::Whole, Way::Above]
@@ -83,7 +85,12 @@ enum Way {
     Behind,
     /// In its place, so that it comes after the literal in the alphabet.
     Above,
+    /// Behind it, many times.
+    Often,
 }
+
+/// How often a literal is written that a template counts.
+const OFTEN: usize = 40;
 
 impl Way {
     fn write(self, text: &str, literal: &str) -> String {
@@ -92,6 +99,7 @@ impl Way {
             Way::Before => format!("{literal} {text}"),
             Way::Behind => format!("{text} {literal}"),
             Way::Above => format!("{literal}~"),
+            Way::Often => format!("{text}{}", format!(" {literal}").repeat(OFTEN)),
         }
     }
 }
@@ -103,7 +111,11 @@ fn reversed(text: &str) -> String {
 /// The same for a literal without letters, for which no other stands: the text with it beside the
 /// text without it.
 fn texts_without_letters(case: &Case, comparison: &Comparison, literal: &str) -> Vec<(Case, Case)> {
-    let ways = [[literal, ""], ["", literal]];
+    let often = literal.repeat(OFTEN);
+    let mut ways = vec![[literal, ""], ["", literal]];
+    if comparison.operation == "count" {
+        ways.push(["", &often]);
+    }
     let pair = |[before, behind]: [&str; 2]| {
         let path = &comparison.path;
         let with = with_text(case, path, |text| Some(format!("{before}{text}{behind}")))?;
