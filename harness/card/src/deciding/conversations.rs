@@ -1,7 +1,7 @@
 //! The conversations and the texts from which the search begins.
 
 use rolecall_model::{Case, Moment};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::probe::manner::{Manner, open, with_document, with_tools};
 use crate::probe::words;
@@ -38,7 +38,7 @@ pub(super) fn bases<'n>(m: Manner, names: impl Iterator<Item = &'n str>) -> (Vec
             named(m.system()),
             named(m.user()),
             call_with_names(m, names),
-            named(m.result()),
+            result_of_tool(m),
             named(m.assistant()),
             named(m.second_user()),
         ])),
@@ -51,15 +51,20 @@ pub(super) fn bases<'n>(m: Manner, names: impl Iterator<Item = &'n str>) -> (Vec
     (short, vec![open([vec![m.system()], long].concat())])
 }
 
-/// A message with the name of its speaker, or of its tool as Ollama has it.
+/// A message with the name of its speaker.
 fn named(mut message: Value) -> Value {
-    let key = if message["role"] == "tool" {
-        "tool_name"
-    } else {
-        "name"
-    };
-    message[key] = words::BEFORE.into();
+    message["name"] = words::BEFORE.into();
     message
+}
+
+/// A result with the name of its tool as Ollama has it.
+fn result_of_tool(m: Manner) -> Value {
+    json!({
+        "role": "tool",
+        "tool_call_id": "callquil1",
+        "tool_name": words::TOOL,
+        "content": m.content(words::RESULT),
+    })
 }
 
 /// A call whose arguments have these names.

@@ -207,11 +207,14 @@ impl Search<'_, '_> {
                     comparison.operation,
                     comparison.with.clone(),
                 );
-                if !self.tried.insert(key) {
+                if self.tried.contains(&key) {
                     continue;
                 }
                 if self.asked < MOST_ASKED {
-                    self.try_comparison(case, &comparison, (&of, lines[at]));
+                    // Another conversation may have the text under the key that the template reads.
+                    if self.try_comparison(case, &comparison, (&of, lines[at])) {
+                        self.tried.insert(key);
+                    }
                 } else {
                     let why = format!(
                         "the template compares so much that {MOST_ASKED} conversations are not \
@@ -223,13 +226,14 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Writes conversations in which a comparison holds, and notes what comes of it.
+    /// Writes conversations in which a comparison holds, and notes what comes of it. False if the
+    /// text is in no place of the conversation where it could be changed.
     fn try_comparison(
         &mut self,
         case: &Case,
         comparison: &Comparison,
         (of, line): (&str, Option<usize>),
-    ) {
+    ) -> bool {
         let line = match &comparison.with {
             ComparedWith::Literal { at: Some(at), .. } => Some(self.prober.line(*at)),
             _ => line,
@@ -240,7 +244,9 @@ impl Search<'_, '_> {
             (ComparedWith::Literal { text, .. }, Subject::Content) => kind_of(text),
         };
         let mut found = None;
-        for (with, without) in pairs(case, comparison) {
+        let pairs = pairs(case, comparison);
+        let is_tried = !pairs.is_empty();
+        for (with, without) in pairs {
             let seen = self.examine(&with);
             let usual = self.examine(&without);
             if self.is_new(&seen) {
@@ -266,7 +272,7 @@ impl Search<'_, '_> {
         }
         self.note(comparison, kind, (of, line), found.is_some());
         let Some((effect, usual, seen)) = found else {
-            return;
+            return is_tried;
         };
         let is_word = kind == LiteralKind::Word;
         let is_triggered = match kind {
@@ -276,7 +282,7 @@ impl Search<'_, '_> {
             _ => effect == Effect::Elsewhere && self.brings_in_text(&usual, &seen),
         };
         if !is_triggered {
-            return;
+            return is_tried;
         }
         let does = match effect {
             Effect::Elsewhere if is_word || kind == LiteralKind::Number => {
@@ -295,6 +301,7 @@ impl Search<'_, '_> {
             }
         };
         self.add(what, line, usual, seen);
+        is_tried
     }
 
     fn add(&mut self, what: String, line: Option<usize>, usual: Examined, seen: Examined) {
