@@ -99,12 +99,12 @@ fn what_fails_is_known_to_fail() {
     for (name, construct) in constructs["constructs"].as_object().expect("constructs") {
         if construct["dialect"] == "jinja" {
             let source = construct["template"].as_str().expect("a template");
-            let found = outcome(
-                source,
-                context["now"].as_str().expect("a moment"),
-                &variables,
-            );
-            judge("constructs", name, construct, &found);
+            let now = context["now"].as_str().expect("a moment");
+            // minijinja finds the key `true` in a dict with the key 1 only by chance: its maps have
+            // random seeds. A construct passes if it passes every time.
+            let mut all = (0..4).map(|_| outcome(source, now, &variables));
+            let found = all.find(|found| !agrees(construct, found));
+            judge("constructs", name, construct, found.as_ref().unwrap_or(construct));
         }
     }
     std::panic::set_hook(hook);

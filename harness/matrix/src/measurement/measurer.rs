@@ -14,7 +14,7 @@ use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::invocation;
 use rolecall_base::transcript;
 use rolecall_suite::cause::{self, Cause, Groups, cut};
-use rolecall_suite::construct::{self, Construct};
+use rolecall_suite::construct;
 use rolecall_suite::record::{RecordedAnswer, Unverified};
 use rolecall_suite::reference::Identity;
 use rolecall_suite::run::{Compared, per_second};
@@ -141,21 +141,23 @@ impl Measurer {
         }
     }
 
-    /// Adds the outcomes of the table of constructs, in the order of its rows.
-    pub fn add_constructs(&mut self, table: &construct::ConstructTable, outcomes: &[Outcome]) {
-        let differs = |(row, outcome): (&Construct, &Outcome)| {
-            let agrees =
-                RecordedAnswer::of(&row.expected).is_some_and(|answer| answer.agrees(outcome));
-            (!agrees).then(|| (row.id().to_owned(), found(outcome)))
-        };
+    /// Adds the outcomes of the table of constructs, in the order of its rows, for each time that the
+    /// engine was asked. A construct is right if it is right every time.
+    pub fn add_constructs(&mut self, table: &construct::ConstructTable, rounds: &[Vec<Outcome>]) {
+        let mut differ = BTreeMap::new();
+        for outcomes in rounds {
+            for (row, outcome) in table.rows.iter().zip(outcomes) {
+                let answer = RecordedAnswer::of(&row.expected);
+                if !answer.is_some_and(|answer| answer.agrees(outcome)) {
+                    differ
+                        .entry(row.id().to_owned())
+                        .or_insert_with(|| found(outcome));
+                }
+            }
+        }
         self.measurement.constructs = Some(ConstructResults {
             all: table.rows.len(),
-            differ: table
-                .rows
-                .iter()
-                .zip(outcomes)
-                .filter_map(differs)
-                .collect(),
+            differ,
         });
     }
 
