@@ -23,6 +23,8 @@ pub mod written;
 
 pub mod turn_ends;
 
+mod traced;
+
 pub mod mask;
 
 pub mod comparison;

@@ -13,11 +13,12 @@ use std::ops::Range;
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
-use rolecall_model::provenance::{Input, InputKind, Origin, Span};
+use rolecall_model::provenance::Span;
 use rolecall_model::{Case, Outcome};
 use serde_json::{Value, json};
 
 use crate::control_tokens::control_token_places;
+use crate::traced::{Traced, said_by};
 use crate::turn_ends::TurnEnds;
 use crate::written::{THINKING, variables};
 
@@ -63,6 +64,22 @@ impl Learned {
         match self {
             Learned::AsAsked(range) | Learned::Otherwise(range) => Some(range.clone()),
             Learned::Nothing => None,
+        }
+    }
+}
+
+impl MaskedTurn {
+    /// Lets a turn without an end go on to the next answer of a prompt, if only white space stands
+    /// between them: the template writes two answers in a row as one turn.
+    fn go_on_to(&mut self, next_message: usize, next: usize, prompt: &str) {
+        if self.end.is_some() || self.message + 1 != next_message {
+            return;
+        }
+        if let Learned::AsAsked(range) | Learned::Otherwise(range) = &mut self.learned
+            && let Some(between) = prompt.get(range.end..next)
+            && between.trim().is_empty()
+        {
+            range.end = next;
         }
     }
 }
@@ -116,12 +133,6 @@ pub struct Masker<'p, 't> {
     plain_opening: Option<String>,
     /// The settings of thinking that the template reads.
     settings: Vec<(&'static str, bool)>,
-}
-
-/// A prompt with the sources of its bytes.
-struct Traced {
-    text: String,
-    spans: Vec<Span>,
 }
 
 /// The ways in which the template asks for a turn: the case's own first, then those under other
@@ -184,7 +195,7 @@ impl<'p, 't> Masker<'p, 't> {
     pub fn mask(&self, case: &Case, front: Front) -> Result<Mask, NoMask> {
         let whole = self.traced(case, front)?;
         let asked = Asked { case, front };
-        let mut turns = Vec::new();
+        let mut turns: Vec<MaskedTurn> = Vec::new();
         let mut floor = 0;
         for (message, value) in case.messages.iter().enumerate() {
             if value.get("role").is_none_or(|role| role != "assistant") {
@@ -193,7 +204,7 @@ impl<'p, 't> Masker<'p, 't> {
             let turn = self.turn(&asked, &whole, message, floor);
             floor = turn.learned.range().map_or(floor, |range| range.end);
             if let (Some(last), Some(next)) = (turns.last_mut(), turn.learned.range()) {
-                whole.join(last, message, next.start);
+                last.go_on_to(message, next.start, &whole.text);
             }
             turns.push(turn);
         }
@@ -440,112 +451,6 @@ impl Asked<'_> {
             refusal => Err(refusal),
         }
     }
-}
-
-impl Traced {
-    /// The first byte that comes from what a message says, from a place on.
-    fn first_of(&self, message: usize, from: usize) -> Option<usize> {
-        let mut own = said_by(&self.spans, message);
-        let span = own.find(|span| span.prompt.end > from)?;
-        Some(span.prompt.start.max(from))
-    }
-
-    /// The end of the last byte that comes from what a message says, within a range. What is there
-    /// already does not count again: a template may repeat the name of a call before its result.
-    fn last_of(&self, message: usize, within: Range<usize>) -> Option<usize> {
-        let own = said_by(&self.spans, message)
-            .filter(|span| span.prompt.start < within.end && span.prompt.end > within.start);
-        let mut last = None;
-        let mut known: Vec<&Origin> = Vec::new();
-        for span in own {
-            if !known.contains(&&span.origin) {
-                known.push(&span.origin);
-                last = Some(span.prompt.end.min(within.end));
-            }
-        }
-        last
-    }
-
-    /// Lets a turn without an end go on to the next answer, if only white space stands between them:
-    /// the template writes two answers in a row as one turn.
-    fn join(&self, turn: &mut MaskedTurn, next_message: usize, next: usize) {
-        if turn.end.is_some() || turn.message + 1 != next_message {
-            return;
-        }
-        if let Learned::AsAsked(range) | Learned::Otherwise(range) = &mut turn.learned
-            && let Some(between) = self.text.get(range.end..next)
-            && between.trim().is_empty()
-        {
-            range.end = next;
-        }
-    }
-
-    /// Whether words of the template, behind all control tokens, stand before what a message says. Then
-    /// the message is a part of another text and no turn, like a first message that the template
-    /// takes for instructions.
-    fn is_within_a_text(&self, message: usize, before: Range<usize>) -> bool {
-        let text = &self.text[before.clone()];
-        let opened = control_token_places(text).next_back();
-        let start = before.start + opened.map_or(0, |token| token.end);
-        let is_own = |input: &Input| message_part(input).is_some_and(|(index, _)| index == message);
-        let mut between = self
-            .spans
-            .iter()
-            .filter(|span| span.prompt.start < before.end && span.prompt.end > start);
-        between.any(|span| {
-            let place = span.prompt.start.max(start)..span.prompt.end.min(before.end);
-            !all_from(span, is_own) && self.text[place].contains(char::is_alphanumeric)
-        })
-    }
-
-    /// The end of what earlier messages say before a place.
-    fn earlier_until(&self, message: usize, limit: usize) -> usize {
-        let is_earlier = |input: &Input| {
-            let part = message_part(input).filter(|(index, _)| *index < message);
-            part.is_some_and(|(_, part)| part != ".role")
-        };
-        let spans = self.spans.iter().rev();
-        let mut spans = spans.filter(|span| span.prompt.end <= limit);
-        let last = spans.find(|span| all_from(span, is_earlier));
-        last.map_or(0, |span| span.prompt.end)
-    }
-
-    /// The first byte that comes from a later message, from a place on, or the end.
-    fn next_message(&self, message: usize, from: usize) -> usize {
-        let is_later =
-            |input: &Input| message_part(input).is_some_and(|(index, _)| index > message);
-        let mut later = self.spans.iter();
-        let later = later.find(|span| span.prompt.start >= from && all_from(span, is_later));
-        later.map_or(self.text.len(), |span| span.prompt.start)
-    }
-}
-
-/// The spans of what a message says. Its role and the name of its speaker
-/// say nothing: templates write them before the turn.
-fn said_by(spans: &[Span], message: usize) -> impl Iterator<Item = &Span> {
-    let says = move |input: &Input| {
-        let part = message_part(input).filter(|(index, _)| *index == message);
-        part.is_some_and(|(_, part)| ![".role", ".name"].contains(&part))
-    };
-    spans.iter().filter(move |span| all_from(span, says))
-}
-
-/// Whether a span comes from some inputs, and from no other ones.
-fn all_from(span: &Span, holds: impl Fn(&Input) -> bool) -> bool {
-    match &span.origin {
-        Origin::Literal { .. } => false,
-        Origin::Input { input, .. } => holds(input),
-        Origin::Made { from } => !from.is_empty() && from.iter().all(|input| holds(input)),
-    }
-}
-
-/// The index of the message that an input is a part of, and the path of the part within it.
-fn message_part(input: &Input) -> Option<(usize, &str)> {
-    if input.kind != InputKind::Message {
-        return None;
-    }
-    let (index, part) = input.path.strip_prefix("messages[")?.split_once(']')?;
-    Some((index.parse().ok()?, part))
 }
 
 #[cfg(test)]

@@ -384,7 +384,7 @@ pub struct MaskDocument<'m> {
     template: &'m str,
     /// The template's file, as it was given.
     file: String,
-    /// Special tokens that nothing sets, with what stands for them here.
+    /// The special tokens that are not set, each with the text that Rolecall used for it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(default)]
     assumed: BTreeMap<&'static str, &'static str>,

@@ -17,7 +17,7 @@ use crate::suite::Pair;
 pub struct TemplateMasks<'s> {
     /// The template.
     pub template: &'s Template,
-    /// Special tokens that nothing sets, with what stands for them here.
+    /// The special tokens that are not set, each with the text that Rolecall used for it.
     pub assumed: BTreeMap<&'static str, &'static str>,
     /// The cases, in their order.
     pub cases: Vec<CaseMask<'s>>,

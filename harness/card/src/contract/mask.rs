@@ -20,7 +20,8 @@ use crate::probe::catalogue::{
 };
 use crate::probe::{MaskedProbe, MaskedProbes, Probe, Prober};
 
-/// The conversations of which a model learns the answers: those that a template supports.
+/// The masks of some conversations with answers. Calls and thoughts are in them if the template
+/// writes these.
 pub(super) fn masked(prober: &Prober<'_>, capabilities: &Capabilities) -> Rc<MaskedProbes> {
     prober.masked(|| {
         let mut conversations: Vec<Probe> = vec![TWO_TURNS, SYSTEM_TURNS];
@@ -60,7 +61,7 @@ fn judge_masks(
                     judge(&mut tally, probe);
                 } else {
                     tally
-                        .skip("answers have no turns of their own: they stand within another text");
+                        .skip("the template writes answers within another text, and opens no turn for them");
                 }
             }
         }
@@ -76,17 +77,13 @@ fn learned(
     prober: &Prober<'_>,
     probe: &MaskedProbe,
 ) -> Option<Vec<Range<usize>>> {
-    if !has_marks(prober) {
+    if !prober.has_marks() {
         return Some(probe.mask.ranges());
     }
     if probe.marked.is_none() {
         tally.skip("the template changes the text of its `{% generation %}` blocks");
     }
     probe.marked.clone()
-}
-
-fn has_marks(prober: &Prober<'_>) -> bool {
-    prober.template().source.contains("endgeneration")
 }
 
 fn covers(ranges: &[Range<usize>], place: &Range<usize>) -> bool {
@@ -102,7 +99,7 @@ pub(super) static ASSISTANT_MASK: Contract = Contract {
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/assistant-mask.md"),
     judge: |prober, capabilities| {
-        if !has_marks(prober) {
+        if !prober.has_marks() {
             let why = "the template has no `{% generation %}` blocks";
             return Judgement::DoesNotApply(why.to_owned());
         }

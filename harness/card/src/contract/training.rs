@@ -1,5 +1,7 @@
 //! The contract that a model is trained after the prompts that it sees in use.
 
+use std::rc::Rc;
+
 use rolecall_model::Dialect;
 use rolecall_readback::mask::Learned;
 
@@ -10,7 +12,7 @@ use super::mask::masked;
 use super::prefix::is_in_thoughts;
 use super::severity::Severity;
 use super::tally::Tally;
-use crate::probe::{MaskedProbe, Prober, words};
+use crate::probe::{MaskedProbe, ProbeOutcome, Prober, words};
 
 pub(super) static TRAINED_AS_ASKED: Contract = Contract {
     id: "trained-as-asked",
@@ -34,8 +36,19 @@ pub(super) static TRAINED_AS_ASKED: Contract = Contract {
     },
 };
 
-/// What evidence calls a conversation that was cut.
-const UP_TO_AN_ANSWER: &str = "the conversation up to an answer";
+/// What the template makes of the first messages of a conversation.
+fn beginning(
+    prober: &Prober<'_>,
+    whole: &ProbeOutcome,
+    messages: usize,
+    opens: bool,
+) -> Rc<ProbeOutcome> {
+    let mut case = (*whole.asked).clone();
+    case.messages.truncate(messages);
+    case.add_generation_prompt = opens;
+    let examined = prober.examine(whole.probe, "the conversation up to an answer", case);
+    examined.seen
+}
 
 /// Whether every answer stands behind the prompt that asks for it. Other contracts report where
 /// something else than thoughts differs.
@@ -46,11 +59,7 @@ fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) 
             Learned::AsAsked(_) => tally.holds(),
             Learned::Nothing => {}
             Learned::Otherwise(_) => {
-                let messages = &whole.asked.messages[..turn.message];
-                let mut case = (*whole.asked).clone();
-                case.messages = messages.to_vec();
-                case.add_generation_prompt = true;
-                let open = prober.examine(whole.probe, UP_TO_AN_ANSWER, case).seen;
+                let open = beginning(prober, whole, turn.message, true);
                 let (Some(one), Some(other)) = (open.text(), whole.text()) else {
                     continue;
                 };
@@ -61,9 +70,8 @@ fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) 
                     );
                     continue;
                 }
-                // The last message before the answer still follows where the history differs.
-                let last = messages.last().and_then(|last| last["content"].as_str());
-                let is_history = last.is_some_and(|last| one[at..].contains(last));
+                // Where the history differs, something of the conversation still follows.
+                let is_history = words::ALL.iter().any(|word| one[at..].contains(word));
                 let what = if is_history {
                     "the model writes an answer after its earlier thoughts, and in the whole \
                      conversation these thoughts are gone"
@@ -96,12 +104,7 @@ fn stands_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe
         else {
             continue;
         };
-        let mut case = (*whole.asked).clone();
-        case.messages.truncate(turn.message + 1);
-        case.add_generation_prompt = false;
-        let finished = prober
-            .examine(whole.probe, "the conversation up to an answer", case)
-            .seen;
+        let finished = beginning(prober, whole, turn.message + 1, false);
         if !finished.has(thought) {
             continue;
         }

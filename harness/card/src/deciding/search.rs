@@ -80,22 +80,8 @@ fn search(prober: &Prober<'_>) -> Decided {
         asked: 0,
         findings: Decided::default(),
     };
-    let source = prober.source_without_comments();
-    let compared = match prober.dialect() {
-        Dialect::Jinja => rolecall_jinja::read(source).map(|reading| reading.words),
-        Dialect::Go => Some(rolecall_go::words(source)),
-    };
-    let compared = compared.unwrap_or_default().compared;
-    // The name may stand in quotes.
-    let is_name = |text: &&str| {
-        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    let names: BTreeSet<&str> = compared
-        .iter()
-        .flat_map(|(name, text)| [name.as_str(), text.as_str()])
-        .filter(is_name)
-        .collect();
-    let (short, long) = bases(prober.manner(), names.into_iter());
+    let names = compared_names(prober);
+    let (short, long) = bases(prober.manner(), names.iter().map(String::as_str));
     for case in short {
         search.begin(case, true);
     }
@@ -123,6 +109,23 @@ fn search(prober: &Prober<'_>) -> Decided {
     let mut findings = search.findings;
     findings.comparisons.sort_by_key(|one| one.line);
     findings
+}
+
+/// The names that a template compares with something. A name may stand in quotes.
+fn compared_names(prober: &Prober<'_>) -> BTreeSet<String> {
+    let words = match prober.reading() {
+        Some(reading) => reading.words.clone(),
+        None if prober.dialect() == Dialect::Go => {
+            rolecall_go::words(prober.source_without_comments())
+        }
+        None => return BTreeSet::new(),
+    };
+    let is_name = |text: &String| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let pairs = words.compared.into_iter();
+    let names = pairs.flat_map(|(name, text)| [name, text]);
+    names.filter(is_name).collect()
 }
 
 /// The state of a search.

@@ -515,7 +515,13 @@ impl<'t> Prober<'t> {
         Rc::clone(self.decided.get_or_init(|| Rc::new(find())))
     }
 
-    /// What a model learns of probes. The first caller says of which.
+    /// Whether the template has `{% generation %}` blocks.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.template().source.contains("endgeneration")
+    }
+
+    /// What a model learns of some probes. The first caller names the probes, and later callers get the
+    /// same ones.
     pub(crate) fn masked(&self, probes: impl FnOnce() -> Vec<Probe>) -> Rc<MaskedProbes> {
         let find = || Rc::new(self.find_masks(&probes()));
         Rc::clone(self.masked.get_or_init(find))
@@ -529,13 +535,12 @@ impl<'t> Prober<'t> {
         if self.exceeded.get().0 > 0 {
             return Err("some conversations exceed the limits");
         }
-        let has_marks = self.template().source.contains("endgeneration");
         let masker = Masker::new(&self.program);
         let mut found = Vec::new();
         for (probe, seen) in seen {
             match masker.mask(&seen.asked, self.front) {
                 Ok(mask) if Some(mask.prompt.as_str()) == seen.text() => {
-                    let own = has_marks.then(|| self.own_text(probe)).flatten();
+                    let own = self.has_marks().then(|| self.own_text(probe)).flatten();
                     let own = own.filter(|(text, _)| *text == mask.prompt);
                     let marked = own.map(|(_, spans)| joined(spans));
                     found.push(MaskedProbe { seen, mask, marked });

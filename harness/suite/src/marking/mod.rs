@@ -313,16 +313,9 @@ impl Search<'_, '_> {
             edited(original, &edits)
         };
         let (cut, whole) = (copy(from), copy(&first));
-        let (start, end) = (
-            first.signs(self.outline, body),
-            behind.signs(self.outline, body),
-        );
         let by_item = body.items.iter().filter_map(|item| {
             let condition = format!("loop.first and not {item}['content']");
-            let text = format!(
-                "{{%{} if {condition} {}%}}{cut}{{%{} else {}%}}{whole}{{%{} endif {}%}}",
-                start.0, start.1, end.0, start.1, end.0, end.1
-            );
+            let text = self.twice(body, [&first, &behind], &condition, [&cut, &whole]);
             let mut candidate = Candidate {
                 guarded: None,
                 edits: vec![Edit {
@@ -335,6 +328,25 @@ impl Search<'_, '_> {
             self.judge(&mut candidate).ok().map(|()| candidate)
         });
         by_item.collect()
+    }
+
+    /// Two versions of the pieces between two gaps: the one where a condition holds, and the other.
+    /// Between them each tag has the signs that its place has in the original.
+    fn twice(
+        &self,
+        body: &Body,
+        [first, behind]: [&Gap; 2],
+        condition: &str,
+        [one, other]: [&str; 2],
+    ) -> String {
+        let (start, end) = (
+            first.signs(self.outline, body),
+            behind.signs(self.outline, body),
+        );
+        format!(
+            "{{%{} if {condition} {}%}}{one}{{%{} else {}%}}{other}{{%{} endif {}%}}",
+            start.0, start.1, end.0, start.1, end.0, end.1
+        )
     }
 
     /// Tries a candidate in the cases of the sample that it does not know.
@@ -379,23 +391,11 @@ impl Search<'_, '_> {
             }
             edits
         });
-        let (start, end) = (
-            first.signs(self.outline, body),
-            behind.signs(self.outline, body),
-        );
         body.items.iter().find_map(|item| {
-            // Between the copies each tag has the signs that its place has in the original.
+            let condition = format!("{item}['role'] == 'assistant'");
             let [edits, guarded] = marks.each_ref().map(|marks| {
-                let text = format!(
-                    "{{%{} if {item}['role'] == 'assistant' {}%}}{}{{%{} else {}%}}{original}{{%{} endif {}%}}",
-                    start.0,
-                    start.1,
-                    edited(original, marks),
-                    end.0,
-                    start.1,
-                    end.0,
-                    end.1
-                );
+                let marked = edited(original, marks);
+                let text = self.twice(body, [&first, &behind], &condition, [&marked, original]);
                 vec![Edit {
                     span: span.clone(),
                     text,
