@@ -137,7 +137,6 @@ mod tests {
         for (fields, rule, path) in [
             (content(r"<e>\s*|$"), "close-at-end", of_content),
             (content(r"(?:<e>)?\Z"), "close-at-end", of_content),
-            (content("$"), "close-at-end", of_content),
             (
                 calls("<c>", r"\)(?:\]<e>)?\s*"),
                 "close-optional-tail",
@@ -216,6 +215,8 @@ mod tests {
             content(r"\s*<e>\s*"),
             content("<e>.*"),
             content(r"\s*$"),
+            content("$"),
+            calls("<c>", r"</c>\n?$"),
             calls("<c>", r"</c>\n?"),
             calls("<c>", r"!(?=</s>|\Z)\s*"),
             calls("<c>", r"</c>(?=\n|<c>|\Z)\s*"),
