@@ -232,7 +232,7 @@ fn a_response_template_is_tried_on_a_template() {
         ),
         (
             r#"{"start_anchor": "a", "fields": {"content": {"colse": "x"}}}"#,
-            "response.json:1:50: fields.content.colse: the key `colse` is not supported yet: transformers 5.",
+            "response.json:1:46: fields.content.colse: the key `colse` is not supported yet: transformers 5.",
         ),
         (
             r#"{"start_anchor": "a", "fields": {"content": {"content": "yaml"}}}"#,
@@ -244,7 +244,7 @@ fn a_response_template_is_tried_on_a_template() {
         ),
         (
             r#"{"start_anchor": "a", "fields": {"content": {"close_pattern": "(?i)a"}}}"#,
-            "response.json:1:63: fields.content.close_pattern: ",
+            "response.json:1:46: fields.content.close_pattern: ",
         ),
     ] {
         says(&read(response), 2, words);
@@ -285,7 +285,11 @@ fn a_response_template_is_proven_or_its_smallest_failure_is_shown() {
     folder.write("good.json", RESPONSE);
     let tried = |file: &str| folder.rolecall(&["infer", "--prove", file, "t.jinja"]);
     let good = tried("good.json");
-    says(&good, 0, "t, answers read with good.json");
+    says(
+        &good,
+        0,
+        "t, answers read with good.json as transformers 5.",
+    );
     says(&good, 0, "5 contracts about answers hold");
     // A text ends at its first comma.
     folder.write("bad.json", &RESPONSE.replace("</s>", "(?:,|</s>).*"));

@@ -67,13 +67,10 @@ mod stream;
 
 mod inspection;
 
-/// The version of transformers whose parser this is.
-pub const TRANSFORMERS: &str = "5.24.0";
-
 pub use event::{Event, Message};
 pub use failure::{Kind, Limit, ParseError, TemplateError, TemplateErrorKind};
 pub use inspection::{Evidence, Finding, Inspection, Level, Reading, ReadingManner, Rule};
 pub use stream::{Limits, Options, Stream};
-pub use template::ResponseTemplate;
+pub use template::{ResponseTemplate, TRANSFORMERS};
 pub use text::Text;
 pub use value::{Integer, Object, Value};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::TRANSFORMERS;
 use crate::content::{PARSERS, Patterns};
 use crate::failure::{Kind, ParseError, PatternError, TemplateError, TemplateErrorKind};
 use crate::pattern::budget::Budget;
@@ -12,6 +11,9 @@ use crate::pattern::search::Pattern;
 use crate::text::Text;
 use crate::transform::Transform;
 use crate::value::{Object, Value};
+
+/// The version of transformers whose parser this is.
+pub const TRANSFORMERS: &str = "5.24.0";
 
 /// A response template that has been checked and compiled.
 ///

@@ -192,6 +192,11 @@ mod tests {
                 "served-fields",
                 "fields.content.join",
             ),
+            (
+                json!({"tool_calls": {"open": "<c>", "close_pattern": r"</c>\s*", "content": "python-call-list"}, "content": {}}),
+                "served-fields",
+                "fields.tool_calls.content",
+            ),
         ] {
             let mut fields = fields;
             // A name of a group needs a transform.
