@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Compares the crate `rolecall-response` with transformers, on templates that nobody wrote.
 
-    .references/python-transformers/bin/python scripts/agree-response.py [SECONDS [SEED]]
+    .references/python-transformers/bin/python scripts/agree-response.py [SECONDS [SEED [FILE…]]]
 
 Makes response templates, tools, prompts and answers, cuts the answers into pieces, and gives all of
-it to both (default: 60 seconds, and a new seed each time). Reports each difference with its
-request. Exit codes: 0 no difference; 1 a difference.
+it to both (default: 60 seconds, and a new seed each time). A FILE is JSON with response templates,
+anywhere in it: every other template is one of them. Reports each difference with its request. Exit
+codes: 0 no difference; 1 a difference.
 """
 
 import importlib
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -31,24 +33,31 @@ PATTERNS = [
     r"call:(?P<name>\w+)", r"<t(?P<kind> \w+)?>", r"(?:<t>|<te>)", r"<t>|<c>|<think>", r"\n+", r"\n{2,}", r"\b\w+\(",
     r"[\[(]", r"\w*?<c>", r".*?</t>", r"(?P<a>x)|(?P<b>y)", r"(?<=a)<t>", r"(?!<e>)<", r"(?:ab)*c", r"(?:a|aa)+<",
     r"a*?b", r"^", r"^a", r"(?m)^#+", r"(?:<t>)?\s*<c>", r"\d+\.", r"x?", r"", r"(<t>|<c>)\1", r"(?>\s*)<t>", r"\s*+<t>",
-    r"</?(?:t|c)>", r"[^<]*<t>", r"<t>[^<]*", r"(?:\s|<t>)+", r"\s+?<e>", r"<\w+>", r"</\w+>", r"<\|[a-z_]+\|>",
+    r"</?(?:t|c)>", r"[^<]*<t>", r"<t>[^<]*", r"</t>(?=\s*\Z|<)", r"<e>(?:\n|$)", r"</(?P<name>\w+)>", r"<e>(?P<tail>\n$|)", r"b(?!\Z)", r"\)(?P<kind>\]$)?", r"(?:\s|<t>)+", r"\s+?<e>", r"<\w+>", r"</\w+>", r"<\|[a-z_]+\|>",
 ]
 TAG_PATTERNS = [
     r"<p=(?P<key>[^>\n]+)>\s*(?P<value>.*?)\s*</p>", r"(?P<key>\w+)=(?P<value>[^,\s]*)", r"<k>(?P<key>.*?)</k>(?:<v>(?P<value>.*?)</v>)?",
     r"(?P<key>\w+)", r"(?P<value>\d+)", r"(?P<key>a)?x", r"(?P<key>\w*)", r"(", r"(?P<key>\w+):(?:\"(?P<value>[^\"]*)\")?", 5, None,
 ]
-PARSERS = ["text", "int", "float", "bool", "json", "xml-inline", "kv-lines"]
+PARSERS = ["text", "int", "float", "bool", "json", "xml-inline", "kv-lines", "python-call-list"]
 NAMES = ["content", "reasoning", "tool_calls", "thinking", "z", "A", "role"]
 SPACE = [" ", "\n", "\n\n", "\t", "\u00a0", "\x1c", "\u2028", "\ufeff", "\x0b"]
 NUMBERS = ["1", "42", "-7", "1_000", "٣", "1.5", "1e3", "1e22", "nan", "inf", "-Infinity", "1e400", "0x1", "+5", "1__0", "2.0", "1E5", "9" * 20, "-0", "1e-400", ".5", "5.", "true", "True", "1.0.0", "²"]
+CALL_LISTS = [
+    '[f(x="42", y=null)]', "[]", " [ f ( ) , g(x = 'a') ]\n", "[f(1)]", "[f(x=1,)]", "[f(x=1, x=2)]", "f(x=1)", "[f(x=1)] x", "[f-g.h_1(a.b=True)]", "[f.(x=1)]",
+    "[f(x=[1, 2.0, -0, -0.0, 1e5, 1E+400])]", "[f(x={'a': {\"b\": [None, false]}, 'c': 01})]", "[f(x={a: 1})]", "[f(x={'a': 1, \"a\": 2})]", "[f(x=9007199254740991)]",
+    "[f(x=-9007199254740992)]", r"[f(x='\n\u00e9\ud83d\ude00\/\'')]", r"[f(x='\ud83d')]", r"[f(x='\x41')]", r"[f(x='\u12')]", "[f(x='a\nb')]", "[f(x='a\tb\u2028é')]",
+    "[f(x='" + '"' + "')]", "[f(x=truex)]", "[f(x=1.)]", "[f(x=.5)]", "[f(x=--1)]", "[f(x=-)]", "[f(x=1e)]", "[é(x=1)]", "[f(x='open)]", "[" * 3 + "]" * 3, "[f(x=" + "[" * 99 + "{}" + "]" * 99 + ")]",
+    "[f(x=" + "[" * 101 + "]" * 101 + ")]", "[f(x=Infinity)]", "[f(x=nan), f(x='1')]", "[f(\xa0x=1)]", "[f(x=True, y=False, k=None, a=true)]", "[1f(x=1)]", "[f(x=1 y=2)]", "[f(x)]", "[,]",
+]
 JSONS = [
     '{"name": "f", "arguments": {"x": "42", "y": "null"}}', '{"a": 1, "a": 2}', "[1, 2]", '[{"name": "f", "arguments": {"x": "1"}}]',
     '"text"', '"\\ud83d"', '"\\ud83d\\ude00"', "null", "NaN", "[Infinity, -Infinity, 1e400]", "{}", "[]", '{"k": "v"', '{"x": "a\tb"}',
-    '{name:"f",arguments:{x:1}}', "{a:<|\"|>v\"\\\n<|\"|>,b:2}", '{"f": "http://x, y:1"}', "12345678901234567890123", "-", "1.", "01", '"\\u12"', "'a'", "[1,]", '{"a":1,}', "tru",
+    '{name:"f",arguments:{x:1}}', '{ name : "f", arguments:{ x: 1, y :"a,b: c" }}', '{a:"\\\\", b:"x,y:1"}', '{a:"open, b:1}', '{a:"\\\n, b:1"}', "{a:<|\"|>v\"\\\n<|\"|>,b:2}", '{"f": "http://x, y:1"}', "12345678901234567890123", "-", "1.", "01", '"\\u12"', "'a'", "[1,]", '{"a":1,}', "tru",
     '{"\\ud800": 1}', '"\\u0001"', "[[]]", ' [1] ', '\u00a0[1]', '{"$float": "nan"}', '{"x": {"y": ["1", 2.0, "2.5"]}}', "-1.5e+3", "1e5",
 ]
 KV = ["a: 1\nb: x:y", "k:v", " a : 2 \n\n:z", "a=1;b=2", "nothing", "a:1\na:2"]
-TAGS = ["<p=x> 42 </p>", "<p=y>null</p><p=x>1</p><p=x>2</p>", "<p=a>\n</p>", "x=1, y=true", "<k>x</k><v>3</v><k>y</k>", "<k>x</k>", "x:\"1\" y:\"\"", "ax x"]
+TAGS = ["<p=x>[1]</p><p=x>[2]</p><p=x>3</p>", "<p=x> 42 </p>", "<p=y>null</p><p=x>1</p><p=x>2</p>", "<p=a>\n</p>", "x=1, y=true", "<k>x</k><v>3</v><k>y</k>", "<k>x</k>", "x:\"1\" y:\"\"", "ax x"]
 WORDS = ["Hello", "Let me see.", "f", "é", "𝒳", "a", "b", "(", ")", "x", "call:f", "f(", "<f=f>", "<f=g>", "# ", "1.", "", "ab", "c", "\x01", "</", "<t", "<|", "\\"]
 LETTERS = ["a", "b", "c", "ab", "abc", "abcde", "bc", "1", "d", "<a>", "</a>"]
 TYPES = ["string", "integer", "number", "boolean", "null", "object", "array", "any", 5]
@@ -180,7 +189,7 @@ class Maker:
         return spec
 
     def piece(self, delimiters):
-        pools = [WORDS, SPACE, NUMBERS, JSONS, KV, TAGS, LITERALS, LETTERS, delimiters, delimiters, delimiters]
+        pools = [WORDS, SPACE, NUMBERS, JSONS, CALL_LISTS, KV, TAGS, LITERALS, LETTERS, delimiters, delimiters, delimiters]
         return self.one(self.one(pools) or WORDS)
 
     def text(self, template, most):
@@ -189,7 +198,9 @@ class Maker:
             for key in ("open", "close"):
                 literal = field.get(key)
                 delimiters += [literal] if isinstance(literal, str) else [x for x in literal or [] if isinstance(x, str)] if isinstance(literal, list) else []
-                if isinstance(field.get(f"{key}_pattern"), str):
+                pattern = field.get(f"{key}_pattern")
+                if isinstance(pattern, str):
+                    delimiters += literal_parts(pattern)
                     delimiters += ["<t>", "</t>", "<e>", "<c>", "<f=f>", "</think>", "\n", "call:f", "<t>\n<f=f>", "abc", "(x)]<e>", "aa<"]
         return "".join(self.piece(delimiters) for _ in range(self.chance.randint(0, most)))
 
@@ -208,9 +219,11 @@ class Maker:
             if isinstance(literal, str):
                 return literal
             pattern = field.get(f"{kind}_pattern")
-            return examples.get(pattern, self.one(["<t>", "</t>", "<e>", "<c>", ""])) if isinstance(pattern, str) else ""
+            if not isinstance(pattern, str):
+                return ""
+            return examples.get(pattern) or "".join(literal_parts(pattern)) or self.one(["<t>", "</t>", "<e>", "<c>", ""])
 
-        pools = {"int": NUMBERS, "float": NUMBERS, "bool": NUMBERS, "json": JSONS, "xml-inline": TAGS, "kv-lines": KV}
+        pools = {"int": NUMBERS, "float": NUMBERS, "bool": NUMBERS, "json": JSONS, "xml-inline": TAGS, "kv-lines": KV, "python-call-list": CALL_LISTS}
         content = field.get("content", "text")
         body = self.one(pools.get(content if isinstance(content, str) else "text", WORDS))
         if self.often(20):
@@ -277,11 +290,27 @@ class Maker:
         return pieces
 
 
+def literal_parts(pattern):
+    """What stands in a pattern as it is, such as a tag."""
+    bare = re.sub(r"\\s[*+]?|\(\?P?<?[\w:=!]*>?", "(", pattern).replace(r"\|", "|")
+    return re.findall(r"[^\\(){}*+?.^$]{3,}", bare)
+
+
+def templates_in(value):
+    """The response templates that are anywhere in a JSON document."""
+    if isinstance(value, dict) and isinstance(value.get("fields"), dict):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from templates_in(item)
+
+
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
     sys.set_int_max_str_digits(4300)
     maker = Maker(random.Random(seed))
+    given = [found for name in sys.argv[3:] for found in templates_in(json.loads(Path(name).read_text("utf-8")))]
     counts = dict.fromkeys(["same", "refused", "unsupported", "raised", "limit"], 0)
     differences = 0
     with subprocess.Popen(PROGRAM, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as program:
@@ -291,7 +320,8 @@ def main():
         program.stdout.readline()
         end = time.monotonic() + seconds
         while time.monotonic() < end and differences < 10:
-            template, tools = maker.template(), maker.tools()
+            template = maker.one(given) if given and maker.often(50) else maker.template()
+            tools = maker.tools()
             for _ in range(6):
                 text = maker.answer(template)
                 request = {"template": template, "prompt": maker.prompt(template), "tools": tools, "pieces": maker.pieces(text)}

@@ -58,7 +58,7 @@ def loads():
     yield from [fields(x={}, y={}), fields(x=field, y=field), fields(x=[]), fields(x={**field, "end": "a"})]
     yield one(open="a", open_pattern="a")
     yield one(close="a", close_pattern=None)
-    for content in ["text", "xml", None, 5, [], {}]:
+    for content in ["text", "python-call-list", "xml", None, 5, [], {}]:
         yield one(content=content)
     for join in [None, "", "\n", 5, []]:
         yield one(join=join)
@@ -102,7 +102,12 @@ def cases():
     yield case("openers at the same place", fields(b={"open": "<t>"}, a={"open": "<t>"}, l={"open_pattern": "<t>x"}), ["<t>xy", "<t>y"])
     yield case("an empty end", fields(c={"close_pattern": "(?=b)"}), ["abab", "b", "a"])
     yield case("captures", fields(t={"open_pattern": r"<(?P<name>\w+)(?P<more> \w+)?>", "close": "</>", "transform": {"n": "{name}", "m": "{more}", "c": "{content}"}}), ["<f x>a</>", "<f>a</>"])
-    yield case("groups of an end are not captured", fields(t={"open": "<t>", "close_pattern": "</(?P<name>t)>", "transform": "{name}"}), ["<t>a</t>", "<t>a"])
+    yield case("groups of an end", fields(t={"open": "<t>", "close_pattern": "</(?P<name>t)>", "transform": "{name}"}), ["<t>a</t>", "<t>a"])
+    both = {"open_pattern": r"<(?P<name>\w+)(?P<kind> \w+)?>", "close_pattern": r"</(?P<name>\w+)(?P<kind> \w+)?>", "transform": ["{name}", "{kind}"]}
+    yield case("groups of both delimiters with the same name", fields(t=both, **CONTENT), ["<t a>x</u>", "<t>x</u b>", "<t a>x", "<t>x</u>"])
+    yield case("groups of the end of text outside", fields(c={"close_pattern": "(?P<name>!)", "transform": ["{name}", "{content}"]}), ["a!", "a", "!"])
+    for close in [r"</t>(?=\s*\Z|<)", r"</t>(?!\n?\Z)", r"</t>(?:\n|$)", r"</t>(?P<tail>\n$)?", r"</t>\n?$", r"(?m)</t>$"]:
+        yield case(f"an end that leans on the end of the text: {close}", fields(t={"open": "<t>", "close_pattern": close, "transform": "{content}"}, content={}), ["<t>a</t>", "<t>a</t>\n", "<t>a</t>\nb", "<t>a</t><e>", "<t>a</t>\n\n"])
     for kind, answers in {
         "int": ["42", " -7\n", "1_000", "٣", "+5", "", "1.0", "1__0", "\x1c5", "0" * 4300, "9" * 4301, "\u00a05", "²"],
         "float": ["1.5", "nan", "-inf", "Infinity", "1_0.5", "1e400", ".5", "5.", "", "0x1", "٣.٤", "1e22", "-0"],
@@ -113,6 +118,7 @@ def cases():
         yield case(f"the parser {kind} without stripping", one(content=kind, content_args={"strip": False}), answers[:4])
     yield case("JSON as Python reads it", one(content="json"), ['{"a": 1, "b": 2, "a": 3}', "NaN", "[Infinity, -Infinity, 1e400]", "123456789012345678901234567890", "1.0", "-0", '"\\ud83d"', '"\\ud83d\\ude00"', '{"\\ud800": 1}', '"a\tb"', "\ufeff1", "\u00a01", " 1\n", "[1,]", "'a'", "01", "1.", "-", '{"a"', "", "null", '"\\u12"', "1 2", "1" * 4301, '{"$float": "nan"}', "true", "[" * 1500])
     yield case("JSON or else text", one(content="json", content_args={"allow_non_json": True}), ["{a", " b ", "1" * 4301, "[" * 1500, '"c"'])
+    yield case("keys without quotes", one(content="json", content_args={"unquoted_keys": True}), ['{ a : 1, b:"c,d: e" ,\n f\t: [{g:2}]}', '{a:"\\\\",b:"x,y:1"}', '{a:"x\\",b:1"}', '{a:"open,b:1}', '{a:"x\\\n",b:1}', '{é:1,"k:k":2}', "{a b:1}", "[a:1]"])
     lax = {"unquoted_keys": True, "string_delims": [["<q>", "<q>"], ["«", "»"]]}
     yield case("lax JSON", one(content="json", content_args=lax), ["{a:<q>x\"\\\n<q>,b:«<q>»}", "{a:1, b:2}", '{"u":"x,http://y"}', "{a:\x01}", "{a:<q>é𝒳<q>}", "{a:<q>b}"])
     for delims in [5, "ab", ["ab"], [["a"]], [[1, 2]], {"ab": 1}, [5], [["", "x"]], None]:
@@ -123,6 +129,9 @@ def cases():
         yield case("a pattern of tags", one(content="xml-inline", content_args={"tag_pattern": pattern}), ["ab", "b", ""])
         for parser in ["text", "int", "json", "bool", "kv-lines", "xml-inline", "none", None, []]:
             yield case("a value of a tag", one(content="xml-inline", content_args={"tag_pattern": pattern, "value_parser": {"name": parser}}), ["ab", "a"])
+    merged = {"content": "xml-inline", "content_args": {"tag_pattern": TAGS, "merge_duplicates": True, "value_parser": {"name": "json"}}}
+    yield case("lists that stand twice", one(**merged), ["<p=x>[1]</p><p=x>[2]</p><p=x>3</p>", "<p=x>1</p><p=y>[]</p><p=x>[2]</p>"])
+    yield from call_lists()
     yield case("lines", one(content="kv-lines"), ["a: 1\nb:c:d\n\n e\nf :", "", "a:1\na:2"])
     for args in [{"line_sep": ";", "kv_sep": "="}, {"line_sep": ""}, {"line_sep": None}, {"line_sep": 5}, {"kv_sep": ""}, {"kv_sep": None}, {"strip": False}, {"value_parser": {"name": "int"}}, {"value_parser": {}}, {"value_parser": 5}, {"value_parser": {"args": None}}]:
         yield case("arguments of lines", one(content="kv-lines", content_args=args), ["a=1;b:2\nc:3", ""])
@@ -147,6 +156,27 @@ def cases():
     jsons = fields(x={"content": "json"})
     yield case("calls in JSON", jsons, ['[{"function": {"name": "f", "arguments": {"x": "42"}}}]', '{"function": {"name": "f", "arguments": "1"}}', "[" * 600 + "]" * 600, '{"function": {"name": "f", "arguments": {"x": "[\\"\\\\ud83d\\"]"}}}'], tools=tool(x={"type": ["integer", "array"]}))
     yield case("tools that are none", jsons, ['[{"function": {"name": "f", "arguments": {"x": "1"}}}]'], tools=[None, 5, {"name": "f"}, {"function": None}, {"name": "f", "parameters": []}])
+
+
+def call_lists():
+    """Calls in the notation of Python."""
+    values = [
+        "'a'", '"a\'b"', "'a", "'a\nb'", r"'\n\r\t\b\f\/\\\"\''", r"'\u00e9\uD83D\uDE00'", r"'\ud83d'", r"'\ud83d\u0041'", r"'\ude00'", r"'\u12'", r"'\x41'", "'\\\n'", "'é𝒳\u2028'",
+        "0", "-0", "-7", "01", "--1", "-", "+1", "9007199254740991", "-9007199254740991", "9007199254740992", "1" * 5000, "1.5", "-0.0", "1.", ".5", "1e5", "1E-3", "1e400", "-1e400", "1e-400", "1e", "1_0", "٣",
+        "True", "true", "False", "false", "None", "null", "TRUE", "nan", "Infinity", "truex", "true.x", "x", "",
+        "[]", "[1, [2], 'a']", "[1,]", "[,]", "[1 2]", "{}", "{'a': 1, \"b\": {'c': [None]}}", "{'a': 1, 'a': 2}", "{a: 1}", "{1: 2}", "{'a'}", "(1)", "[" * 100 + "]" * 100, "[" * 101 + "]" * 101, "{'a':" * 100 + "1" + "}" * 100,
+    ]
+    plain = one(content="python-call-list", content_args=5)
+    yield case("a value in a list of calls", plain, [f"[f(x={value})]" for value in values])
+    lists = [
+        "", "[]", " [ ] ", "[f()]", "f()", "[f()] x", "[f(),]", "[f(), g(x=1)]", "[ f ( x = 1 , y = 2 ) ]\n", "[f(x=1, x=2)]", "[f(1)]", "[f(x)]", "[f(x=1,)]", "[f(x=1 y=2)]", "[f(x=1]", "[f", "[f.g-h_1(a-b.c=1)]",
+        "[f.(x=1)]", "[1f()]", "[é()]", "[f()", "\u00a0[]", "[f(\x0bx=1)]", "[_(x=1)]",
+    ]
+    yield case("a list of calls", plain, lists)
+    calls = {"open": "<c>", "close": "</c>", "content": "python-call-list", "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{arguments}"}}, "transform_each": True}
+    streamed = ["Hi<c>[f(x='1'), g(x=2)]</c> there", "<c>[f(x='1')", "<c>[f(x)]</c>", "Hi"]
+    yield case("a list of calls with tools", fields(calls=calls, content={}), streamed, tools=tool(x={"type": "integer"}))
+    yield case("a list of calls in a tag", one(content="xml-inline", content_args={"tag_pattern": r"(?P<key>a)(?P<value>\[.*\])?", "value_parser": {"name": "python-call-list"}}), ["a[f(x=1)]", "a"])
 
 
 def pieces(text):

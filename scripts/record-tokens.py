@@ -7,7 +7,7 @@ Each row has a model folder, a conversation, its prompt, and the tokens of
 `apply_chat_template(tokenize=True)`. It also has the tokens of the prompt alone, with the tokens
 that the tokenizer adds to every text. Further rows have what users write sanitised:
 `apply_chat_template(tokenize=True, sanitize_control_tokens=True)`. This script makes each tokenizer from a few sentences.
-Recorded with transformers 5.23.0 and tokenizers 0.23; nothing is downloaded.
+Recorded with transformers 5.24.0 and tokenizers 0.23; nothing is downloaded.
 """
 
 import json

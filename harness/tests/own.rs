@@ -108,7 +108,7 @@ fn a_suite_of_ones_own_is_accepted_held_and_changed() {
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     has(
         &ran.stdout(),
-        &["2 of 2 agree (100 %) with transformers 5.23.0, as recorded"],
+        &["2 of 2 agree (100 %) with transformers 5.24.0, as recorded"],
     );
     let ran = own.rolecall(&["lint"]);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
@@ -382,7 +382,7 @@ fn outside_of_every_suite_the_built_in_one_is_there() {
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     has(
         &ran.stdout(),
-        &["agree (100 %) with transformers 5.23.0, as recorded"],
+        &["agree (100 %) with transformers 5.24.0, as recorded"],
     );
     assert_eq!(rolecall(&["lint"]).code(), 0);
     for arguments in [

@@ -232,11 +232,19 @@ fn a_response_template_is_tried_on_a_template() {
         ),
         (
             r#"{"start_anchor": "a", "fields": {"content": {"colse": "x"}}}"#,
-            "not a response template: fields.content",
+            "response.json:1:46: fields.content.colse: the key `colse` is not supported yet: transformers 5.",
+        ),
+        (
+            r#"{"start_anchor": "a", "fields": {"content": {"content": "yaml"}}}"#,
+            "fields.content.content: the content `yaml` is not supported yet: transformers 5.",
+        ),
+        (
+            r#"{"version": 2, "start_anchor": "a", "fields": {"content": {}}}"#,
+            "version: version 2 of the language is not supported yet: transformers 5.",
         ),
         (
             r#"{"start_anchor": "a", "fields": {"content": {"close_pattern": "(?i)a"}}}"#,
-            "not a response template: fields.content.close_pattern: ",
+            "response.json:1:46: fields.content.close_pattern: ",
         ),
     ] {
         says(&read(response), 2, words);
@@ -277,7 +285,11 @@ fn a_response_template_is_proven_or_its_smallest_failure_is_shown() {
     folder.write("good.json", RESPONSE);
     let tried = |file: &str| folder.rolecall(&["infer", "--prove", file, "t.jinja"]);
     let good = tried("good.json");
-    says(&good, 0, "t, answers read with good.json");
+    says(
+        &good,
+        0,
+        "t, answers read with good.json as transformers 5.",
+    );
     says(&good, 0, "5 contracts about answers hold");
     // A text ends at its first comma.
     folder.write("bad.json", &RESPONSE.replace("</s>", "(?:,|</s>).*"));
@@ -316,7 +328,7 @@ fn what_cannot_be_proven_is_said_with_its_place() {
     says(
         &tried("wrong.json", "t.jinja"),
         2,
-        "wrong.json:1:48: not a response template: fields.content.clos: the key is unknown",
+        "wrong.json:1:48: fields.content.clos: the key `clos` is not supported yet",
     );
     says(&tried("none.json", "t.jinja"), 2, "none.json");
     says(
@@ -399,7 +411,7 @@ fn response_templates_are_looked_at_without_a_conversation() {
         ("{\"a\": 1}", "wrong.json: there is no `response_template`"),
         (
             "{\"response_template\":\n {\"start_anchor\": \"a\", \"fields\": {\"x\": {\"colse\": 1}}}}",
-            "wrong.json:2:41: not a response template: fields.x.colse",
+            "wrong.json:2:41: fields.x.colse: the key `colse`",
         ),
     ] {
         says(&lint("wrong.json", text), 2, words);

@@ -42,7 +42,7 @@ fn records_are_written_once_and_then_verified() {
             "unverified echo words/one\n",
             "  the template has no reference records\n",
             "  to ask the reference: rolecall reference setup && rolecall reference update echo\n",
-            "none of 2 pairs are verified by transformers 5.23.0, as recorded\n",
+            "none of 2 pairs are verified by transformers 5.24.0, as recorded\n",
         ],
     );
     let ran = folder.rolecall(&["reference", "verify"]);
@@ -61,13 +61,13 @@ fn records_are_written_once_and_then_verified() {
         &ran.stdout(),
         &[
             "echo: 2 new\n",
-            "2 pairs asked of transformers 5.23.0 (jinja2 3.1.6) in ",
+            "2 pairs asked of transformers 5.24.0 (jinja2 3.1.6) in ",
             "; 1 file written\n",
         ],
     );
     let path = folder.path("snapshots/echo/reference.json");
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    assert_eq!(record["reference"]["version"], "5.23.0");
+    assert_eq!(record["reference"]["version"], "5.24.0");
     assert_eq!(
         record["cases"]["words/one"]["sha256"],
         "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
@@ -81,7 +81,7 @@ fn records_are_written_once_and_then_verified() {
     has(
         &ran.stdout(),
         &[
-            "2 of 2 agree (100 %) with transformers 5.23.0",
+            "2 of 2 agree (100 %) with transformers 5.24.0",
             "2 of 2 records are current\n",
         ],
     );
@@ -114,7 +114,7 @@ fn accepting_what_is_verified_records_it() {
         &[
             "recorded the reference's results for 2 pairs\n",
             "accepted 1 report card\n",
-            "2 of 2 confirmed by transformers 5.23.0\n",
+            "2 of 2 confirmed by transformers 5.24.0\n",
         ],
     );
     let path = folder.path("snapshots/echo/reference.json");
@@ -470,9 +470,9 @@ fn a_reference_that_cannot_be_asked_writes_nothing() {
             assert_eq!(std::fs::read(&path).unwrap(), before);
         }
     };
-    install(&folder, &REFERENCE.replace("5.23.0", "5.22.0"));
+    install(&folder, &REFERENCE.replace("5.24.0", "4.57.0"));
     refuse(
-        "error: transformers 5.22.0 (jinja2 3.1.6) is installed, the reference is transformers 5.23.0 (jinja2 3.1.6): run `rolecall reference setup`\n",
+        "error: transformers 4.57.0 (jinja2 3.1.6) is installed, the reference is transformers 5.24.0 (jinja2 3.1.6): run `rolecall reference setup`\n",
     );
     install(
         &folder,
@@ -492,10 +492,10 @@ fn records_of_another_version_are_told_apart() {
     folder.rolecall(&["reference", "update"]);
     let path = "snapshots/echo/reference.json";
     let record = std::fs::read_to_string(folder.path(path)).unwrap();
-    folder.write(path, &record.replace("5.23.0", "5.22.0"));
+    folder.write(path, &record.replace("5.24.0", "4.57.0"));
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
-    let why = "recorded with transformers 5.22.0 (jinja2 3.1.6), the reference is";
+    let why = "recorded with transformers 4.57.0 (jinja2 3.1.6), the reference is";
     has(&ran.stdout(), &["unverified echo words/one", why]);
     has(&folder.rolecall(&["lint"]).stdout(), &[why]);
     has(
@@ -638,7 +638,7 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
         &ran.stdout(),
         &[
             "- one␃\n  + one.␃\n",
-            "0 of 2 agree (0.00 %) with transformers 5.23.0, as recorded",
+            "0 of 2 agree (0.00 %) with transformers 5.24.0, as recorded",
         ],
     );
 
@@ -660,7 +660,7 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     has(
         &ran.stdout(),
-        &["2 of 2 agree (100 %) with transformers 5.23.0 (jinja2 3.1.6)\n"],
+        &["2 of 2 agree (100 %) with transformers 5.24.0 (jinja2 3.1.6)\n"],
     );
     has(
         &ran.stderr(),
@@ -682,5 +682,5 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
     );
     let ran = against(&command, &command);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
-    has(&ran.stdout(), &["2 of 2 agree (100 %) with mine 5.23.0"]);
+    has(&ran.stdout(), &["2 of 2 agree (100 %) with mine 5.24.0"]);
 }

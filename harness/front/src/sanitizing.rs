@@ -1,6 +1,6 @@
 //! Control tokens in what users write, as transformers makes texts of them.
 //!
-//! Source: transformers 5.23, `apply_chat_template(sanitize_control_tokens=True)`:
+//! Source: transformers 5.24, `apply_chat_template(sanitize_control_tokens=True)`:
 //! `mark_control_tokens` and `encode_marked_chat` in `utils/chat_template_utils.py`, and
 //! `_get_control_tokens` in `tokenization_utils_base.py`. Before the template sees a conversation,
 //! each control token in its texts is put between two private characters. Behind the template, what

@@ -1,4 +1,4 @@
-"""JSON schemas of Python functions, as transformers 5.23 makes them of tools.
+"""JSON schemas of Python functions, as transformers 5.24 makes them of tools.
 
 The result and the words of every refusal are those of ``transformers.utils.get_json_schema``. So is
 what counts as a description: the Google format, with a block ``Args:``.
@@ -279,7 +279,8 @@ def _until(text: str, headings: tuple[str, ...]) -> str:
     return text[: min((place for place in places if place >= 0), default=len(text))]
 
 
-_ENTRY = re.compile(r"([ \t]*)(\w+):")
+#: A name, and a type in parentheses that says nothing more than the hint.
+_ENTRY = re.compile(r"([ \t]*)(\w+)(?:[ \t]*\([^()\n]*\))?:")
 
 
 def _entries(block: str) -> dict[str, str]:

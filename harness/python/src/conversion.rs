@@ -1,6 +1,6 @@
 //! Python's values as JSON values, as exact as those can be.
 //!
-//! The rules are those of transformers 5.23 (`_plain_template_data` in
+//! The rules are those of transformers 5.24 (`_plain_template_data` in
 //! `utils/chat_template_utils.py`): subclasses count as what they are made from, any mapping is an
 //! object, so are dataclasses and pydantic models, and every other thing is a text that names its
 //! type. JSON has no tuples, so they are lists, and no keys but texts, so others are refused.

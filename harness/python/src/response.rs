@@ -70,7 +70,7 @@ pub(crate) fn finish<'py>(
     self::message(py, &message)
 }
 
-/// Reads an answer piece by piece, as the parser that ``get_response_parser`` of transformers 5.23
+/// Reads an answer piece by piece, as the parser that ``get_response_parser`` of transformers 5.24
 /// returns. :meth:`Template.get_response_parser` makes one.
 ///
 /// ``initial_events`` are those of the prompt's end, for example that reasoning has begun.
@@ -127,9 +127,9 @@ impl ResponseParser {
 
 /// The exception for a response template that cannot be used.
 fn unusable(py: Python<'_>, error: &TemplateError) -> PyErr {
-    let kind = match error.kind {
-        TemplateErrorKind::Refused(kind) => kind.python_name(),
-        TemplateErrorKind::Syntax => "ValueError",
+    let kind = match (error.kind, error.kind.raised()) {
+        (_, Some(kind)) => kind.python_name(),
+        (TemplateErrorKind::Syntax, _) => "ValueError",
         _ => "NotImplementedError",
     };
     errors::new(py, "ResponseError", (error.to_string(), kind))

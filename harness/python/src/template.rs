@@ -254,7 +254,7 @@ impl Template {
     }
 
     /// Return the prompt of a conversation, as ``apply_chat_template(…, tokenize=False)`` of
-    /// transformers 5.23 returns it.
+    /// transformers 5.24 returns it.
     ///
     /// The arguments have the names and the order that they have there, and what is refused there is
     /// refused here. Two defaults differ: ``add_generation_prompt`` is true unless a message is
@@ -651,7 +651,7 @@ impl Template {
         Ok(templates)
     }
 
-    /// Read the answer of a model as a message, as ``parse_response`` of transformers 5.23 reads it.
+    /// Read the answer of a model as a message, as ``parse_response`` of transformers 5.24 reads it.
     ///
     /// ``prefix`` is the prompt, because templates often write the beginning of an answer; an empty
     /// text says that there is none. ``tools`` give the arguments of calls their types. ``schema`` is
@@ -711,7 +711,7 @@ impl Template {
     }
 
     /// Return a parser that reads an answer piece by piece, as ``get_response_parser`` of
-    /// transformers 5.23 does.
+    /// transformers 5.24 does.
     ///
     /// >>> import rolecall
     /// >>> template = rolecall.Template("{{ messages[0].content }}", response_template={

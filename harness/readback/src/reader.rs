@@ -11,7 +11,7 @@ use rolecall_response::{
 };
 use serde_json::{Map, Value};
 
-/// Reads answers with `rolecall-response`, as transformers 5.23 reads them.
+/// Reads answers with `rolecall-response`, as transformers 5.24 reads them.
 #[derive(Debug, Default)]
 pub struct OwnReader {
     /// The response templates that were loaded, by their texts.
@@ -132,8 +132,7 @@ impl TemplateReader for ToldReader<'_> {
 /// this reader cannot use it.
 pub fn refusal(response_template: &Value) -> Option<String> {
     let error = ResponseTemplate::from_json(response_template).err()?;
-    let is_refused = !matches!(error.kind, TemplateErrorKind::Unsupported);
-    is_refused.then(|| error.to_string())
+    (!error.kind.may_be_sound()).then(|| error.to_string())
 }
 
 fn refused(error: &TemplateError) -> ReadOutcome {

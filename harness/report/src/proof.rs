@@ -7,6 +7,7 @@ use rolecall_card::contract::{Finding, Judgement, Severity};
 use rolecall_card::probe::spaced;
 use rolecall_model::ReadOutcome;
 use rolecall_readback::comparison::Verdict;
+use rolecall_response::TRANSFORMERS;
 use rolecall_suite::proof::{Proof, ReadingFailure};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,7 +26,7 @@ use super::wrapping::wrapped;
 pub fn write(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
     let width = screen::width();
     let title = format!(
-        "{}, answers read with {file}",
+        "{}, answers read with {file} as transformers {TRANSFORMERS} reads",
         Styled(HEADING, &proof.template)
     );
     writeln!(out, "{}", wrapped(&title, width, 2))?;

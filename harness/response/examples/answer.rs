@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, Write};
 
-use rolecall_response::{Event, Options, ParseError, ResponseTemplate, TemplateErrorKind};
+use rolecall_response::{Event, Options, ParseError, ResponseTemplate};
 use serde_json::{Value, json};
 
 #[expect(
@@ -30,9 +30,9 @@ fn answer(request: &Value) -> Value {
     let template = match ResponseTemplate::from_json(&request["template"]) {
         Ok(template) => template,
         Err(error) => {
-            return match error.kind {
-                TemplateErrorKind::Refused(kind) => json!({"load": kind.python_name()}),
-                _ => json!({"unsupported": error.to_string()}),
+            return match error.kind.raised() {
+                Some(kind) => json!({"load": kind.python_name()}),
+                None => json!({"unsupported": error.to_string()}),
             };
         }
     };

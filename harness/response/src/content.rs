@@ -1,7 +1,8 @@
-//! Parses the text of a field: the seven content parsers.
+//! Parses the text of a field: the content parsers.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
+use crate::call_list;
 use crate::failure::{Kind, ParseError, PatternError, raised};
 use crate::pattern::budget::Budget;
 use crate::pattern::search::{Pattern, escape};
@@ -10,7 +11,7 @@ use crate::text::Text;
 use crate::value::{Object, Value};
 
 /// The names of the content parsers.
-pub(crate) const PARSERS: [&str; 7] = [
+pub(crate) const PARSERS: [&str; 8] = [
     "text",
     "int",
     "float",
@@ -18,6 +19,7 @@ pub(crate) const PARSERS: [&str; 7] = [
     "json",
     "xml-inline",
     "kv-lines",
+    "python-call-list",
 ];
 
 /// Patterns that the parsers of a field need, by their texts.
@@ -30,8 +32,9 @@ pub(crate) struct Patterns {
 const OPEN: u32 = 1;
 const CLOSE: u32 = 2;
 
-/// What lax JSON quotes: a key behind a brace or a comma.
-const UNQUOTED_KEY: &str = r"(?<=[{,])(\w+):";
+/// What lax JSON looks for to quote keys: strings, which stay as they are, and keys behind a brace or a
+/// comma with the blanks around them.
+const UNQUOTED_KEY: &str = r#""[^"\\]*(?:\\[^\n][^"\\]*)*"|(?<=[{,])(\s*)(\w+)(\s*):"#;
 
 impl Patterns {
     /// Compiles what a parser with these arguments needs. The error has the keys that lead to a
@@ -173,6 +176,11 @@ impl Parsing<'_> {
         if !PARSERS.contains(&name.as_str()) {
             return Err(raised(Kind::Key, format!("there is no parser `{name}`")));
         }
+        // It has no arguments, and looks at none.
+        if name == "python-call-list" {
+            let text = raw.ok_or_else(|| raised(Kind::Type, none("look for calls in")))?;
+            return call_list::parse(text);
+        }
         let args = Args::of(args)?;
         match name.as_str() {
             "text" => {
@@ -261,11 +269,13 @@ impl Parsing<'_> {
         let mut out = Vec::with_capacity(text.len());
         let mut from = 0;
         for found in pattern.all(text, self.budget)? {
-            out.extend(&text[from..found.start]);
-            out.push(quote);
-            out.extend(&text[found.start..found.end - 1]);
-            out.extend([quote, u32::from(':')]);
-            from = found.end;
+            if let Some((start, end)) = found.group(2) {
+                out.extend(&text[from..start]);
+                out.push(quote);
+                out.extend(&text[start..end]);
+                out.push(quote);
+                from = end;
+            }
         }
         out.extend(&text[from..]);
         Ok(out)
@@ -303,6 +313,7 @@ impl Parsing<'_> {
         };
         let merges = args.is_true("merge_duplicates", false);
         let mut out = Object::new();
+        let mut merged = IndexSet::new();
         for found in pattern.all(raw, self.budget)? {
             let groups = pattern.named(&found);
             let group = |name: &str| {
@@ -323,10 +334,15 @@ impl Parsing<'_> {
             let value = self.value(text, args.get("value_parser"))?;
             let key = Text::from(key);
             match out.get_mut(&key) {
-                Some(Value::List(before)) if merges => before.push(value),
                 Some(before) if merges => {
-                    let first = std::mem::replace(before, Value::Null);
-                    *before = Value::List(vec![first, value]);
+                    // A first value that is a list itself is one value.
+                    if merged.insert(key) {
+                        let first = std::mem::replace(before, Value::Null);
+                        *before = Value::List(vec![first]);
+                    }
+                    if let Value::List(values) = before {
+                        values.push(value);
+                    }
                 }
                 _ => {
                     out.insert(key, value);

@@ -104,8 +104,29 @@ pub enum TemplateErrorKind {
     Syntax,
     /// The reference refuses it, too, with an exception of this kind.
     Refused(Kind),
+    /// The reference refuses it, too, with an exception of this kind, because it does not know a word
+    /// of it: a key, a parser or the version of the language. Another version of the reference may.
+    Unknown(Kind),
     /// The reference can use it, but a pattern needs something that this crate does not have.
     Unsupported,
+}
+
+impl TemplateErrorKind {
+    /// The kind of exception that the reference raises, if it refuses the response template.
+    pub fn raised(self) -> Option<Kind> {
+        match self {
+            TemplateErrorKind::Refused(kind) | TemplateErrorKind::Unknown(kind) => Some(kind),
+            TemplateErrorKind::Syntax | TemplateErrorKind::Unsupported => None,
+        }
+    }
+
+    /// Whether it may be a response template all the same, which this crate cannot use.
+    pub fn may_be_sound(self) -> bool {
+        matches!(
+            self,
+            TemplateErrorKind::Unknown(_) | TemplateErrorKind::Unsupported
+        )
+    }
 }
 
 fn place(path: &str) -> String {

@@ -2,7 +2,7 @@
 //!
 //! A [`ResponseTemplate`] says which parts of the answer are reasoning, text or tool calls.
 //! [`ResponseTemplate::parse`] reads a whole answer; [`ResponseTemplate::stream`] reads it piece by
-//! piece and reports [`Event`]s. Both give what transformers 5.23 gives: the same message, the same
+//! piece and reports [`Event`]s. Both give what transformers 5.24 gives: the same message, the same
 //! events at the same moments, and an error of the same [`Kind`]. That includes what may surprise:
 //! an answer can mean something else in pieces than it means as a whole.
 //!
@@ -51,6 +51,8 @@ mod python;
 
 mod pattern;
 
+mod call_list;
+
 mod content;
 
 mod transform;
@@ -69,6 +71,6 @@ pub use event::{Event, Message};
 pub use failure::{Kind, Limit, ParseError, TemplateError, TemplateErrorKind};
 pub use inspection::{Evidence, Finding, Inspection, Level, Reading, ReadingManner, Rule};
 pub use stream::{Limits, Options, Stream};
-pub use template::ResponseTemplate;
+pub use template::{ResponseTemplate, TRANSFORMERS};
 pub use text::Text;
 pub use value::{Integer, Object, Value};

@@ -147,7 +147,7 @@ const REGION: u64 = 256;
 struct Region {
     /// The field. Text without one is thrown away.
     field: Option<usize>,
-    /// What the named groups of the opener captured.
+    /// What the named groups of the delimiters captured.
     captures: Vec<(Text, Text)>,
     body: Vec<u32>,
     is_open: bool,
@@ -258,6 +258,11 @@ impl Stream {
             self.take_until(start, events);
             self.at = end;
             let was_open = self.region.is_open;
+            if !hit.opens {
+                // They come after those of the opener, so they win.
+                let captures = self.captures(&hit);
+                self.region.captures.extend(captures);
+            }
             self.close(events)?;
             if hit.opens {
                 self.open(&hit, events);
@@ -299,7 +304,8 @@ impl Stream {
                     Found::Nothing => {}
                     Found::Partial(start) => held = held.min(start),
                     Found::Match(found)
-                        if !at_end && may_grow(delimiter, &found, self.text.len()) =>
+                        if !at_end
+                            && may_change(delimiter, &found, &mut self.text, &mut self.budget)? =>
                     {
                         held = held.min(found.start);
                     }
@@ -363,20 +369,25 @@ impl Stream {
         });
     }
 
-    fn open(&mut self, hit: &Hit, events: &mut Vec<Event>) {
+    /// What the named groups of a delimiter captured.
+    fn captures(&self, hit: &Hit) -> Vec<(Text, Text)> {
         let field = &self.template.fields[hit.field];
-        let groups = field
-            .open
+        let delimiter = if hit.opens { &field.open } else { &field.close };
+        let groups = delimiter
             .as_ref()
-            .map(|open| open.pattern.named(&hit.found))
-            .unwrap_or_default();
-        let captures = groups.into_iter().filter_map(|(name, span)| {
+            .map(|delimiter| delimiter.pattern.named(&hit.found));
+        let captures = groups.into_iter().flatten().filter_map(|(name, span)| {
             let (start, end) = span?;
             Some((Text::from(name), Text::from(&self.text[start..end])))
         });
+        captures.collect()
+    }
+
+    fn open(&mut self, hit: &Hit, events: &mut Vec<Event>) {
+        let field = &self.template.fields[hit.field];
         self.region = Region {
             field: Some(hit.field),
-            captures: captures.collect(),
+            captures: self.captures(hit),
             body: Vec::new(),
             is_open: true,
         };
@@ -513,9 +524,27 @@ impl Stream {
     }
 }
 
-/// Whether more text could change a match at the end of the text.
-fn may_grow(delimiter: &Delimiter, found: &Match, end: usize) -> bool {
-    found.end == end && (found.start == found.end || delimiter.may_grow)
+/// Whether more text could change a match.
+fn may_change(
+    delimiter: &Delimiter,
+    found: &Match,
+    text: &mut Vec<u32>,
+    budget: &mut Budget,
+) -> Result<bool, ParseError> {
+    if found.end == text.len() {
+        return Ok(found.start == found.end || delimiter.may_grow);
+    }
+    if delimiter.is_literal {
+        return Ok(false);
+    }
+    // A `$` or `\Z` in it may lean on the end of the text. The reference asks whether the same is found
+    // if a null follows.
+    text.push(0);
+    let again = delimiter.pattern.at(text, found.start, budget);
+    text.pop();
+    Ok(again?.is_none_or(|again| {
+        again.end != found.end || delimiter.pattern.named(&again) != delimiter.pattern.named(found)
+    }))
 }
 
 fn is_empty(value: &Value) -> bool {

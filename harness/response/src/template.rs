@@ -12,10 +12,13 @@ use crate::text::Text;
 use crate::transform::Transform;
 use crate::value::{Object, Value};
 
+/// The version of transformers whose parser this is.
+pub const TRANSFORMERS: &str = "5.24.0";
+
 /// A response template that has been checked and compiled.
 ///
 /// It is the object that a tokenizer's configuration has under `response_template`, in the language
-/// of transformers 5.23. What the reference refuses is refused here, too.
+/// of transformers 5.24. What the reference refuses is refused here, too.
 ///
 /// It is shared: a clone is as cheap as a reference.
 #[derive(Clone, Debug)]
@@ -55,6 +58,8 @@ pub(crate) struct Delimiter {
     /// The key of the template that has it.
     pub(crate) key: &'static str,
     pub(crate) pattern: Pattern,
+    /// Whether it is written as texts, not as a pattern.
+    pub(crate) is_literal: bool,
     /// Whether more text could make a match at the end longer.
     pub(crate) may_grow: bool,
 }
@@ -99,8 +104,15 @@ impl ResponseTemplate {
             return Err(refused("", "a response template is an object"));
         };
         let get = |key: &str| spec.get(&Text::from(key));
-        if !get("version").is_none_or(is_one) {
-            return Err(refused("version", "the version is 1"));
+        match get("version") {
+            None => {}
+            Some(version) if is_one(version) => {}
+            // The language of a later version may be another one.
+            Some(Value::Integer(version)) => {
+                let what = format!("version {version} of the language");
+                return Err(unknown("version", &what, &["1"]));
+            }
+            Some(_) => return Err(refused("version", "the version is 1")),
         }
         check_keys(&spec, "", &TEMPLATE_KEYS)?;
         let defaults = match get("defaults") {
@@ -177,16 +189,17 @@ impl Field {
             Some(Value::Text(parser)) if PARSERS.iter().any(|known| parser.is(known)) => {
                 parser.to_string()
             }
+            Some(Value::Text(parser)) => {
+                let what = format!("the content `{parser}`");
+                return Err(unknown(&at("content"), &what, &PARSERS));
+            }
             Some(other) => {
                 let kind = match other {
                     Value::List(_) | Value::Object(_) => Kind::Type,
                     _ => Kind::Value,
                 };
-                return Err(refused_as(
-                    kind,
-                    &at("content"),
-                    &format!("the content is one of {}", PARSERS.join(", ")),
-                ));
+                let message = format!("the content is one of {}", PARSERS.join(", "));
+                return Err(refused_as(kind, &at("content"), &message));
             }
         };
         let open = Delimiter::read(spec, &path, "open", "open_pattern")?;
@@ -333,6 +346,7 @@ impl Delimiter {
         Ok(Delimiter {
             key,
             pattern,
+            is_literal: true,
             may_grow,
         })
     }
@@ -364,6 +378,7 @@ impl Delimiter {
         Ok(Delimiter {
             key,
             pattern,
+            is_literal: false,
             may_grow: true,
         })
     }
@@ -391,11 +406,20 @@ fn check_keys(entries: &Object, path: &str, known: &[&str]) -> Result<(), Templa
             } else {
                 format!("{path}.{key}")
             };
-            Err(refused(
-                &path,
-                &format!("the key is unknown; the keys are {}", known.join(", ")),
-            ))
+            Err(unknown(&path, &format!("the key `{key}`"), known))
         }
+    }
+}
+
+/// What the reference does not know, and another version of it may.
+fn unknown(path: &str, what: &str, known: &[&str]) -> TemplateError {
+    TemplateError {
+        path: path.to_owned(),
+        kind: TemplateErrorKind::Unknown(Kind::Value),
+        message: format!(
+            "{what} is not supported yet: transformers {TRANSFORMERS} knows {}",
+            known.join(", ")
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answers are read as transformers reads them: `scripts/record-response.py` records how.
 
-use rolecall_response::{Event, Options, ParseError, ResponseTemplate, TemplateErrorKind, Value};
+use rolecall_response::{Event, Options, ParseError, ResponseTemplate, Value};
 use serde_json::{Value as Json, json};
 
 fn recorded() -> Json {
@@ -26,9 +26,9 @@ fn failure(error: &ParseError) -> Json {
 fn read(case: &Json, pieces: &[String]) -> Json {
     let template = match ResponseTemplate::from_json(&case["template"]) {
         Ok(template) => template,
-        Err(error) => match error.kind {
-            TemplateErrorKind::Refused(kind) => return json!({"load": kind.python_name()}),
-            _ => return json!({"unsupported": error.to_string()}),
+        Err(error) => match error.kind.raised() {
+            Some(kind) => return json!({"load": kind.python_name()}),
+            None => return json!({"unsupported": error.to_string()}),
         },
     };
     let options = Options {
@@ -71,9 +71,9 @@ fn templates_are_loaded_and_refused_as_in_transformers() {
             Ok(_) => Json::Null,
             Err(error) => {
                 assert!(!error.to_string().is_empty());
-                match error.kind {
-                    TemplateErrorKind::Refused(kind) => json!(kind.python_name()),
-                    other => json!(format!("{other:?}")),
+                match error.kind.raised() {
+                    Some(kind) => json!(kind.python_name()),
+                    None => json!(format!("{:?}", error.kind)),
                 }
             }
         };

@@ -641,11 +641,11 @@ mod tests {
             record.staleness(&template),
             Some(Unverified::TemplateChanged)
         );
-        record.reference.version = "5.22.0".into();
+        record.reference.version = "4.57.0".into();
         let why = record.staleness(&template).unwrap().to_string();
         assert_eq!(
             why,
-            "recorded with transformers 5.22.0 (jinja2 3.1.6), the reference is transformers 5.23.0 (jinja2 3.1.6)"
+            "recorded with transformers 4.57.0 (jinja2 3.1.6), the reference is transformers 5.24.0 (jinja2 3.1.6)"
         );
     }
 

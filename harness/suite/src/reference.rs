@@ -31,7 +31,7 @@ pub struct Reference {
 pub(crate) const TRANSFORMERS: Reference = Reference {
     name: "transformers",
     dialect: Dialect::Jinja,
-    version: "5.23.0",
+    version: rolecall_response::TRANSFORMERS,
     components: &[("jinja2", "3.1.6")],
 };
 
@@ -145,7 +145,7 @@ impl Reference {
     }
 }
 
-/// Its name and version: `transformers 5.23.0`.
+/// Its name and version: `transformers 5.24.0`.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.name, self.version)

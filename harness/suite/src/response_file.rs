@@ -168,7 +168,12 @@ impl ResponseFile<'_> {
     /// The response template, checked and compiled.
     fn compiled(&self) -> Result<ResponseTemplate, Problem> {
         ResponseTemplate::from_json(&self.response_template).map_err(|error| {
-            let problem = Problem::new(self.path, format!("not a response template: {error}"));
+            let message = if error.kind.may_be_sound() {
+                error.to_string()
+            } else {
+                format!("not a response template: {error}")
+            };
+            let problem = Problem::new(self.path, message);
             Problem {
                 position: self.place(&error.path),
                 ..problem

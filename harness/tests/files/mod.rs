@@ -80,7 +80,7 @@ while read -r line; do
   id=${line#*\"id\":}
   id=${id%%,*}
   case $line in
-    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "transformers", "version": "5.23.0", "dialect": "jinja", "components": {"jinja2": "3.1.6"}}' ;;
+    *'"request":"start"'*) echo '{"rolecall": 1, "engine": "transformers", "version": "5.24.0", "dialect": "jinja", "components": {"jinja2": "3.1.6"}}' ;;
     *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
     *'"request":"stop"'*) exit 0 ;;
     *) echo "{\"id\": $id, \"outcome\": \"rendered\", \"text\": \"$word\"}" ;;

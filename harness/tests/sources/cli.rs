@@ -58,7 +58,7 @@ fn notes_are_told_and_change_nothing() {
     assert_eq!(output.stdout, b"Hi");
     assert_eq!(
         text(&output.stderr),
-        "note: m/tokenizer_config.json: the template `default` differs from m/chat_template.jinja, which transformers 5.23 uses\n"
+        "note: m/tokenizer_config.json: the template `default` differs from m/chat_template.jinja, which transformers 5.24 uses\n"
     );
     let output = rolecall(&folder, &["list", "templates", "--templates", "m"]);
     assert_eq!(text(&output.stdout).trim_end(), "m  jinja");

@@ -227,7 +227,7 @@ fn sources_that_disagree_are_told_with_the_one_that_is_used() {
     let notes = notes(&found).join("\n");
     for expected in [
         "tokenizer_config.json: the template `default` differs from ",
-        "chat_template.jinja, which transformers 5.23 uses",
+        "chat_template.jinja, which transformers 5.24 uses",
         "tokenizer_config.json: the template `rag` is not used",
         "chat_template.json: the processor's template, here m@processor; AutoTokenizer uses ",
         "other.jinja: transformers does not read this file",
@@ -343,7 +343,7 @@ fn special_tokens_that_disagree_are_told_with_those_that_are_used() {
     );
     let said = notes(&folder.read("m")).join("\n");
     for expected in [
-        "special_tokens_map.json: `bos_token` is \"<s>\" here and \"a\" in tokenizer_config.json; transformers 5.23 uses the former",
+        "special_tokens_map.json: `bos_token` is \"<s>\" here and \"a\" in tokenizer_config.json; transformers 5.24 uses the former",
         "`pad_token` is null here and \"p\" in tokenizer_config.json",
     ] {
         assert!(said.contains(expected), "{expected}\n{said}");

@@ -10,6 +10,7 @@ mod imports;
 mod modules;
 mod order;
 mod publication;
+mod versions;
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The tokenizer of a Hugging Face folder, as `AutoTokenizer` of transformers 5.23 builds it from
+//! The tokenizer of a Hugging Face folder, as `AutoTokenizer` of transformers 5.24 builds it from
 //! `tokenizer.json` and the files beside it (`TokenizersBackend` in
 //! `tokenization_utils_tokenizers.py`, `_from_pretrained` in `tokenization_utils_base.py`):
 //!
@@ -145,7 +145,7 @@ fn is_same(a: &AddedToken, b: &AddedToken) -> bool {
         && a.single_word == b.single_word
 }
 
-/// The tokens at which the model stops. `generate` of transformers 5.23 reads
+/// The tokens at which the model stops. `generate` of transformers 5.24 reads
 /// `generation_config.json`, and without it derives the settings from `config.json`.
 fn stops(
     files: &[PathBuf],

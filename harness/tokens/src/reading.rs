@@ -74,7 +74,7 @@ impl Segmenter for CrateSegmenter {
         Ok(segments.collect())
     }
 
-    /// As `_encode_without_added_tokens` of transformers 5.23 does it in
+    /// As `_encode_without_added_tokens` of transformers 5.24 does it in
     /// `tokenization_utils_tokenizers.py`.
     fn plain(&self, text: &str) -> Result<Vec<u32>, String> {
         let cut = || -> tokenizers::Result<Vec<u32>> {

@@ -1,7 +1,7 @@
 //! Tokenizers: what a model makes of a prompt before it reads it.
 //!
 //! A model reads tokens, not text. The tokenizer of a Hugging Face folder cuts a prompt as
-//! `apply_chat_template(tokenize=True)` of transformers 5.23 does, by the crate that transformers
+//! `apply_chat_template(tokenize=True)` of transformers 5.24 does, by the crate that transformers
 //! uses: `rolecall-tokens` reads it. From a GGUF file this module knows the tokens that llama.cpp
 //! looks for before it cuts the rest. The cut of the rest depends on a pre-tokenizer that the file
 //! only names, so the rest stays whole.

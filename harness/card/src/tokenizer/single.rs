@@ -146,7 +146,7 @@ impl Tokenizer {
     /// The tokens of a prompt in which the control tokens of users are marked: these become ordinary
     /// text. Their places are those in the prompt without its marks; of the tokens that a control
     /// token falls into, the first has its place, and the others have none. Source: transformers
-    /// 5.23, `encode_marked_chat` in `utils/chat_template_utils.py`.
+    /// 5.24, `encode_marked_chat` in `utils/chat_template_utils.py`.
     ///
     /// # Errors
     ///

@@ -65,7 +65,7 @@ pub struct Stops {
 /// What cuts the prompt and may put a token before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cutter {
-    /// `apply_chat_template(tokenize=True)` of transformers 5.23 asks the tokenizer to add
+    /// `apply_chat_template(tokenize=True)` of transformers 5.24 asks the tokenizer to add
     /// nothing.
     Transformers,
     /// llama.cpp adds BOS where the file says so, and its server drops the one that a Jinja

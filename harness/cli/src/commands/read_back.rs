@@ -12,6 +12,7 @@ use rolecall::readback::reading::MessageReading;
 use rolecall::readback::recorded::RecordedAnswer;
 use rolecall::readings::{read_each, read_each_as_server};
 use rolecall::recorded_answers::{read_families, write_family};
+use rolecall::reference::Identity;
 use rolecall::report::readings as report;
 use rolecall::report::recorded as report_recorded;
 use rolecall::response_file::{read_file, unusable};
@@ -19,7 +20,7 @@ use rolecall::run::Runner;
 use rolecall::suite::Suite;
 use rolecall::template_file::place;
 use rolecall_model::{Engine, Template, TemplateName, TemplateReader};
-use rolecall_response::ResponseTemplate;
+use rolecall_response::{ResponseTemplate, TRANSFORMERS};
 use serde_json::Value;
 
 use crate::args::ReadBackArguments;
@@ -86,8 +87,12 @@ pub(super) fn execute(
         write_recorded(folder, &suite, &readings, out)?;
         return Ok(status);
     }
+    let reader = program.map_or(format!("as transformers {TRANSFORMERS} reads"), |program| {
+        format!("by {}", Identity::of(program))
+    });
     for (template, readings) in &readings {
-        report::write(out, template.name.as_str(), readings, arguments.all)?;
+        let title = format!("{}, read {reader}", template.name);
+        report::write(out, &title, readings, arguments.all)?;
     }
     Ok(status)
 }

@@ -1,4 +1,4 @@
-//! The common part of tokenizers and processors of transformers 5.23. Both drop null fields and
+//! The common part of tokenizers and processors of transformers 5.24. Both drop null fields and
 //! call `render_jinja_template` (`utils/chat_template_utils.py`).
 
 use std::sync::Arc;

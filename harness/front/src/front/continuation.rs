@@ -1,7 +1,7 @@
 //! Prompts that end inside the last message, so that the model continues it.
 //!
 //! transformers finds that place with a tag. It appends the tag to the message's text, renders the
-//! template, and cuts the prompt at the tag (`utils/chat_template_utils.py` of 5.23,
+//! template, and cuts the prompt at the tag (`utils/chat_template_utils.py` of transformers 5.24,
 //! `render_jinja_template`).
 
 use rolecall_model::{Case, Template};

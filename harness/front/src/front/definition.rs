@@ -26,9 +26,9 @@ macro_rules! fronts {
 fronts! {
     /// No application. The template gets the conversation as written, and its output is the prompt.
     Raw,
-    /// `tokenizer.apply_chat_template(…, tokenize=False)` of transformers 5.23.
+    /// `tokenizer.apply_chat_template(…, tokenize=False)` of transformers 5.24.
     Transformers,
-    /// `processor.apply_chat_template(…, tokenize=False)` of transformers 5.23, for vision and
+    /// `processor.apply_chat_template(…, tokenize=False)` of transformers 5.24, for vision and
     /// audio models.
     TransformersProcessor,
     /// The endpoint `/api/chat` of Ollama 0.33.

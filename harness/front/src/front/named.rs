@@ -1,4 +1,4 @@
-//! Picks one of a model's named templates for a conversation, as transformers 5.23 does.
+//! Picks one of a model's named templates for a conversation, as transformers 5.24 does.
 
 use rolecall_model::{Case, Template};
 

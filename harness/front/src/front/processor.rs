@@ -1,4 +1,4 @@
-//! A processor of transformers 5.23, for vision and audio models:
+//! A processor of transformers 5.24, for vision and audio models:
 //! `ProcessorMixin.apply_chat_template(…, tokenize=False)` (`processing_utils.py`).
 //!
 //! It differs from a tokenizer in two points: it translates images with a URL from the form of
@@ -19,7 +19,7 @@ use super::preparation::{Condition, Preparation};
 /// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "transformers-processor",
-    description: "processor.apply_chat_template(…, tokenize=False) of transformers 5.23",
+    description: "processor.apply_chat_template(…, tokenize=False) of transformers 5.24",
     dialect: Some(Dialect::Jinja),
     beside: &[Front::Raw],
     choose: |template, _| named::default(template),

@@ -1,4 +1,4 @@
-//! A tokenizer of transformers 5.23: its `apply_chat_template(…, tokenize=False)`
+//! A tokenizer of transformers 5.24: its `apply_chat_template(…, tokenize=False)`
 //! (`tokenization_utils_base.py`).
 
 use rolecall_model::{Case, Dialect};
@@ -10,7 +10,7 @@ use super::named;
 /// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "transformers",
-    description: "tokenizer.apply_chat_template(…, tokenize=False) of transformers 5.23",
+    description: "tokenizer.apply_chat_template(…, tokenize=False) of transformers 5.24",
     dialect: Some(Dialect::Jinja),
     beside: &[Front::Raw],
     choose: named::of_tokenizer,

@@ -1,5 +1,5 @@
 //! Jinja2's namespaces: the only values whose attributes a template can assign (`utils.py`,
-//! `Namespace`), as transformers 5.23 hardens them.
+//! `Namespace`), as transformers 5.24 hardens them.
 //!
 //! A namespace can hold itself, so the end of the render empties it.
 
@@ -91,7 +91,7 @@ impl Namespace {
 }
 
 /// The error of an attribute with a leading underscore, which is a `SecurityError` since
-/// transformers 5.23 hardens `namespace` (`TemplateNamespace._check_name`).
+/// transformers 5.24 hardens `namespace` (`TemplateNamespace._check_name`).
 fn private_attribute() -> Error {
     invalid("a namespace cannot store attributes that begin with an underscore")
 }

@@ -94,6 +94,7 @@ fn bodies(field: &Field) -> Vec<String> {
                 .collect();
         }
         "kv-lines" => &["x: y", "x=y"],
+        "python-call-list" => &["[f(x=1)]"],
         _ => &["Hi"],
     };
     texts.iter().map(|&text| text.to_owned()).collect()

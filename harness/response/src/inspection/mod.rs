@@ -137,7 +137,6 @@ mod tests {
         for (fields, rule, path) in [
             (content(r"<e>\s*|$"), "close-at-end", of_content),
             (content(r"(?:<e>)?\Z"), "close-at-end", of_content),
-            (content("$"), "close-at-end", of_content),
             (
                 calls("<c>", r"\)(?:\]<e>)?\s*"),
                 "close-optional-tail",
@@ -193,6 +192,11 @@ mod tests {
                 "served-fields",
                 "fields.content.join",
             ),
+            (
+                json!({"tool_calls": {"open": "<c>", "close_pattern": r"</c>\s*", "content": "python-call-list"}, "content": {}}),
+                "served-fields",
+                "fields.tool_calls.content",
+            ),
         ] {
             let mut fields = fields;
             // A name of a group needs a transform.
@@ -216,6 +220,8 @@ mod tests {
             content(r"\s*<e>\s*"),
             content("<e>.*"),
             content(r"\s*$"),
+            content("$"),
+            calls("<c>", r"</c>\n?$"),
             calls("<c>", r"</c>\n?"),
             calls("<c>", r"!(?=</s>|\Z)\s*"),
             calls("<c>", r"</c>(?=\n|<c>|\Z)\s*"),

@@ -1,7 +1,8 @@
 //! Fields that servers refuse.
 //!
 //! As of vLLM 0.33.0 and `SGLang` 0.5.23: a field is named `thinking`, `content` or `tool_calls`; the
-//! first two are texts, without `transform` and `join`; and `defaults` has a `role` only.
+//! first two are texts, without `transform` and `join`; and `defaults` has a `role` only. Their readers
+//! are copies of the one in transformers 5.23, which has no `python-call-list`.
 
 use crate::inspection::finding::{Evidence, Finding, Rule};
 use crate::template::ResponseTemplate;
@@ -26,6 +27,9 @@ pub(super) fn inspect(template: &ResponseTemplate) -> Vec<Finding> {
         } else if is_text && field.parser != "text" {
             let help = "read it as `text`";
             Some((Some("content"), format!("a parser for `{name}`"), help))
+        } else if field.parser == "python-call-list" {
+            let help = "no other parser reads such calls; these servers have parsers of their own for them";
+            Some((Some("content"), "`python-call-list`".to_owned(), help))
         } else if is_text && field.transform.is_some() {
             let help = "drop the `transform`";
             Some((

@@ -148,6 +148,24 @@ impl Pattern {
         Ok(found)
     }
 
+    /// The match that begins at a place.
+    pub(crate) fn at(
+        &self,
+        text: &[u32],
+        start: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Match>, ParseError> {
+        let attempt = Matcher::new(&self.program, text, false, None).attempt(start, budget)?;
+        Ok(match attempt {
+            Attempt::Match { end, captures } => Some(Match {
+                start,
+                end,
+                captures,
+            }),
+            Attempt::Partial | Attempt::Fail => None,
+        })
+    }
+
     /// All matches that do not overlap.
     pub(crate) fn all(&self, text: &[u32], budget: &mut Budget) -> Result<Vec<Match>, ParseError> {
         let mut matches: Vec<Match> = Vec::new();

@@ -2,10 +2,10 @@
 //!
 //! The template is the metadata's `tokenizer.chat_template`, a further one
 //! `tokenizer.chat_template.<name>`; `tokenizer.chat_templates` lists the further names. llama.cpp
-//! uses `tool_use` for conversations with tools. transformers 5.23, given the file as `gguf_file`,
+//! uses `tool_use` for conversations with tools. transformers 5.24, given the file as `gguf_file`,
 //! reads only the first.
 //!
-//! The special tokens are the same that transformers 5.23 takes from the file: the texts in
+//! The special tokens are the same that transformers 5.24 takes from the file: the texts in
 //! `tokenizer.ggml.tokens` at the IDs of bos, eos, unknown and padding. llama.cpp gives its
 //! templates the first two.
 

@@ -1,4 +1,4 @@
-//! A Hugging Face model folder, read as transformers 5.23 reads it.
+//! A Hugging Face model folder, read as transformers 5.24 reads it.
 //!
 //! A tokenizer (`from_pretrained` in `tokenization_utils_base.py`) takes its templates
 //! from files, if there are any: `chat_template.jinja` is named `default`, each
@@ -296,11 +296,11 @@ impl ModelFolder<'_> {
             let message = match used.get(name) {
                 Some(used) if is_same_template(&used.text, &unused.text) => continue,
                 Some(used) => format!(
-                    "the template `{name}` differs from {}, which transformers 5.23 uses",
+                    "the template `{name}` differs from {}, which transformers 5.24 uses",
                     used.path.display()
                 ),
                 None => format!(
-                    "the template `{name}` is not used: transformers 5.23 takes only files where there are any, such as {}",
+                    "the template `{name}` is not used: transformers 5.24 takes only files where there are any, such as {}",
                     files
                         .iter()
                         .next()
@@ -316,7 +316,7 @@ impl ModelFolder<'_> {
             let extra = files.get(&format!("{FOLDER}/{name}"));
             if let (Some(extra), Some(main)) = (extra, files.get(DEFAULT)) {
                 let message = format!(
-                    "a tokenizer uses it in place of {}, a processor does not (transformers 5.23)",
+                    "a tokenizer uses it in place of {}, a processor does not (transformers 5.24)",
                     main.path.display()
                 );
                 self.found.notes.push(Note::new(&extra.path, message));
@@ -410,7 +410,7 @@ impl ModelFolder<'_> {
         let mut template = self.template(Some("processor"), other, special_tokens);
         template.front = Some(Front::TransformersProcessor.name().to_owned());
         let message = format!(
-            "the processor's template, here {}; AutoTokenizer uses {} (transformers 5.23)",
+            "the processor's template, here {}; AutoTokenizer uses {} (transformers 5.24)",
             template.name,
             own.map_or("none".to_owned(), |own| own.path.display().to_string())
         );

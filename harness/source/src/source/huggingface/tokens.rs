@@ -1,4 +1,4 @@
-//! The special tokens that a chat template sees, as transformers 5.23 gathers them.
+//! The special tokens that a chat template sees, as transformers 5.24 gathers them.
 //!
 //! A template gets `special_tokens_map`: the seven standard tokens that are set, then the
 //! model's own ones (`PreTrainedTokenizerBase` in `tokenization_utils_base.py`). They come
@@ -144,9 +144,9 @@ impl SpecialTokens {
                 continue;
             }
             let used = if self.reads_map() {
-                "transformers 5.23 uses the former"
+                "transformers 5.24 uses the former"
             } else {
-                "transformers 5.23 uses the latter: it does not read this file beside an `added_tokens_decoder`"
+                "transformers 5.24 uses the latter: it does not read this file beside an `added_tokens_decoder`"
             };
             let message =
                 format!("`{key}` is {theirs} here and {own} in tokenizer_config.json; {used}");
@@ -247,7 +247,7 @@ impl SpecialTokens {
             return;
         };
         let message = format!(
-            "line {}: the token {:?} is an object without \"__type\": \"AddedToken\"; transformers 5.23 refuses it, its `content` is taken here",
+            "line {}: the token {:?} is an object without \"__type\": \"AddedToken\"; transformers 5.24 refuses it, its `content` is taken here",
             position.line,
             property.name.as_str()
         );
