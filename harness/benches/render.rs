@@ -57,6 +57,7 @@ fn main() {
     let accepted = Expected {
         accepted: acceptance,
         truth: Truth::Unknown,
+        belonging: None,
         needs_differences_only: true,
     };
     let whole = Expected {

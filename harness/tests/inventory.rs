@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rolecall::lint;
 use rolecall::record::{Record, Records};
 use rolecall::reference::Reference;
+use rolecall::report::counted;
 use rolecall_model::Dialect;
 use sha2::{Digest, Sha256};
 
@@ -148,8 +149,24 @@ fn every_file_of_the_suite_is_loaded() {
     assert_same("families", &families.collect(), &files);
     let templates = SUITE.templates.iter();
     let templates = templates.map(|template| template.name.to_string());
-    let files = stems(&LAYOUT.templates(), &["jinja", "gotmpl"]);
+    let files = stems(&LAYOUT.templates(), &["jinja", "jinja2", "j2", "gotmpl"]);
     assert_same("templates", &templates.collect(), &files);
+}
+
+/// The README's figures, which no command prints.
+#[test]
+fn the_readme_counts_the_suite() {
+    let readme = std::fs::read_to_string(LAYOUT.root().join("README.md")).unwrap();
+    let readme = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    let figures = [
+        (SUITE.templates.len(), "templates"),
+        (SUITE.written_cases().count(), "conversations"),
+        (SUITE.pairs().count(), "pairs"),
+    ];
+    for (count, what) in figures {
+        let text = counted(count, what, what);
+        assert!(readme.contains(&text), "README.md does not say `{text}`");
+    }
 }
 
 /// The records are as large as the suite was when the references ran. If a file has been lost

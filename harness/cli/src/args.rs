@@ -170,8 +170,7 @@ impl Command {
     /// the user asked for.
     pub(crate) fn ends_with_its_result(&self) -> bool {
         match self {
-            Command::Render(_)
-            | Command::Show(_)
+            Command::Show(_)
             | Command::List(_)
             | Command::Explain(_)
             | Command::Completions(_)
@@ -180,7 +179,6 @@ impl Command {
             | Command::ReadBack(_)
             | Command::Infer(_)
             | Command::Puppet(_)
-            | Command::Cover(_)
             | Command::Mutate(_)
             | Command::Generate(_)
             | Command::Mask(_)
@@ -190,6 +188,8 @@ impl Command {
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => false,
             Command::Run(_)
+            | Command::Render(_)
+            | Command::Cover(_)
             | Command::Review(_)
             | Command::Accept(_)
             | Command::Diff(_)
@@ -329,6 +329,9 @@ pub(crate) struct RenderArguments {
     pub(crate) rendering: RenderingArguments,
     #[command(flatten)]
     pub(crate) shard: ShardArguments,
+    /// Fail if a pair gives no prompt
+    #[arg(long)]
+    pub(crate) fail: bool,
     /// The format of the outcomes
     #[arg(long, value_parser = format(&OUTCOMES), default_value_t = Format::Human)]
     pub(crate) format: Format,
@@ -339,7 +342,7 @@ pub(crate) struct AddArguments {
     /// The file with the conversation
     #[arg(value_name = "CONVERSATION", help = CONVERSATION)]
     pub(crate) conversations: PathBuf,
-    /// Which line of JSON Lines, from 1
+    /// Which line of JSON Lines, or which conversation of a list, from 1
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<usize>,
     /// The name of the case; default: one made of the file's name

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use rolecall::conversation::{self, Conversation};
+use rolecall::conversation::{self, Conversations};
 use rolecall::file::{MOST_CASES, read_text_of};
 use rolecall::problem::Problem;
 
@@ -14,10 +14,10 @@ use crate::stdin;
 const SHOWN: &str = "<stdin>";
 
 /// Reads the conversations of a file, or of standard input.
-pub(crate) fn read(path: &Path) -> Result<Vec<Conversation>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Conversations, Failure> {
     if path != Path::new(stdin::NAME) {
         let text = read_text_of(path, MOST_CASES)?;
-        return Ok(conversation::read(path, &text)?);
+        return conversation::read(path, &text).map_err(Failure::Problems);
     }
     let shown = Path::new(SHOWN);
     let mut text = String::new();
@@ -28,5 +28,5 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Conversation>, Failure> {
         let message = format!("too large: at most {MOST_CASES} bytes are expected");
         return Err(Problem::new(shown, message).into());
     }
-    Ok(conversation::read(shown, &text)?)
+    conversation::read(shown, &text).map_err(Failure::Problems)
 }

@@ -1,14 +1,16 @@
 //! The engines that the arguments name.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rolecall::engines::Engines;
 use rolecall::file::is_there;
 use rolecall::invocation;
 use rolecall::problem::{shown, shown_path, with_did_you_mean};
-use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
+use rolecall::protocol::{DeathCount, ProtocolEngine, ProtocolLimits};
 use rolecall::reference::Reference;
 use rolecall::replay::Replay;
+use rolecall::report::other_fault::died;
 use rolecall::saved_run::SavedRun;
 use rolecall::suite::Suite;
 use rolecall_minijinja::Minijinja;
@@ -17,7 +19,7 @@ use rolecall_model::Engine;
 use rolecall_servers::{Credentials, Server, ServerName};
 
 use crate::args::RenderingArguments;
-use crate::failure::Failure;
+use crate::failure::{Failure, complain};
 use crate::home;
 use crate::limits::ChosenLimits;
 use crate::program;
@@ -118,8 +120,34 @@ fn open_named_by<'e>(
              the repository, `cargo run --package rolecall-cli --` has it"
         )));
     }
-    let program = ProtocolEngine::spawn(&words(name, limits)?, limits.program.clone())?;
+    let program = started(&words(name, limits)?, &limits.program)?;
     Ok(ChosenEngine::Program(Box::new(program)))
+}
+
+/// The programs that this process has started, by name, each with the count of its deaths.
+static STARTED: Mutex<Vec<(String, DeathCount)>> = Mutex::new(Vec::new());
+
+/// Starts a program. Its deaths are told when the command is over.
+fn started(words: &[String], limits: &ProtocolLimits) -> Result<ProtocolEngine, Failure> {
+    let program = ProtocolEngine::spawn(words, limits.clone())?;
+    let mut all = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.push((program.name().to_owned(), program.death_count()));
+    Ok(program)
+}
+
+/// Writes which programs died in requests that they answered when they were asked again. Returns
+/// whether there are any: then nothing that they answered is beyond doubt.
+pub(crate) fn complain_of_deaths() -> bool {
+    let all = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut have_died = false;
+    for (name, count) in &*all {
+        let deaths = count.deaths();
+        if deaths.count > 0 {
+            complain(&shown(&died(name, &deaths)));
+            have_died = true;
+        }
+    }
+    have_died
 }
 
 /// The program of an engine that was set up: `.engines/NAME` at the root of the suite. An error if
@@ -301,7 +329,7 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
         return Ok(words);
     }
     let program = match Reference::by_name(text) {
-        Some(reference) => Some(reference.program(&home::references_folder(&home::layout()?)?)?),
+        Some(reference) => Some(installed(&reference)?),
         None => launcher(text)?,
     };
     let program = program.ok_or_else(|| unknown(&engines, text))?;
@@ -315,14 +343,26 @@ fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
         .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))
 }
 
+/// The program of a reference.
+fn installed(reference: &Reference) -> Result<PathBuf, Failure> {
+    let layout = home::layout()?;
+    let found = reference.program(&home::references_folder(&layout)?);
+    let beside = home::references_beside(&layout).join(reference.name);
+    if found.is_err() && layout.is_checkout() && beside.is_file() {
+        // It is there, and the user has not said yet that it may be started.
+        trust::require(layout.root(), &trust::of_program(&layout, &beside))?;
+    }
+    Ok(found?)
+}
+
 /// Starts a reference if it is installed in the right versions.
 pub(crate) fn reference_program(
     reference: &Reference,
     limits: &ProtocolLimits,
 ) -> Result<ProtocolEngine, Failure> {
-    let program = reference.program(&home::references_folder(&home::layout()?)?)?;
+    let program = installed(reference)?;
     let words = vec![program.to_string_lossy().into_owned()];
-    let engine = ProtocolEngine::spawn(&words, limits.clone())?;
+    let engine = started(&words, limits)?;
     reference.check(&engine)?;
     Ok(engine)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rolecall::configuration::Configuration;
+use rolecall::environment;
 use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::lock::FolderLock;
@@ -178,10 +179,19 @@ fn private_folder() -> Result<PathBuf, Failure> {
     )))
 }
 
-/// The folder of the installed references: `.references` in a checkout that may start its programs,
-/// otherwise a folder of the user's that all suites share.
+/// The folder in a checkout into which references are installed.
+pub(crate) fn references_beside(layout: &Layout) -> PathBuf {
+    layout.root().join(".references")
+}
+
+/// The folder of the installed references: the one that the variable ROLECALL_REFERENCES names, or
+/// `.references` in a checkout that may start its programs, otherwise a folder of the user's that all
+/// suites share.
 pub(crate) fn references_folder(layout: &Layout) -> Result<PathBuf, Failure> {
-    let beside = layout.root().join(".references");
+    if let Some(folder) = environment::path("ROLECALL_REFERENCES") {
+        return Ok(folder);
+    }
+    let beside = references_beside(layout);
     if layout.is_checkout() && (is_own_checkout(layout) || trust::are_allowed(layout, &beside)) {
         Ok(beside)
     } else {

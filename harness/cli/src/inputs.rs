@@ -25,6 +25,8 @@ pub(crate) struct Inputs {
     /// The suite's layout, if every input comes from the suite: templates and cases from elsewhere
     /// have neither snapshots nor records.
     pub(crate) layout: Option<Layout>,
+    /// The suite around named templates and cases. Some of them may belong to it.
+    pub(crate) around: Option<Layout>,
     /// Where the templates and cases come from, in words.
     pub(crate) origin: String,
 }
@@ -39,7 +41,22 @@ fn origin(layout: &Layout, templates: &[PathBuf], cases: &[PathBuf]) -> String {
     }
 }
 
+/// The suite around named templates and cases.
+pub(crate) struct Around<'i> {
+    pub(crate) layout: &'i Layout,
+    pub(crate) suite: Suite,
+}
+
 impl Inputs {
+    /// The suite around named templates and cases, loaded.
+    pub(crate) fn around(&self) -> Option<Around<'_>> {
+        let layout = self.around.as_ref()?;
+        Some(Around {
+            layout,
+            suite: Suite::load_layout(layout),
+        })
+    }
+
     /// The snapshots and records of some pairs. Empty for templates or cases from elsewhere.
     pub(crate) fn expectations(&self, pairs: &[Pair<'_>]) -> Result<Option<Expectations>, Failure> {
         let Some(layout) = &self.layout else {
@@ -165,6 +182,17 @@ fn of_source(layout: &Layout, path: &Path) -> Option<OwnTemplate> {
         return None;
     }
     let file = (extension == "jinja").then(|| path.to_path_buf());
+    // A folder may have other templates beside those of its model.
+    let has_template = |file: &PathBuf| {
+        let mut own = source::read(&folder).templates.into_iter();
+        own.any(|template| {
+            let mut named = template.named.iter().map(|(_, named)| &named.path);
+            is_same(file, &template.path) || named.any(|path| is_same(file, path))
+        })
+    };
+    if file.as_ref().is_some_and(|file| !has_template(file)) {
+        return None;
+    }
     of(&folder).map(|name| OwnTemplate { name, file })
 }
 
@@ -273,6 +301,7 @@ pub(crate) fn find_own(
     Ok(Inputs {
         suite,
         layout: is_as_accepted.then(|| layout.clone()),
+        around: None,
         origin: origin(layout, &[], cases),
     })
 }
@@ -358,6 +387,7 @@ pub(crate) fn find(
             suite: Suite::load_layout(&fetched(&layout)),
             origin: origin(&layout, templates, cases),
             layout: Some(layout),
+            around: None,
         });
     }
     let sources = Sources::find(templates, set)?;
@@ -378,6 +408,7 @@ pub(crate) fn find(
     Ok(Inputs {
         suite,
         layout: None,
+        around: Some(layout),
         origin,
     })
 }

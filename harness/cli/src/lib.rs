@@ -171,7 +171,10 @@ pub fn run(started: Started) -> u8 {
         invocation::set(Site::of(&folder));
         invocation::set_reference_check(home::has_references);
     }
-    match execute(&arguments) {
+    let ended = execute(&arguments);
+    let have_died = engines::complain_of_deaths();
+    match ended {
+        Ok(Status::Fine) if have_died => Status::Nonconforming.code(),
         Ok(Status::BadInput) => {
             failure::complain_of_input();
             Status::BadInput.code()

@@ -31,6 +31,18 @@ pub trait Engine: Send + Sync {
     /// The dialect it renders.
     fn dialect(&self) -> Dialect;
 
+    /// How often it has died so far without a trace in any outcome. An engine of this process never
+    /// does.
+    fn deaths(&self) -> Deaths {
+        Deaths::default()
+    }
+
+    /// Whether it answers at all: an application may refuse every conversation before it is asked. The
+    /// error says why it does not. An engine of this process always does.
+    fn answers(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Compiles a template, or returns the reason why it cannot. The program owns everything that
     /// it needs. Callers may keep it as long as they like; dropping it frees its memory.
     fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal>;
@@ -64,6 +76,16 @@ pub trait Engine: Send + Sync {
     ) -> Option<Result<Box<dyn Program>, Refusal>> {
         None
     }
+}
+
+/// How often an engine died in a request, or broke its protocol there, and answered the same request
+/// in a new process. Its outcomes do not show that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Deaths {
+    /// How often.
+    pub count: usize,
+    /// What was seen the first time.
+    pub first: String,
 }
 
 /// Watches one render. An observer implements the methods that it needs; the others do nothing.

@@ -43,7 +43,7 @@ pub use conversation::Conversation;
 pub use coverage::{Hits, Recorder, Site, SiteKind, Way};
 pub use decision::Decisions;
 pub use engine::{
-    Coverage, Engine, Examination, NameKind, Observer, OmittedVariable, OwnText, Program,
+    Coverage, Deaths, Engine, Examination, NameKind, Observer, OmittedVariable, OwnText, Program,
     Provenance, UnknownName,
 };
 pub use limits::Limits;

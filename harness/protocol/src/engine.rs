@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use rolecall_model::{
-    Answer, AnswerReader, Conversation, Dialect, Engine, Observer, Outcome, Program, ReadOutcome,
-    Refusal, Template,
+    Answer, AnswerReader, Conversation, Deaths, Dialect, Engine, Observer, Outcome, Program,
+    ReadOutcome, Refusal, Template,
 };
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::input;
 use crate::limits::ProtocolLimits;
 use crate::message::{ReadWith, ReadingKind};
 use crate::parsers::ProgramParsers;
-use crate::pool::ProcessPool;
+use crate::pool::{DeathCount, ProcessPool};
 use crate::process;
 use crate::session::{Crash, RemoteTemplate, Session};
 
@@ -76,6 +76,11 @@ impl ProtocolEngine {
     /// The program's own parsers for the answers to the prompts of a template.
     pub fn parsers(&self, template: &Template) -> ProgramParsers {
         ProgramParsers::new(Arc::clone(&self.pool), template)
+    }
+
+    /// The count of the program's deaths, also of those that are still to come.
+    pub fn death_count(&self) -> DeathCount {
+        self.pool.deaths.clone()
     }
 
     fn remote(&self, template: &Template, front: Option<String>) -> Box<dyn Program> {
@@ -202,6 +207,14 @@ impl Engine for ProtocolEngine {
 
     fn dialect(&self) -> Dialect {
         self.pool.dialect
+    }
+
+    fn deaths(&self) -> Deaths {
+        self.pool.deaths.deaths()
+    }
+
+    fn answers(&self) -> Result<(), String> {
+        self.pool.answers()
     }
 
     fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal> {

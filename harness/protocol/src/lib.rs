@@ -6,7 +6,7 @@
 //! prints something else is restarted. If it had answered before, the pair is tried
 //! again, because an earlier request may have broken the process. A pair is `crashed`
 //! only if the process fails on its first request, so the outcome does not depend on
-//! other pairs. A program that no longer starts, or answers nothing, is given up: the
+//! other pairs. Deaths that leave no trace in an outcome are counted. A program that no longer starts, or answers nothing, is given up: the
 //! remaining pairs are `not asked`.
 //!
 //! `message` defines the lines, `input` makes the conversation in them, and `reading` the message
@@ -57,6 +57,7 @@ pub use input::{all_variables, request};
 pub use limits::ProtocolLimits;
 pub use message::read_answer;
 pub use parsers::ProgramParsers;
+pub use pool::DeathCount;
 pub use process::Process;
 pub use secrets::GIVEN;
 pub use serve::serve;

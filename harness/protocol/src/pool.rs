@@ -1,9 +1,9 @@
 //! The processes of one program.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rolecall_model::Dialect;
+use rolecall_model::{Deaths, Dialect};
 
 use crate::limits::ProtocolLimits;
 use crate::message::{Greeting, Request};
@@ -32,6 +32,31 @@ pub(crate) struct ProcessPool {
     given_up: OnceLock<String>,
     /// How many templates it was given.
     compiled: AtomicUsize,
+    /// How often a process failed with a request that the next one answered.
+    pub(crate) deaths: DeathCount,
+}
+
+/// A count of deaths that lives on when its program is gone.
+#[derive(Debug, Clone, Default)]
+pub struct DeathCount(Arc<Mutex<Deaths>>);
+
+impl DeathCount {
+    /// The deaths so far.
+    pub fn deaths(&self) -> Deaths {
+        self.lock().clone()
+    }
+
+    fn add(&self, seen: String) {
+        let mut deaths = self.lock();
+        if deaths.count == 0 {
+            deaths.first = seen;
+        }
+        deaths.count += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Deaths> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A small request that tells a program that cannot answer from one that could not answer something
@@ -56,6 +81,7 @@ impl ProcessPool {
         let (command, limits) = (self.command.clone(), self.limits.clone());
         let mut pool = ProcessPool::empty(command, limits, self.greeting.clone(), self.dialect);
         pool.is_new_for_each = true;
+        pool.deaths = self.deaths.clone();
         pool
     }
 
@@ -76,6 +102,7 @@ impl ProcessPool {
             smallest: OnceLock::new(),
             given_up: OnceLock::new(),
             compiled: AtomicUsize::new(0),
+            deaths: DeathCount::default(),
         }
     }
 
@@ -104,24 +131,35 @@ impl ProcessPool {
         smallest: SmallestRequest,
     ) -> Result<Result<T, Crash>, String> {
         // A process is kept if it answers; otherwise it is dropped, which kills it.
-        let ask_in = |mut session: Session| {
-            let answer = ask(&mut session)?;
-            self.has_answered.store(true, Ordering::Relaxed);
-            self.put_back(session);
-            Ok(answer)
+        let ask_in = |mut session: Session| match ask(&mut session) {
+            Ok(answer) => {
+                self.has_answered.store(true, Ordering::Relaxed);
+                self.put_back(session);
+                Ok(answer)
+            }
+            Err(crash) => Err((crash, session.process.has_ended_well())),
         };
+        let mut died = None;
         let session = match self.idle() {
             // A failure of a used process may come from an earlier request.
             Some(session) if session.requests > 0 => match ask_in(session) {
                 Ok(answer) => return Ok(Ok(answer)),
-                Err(_) => self.fresh()?,
+                // A program may answer and exit.
+                Err((_, true)) => self.fresh()?,
+                Err((crash, false)) => {
+                    died = Some(crash.message);
+                    self.fresh()?
+                }
             },
             Some(session) => session,
             None => self.fresh()?,
         };
-        let answer = ask_in(session);
-        if answer.is_err() {
-            self.answers_anything(smallest)?;
+        let answer = ask_in(session).map_err(|(crash, _)| crash);
+        match (&answer, died) {
+            // Another failure is the outcome of the request.
+            (Err(_), _) => self.answers_anything(smallest)?,
+            (Ok(_), Some(seen)) => self.deaths.add(seen),
+            (Ok(_), None) => {}
         }
         Ok(answer)
     }
@@ -157,6 +195,15 @@ impl ProcessPool {
             answer.map_err(|error| format!("it answers nothing: {error}"))
         };
         self.smallest.get_or_init(ask).clone()
+    }
+
+    /// Whether the program answers, which nothing may have shown so far. One that was given up has
+    /// outcomes that say so.
+    pub(crate) fn answers(&self) -> Result<(), String> {
+        match self.given_up.get() {
+            Some(_) => Ok(()),
+            None => self.answers_anything(Session::ask_for_smallest),
+        }
     }
 
     fn put_back(&self, session: Session) {

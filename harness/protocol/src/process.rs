@@ -153,6 +153,11 @@ impl Process {
         format!("it {what} {when}{how}{}", self.errors.last_words(GRACE))
     }
 
+    /// Whether the program has ended, and says that nothing was wrong: it may answer and exit.
+    pub(super) fn has_ended_well(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(status)) if status.success())
+    }
+
     fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
         let start = Instant::now();
         loop {

@@ -106,7 +106,10 @@ impl Session {
             input: &input,
         };
         let line = self.process.ask(&request, limits.time)?;
-        Meaning::read(&line, id).map(|_| ())
+        match Meaning::read(&line, id)? {
+            Meaning::Outcome(_) => Ok(()),
+            Meaning::Loaded => Err(LOADED_FOR_RENDERED.to_owned()),
+        }
     }
 
     /// Loads a template into the program, if it is not loaded yet. Returns the refusal,
@@ -172,7 +175,7 @@ impl Session {
             // What crashed may be spoilt.
             Meaning::Outcome(Outcome::Crashed { message }) => Err(message),
             Meaning::Outcome(outcome) => Ok(outcome),
-            Meaning::Loaded => Err("it answered `render` with `ok`".to_owned()),
+            Meaning::Loaded => Err(LOADED_FOR_RENDERED.to_owned()),
         }
     }
 
@@ -224,6 +227,9 @@ impl Session {
         self.read(with, &SMALLEST, limits).map(|_| ())
     }
 }
+
+/// What is wrong with a program that renders nothing.
+const LOADED_FOR_RENDERED: &str = "it answered `render` with `ok`";
 
 /// The smallest answer.
 const SMALLEST: Answer<'_> = Answer {

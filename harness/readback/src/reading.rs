@@ -80,6 +80,19 @@ pub enum Unread {
     Refused(Outcome),
 }
 
+impl MessageReading {
+    /// Whether the reader answered for every form. One that crashed, or was given up, shows nothing.
+    pub fn is_answered(&self) -> bool {
+        let forms = self.result.iter().flat_map(|read| &read.forms);
+        forms.map(|read| &read.outcome).all(|outcome| {
+            !matches!(
+                outcome,
+                ReadOutcome::Crashed { .. } | ReadOutcome::NotAsked { .. }
+            )
+        })
+    }
+}
+
 /// A form of an answer, and what was read from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormReading {

@@ -89,6 +89,22 @@ pub fn write(
     write_gaps(out, coverage, is_whole)
 }
 
+/// Writes the coverage of several templates in one line.
+pub fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+    let whole = all.iter().map(TemplateCoverage::whole);
+    let (reached, ways) = whole.fold((0, 0), |(reached, ways), whole| {
+        (reached + whole.reached, ways + whole.all)
+    });
+    writeln!(
+        out,
+        "{}: {} of {} ways taken ({})",
+        counted(all.len(), "template", "templates"),
+        thousands(reached),
+        thousands(ways),
+        percent(reached, ways)
+    )
+}
+
 /// Writes the places that are not reached in every way.
 pub(super) fn write_gaps(
     out: &mut dyn Write,

@@ -139,8 +139,13 @@ impl<'s> FaultGroups<'s> {
             _ => (fault, cause(compared, fault), word.clone()),
         };
         // The shortest conversation shows a difference best. Pairs without one keep their order.
+        let case = compared.rendered.pair.case;
         let size = match fault {
-            Fault::Differs | Fault::Changed => cause::size(compared.rendered.pair.case),
+            // One that nobody sends shows it to nobody.
+            Fault::Differs | Fault::Changed if case.front.is_some() || case.messages.is_empty() => {
+                usize::MAX
+            }
+            Fault::Differs | Fault::Changed => cause::size(case),
             _ => 0,
         };
         let differs = matches!(compared.verdict, Verdict::Differs(_));

@@ -10,7 +10,7 @@ use super::markdown;
 use super::numbers::counted;
 use super::other_fault::OtherFault;
 use super::place::lines;
-use super::run_report::{RunReport, first_lines};
+use super::run_report::{Ending, RunReport, first_lines};
 use rolecall_base::problem::Location;
 use rolecall_card::card::Card;
 use rolecall_card::contract::Severity;
@@ -120,7 +120,11 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<
         )?;
     }
     let headline = format!("{}\n{}", report.headline(), report.extent());
-    let level = if report.passes() { "notice" } else { "error" };
+    let level = match report.ending() {
+        Ending::Passed => "notice",
+        Ending::NotCompared => "warning",
+        Ending::Failed => "error",
+    };
     writeln!(out, "::{level} title=rolecall run::{}", data(&headline))
 }
 

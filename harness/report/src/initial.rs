@@ -48,5 +48,8 @@ pub fn write(out: &mut dyn Write, initial: &Initial) -> io::Result<()> {
             Cell::new(PLAIN, what),
         ]);
     }
-    table.write(out)
+    table.write(out)?;
+    let text = "\nThe workflow installs the wheel that the repository's variable ROLECALL_WHEEL names: \
+                no package index has Rolecall.";
+    writeln!(out, "{}", wrapped(text, screen::width(), 0))
 }

@@ -14,6 +14,7 @@ use super::{clean, held_texts, markdown};
 use rolecall_base::invisible::is_obeyed;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Finding, Judgement};
+use rolecall_suite::conclusion::Uncompared;
 use rolecall_suite::suite::Pair;
 
 /// Writes cards. A broken contract is a failure, unless it is a note or the template's sidecar
@@ -45,6 +46,10 @@ pub fn write_run(
             failures.insert((&member.pair.template.name, &member.pair.case.id), group);
         }
     }
+    let mut uncompared = HashMap::new();
+    for one in &report.conclusion.uncompared {
+        uncompared.insert((&one.pair.template.name, &one.pair.case.id), one);
+    }
     let mut junit = Report::new("rolecall run");
     for of_template in pairs.chunk_by(|a, b| a.template.name == b.template.name) {
         let Some(first) = of_template.first() else {
@@ -52,9 +57,11 @@ pub fn write_run(
         };
         let mut suite = TestSuite::new(xml(first.template.name.as_str()));
         for pair in of_template {
-            let status = match failures.get(&(&pair.template.name, &pair.case.id)) {
-                None => TestCaseStatus::success(),
-                Some(group) => {
+            let name = (&pair.template.name, &pair.case.id);
+            let status = match (failures.get(&name), uncompared.get(&name)) {
+                (None, None) => TestCaseStatus::success(),
+                (None, Some(one)) => not_compared(one),
+                (Some(group), _) => {
                     let what = group.diff().and_then(|diff| diff.first.as_deref());
                     let what = what.or(group.word()).unwrap_or_default();
                     let is_example = group.pairs.first().is_some_and(|first| {
@@ -104,6 +111,17 @@ fn add_others(report: &mut Report, others: &[OtherFault], tests: Vec<TestCase>) 
     if !suite.test_cases.is_empty() {
         report.add_test_suite(suite);
     }
+}
+
+/// The status of a pair of which nothing says what it should give: its outcome, and no success.
+fn not_compared(one: &Uncompared<'_>) -> TestCaseStatus {
+    let mut what = format!("compared with nothing: {}", one.kind);
+    if let Some(message) = &one.message {
+        what = format!("{what}: {message}");
+    }
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(xml(&what));
+    status
 }
 
 /// How many lines of a difference to show.

@@ -50,6 +50,7 @@ pub mod parity;
 pub mod probe;
 pub mod readings;
 pub mod recorded;
+pub mod render_summary;
 pub mod repetition;
 pub mod returned;
 pub mod reviewing;

@@ -3,13 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Outcome, Template};
+use rolecall_model::{Deaths, Outcome, Template};
 
 use super::numbers::counted;
 use rolecall_base::diff::DiffLine;
 use rolecall_base::invocation;
 use rolecall_base::problem::{Location, Position, Problem};
 use rolecall_source::syntax_error::SyntaxError;
+use rolecall_suite::conclusion::{EngineFailure, EngineFault};
 use rolecall_suite::held_base::HeldBase;
 use rolecall_suite::readings::ReadBackTally;
 
@@ -48,17 +49,20 @@ pub enum FaultKind {
     NoDivergence,
     /// An answer is not read as the reference reads it.
     ReadBack,
+    /// An engine died, or answers nothing.
+    Died,
 }
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [FaultKind; 6] = [
+    pub const ALL: [FaultKind; 7] = [
         FaultKind::File,
         FaultKind::Syntax,
         FaultKind::NoPrompt,
         FaultKind::Base,
         FaultKind::NoDivergence,
         FaultKind::ReadBack,
+        FaultKind::Died,
     ];
 
     /// The word for it in reports.
@@ -70,6 +74,7 @@ impl FaultKind {
             FaultKind::Base => "base",
             FaultKind::NoDivergence => "no divergence",
             FaultKind::ReadBack => "read back",
+            FaultKind::Died => "died",
         }
     }
 
@@ -82,8 +87,18 @@ impl FaultKind {
             FaultKind::Base => "the template differs from its base, and nothing gives the reason",
             FaultKind::NoDivergence => "the reference agrees, although a divergence is listed",
             FaultKind::ReadBack => "an answer is not read as the reference reads it",
+            FaultKind::Died => "an engine died in a request, or answers none",
         }
     }
+}
+
+/// How often an engine died, in a sentence.
+pub fn died(engine: &str, deaths: &Deaths) -> String {
+    let times = counted(deaths.count, "request", "requests");
+    format!(
+        "{engine} died in {times}, and answered only when it was asked again; the first time: {}",
+        deaths.first
+    )
 }
 
 impl OtherFault {
@@ -137,6 +152,15 @@ impl OtherFault {
     pub fn of_divergence(name: &str) -> OtherFault {
         let what = format!("{name}: the reference agrees now, so it is no divergence any more");
         OtherFault::new(FaultKind::NoDivergence, Path::new(""), what)
+    }
+
+    /// An engine that died, or that answers nothing.
+    pub fn of_engine(fault: &EngineFault) -> OtherFault {
+        let what = match &fault.what {
+            EngineFailure::Died(deaths) => died(&fault.engine, deaths),
+            EngineFailure::AnswersNothing(why) => format!("{}: {why}", fault.engine),
+        };
+        OtherFault::new(FaultKind::Died, Path::new(""), what)
     }
 
     /// What differs from the reference's record of what is read back: one fault for each template.

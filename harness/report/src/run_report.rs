@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
 use super::other_fault::OtherFault;
+use super::summary::not_compared;
 use rolecall_base::diff::DiffLine;
 use rolecall_base::invocation;
 use rolecall_base::problem::Problem;
-use rolecall_suite::conclusion::{Conclusion, Fault};
+use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
 use rolecall_suite::held_text::TextKind;
 
 /// The results of a run.
@@ -32,6 +33,17 @@ pub struct RunReport<'r, 's> {
     pub engine: Option<&'r str>,
 }
 
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Everything is as expected.
+    Passed,
+    /// Nothing fails, but nothing says what some pairs should give.
+    NotCompared,
+    /// Something is not as expected.
+    Failed,
+}
+
 impl RunReport<'_, '_> {
     /// Whether the run passes, and no file that it needs is wrong.
     pub fn passes(&self) -> bool {
@@ -42,14 +54,20 @@ impl RunReport<'_, '_> {
     /// as expected`.
     pub fn headline(&self) -> String {
         let tally = &self.conclusion.total;
+        let uncompared = self.conclusion.uncompared.len();
         if self.passes() {
-            let all = counted(tally.all(), "pair is", "pairs are");
-            let nobody = if self.law.is_none() && !self.conclusion.has_snapshots {
-                "rendered; nothing says what they should be"
-            } else {
-                "as expected"
+            let compared = tally.all() - uncompared;
+            return match (not_compared(self.conclusion), compared) {
+                (None, _) => {
+                    let all = counted(tally.all(), "pair is", "pairs are");
+                    format!("Passed: all {all} as expected")
+                }
+                (Some(what), 0) => format!("Not compared: {what}"),
+                (Some(what), _) => {
+                    let others = counted(compared, "pair is", "pairs are");
+                    format!("Not compared: {what}; the other {others} as expected")
+                }
             };
-            return format!("Passed: {all} {nobody}");
         }
         let mut parts = Vec::new();
         let mut faults: BTreeMap<Fault, usize> = BTreeMap::new();
@@ -108,10 +126,32 @@ impl RunReport<'_, '_> {
             let count = counted(unread, "template", "templates");
             parts.push(format!("{count} that cannot be read"));
         }
+        for EngineFault { engine, what } in &self.conclusion.engines {
+            parts.push(match what {
+                EngineFailure::Died(deaths) => {
+                    let requests = counted(deaths.count, "request", "requests");
+                    format!("{engine} died in {requests}")
+                }
+                EngineFailure::AnswersNothing(_) => format!("{engine} answers nothing"),
+            });
+        }
         if parts.is_empty() {
             parts.push("no pair gave a prompt".to_owned());
         }
+        if uncompared > 0 {
+            let count = counted(uncompared, "pair", "pairs");
+            parts.push(format!("{count} not compared with anything"));
+        }
         format!("Failed: {}", parts.join(", "))
+    }
+
+    /// How the run ends.
+    pub(crate) fn ending(&self) -> Ending {
+        match (self.passes(), self.conclusion.uncompared.is_empty()) {
+            (true, true) => Ending::Passed,
+            (true, false) => Ending::NotCompared,
+            (false, _) => Ending::Failed,
+        }
     }
 
     /// Everything that fails the run, besides pairs and the texts about templates.
@@ -122,6 +162,7 @@ impl RunReport<'_, '_> {
         others.extend(self.unread.iter().cloned());
         others.extend(conclusion.bases.iter().flat_map(OtherFault::of_base));
         others.extend(OtherFault::of_read_back(&conclusion.read_back));
+        others.extend(conclusion.engines.iter().map(OtherFault::of_engine));
         let gone = conclusion.gone.iter();
         others.extend(gone.map(|name| OtherFault::of_divergence(name)));
         if !conclusion.failures.are_none() {

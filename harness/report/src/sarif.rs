@@ -15,7 +15,7 @@ use super::json;
 use super::numbers::counted;
 use super::other_fault::{FaultKind, OtherFault};
 use super::place::lines;
-use super::run_report::RunReport;
+use super::run_report::{Ending, RunReport};
 use rolecall_base::patch;
 use rolecall_card::card::Card;
 use rolecall_card::contract::{self, Finding, Severity};
@@ -160,7 +160,17 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path)
     let rules = faults.into_iter().chain(kinds);
     let rules = rules.map(|(id, about)| plain_rule(id, about));
     let rules: Vec<Value> = rules.chain(texts).collect();
-    json::write(out, &log(&rules, &results))
+    let mut log = log(&rules, &results);
+    if report.ending() == Ending::NotCompared {
+        // No result would look like a success.
+        log["runs"][0]["invocations"] = json!([{
+            "executionSuccessful": true,
+            "toolExecutionNotifications": [
+                {"level": "warning", "message": {"text": report.headline()}},
+            ],
+        }]);
+    }
+    json::write(out, &log)
 }
 
 fn log(rules: &[Value], results: &[Value]) -> Value {

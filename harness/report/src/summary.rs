@@ -12,8 +12,9 @@ use super::screen::{self, whose};
 use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
 use rolecall_base::invocation;
+use rolecall_base::problem::shown;
 use rolecall_readback::comparison::Verdict;
-use rolecall_suite::conclusion::{Conclusion, PairTally, Share};
+use rolecall_suite::conclusion::{Conclusion, EngineFailure, PairTally, Share};
 use rolecall_suite::held_text::TextKind;
 use rolecall_suite::readings::ReadBackTally;
 use rolecall_suite::run::per_second;
@@ -160,11 +161,8 @@ pub fn write_close(
     line(out, &extent)?;
     let whose = whose(origin);
     match law {
-        None => {
-            let what = "unverified: these pairs are not in the suite; --against transformers or \
-                        --against ollama asks the reference";
-            line(out, &format!("{whose}{}", Styled(QUIET, what)))?;
-        }
+        // Nothing was compared, as the last line says.
+        None => {}
         Some(_) if tally.judged() == 0 => {
             let what = format!(
                 "unverified: the reference's results are not recorded yet; `{}` records them",
@@ -205,7 +203,8 @@ pub fn write_close(
                         )
                     )
                 );
-                return write_not_accepted(out, conclusion, Some(none));
+                line(out, &none)?;
+                return write_not_accepted(out, conclusion);
             }
             let agree = format!(
                 "{} of {} agree ({})",
@@ -222,7 +221,48 @@ pub fn write_close(
             )?;
         }
     }
-    write_not_accepted(out, conclusion, None)
+    for fault in &conclusion.engines {
+        // The command itself says of every program how it died.
+        if let EngineFailure::AnswersNothing(_) = fault.what {
+            let what = shown(&OtherFault::of_engine(fault).what);
+            line(out, &format!("{} {what}", Styled(BAD, "error")))?;
+        }
+    }
+    write_not_accepted(out, conclusion)?;
+    if let Some(what) = not_compared(conclusion) {
+        let how = match law {
+            None => "; --against transformers or --against ollama asks the reference",
+            Some(_) => "",
+        };
+        let what = Styled(NOTE, format!("not compared: {what}"));
+        line(out, &format!("{whose}{what}{how}"))?;
+    }
+    Ok(())
+}
+
+/// The pairs of a run of which nothing says what they should give, with their outcomes, in words:
+/// `825 pairs (735 rendered, 90 failed); nothing says what they should be`.
+pub(super) fn not_compared(conclusion: &Conclusion<'_>) -> Option<String> {
+    let uncompared = conclusion.uncompared.len();
+    if uncompared == 0 {
+        return None;
+    }
+    let all = match conclusion.total.all() {
+        all if all == uncompared => counted(all, "pair", "pairs"),
+        all => format!(
+            "{} of {}",
+            thousands(uncompared),
+            counted(all, "pair", "pairs")
+        ),
+    };
+    let outcomes = conclusion.uncompared_outcomes().into_iter();
+    let outcomes: Vec<String> = outcomes
+        .map(|(kind, count)| format!("{} {kind}", thousands(count)))
+        .collect();
+    let outcomes = outcomes.join(", ");
+    Some(format!(
+        "{all} ({outcomes}); nothing says what they should be"
+    ))
 }
 
 /// Writes the verdict of something that failed, as the last line.
@@ -230,15 +270,8 @@ pub fn write_failure(out: &mut dyn Write, origin: &str, verdict: &str) -> io::Re
     line(out, &format!("{}{}", whose(origin), Styled(BAD, verdict)))
 }
 
-/// Writes a line, if there is one, and then what is not as accepted.
-fn write_not_accepted(
-    out: &mut dyn Write,
-    conclusion: &Conclusion<'_>,
-    before: Option<String>,
-) -> io::Result<()> {
-    if let Some(before) = before {
-        line(out, &before)?;
-    }
+/// Writes what is not as accepted.
+fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Result<()> {
     let tally = &conclusion.total;
     let pairs = tally.changed + tally.new;
     let review = invocation::review();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Case, CaseId, Template};
+use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName};
 use serde_json::Value;
 
 use crate::schemas;
@@ -15,7 +15,7 @@ use rolecall_base::transcript;
 use rolecall_card::known_defects;
 use rolecall_front::engines::Engines;
 use rolecall_matrix::measurement;
-use rolecall_source::template_file::sidecar;
+use rolecall_source::template_file::{dialect_of, sidecar};
 use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::divergence::Divergences;
@@ -56,6 +56,8 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     response_templates(suite, &mut findings);
     if let Some(own) = layout.configuration() {
         own_tools(own, suite, &mut findings);
+        unnamed(own, suite, &mut findings);
+        unread_variables(own, suite, &mut findings);
     } else {
         sidecars(suite, &mut findings);
         tools(&layout.tools(), suite, &mut findings);
@@ -143,12 +145,155 @@ fn stray(path: &PathBuf) -> Problem {
         .help(help.unwrap_or_else(|| "delete it, or move it elsewhere".to_owned()))
 }
 
-/// Accepted snapshots and records of templates and families that the suite does not have any more.
-/// A run over the rest would not notice that they are gone.
-pub fn orphans(layout: &Layout, suite: &Suite, divergences: &Divergences) -> Vec<Problem> {
+/// What a run over all pairs of a suite does not notice, because no pair of the suite has it:
+/// accepted snapshots and records of templates and families that are gone, templates and case files
+/// that nothing reads, and misspelt variables. In the repository's suite also report cards that are
+/// gone: `run` does not compare them.
+pub fn unnoticed(layout: &Layout, suite: &Suite, divergences: &Divergences) -> Vec<Problem> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     let survey = survey(layout, suite, divergences, &pairs);
-    survey.orphans.iter().map(orphan).collect()
+    let mut found: Vec<Problem> = survey.orphans.iter().map(orphan).collect();
+    match layout.configuration() {
+        Some(own) => {
+            unnamed(own, suite, &mut found);
+            let mut unread = Vec::new();
+            unread_variables(own, suite, &mut unread);
+            // A conversation of somebody's log may set what this template does not know.
+            unread.retain(|problem| problem.help.is_some());
+            found.extend(unread);
+        }
+        None => {
+            let snapshots = Snapshots::of(layout);
+            let mut templates = suite.templates.iter();
+            if is_repository(layout) || templates.any(|one| is_there(&snapshots.card(&one.name))) {
+                cards(layout, suite, &mut found);
+            }
+            strays(layout, suite, &mut found);
+        }
+    }
+    found
+}
+
+/// Template files beside those of a suite of one's own that the suite does not name, so that nothing
+/// tests them.
+fn unnamed(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
+    let root = own.root();
+    let local = own
+        .templates
+        .iter()
+        .filter_map(|one| one.local.as_ref().ok());
+    let bases = own.templates.iter().filter_map(|one| one.base.as_ref());
+    let read = suite.templates.iter().flat_map(|template| {
+        let named = template.named.iter().map(|(_, named)| &named.path);
+        named.chain([&template.path])
+    });
+    let wrong = suite.problems.iter().map(|problem| &problem.path);
+    let read = read.chain(wrong).chain(bases.map(|base| &base.source));
+    let read: HashSet<PathBuf> = read
+        .chain(local.clone())
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    let beside = local.filter_map(|path| path.parent());
+    let folders: BTreeSet<PathBuf> = beside
+        .chain([root])
+        .filter_map(|folder| Path::new(".").join(folder).canonicalize().ok())
+        .collect();
+    let Ok(root) = Path::new(".").join(root).canonicalize() else {
+        return;
+    };
+    for folder in folders.iter().filter(|folder| folder.starts_with(&root)) {
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        paths.sort();
+        for path in paths {
+            let is_hidden = path
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            let is_template = dialect_of(&path).is_some() && path.is_file() && !is_hidden;
+            let is_read = path.canonicalize().is_ok_and(|path| read.contains(&path));
+            if !is_template || is_read {
+                continue;
+            }
+            let shown = path.strip_prefix(&root).map(|below| own.root().join(below));
+            let message = "rolecall.toml does not name this template, so nothing tests it";
+            findings.push(
+                Problem::new(shown.unwrap_or(path), message)
+                    .help("name it under [templates], or move it into a folder of its own"),
+            );
+        }
+    }
+}
+
+/// Variables that a suite of one's own sets, and that no template reads. The help is the name that was
+/// probably meant.
+fn unread_variables(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
+    let engines = Engines::default();
+    let read: HashMap<&TemplateName, Option<BTreeSet<String>>> = suite
+        .templates
+        .iter()
+        .filter(|template| template.dialect == Dialect::Jinja)
+        .map(|template| (&template.name, variables(&engines, template)))
+        .collect();
+    // What the templates with these names read together. None if nobody can tell.
+    let of = |names: &[&TemplateName]| {
+        let mut all = BTreeSet::new();
+        for name in names {
+            all.extend(read.get(name)?.as_ref()?.iter().cloned());
+        }
+        (!names.is_empty()).then_some(all)
+    };
+    let mut complain = |problem: Problem, name: &str, read: &BTreeSet<String>| {
+        if !read.contains(name) {
+            findings.push(Problem {
+                help: did_you_mean(name, read.iter().map(String::as_str)),
+                ..problem
+            });
+        }
+    };
+    let templates = suite.templates.iter();
+    for configured in &own.templates {
+        let names = templates.clone().map(|template| &template.name);
+        let names: Vec<_> = names.filter(|name| configured.is_of(name)).collect();
+        let Some(read) = of(&names) else { continue };
+        for variable in configured.variables() {
+            let message = format!(
+                "`{}` does not read the variable `{variable}`",
+                configured.name
+            );
+            let problem = Problem::new(&own.path, message).at(configured.position);
+            complain(problem, variable, &read);
+        }
+    }
+    let is_own = |case: &&Case| own.own.iter().any(|path| case.path.starts_with(path));
+    for case in suite.written_cases().filter(is_own) {
+        let names = templates.clone().filter(|one| suite.has_pair(one, case));
+        let names = names.filter(|one| one.dialect == Dialect::Jinja);
+        let names: Vec<_> = names.map(|template| &template.name).collect();
+        let Some(read) = of(&names) else { continue };
+        for variable in case.variables.keys() {
+            let message = format!(
+                "case `{}`: no template reads the variable `{variable}`",
+                case.id.name()
+            );
+            complain(Problem::new(&case.path, message), variable, &read);
+        }
+    }
+}
+
+/// The variables that a template reads, and the others of its model. None if one of them cannot be
+/// compiled.
+fn variables(engines: &Engines, template: &Template) -> Option<BTreeSet<String>> {
+    let engine = engines.for_dialect(template.dialect)?;
+    let others = template.named.iter().map(|(_, named)| named);
+    let mut all = BTreeSet::new();
+    for one in others.chain([template]) {
+        all.extend(engine.compile(one).ok()?.variables());
+    }
+    Some(all)
 }
 
 /// Whether the report cards of a suite are accepted as prompts are.
@@ -581,13 +726,18 @@ fn schema_files(layout: &Layout) -> Vec<SchemaFile> {
     let mut files: Vec<_> = inputs
         .map(|file| SchemaFile::new(layout.cases(), &file.path, file.text.clone()))
         .collect();
-    let root = std::path::absolute(Path::new(".").join(layout.root()));
-    if root.is_ok_and(|root| layout.is_checkout() && Site::of(&root) == Site::Checkout) {
+    if is_repository(layout) {
         let harness = layout.root().join("harness");
         let results = schemas::files().into_iter();
         files.extend(results.map(|file| SchemaFile::new(harness.clone(), file.path, file.text)));
     }
     files
+}
+
+/// Whether the suite is that of Rolecall's own repository, and not one with the same folders.
+fn is_repository(layout: &Layout) -> bool {
+    let root = std::path::absolute(Path::new(".").join(layout.root()));
+    root.is_ok_and(|root| layout.is_checkout() && Site::of(&root) == Site::Checkout)
 }
 
 /// Fixes what needs no decision: writes the schema files. Returns the written files.

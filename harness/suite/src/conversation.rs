@@ -20,86 +20,110 @@ const WRAPPERS: [&str; 4] = ["body", "request", "params", "kwargs"];
 const SHAPES: &str = "a conversation is a list of messages, an object with `messages`, or a line of \
                       JSON Lines with one of them";
 
-/// A conversation as a file has it, and where it begins there.
+/// A conversation as a file has it, and which of the file's it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
     /// The messages, and what else a request says of the prompt: `tools`, `documents`,
     /// `add_generation_prompt`, `continue_final_message`, `variables`. These are the keys of a case.
     pub fields: Map<String, Value>,
-    /// The line, from 1.
-    pub line: usize,
+    /// The line of JSON Lines, or the number in a list; from 1.
+    pub number: usize,
 }
 
-/// Reads the conversations of a text.
+/// The conversations of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conversations {
+    /// Those that can be read. There is at least one.
+    pub read: Vec<Conversation>,
+    /// What is wrong with the others.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads the conversations of a text. A line of JSON Lines that is no conversation, or an element of a
+/// list, is one problem, and the others are read.
 ///
 /// # Errors
 ///
-/// The text is neither JSON nor JSON Lines, or a value in it is no conversation.
-pub fn read(path: &Path, text: &str) -> Result<Vec<Conversation>, Problem> {
+/// The text is neither JSON nor JSON Lines, or nothing in it is a conversation.
+pub fn read(path: &Path, text: &str) -> Result<Conversations, Vec<Problem>> {
+    let alone = |problem| vec![problem];
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if json::has_too_many(text) {
-        return Err(Problem::new(path, "the file has too many values"));
+        return Err(alone(Problem::new(path, "the file has too many values")));
     }
     let whole: Result<Value, serde_json::Error> = serde_json::from_str(text);
-    let conversations = match whole {
-        Ok(Value::Array(elements)) if !elements.iter().all(is_message) => elements
-            .into_iter()
-            .map(|element| conversation(path, element, 1))
-            .collect::<Result<Vec<_>, _>>()?,
-        Ok(value) => vec![conversation(path, value, 1)?],
+    let mut found = Conversations::default();
+    match whole {
+        Ok(Value::Array(elements)) if !elements.iter().all(is_message) => {
+            for (number, element) in (1..).zip(elements) {
+                let here =
+                    |message: &str| Problem::new(path, format!("conversation {number}: {message}"));
+                found.add(conversation(element, number, here));
+            }
+        }
+        Ok(value) => {
+            let here =
+                |message: &str| Problem::new(path, message).at(Position { line: 1, column: 1 });
+            found.add(conversation(value, 1, here));
+        }
         Err(error) => {
-            let lines = lines(path, text)?;
-            // One line that cannot be read is a broken JSON text, not JSON Lines.
-            lines.ok_or_else(|| json::syntax_problem(path, text, &error))?
-        }
-    };
-    if conversations.is_empty() {
-        return Err(Problem::new(path, "the file has no conversation").help(SHAPES));
-    }
-    if conversations.len() > MOST_CONVERSATIONS {
-        let message = format!(
-            "the file has {} conversations, where at most {MOST_CONVERSATIONS} are expected",
-            conversations.len()
-        );
-        return Err(Problem::new(path, message));
-    }
-    Ok(conversations)
-}
-
-/// The conversations of JSON Lines. None if the first line is no JSON.
-fn lines(path: &Path, text: &str) -> Result<Option<Vec<Conversation>>, Problem> {
-    let mut conversations = Vec::new();
-    for (at, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        match serde_json::from_str(line) {
-            Ok(value) => conversations.push(conversation(path, value, at + 1)?),
-            Err(_) if conversations.is_empty() => return Ok(None),
-            Err(error) => {
-                let place = Position {
-                    line: at + 1,
-                    column: error.column().max(1),
-                };
-                let message = format!("this line is not JSON: {error}");
-                return Err(Problem::new(path, message).at(place));
+            let values: Vec<(usize, Result<Value, serde_json::Error>)> = lines(text).collect();
+            let is_value = |(_, value): &&(usize, Result<Value, _>)| {
+                matches!(value, Ok(Value::Object(_) | Value::Array(_)))
+            };
+            // In a broken JSON text, few lines are whole objects or lists.
+            if values.len() < 2 || 2 * values.iter().filter(is_value).count() < values.len() {
+                return Err(alone(json::syntax_problem(path, text, &error)));
+            }
+            for (line, value) in values {
+                let at = |column| Position { line, column };
+                let here = |message: &str| Problem::new(path, message).at(at(1));
+                match value {
+                    Ok(value) => found.add(conversation(value, line, here)),
+                    Err(error) => {
+                        let message = format!("this line is not JSON: {error}");
+                        let problem = Problem::new(path, message).at(at(error.column().max(1)));
+                        found.problems.push(problem);
+                    }
+                }
             }
         }
     }
-    Ok(Some(conversations))
+    if found.read.is_empty() && found.problems.is_empty() {
+        let problem = Problem::new(path, "the file has no conversation").help(SHAPES);
+        return Err(alone(problem));
+    }
+    if found.read.is_empty() {
+        return Err(found.problems);
+    }
+    if found.read.len() > MOST_CONVERSATIONS {
+        let message = format!(
+            "the file has {} conversations, where at most {MOST_CONVERSATIONS} are expected",
+            found.read.len()
+        );
+        return Err(alone(Problem::new(path, message)));
+    }
+    Ok(found)
+}
+
+/// The lines that are not empty, with their numbers from 1, as JSON.
+fn lines(text: &str) -> impl Iterator<Item = (usize, Result<Value, serde_json::Error>)> {
+    let lines = (1..).zip(text.lines());
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(number, line)| (number, serde_json::from_str(line)))
 }
 
 fn is_message(value: &Value) -> bool {
     value.get("role").is_some() && value.get("messages").is_none()
 }
 
-/// A conversation of a value that begins at a line.
-fn conversation(path: &Path, value: Value, line: usize) -> Result<Conversation, Problem> {
-    let here = |message: &str| {
-        Problem::new(path, message)
-            .at(Position { line, column: 1 })
-            .help(SHAPES)
-    };
+/// A conversation of a value. `problem` makes a problem of what is wrong with it.
+fn conversation(
+    value: Value,
+    number: usize,
+    problem: impl Fn(&str) -> Problem,
+) -> Result<Conversation, Problem> {
+    let here = |message: &str| problem(message).help(SHAPES);
     let mut object = match value {
         Value::Array(messages) => Map::from_iter([("messages".to_owned(), messages.into())]),
         Value::Object(object) => object,
@@ -117,7 +141,7 @@ fn conversation(path: &Path, value: Value, line: usize) -> Result<Conversation, 
         Some(Value::Array(messages)) => messages,
         Some(_) => return Err(here("`messages` is not a list")),
         None if object.contains_key("cases") => {
-            return Err(Problem::new(path, "this is a case file")
+            return Err(problem("this is a case file")
                 .help("name it with --cases, or put it into the folder of cases"));
         }
         None => return Err(here("it has no `messages`")),
@@ -155,7 +179,16 @@ fn conversation(path: &Path, value: Value, line: usize) -> Result<Conversation, 
         }
         Some(_) => return Err(here("`chat_template_kwargs` is not an object")),
     }
-    Ok(Conversation { fields, line })
+    Ok(Conversation { fields, number })
+}
+
+impl Conversations {
+    fn add(&mut self, found: Result<Conversation, Problem>) {
+        match found {
+            Ok(conversation) => self.read.push(conversation),
+            Err(problem) => self.problems.push(problem),
+        }
+    }
 }
 
 impl Conversation {
@@ -182,14 +215,15 @@ impl Conversation {
     }
 }
 
-/// The conversations of a file as cases. The family is named after the file, the cases by numbers.
+/// The conversations of a file as cases. The family is named after the file, the cases by the numbers
+/// of their lines.
 pub fn cases(path: &Path, conversations: &[Conversation]) -> Vec<Case> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let family = case_name(&stem).unwrap_or_else(|| "conversation".to_owned());
-    let numbered = conversations.iter().zip(1..);
-    numbered
-        .map(|(conversation, number)| {
-            let id = CaseId::new(&family, &format!("{number}"));
+    conversations
+        .iter()
+        .map(|conversation| {
+            let id = CaseId::new(&family, &conversation.number.to_string());
             conversation.case(id, path.to_path_buf())
         })
         .collect()
@@ -215,14 +249,17 @@ mod tests {
     use serde_json::json;
 
     fn fields(text: &str) -> Vec<Value> {
-        let read = read(Path::new("x.json"), text).unwrap();
-        read.into_iter()
+        let found = read(Path::new("x.json"), text).unwrap();
+        assert_eq!(found.problems, []);
+        found
+            .read
+            .into_iter()
             .map(|one| Value::Object(one.fields))
             .collect()
     }
 
     fn error(text: &str) -> String {
-        read(Path::new("x.json"), text).unwrap_err().to_string()
+        read(Path::new("x.json"), text).unwrap_err()[0].to_string()
     }
 
     #[test]
@@ -260,12 +297,29 @@ mod tests {
         assert!(error(r#"{"messages": [1]}"#).contains("message 1 is not an object"));
         assert!(error(r#"{"messages": [], "tools": ["x"]}"#).contains("list of objects"));
         assert!(error(r#"{"about": "x", "cases": {}}"#).contains("this is a case file"));
-        assert!(
-            error("[]\n[]\n{").starts_with("x.json:3:"),
-            "{}",
-            error("[]\n[]\n{")
-        );
         assert!(error("").contains("x.json"));
+        // A broken text is not taken for lines.
+        let broken = "{\n\"messages\": [\n{}\n],\n\"x\": 1,,\n}";
+        assert!(error(broken).starts_with("x.json:5:"), "{}", error(broken));
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_line_is_one_problem() {
+        for (text, numbers, place) in [
+            ("[]\n[]\n{", vec![1, 2], "x.json:3:"),
+            ("{\"mess\n\n[]\n[]", vec![3, 4], "x.json:1:"),
+            ("[]\n3\n[]", vec![1, 3], "x.json:2:"),
+            ("[]\n{\"prompt\": \"x\"}\n[]", vec![1, 3], "x.json:2:"),
+            ("[[], 3, []]", vec![1, 3], "x.json: conversation 2: "),
+        ] {
+            let found = read(Path::new("x.json"), text).unwrap();
+            let read: Vec<usize> = found.read.iter().map(|one| one.number).collect();
+            assert_eq!(read, numbers, "{text}");
+            let [problem] = found.problems.as_slice() else {
+                panic!("{text}: {:?}", found.problems);
+            };
+            assert!(problem.to_string().starts_with(place), "{problem}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use rolecall_base::naming;
 use rolecall_base::problem::Problem;
 use rolecall_base::root::Root;
 use rolecall_source::source;
+use rolecall_source::template_file::dialect_of;
 
 /// A file that is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +55,7 @@ const CASE: &str = r#"{
 "#;
 
 /// The workflow for GitHub, which checks the suite on every change.
-const WORKFLOW: &str = r"# Checks the chat templates of rolecall.toml: every prompt and every report card is as accepted, and
+const WORKFLOW: &str = r#"# Checks the chat templates of rolecall.toml: every prompt and every report card is as accepted, and
 # no error on a card is without a reason in rolecall.toml.
 name: chat templates
 on: [push, pull_request]
@@ -65,10 +66,15 @@ jobs:
     runs-on: ubuntu-latest
 FOLDER    steps:
       - uses: actions/checkout@11d5960a326750d5838078e36cf38b85af677262 # v4.4.0
-      - run: pipx install rolecall==VERSION
+      # Rolecall VERSION, as a wheel: its path in this repository, or its address. No package index has
+      # it: whoever takes the name there first would run their own program in this job. So say where
+      # yours is, in the repository's variable ROLECALL_WHEEL.
+      - run: pipx install "${WHEEL:?set the repository's variable ROLECALL_WHEEL}"
+        env:
+          WHEEL: ${{ vars.ROLECALL_WHEEL }}
       - run: rolecall run
       - run: rolecall lint
-";
+"#;
 
 /// Folders that hold no templates of a project's own.
 const SKIPPED: [&str; 5] = ["cases", "node_modules", "snapshots", "target", "venv"];
@@ -195,16 +201,28 @@ impl Initial {
 
 /// The templates in a folder, its files and its direct subfolders: names and sources.
 fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
-    if source::is_model(folder) {
+    let mut templates = Vec::new();
+    let mut names = BTreeSet::new();
+    // The files of the model are not named alone, but others beside them are.
+    let mut of_model = Vec::new();
+    let is_model = source::is_model(folder);
+    if is_model {
         let name = folder.canonicalize().ok();
         let name = name.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(|| "model".into(), |name| name.to_string_lossy());
-        return Ok(vec![(plain(&name), ".".to_owned())]);
+        names.insert(plain(&name));
+        templates.push((plain(&name), ".".to_owned()));
+        for template in source::read(folder).templates {
+            of_model.extend(template.named.into_iter().map(|(_, named)| named.path));
+            of_model.push(template.path);
+        }
     }
-    let mut templates = Vec::new();
-    let mut names = BTreeSet::new();
     let root = Root::new(folder)?;
     for path in root.entries(folder)? {
+        let is_beside = !of_model.contains(&path) && dialect_of(&path).is_some();
+        if is_model && (!is_beside || path.is_dir()) {
+            continue;
+        }
         // A suite uses nothing outside of its folder.
         if root.has(&path).is_err() {
             continue;
@@ -351,7 +369,7 @@ mod tests {
         assert!(
             std::fs::read_to_string(workflow)
                 .unwrap()
-                .contains("rolecall==1.2.3")
+                .contains("# Rolecall 1.2.3, as a wheel")
         );
     }
 
@@ -417,7 +435,13 @@ mod tests {
         let model = folder.path().join("Org Model");
         std::fs::create_dir(&model).unwrap();
         std::fs::write(model.join("tokenizer_config.json"), "{}").unwrap();
+        std::fs::write(model.join("chat_template.jinja"), "x").unwrap();
         assert_eq!(names(&model), [("org-model".to_owned(), ".".to_owned())]);
+        // Another template beside it is one of its own.
+        std::fs::write(model.join("other.jinja"), "x").unwrap();
+        let both = [("org-model", "."), ("other", "other.jinja")]
+            .map(|(name, source)| (name.to_owned(), source.to_owned()));
+        assert_eq!(names(&model), both);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Marks of pairs: which template and which case an outcome is of. A saved run has one for each
 //! outcome, so that nobody takes it for a run of today's files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use rolecall_model::{Case, CaseId, TemplateName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::suite::Pair;
+use crate::suite::{Pair, Suite};
 use rolecall_base::fingerprint::Fingerprint;
 
 /// The mark of a pair: everything that goes into a render.
@@ -51,6 +52,36 @@ impl PairMarks {
             case: *case.or_insert_with(|| Fingerprint::of_case(pair.case)),
         }
     }
+}
+
+/// The names of pairs.
+pub type PairNames<'s> = HashSet<(&'s TemplateName, &'s CaseId)>;
+
+/// The names of those pairs that a suite has, too: the same template with the same case behind the
+/// same front, wherever their files are. Its snapshots and records hold for them.
+pub fn shared<'s>(pairs: &[Pair<'s>], suite: &Suite) -> PairNames<'s> {
+    let cases: HashMap<&CaseId, &Case> = suite.cases.iter().map(|case| (&case.id, case)).collect();
+    let mut marks = PairMarks::default();
+    let mut shared = PairNames::default();
+    for of_template in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
+        let name = of_template.first().map(|first| &first.template.name);
+        let Some(template) = name.and_then(|name| suite.template(name)) else {
+            continue;
+        };
+        for pair in of_template {
+            let Some(case) = cases.get(&pair.case.id) else {
+                continue;
+            };
+            let own = Pair { template, case };
+            if suite.has_pair(template, case)
+                && own.front() == pair.front()
+                && marks.of(&own) == marks.of(pair)
+            {
+                shared.insert((&pair.template.name, &pair.case.id));
+            }
+        }
+    }
+    shared
 }
 
 impl PairMark {

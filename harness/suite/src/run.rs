@@ -12,6 +12,7 @@ use rolecall_model::{Case, Dialect, Engine, Outcome, Template};
 
 use crate::divergence::Divergences;
 use crate::opened::Opened;
+use crate::pair_mark::PairNames;
 use crate::record::Unverified;
 use crate::snapshot::{SnapshotStatus, Snapshots};
 use crate::suite::{Pair, Suite, templates_of};
@@ -137,6 +138,8 @@ pub struct Expected<'x> {
     pub accepted: Option<Acceptance<'x>>,
     /// The source of verdicts.
     pub truth: Truth<'x>,
+    /// The pairs that the accepted snapshots and the records are about. Without it all of them.
+    pub belonging: Option<&'x PairNames<'x>>,
     /// Whether nobody needs the prompts of pairs that are as expected. Then the thread
     /// that made a prompt frees it at once.
     pub needs_differences_only: bool,
@@ -342,15 +345,18 @@ impl<'r> Runner<'r> {
                 engine,
                 outcome,
             } = &rendered;
+            let name = (&pair.template.name, &pair.case.id);
+            let belongs = expected.belonging.is_none_or(|all| all.contains(&name));
+            let is_asked = !matches!(outcome, Outcome::NotAsked { .. });
             let comparison = opened
                 .as_ref()
+                .filter(|_| belongs && is_asked)
                 .map(|opened| opened.compare(number, pair, outcome));
             let verdict = match expected.truth {
                 // Whoever could have judged it: there is nothing to judge.
-                _ if matches!(outcome, Outcome::NotAsked { .. }) => {
-                    Verdict::Unverified(Unverified::NotAsked)
-                }
+                _ if !is_asked => Verdict::Unverified(Unverified::NotAsked),
                 Truth::Unknown => Verdict::Unverified(Unverified::Outside),
+                Truth::Records { .. } if !belongs => Verdict::Unverified(Unverified::Outside),
                 Truth::Records {
                     records,
                     divergences,
@@ -575,6 +581,12 @@ impl<'s> Compared<'s> {
     fn is_as_expected(&self) -> bool {
         matches!(self.comparison, None | Some(SnapshotStatus::Same))
             && !matches!(self.verdict, Verdict::Differs(_))
+    }
+
+    /// Whether nothing says what the pair should give: neither a snapshot nor a reference.
+    pub fn is_uncompared(&self) -> bool {
+        self.comparison.is_none()
+            && matches!(&self.verdict, Verdict::Unverified(why) if why.is_expected())
     }
 
     /// The fingerprint of the engine's transcript.

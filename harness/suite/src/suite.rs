@@ -44,6 +44,13 @@ pub struct Pair<'s> {
     pub case: &'s Case,
 }
 
+/// The folders with the tools that cases of a file or folder may name.
+fn tools_of(layout: &Layout, cases: &Path) -> Vec<PathBuf> {
+    let own = layout.configuration();
+    let own = own.map(|own| [cases.join("tools"), own.root().join("tools")]);
+    own.into_iter().flatten().chain([layout.tools()]).collect()
+}
+
 /// Groups pairs by their file of snapshots, with its template and family. The pairs of
 /// one file have to be consecutive.
 pub fn by_file<'p, 's>(
@@ -114,8 +121,11 @@ impl Suite {
     pub fn load_around(layout: &Layout, templates: &[PathBuf], cases: &[PathBuf]) -> Suite {
         let mut suite = Suite::default();
         suite.load_templates_around(layout, templates);
+        if let (Some(configuration), [_, ..]) = (layout.configuration(), templates) {
+            suite.adopt(configuration);
+        }
         for path in cases {
-            suite.load_cases(path, &[layout.tools()], None);
+            suite.load_cases(path, &tools_of(layout, path), None);
         }
         suite.find_unread(cases);
         if cases.is_empty() {
@@ -187,12 +197,7 @@ impl Suite {
         let bound = Root::of_folder_of(&configuration.path);
         let bound = bound.map_err(|problem| self.problems.push(problem)).ok();
         for path in &configuration.own {
-            let tools = [
-                path.join("tools"),
-                configuration.root().join("tools"),
-                tools.clone(),
-            ];
-            self.load_cases(path, &tools, bound.as_ref());
+            self.load_cases(path, &tools_of(layout, path), bound.as_ref());
         }
         self.find_unread(&configuration.own);
         // A family has one file of snapshots, so its name has to be unique.
@@ -246,6 +251,24 @@ impl Suite {
             self.problems.append(&mut found.problems);
             self.notes.append(&mut found.notes);
         }
+    }
+
+    /// Takes a suite's own template for each of these that has the same file: with its name there,
+    /// and with what the suite sets for it. A file that several templates of the suite have stays as
+    /// it is.
+    fn adopt(&mut self, configuration: &Configuration) {
+        let mut own = Suite::default();
+        own.load_configured(configuration);
+        for template in &mut self.templates {
+            let mut same = own
+                .templates
+                .iter()
+                .filter(|own| own.part == template.part && is_same(&own.path, &template.path));
+            if let (Some(one), None) = (same.next(), same.next()) {
+                *template = one.clone();
+            }
+        }
+        source::renew_notes(&mut self.notes, &self.templates);
     }
 
     /// Whether a template is rendered with a case. The case has to be for the template's

@@ -504,6 +504,8 @@ fn time_counts_while_a_command_computes_or_waits() {
     });
     let took: Duration = all.iter().map(|(took, _)| *took).sum();
     let by_the_wall: Duration = all.iter().map(|(_, wall)| *wall).sum();
-    assert!(took > by_the_wall / 20, "{took:?} of {by_the_wall:?}");
+    // What a command computes does not depend on what else the machine does.
+    let has_counted = |(took, _): &(Duration, Duration)| *took > Duration::from_millis(10);
+    assert!(all.iter().all(has_counted), "{all:?}");
     assert!(took < by_the_wall * 2 / 3, "{took:?} of {by_the_wall:?}");
 }

@@ -132,6 +132,7 @@ impl<'e> Checks<'e> {
                 snapshots: &expectations.snapshots,
             }),
             truth: expectations.truth(),
+            belonging: None,
             needs_differences_only: true,
         };
         let mut conclusion = Conclusion::default();

@@ -70,6 +70,7 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
             snapshots: &expectations.snapshots,
         }),
         truth: expectations.truth(),
+        belonging: None,
         needs_differences_only: false,
     };
     let mut results: Vec<Compared<'_>> = Vec::new();

@@ -19,6 +19,6 @@ use readings::readings;
 
 datatest_stable::harness! {
     { test = family, root = "cases/conversations", pattern = r"\.json$" },
-    { test = card, root = "cases/templates", pattern = r"\.(jinja|gotmpl)$" },
+    { test = card, root = "cases/templates", pattern = r"\.(jinja2?|j2|gotmpl)$" },
     { test = readings, root = "cases/templates", pattern = r"\.json$" },
 }

@@ -3,27 +3,27 @@
 use super::Line::{self, Delete, Edit, File, Run};
 use super::{GOOD, Seen, says};
 
-const TEMPLATE: Line = File("mine.jinja", GOOD);
-const OTHER: Line = File("other.jinja", GOOD);
+pub(super) const TEMPLATE: Line = File("mine.jinja", GOOD);
+pub(super) const OTHER: Line = File("other.jinja", GOOD);
 
-const SUITE: Line = File(
+pub(super) const SUITE: Line = File(
     "rolecall.toml",
     "[templates]\nmine = \"mine.jinja\"\nother = \"other.jinja\"\n\n[cases]\nbuiltin = [\"plain/single-turn\", \"plain/multi-turn\"]\n\
      own = [\"cases\"]\n",
 );
 
-const CASES: Line = File(
+pub(super) const CASES: Line = File(
     "cases/own.json",
     r#"{"about": "Ours.", "cases": {
         "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]},
         "two": {"about": "Two.", "messages": [{"role": "user", "content": "two"}]}}}"#,
 );
 
-const ACCEPT: Line = Run(&["accept", "-q"], says(0, &[]));
-const PASSES: Line = Run(&["run"], says(0, &["rolecall.toml: "]));
+pub(super) const ACCEPT: Line = Run(&["accept", "-q"], says(0, &[]));
+pub(super) const PASSES: Line = Run(&["run"], says(0, &["rolecall.toml: "]));
 
 /// A run that fails, and does not pass for the suite.
-const FAILS: Line = Run(
+pub(super) const FAILS: Line = Run(
     &["run"],
     Seen {
         code: 1,

@@ -8,6 +8,7 @@
 mod greens;
 mod proposed;
 mod sessions;
+mod unearned;
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -508,6 +509,11 @@ fn a_review_in_a_checkout_is_about_cards_too() {
 #[test]
 fn nothing_is_green_by_accident() {
     all_are_well(greens::GREENS);
+}
+
+#[test]
+fn nothing_passes_that_was_not_compared() {
+    all_are_well(unearned::UNEARNED);
 }
 
 /// A template that loses every message but the last.

@@ -7,6 +7,7 @@
 // stands for all cases of a family in which a prompt is expected.
 
 import assert from "node:assert";
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -65,6 +66,14 @@ function judge(name, rows) {
   assert.ok(!parts.length, parts.join("\n"));
   assert.deepStrictEqual(found[name], listed, "expected-failures.json is not as UPDATE=1 writes it");
 }
+
+// Without this test, files that are gone or damaged would be tested less, and pass.
+test("the files are as they were exported", () => {
+  const files = Object.entries(read("manifest.json").files).filter(([path]) => !path.startsWith("runners/"));
+  for (const [path, { sha256 }] of files) {
+    assert.equal(createHash("sha256").update(readFileSync(join(DATA, path))).digest("hex"), sha256, path);
+  }
+});
 
 const cases = read("cases.json").cases;
 const raw = join("expected", "transformers", "raw");

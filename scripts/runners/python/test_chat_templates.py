@@ -6,6 +6,7 @@
 expected-failures.json lists the known failures; UPDATE=1 writes it again.
 """
 
+import hashlib
 import json
 import os
 import pathlib
@@ -46,6 +47,13 @@ def judge(name, failing):
     new, gone = set(failing) - set(known.get(name, [])), set(known.get(name, [])) - set(failing)
     assert not new, f"fail, and are not known to: {sorted(new)}"
     assert not gone, f"pass, and are known to fail: take {sorted(gone)} out of {KNOWN.name}"
+
+
+def test_the_files_are_as_they_were_exported():
+    """Without this test, files that are gone or damaged would be tested less, and pass."""
+    for path, file in json.loads((DATA / "manifest.json").read_text("utf-8"))["files"].items():
+        if not path.startswith("runners/"):
+            assert hashlib.sha256((DATA / path).read_bytes()).hexdigest() == file["sha256"], path
 
 
 @pytest.mark.parametrize("path", EXPECTED, ids=lambda path: path.stem)

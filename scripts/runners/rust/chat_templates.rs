@@ -50,6 +50,12 @@ fn what_fails_is_known_to_fail() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let data = PathBuf::from(std::env::var("EXPORT").expect("EXPORT names an export"));
+    // A file that is gone would be tested less, and pass.
+    let manifest = read(&data.join("manifest.json"));
+    for (path, file) in manifest["files"].as_object().expect("files") {
+        let size = std::fs::metadata(data.join(path)).map(|file| file.len());
+        assert_eq!(size.ok(), file["bytes"].as_u64(), "{path} is not as it was exported");
+    }
     let cases = read(&data.join("cases.json"));
     let mut failing: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut count = 0;

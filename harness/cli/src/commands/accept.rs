@@ -383,6 +383,7 @@ impl<'s> PairJudge<'s> {
                 snapshots: &expectations.snapshots,
             }),
             truth: expectations.truth(),
+            belonging: None,
             needs_differences_only: true,
         }
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rolecall::adding::with_case;
-use rolecall::conversation::{Conversation, case_name};
+use rolecall::conversation::{Conversation, Conversations, case_name};
 use rolecall::file::{is_there, read_text, write_below};
 use rolecall::layout::Layout;
 use rolecall::private;
@@ -76,19 +76,23 @@ pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<S
 /// The conversation that becomes a case: the only one, or the one of a line.
 fn chosen<'c>(
     arguments: &AddArguments,
-    conversations: &'c [Conversation],
+    conversations: &'c Conversations,
 ) -> Result<&'c Conversation, Failure> {
-    let found = match (arguments.line, conversations) {
-        (None, [one]) => Some(one),
+    let found = match (arguments.line, conversations.read.as_slice()) {
+        (None, [one]) if conversations.problems.is_empty() => Some(one),
+        (None, [_]) => return Err(Failure::Problems(conversations.problems.clone())),
         (None, many) => {
             return Err(Failure::Request(format!(
                 "the file has {} conversations, and one becomes a case\n  name its line with --line",
                 many.len()
             )));
         }
-        (Some(line), many) => many.iter().find(|one| one.line == line),
+        (Some(line), many) => many.iter().find(|one| one.number == line),
     };
-    found.ok_or_else(|| Failure::Request("no conversation begins at that line".to_owned()))
+    found.ok_or_else(|| match conversations.problems.as_slice() {
+        [] => Failure::Request("no conversation begins at that line".to_owned()),
+        problems => Failure::Problems(problems.to_vec()),
+    })
 }
 
 /// The name of the case.

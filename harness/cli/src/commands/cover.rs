@@ -11,6 +11,7 @@ use rolecall::report::coverage as report;
 use rolecall::report::format::Format;
 use rolecall::report::html;
 use rolecall::report::percent;
+use rolecall::report::screen;
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
 use rolecall::template_file::{place, sidecar};
@@ -49,6 +50,9 @@ pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result
                     writeln!(out)?;
                 }
                 report::write(out, coverage, arguments.all)?;
+            }
+            if screen::is_quiet() {
+                report::write_whole(out, &all)?;
             }
         }
     }

@@ -247,6 +247,7 @@ fn measure(
             divergences: &divergences,
             snapshots: &judged.expectations.snapshots,
         },
+        belonging: None,
         needs_differences_only: true,
     };
     let mut speed = None;
@@ -264,6 +265,9 @@ fn measure(
         speed = speed.or(Some((rows, start.elapsed())));
     }
     progress.clear();
+    if let Some(choice) = &engine {
+        measuring.set_deaths(choice.engine().deaths().count);
+    }
     if let Some(row) = row {
         tell(&format!(
             "{} is not asked: its version, its constructs and its speed are those of its row",

@@ -71,7 +71,7 @@ pub(super) fn execute(
             for (template, readings) in &readings {
                 report::write(out, &readers.title(template), readings, arguments.all)?;
             }
-            return Ok(status);
+            return Ok(answered(status, &readings));
         }
         Some(program) => {
             let readable = of_its_dialect(program, readable(&suite, arguments)?);
@@ -85,7 +85,7 @@ pub(super) fn execute(
     };
     if let Some(folder) = &arguments.write_recorded {
         write_recorded(folder, &suite, &readings, out)?;
-        return Ok(status);
+        return Ok(answered(status, &readings));
     }
     let reader = program.map_or(format!("as transformers {TRANSFORMERS} reads"), |program| {
         format!("by {}", Identity::of(program))
@@ -94,7 +94,16 @@ pub(super) fn execute(
         let title = format!("{}, read {reader}", template.name);
         report::write(out, &title, readings, arguments.all)?;
     }
-    Ok(status)
+    Ok(answered(status, &readings))
+}
+
+/// The status, unless the program crashed or was given up: then it is no success.
+fn answered(status: Status, readings: &[(&Template, Vec<MessageReading>)]) -> Status {
+    let mut all = readings.iter().flat_map(|(_, readings)| readings);
+    match status {
+        Status::Fine if !all.all(MessageReading::is_answered) => Status::Nonconforming,
+        status => status,
+    }
 }
 
 /// Writes the answers that come back as files that other parsers can be tested with.

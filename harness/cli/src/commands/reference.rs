@@ -203,6 +203,9 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let read = read.verify(&layout);
     conclusion.problems.extend(read.problems);
     conclusion.read_back = read.tally;
+    for program in &programs {
+        conclusion.add_engine(program);
+    }
     let groups = groups.sorted();
     difference::write(out, &groups, difference::Extent::SHORT)?;
     difference::write_gone(out, &conclusion.gone)?;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use rolecall::conversation;
 use rolecall::file::is_there;
-use rolecall::problem::Problem;
+use rolecall::problem::{Problem, shown_path};
 use rolecall::report::format::Format;
 use rolecall::report::progress::Progress;
-use rolecall::report::{jsonl, transcripts};
+use rolecall::report::render_summary::RenderSummary;
+use rolecall::report::{clean, jsonl, screen, transcripts};
 use rolecall::selection::{Filter, InvalidFilter, select};
 use rolecall::suite::Suite;
-use rolecall_model::OutcomeKind;
 
 use crate::args::RenderArguments;
 use crate::failure::{Failure, Status, tell};
@@ -23,7 +23,11 @@ use crate::sources::{self, NOT_THERE};
 use crate::{conversations, engines, setup, stdin};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let (mut suite, filters) = suite(arguments)?;
+    let Rendering {
+        mut suite,
+        filters,
+        origin,
+    } = suite(arguments)?;
     setup::put_behind(arguments.front.name, &mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
@@ -46,10 +50,9 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let runner = runner.with_progress(progress.step());
     let mut lines = jsonl::LineWriter::new(&runner);
     let mut written = Ok(());
-    let mut is_complete = true;
+    let mut summary = RenderSummary::default();
     runner.render_each(&pairs, |rendered| {
-        let kind = rendered.outcome.kind();
-        is_complete &= !matches!(kind, OutcomeKind::Crashed | OutcomeKind::NotAsked);
+        summary.add(&rendered);
         if written.is_ok() {
             written = if arguments.raw {
                 transcripts::write_raw(out, &rendered.outcome)
@@ -62,6 +65,18 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     });
     progress.clear();
     written?;
+    // One prompt needs no summary, unless the user wants that alone.
+    let is_wanted = pairs.len() > 1 || screen::is_quiet() || !is_sound;
+    if !arguments.raw && is_wanted {
+        let wrong = suite.problems.len();
+        match arguments.format {
+            Format::Human => summary.write(out, &origin, wrong)?,
+            _ if screen::is_quiet() => {}
+            // The lines are for a program, the summary is for people.
+            _ => summary.write(&mut clean::messages(), &origin, wrong)?,
+        }
+    }
+    let is_complete = summary.is_complete() && (summary.is_whole() || !arguments.fail);
     Ok(if !is_sound {
         Status::BadInput
     } else if is_complete {
@@ -71,9 +86,18 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     })
 }
 
+/// What is rendered.
+struct Rendering {
+    suite: Suite,
+    /// Which pairs of it.
+    filters: Vec<Filter>,
+    /// Where templates and cases come from, in words.
+    origin: String,
+}
+
 /// The templates and cases, and the filters of their pairs. Two operands of which the second is a
 /// file are a template and conversations from outside.
-fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>), Failure> {
+fn suite(arguments: &RenderArguments) -> Result<Rendering, Failure> {
     let sources = &arguments.sources;
     if let [template, file] = arguments.operands.as_slice()
         && (file == stdin::NAME || Path::new(file).is_file())
@@ -88,8 +112,13 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>), Failure> {
         let file = Path::new(file);
         let conversations = conversations::read(file)?;
         let mut suite = inputs::load_templates(&[PathBuf::from(template)], &sources.set)?;
-        suite.cases = conversation::cases(file, &conversations);
-        return Ok((suite, Vec::new()));
+        suite.cases = conversation::cases(file, &conversations.read);
+        suite.problems.extend(conversations.problems);
+        return Ok(Rendering {
+            suite,
+            filters: Vec::new(),
+            origin: shown_path(file),
+        });
     }
     if let Some(file) = missing_file(&arguments.operands) {
         let mut problem = Problem::new(file, NOT_THERE);
@@ -101,7 +130,11 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>), Failure> {
     let filters = filters.map_err(|error| Failure::Request(error.to_string()))?;
     let Inputs { suite, origin, .. } = inputs::load(sources)?;
     tell(&format!("suite: {origin}"));
-    Ok((suite, filters))
+    Ok(Rendering {
+        suite,
+        filters,
+        origin,
+    })
 }
 
 /// The file with conversations that the user means and that is not there: no filter looks so.

@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use rolecall::conclusion::Conclusion;
+use rolecall::configuration;
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
+use rolecall::expectations::Expectations;
 use rolecall::held_base::HeldBase;
 use rolecall::held_text::HeldText;
 use rolecall::known_defects;
 use rolecall::layout::Layout;
 use rolecall::lint;
+use rolecall::pair_mark::{self, PairNames};
 use rolecall::problem::Problem;
 use rolecall::reference::Reference;
 use rolecall::repetition::Repetition;
@@ -26,11 +29,12 @@ use rolecall::report::{
 };
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
-use rolecall::suite::{Pair, Suite};
+use rolecall::suite::{Pair, Suite, templates_of};
 use rolecall::syntax_error::SyntaxError;
 use rolecall::verdict::Truth;
 use rolecall_model::{Dialect, Engine, Template};
 
+use super::cover;
 #[cfg(feature = "fetch")]
 use super::returned;
 use crate::args::RunArguments;
@@ -60,7 +64,10 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     report_problems(&input)?;
     let mut is_sound = input.is_empty();
     let pairs = pairs(arguments, suite, &chosen, &others)?;
-    let expectations = inputs.expectations(&pairs)?;
+    let around = inputs.around();
+    let home = Home::of(&inputs, around.as_ref(), &pairs);
+    let expectations = home.as_ref().map(|home| home.expectations(&pairs));
+    let expectations = expectations.transpose()?;
 
     let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow) || !others.is_empty();
     let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
@@ -87,11 +94,12 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         .as_ref()
         .filter(|_| !is_elsewhere && !is_others);
     let expected = Expected {
-        accepted: held.map(|known| Acceptance {
-            suite,
+        accepted: held.zip(home.as_ref()).map(|(known, home)| Acceptance {
+            suite: home.suite,
             snapshots: &known.snapshots,
         }),
         truth,
+        belonging: home.as_ref().and_then(|home| home.belonging.as_ref()),
         needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
     };
     let (mut page, mut of_models) = page_of(suite, &pairs, &engines, &chosen, arguments)?;
@@ -114,13 +122,25 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     progress.clear();
     written?;
     results.conclusion.finish(ran);
-    if let Some(layout) = inputs.layout.as_ref().filter(|_| !is_elsewhere) {
+    let asked = chosen.iter().map(engines::ChosenEngine::engine);
+    for engine in asked.chain(others.iter().copied()) {
+        results.conclusion.add_engine(engine);
+    }
+    if let Some(home) = home.as_ref().filter(|_| !is_elsewhere) {
         let jobs = arguments.rendering.jobs.map(usize::from);
         if !is_others {
-            of_models.extend(results.hold(layout, suite, (&pairs, &engines, jobs))?);
+            let own = home.pairs(&pairs);
+            of_models.extend(results.hold(home, (&own, &engines, jobs))?);
         }
-        if is_sound {
-            results.find_orphans(layout, suite, &pairs, divergences);
+        let is_whole = home.belonging.is_none() && pairs.len() == suite.pairs().count();
+        if is_sound && is_whole {
+            let unnoticed = lint::unnoticed(home.layout, suite, divergences);
+            results.conclusion.problems.extend(unnoticed);
+            let own = home.layout.configuration().filter(|_| !is_others);
+            if let Some(least) = own.and_then(|own| own.least_coverage) {
+                let (below, _) = cover::demanded(suite, least, configuration::FILE)?;
+                results.conclusion.problems.extend(below);
+            }
         }
     }
     is_sound &= of_models.is_empty();
@@ -142,6 +162,55 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     };
     ran.report(arguments, results, page, out)?;
     Ok(status)
+}
+
+/// The suite that the pairs of a run belong to, all or some of them.
+struct Home<'h> {
+    layout: &'h Layout,
+    suite: &'h Suite,
+    /// The pairs that belong to it. Without it all of them.
+    belonging: Option<PairNames<'h>>,
+}
+
+impl<'h> Home<'h> {
+    /// None if no pair belongs to a suite.
+    fn of(
+        inputs: &'h inputs::Inputs,
+        around: Option<&'h inputs::Around<'_>>,
+        pairs: &[Pair<'h>],
+    ) -> Option<Home<'h>> {
+        if let Some(layout) = &inputs.layout {
+            return Some(Home {
+                layout,
+                suite: &inputs.suite,
+                belonging: None,
+            });
+        }
+        let around = around?;
+        let belonging = pair_mark::shared(pairs, &around.suite);
+        (!belonging.is_empty()).then_some(Home {
+            layout: around.layout,
+            suite: &around.suite,
+            belonging: Some(belonging),
+        })
+    }
+
+    /// The pairs that belong to the suite.
+    fn pairs<'s>(&self, pairs: &[Pair<'s>]) -> Vec<Pair<'s>> {
+        let belongs = |pair: &&Pair<'_>| {
+            let name = (&pair.template.name, &pair.case.id);
+            self.belonging
+                .as_ref()
+                .is_none_or(|all| all.contains(&name))
+        };
+        pairs.iter().filter(belongs).copied().collect()
+    }
+
+    /// The snapshots and records of these pairs.
+    fn expectations(&self, pairs: &[Pair<'_>]) -> Result<Expectations, Failure> {
+        let templates = templates_of(&self.pairs(pairs));
+        Expectations::read(self.layout, templates).map_err(Failure::Problems)
+    }
 }
 
 /// Tests a server both ways.
@@ -398,10 +467,10 @@ impl<'s> RunResults<'s> {
     /// the problems of files that this needs.
     fn hold(
         &mut self,
-        layout: &Layout,
-        suite: &Suite,
+        home: &Home<'_>,
         (pairs, engines, jobs): (&[Pair<'_>], &Engines, Option<usize>),
     ) -> Result<Vec<Problem>, Failure> {
+        let (layout, suite) = (home.layout, home.suite);
         let rule = cards::rule_of_run(layout);
         let cards = cards::held(rule, layout, suite, pairs, engines, jobs)?;
         let held = cards.held.into_iter();
@@ -420,20 +489,6 @@ impl<'s> RunResults<'s> {
         conclusion.bases = bases;
         let of_files = cards.problems.into_iter().chain(readings.problems);
         Ok(of_files.chain(problems).collect())
-    }
-
-    /// Adds what was accepted and is gone. A part of the suite leaves the rest alone.
-    fn find_orphans(
-        &mut self,
-        layout: &Layout,
-        suite: &Suite,
-        pairs: &[Pair<'_>],
-        divergences: &Divergences,
-    ) {
-        if pairs.len() == suite.pairs().count() {
-            let orphans = lint::orphans(layout, suite, divergences);
-            self.conclusion.problems.extend(orphans);
-        }
     }
 
     fn status(&self, is_sound: bool) -> Status {

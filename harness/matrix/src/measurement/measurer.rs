@@ -81,6 +81,7 @@ impl Measurer {
                 engine,
                 dialect,
                 pairs_per_second: 0,
+                deaths: 0,
                 suite,
                 templates: BTreeMap::new(),
                 families: BTreeMap::new(),
@@ -159,6 +160,11 @@ impl Measurer {
             all: table.rows.len(),
             differ,
         });
+    }
+
+    /// Says in how many requests the engine died.
+    pub fn set_deaths(&mut self, count: usize) {
+        self.measurement.deaths = count;
     }
 
     /// Takes the results for the constructs and the speed from an earlier measurement of the same

@@ -18,6 +18,9 @@ pub struct Measurement {
     /// Pairs in a second, on the machine of the measurement. A different figure in another run is
     /// no change.
     pub pairs_per_second: usize,
+    /// In how many requests it died, and answered only when it was asked again. Another figure in
+    /// another run is no change, either.
+    pub deaths: usize,
     /// The version of the suite.
     pub suite: SuiteVersion,
     /// The results by template.

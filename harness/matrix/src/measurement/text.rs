@@ -105,6 +105,8 @@ struct File {
     dialect: Named<Dialect>,
     reference: Row<Identity>,
     pairs_per_second: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    deaths: usize,
     agreement: Row<Map<String, Value>>,
     templates: BTreeMap<String, Row<TemplateLine>>,
     families: BTreeMap<String, Row<FamilyLine>>,
@@ -114,6 +116,11 @@ struct File {
     /// The checksum of the text before it.
     #[serde(rename = "checksum", skip_serializing)]
     _checksum: Fingerprint,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize, Deserialize)]
@@ -239,6 +246,7 @@ impl File {
             dialect: Named(*dialect),
             reference: Row(suite.reference.clone()),
             pairs_per_second: measurement.pairs_per_second,
+            deaths: measurement.deaths,
             agreement: Row(Map::from_iter([
                 ("templates".to_owned(), share(measurement.loaded())),
                 ("prompts".to_owned(), share(measurement.prompts())),
@@ -291,6 +299,7 @@ impl File {
             engine: self.engine.0,
             dialect,
             pairs_per_second: self.pairs_per_second,
+            deaths: self.deaths,
             suite,
             templates,
             families,
@@ -479,6 +488,7 @@ impl Measurement {
     pub fn is_same(&self, other: &Measurement) -> bool {
         let timeless = |one: &Measurement| Measurement {
             pairs_per_second: 0,
+            deaths: 0,
             ..one.clone()
         };
         timeless(self) == timeless(other)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::parts::{cell, heading, words, write_groups};
-use super::table::write_staleness;
+use super::table::write_remarks;
 use crate::matrix::Matrix;
 use crate::measurement::{DifferenceGroup, Measurement, Share};
 use rolecall_report::columns::{Cell, Columns};
@@ -38,7 +38,7 @@ pub fn write_detail(
             writeln!(out, "  {name:<20}{}", words(share))?;
         }
     }
-    write_staleness(out, matrix, engine)?;
+    write_remarks(out, matrix, engine)?;
     let templates = engine.templates.keys();
     let templates = templates.map(|name| {
         let refused = engine

@@ -42,6 +42,8 @@ struct EngineEntry {
     constructs: Option<ShareEntry>,
     /// On the machine of the measurement.
     pairs_per_second: usize,
+    /// In how many requests it died, and answered only when it was asked again.
+    deaths: usize,
     /// The changes since the measurement.
     changed_since: Vec<String>,
     /// The engine in detail, if the user asked for it by name.
@@ -112,6 +114,7 @@ pub fn write_json(out: &mut dyn Write, matrix: &Matrix, chosen: &[&Measurement])
         refusals: engine.refusals().into(),
         constructs: engine.construct_share().map(Into::into),
         pairs_per_second: engine.pairs_per_second,
+        deaths: engine.deaths,
         changed_since: matrix.staleness(engine).0,
         detail: has_detail.then(|| detail(matrix, engine)),
     };

@@ -45,6 +45,13 @@ pub(super) fn words(share: Share) -> String {
     format!("{agree_words} of {all_words} ({})", percent(agree, all))
 }
 
+/// In how many requests an engine died while it was measured, in words. None if it never did.
+pub(super) fn deaths(measurement: &Measurement) -> Option<String> {
+    let requests = counted(measurement.deaths, "request", "requests");
+    (measurement.deaths > 0)
+        .then(|| format!("died in {requests}, and answered only when it was asked again"))
+}
+
 /// Writes groups of differences, each with its example, those with the most pairs first.
 pub(super) fn write_groups(
     out: &mut dyn Write,

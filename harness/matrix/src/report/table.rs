@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::parts::cell;
+use super::parts::{cell, deaths};
 use crate::matrix::Matrix;
 use crate::measurement::{Measurement, Share};
 use rolecall_base::invocation;
 use rolecall_report::columns::{Cell, Columns};
 use rolecall_report::numbers::{counted, thousands};
-use rolecall_report::style::{HEADING, NOTE, PLAIN, QUIET, Styled};
+use rolecall_report::style::{BAD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use rolecall_report::wrapping::paragraph;
 
 /// Writes the table, one line for each engine, the best of each dialect first.
@@ -60,7 +60,7 @@ pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
             paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
         }
         for engine in engines {
-            write_staleness(out, matrix, engine)?;
+            write_remarks(out, matrix, engine)?;
         }
     }
     Ok(())
@@ -92,12 +92,17 @@ fn row(matrix: &Matrix, engine: &Measurement) -> [Cell; 7] {
     ]
 }
 
-/// Writes that the suite has changed since an engine was measured, if it has.
-pub(super) fn write_staleness(
+/// Writes that an engine died while it was measured, and that the suite has changed since, where it is
+/// so.
+pub(super) fn write_remarks(
     out: &mut dyn Write,
     matrix: &Matrix,
     engine: &Measurement,
 ) -> io::Result<()> {
+    if let Some(deaths) = deaths(engine) {
+        let text = format!("{} {}", engine.name(), Styled(BAD, deaths));
+        paragraph(out, &text, 2)?;
+    }
     let staleness = matrix.staleness(engine);
     if staleness.is_none() {
         return Ok(());

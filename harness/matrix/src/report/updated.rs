@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::parts::{source, words, write_names};
+use super::parts::{deaths, source, words, write_names};
 use crate::measurement::{Changes, Measurement};
 use rolecall_report::numbers::{counted, thousands};
 use rolecall_report::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
@@ -26,10 +26,11 @@ pub fn write_updated(
         format!(", constructs {}", words(share))
     });
     let text = format!(
-        "{}: prompts {}, refusals {}{constructs}; {} {how}",
+        "{}: prompts {}, refusals {}{constructs}{}; {} {how}",
         Styled(HEADING, measurement.name()),
         words(measurement.prompts()),
         words(measurement.refusals()),
+        deaths(measurement).map_or_else(String::new, |deaths| format!(", {deaths}")),
         path.display(),
     );
     paragraph(out, &text, 2)

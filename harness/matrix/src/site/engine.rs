@@ -35,6 +35,7 @@ pub(super) fn page(pages: &Pages, matrix: &Matrix, engine: &Measurement) -> io::
         components,
         reference => engine.suite.reference.to_string(),
         speed => engine.pairs_per_second,
+        deaths => engine.deaths,
         stale => stale(matrix, engine),
         figures => figures.map(|(name, share)| (name, share.map(shown))),
         parts => parts(matrix, engine),

@@ -405,6 +405,7 @@ fn outcome_letter(compared: &Compared<'_>) -> char {
 
 fn state_letter(compared: &Compared<'_>) -> char {
     match (&compared.comparison, &compared.verdict) {
+        _ if compared.is_uncompared() => '-',
         (Some(SnapshotStatus::Changed(_) | SnapshotStatus::Unreadable(_)), _) => 'c',
         (Some(SnapshotStatus::New), _) => 'n',
         (_, Verdict::Agrees) => '=',

@@ -13,7 +13,7 @@ const KINDS = {
       c: { word: 'crashed', cell: '--bad-cell', ink: 'bad' },
       n: { word: 'not asked', cell: '--bad-cell', ink: 'bad' },
     },
-    states: { '!': 'differs', '?': 'stale', '~': 'diverges', n: 'new', c: 'changed' },
+    states: { '!': 'differs', '?': 'stale', '~': 'diverges', '-': 'compared with nothing', n: 'new', c: 'changed' },
     missing: (template) => `not for ${template.dialect} templates`,
   },
   comparison: {
@@ -50,8 +50,8 @@ function element(name, attributes, ...children) {
 }
 
 const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-// A stale record says nothing about the template, and a listed divergence is expected.
-const isIssue = (template, at) => STATES[template.states[at]] !== undefined && !'~?'.includes(template.states[at]);
+// A stale record says nothing about the template, nor does a comparison with nothing, and a listed divergence is expected.
+const isIssue = (template, at) => STATES[template.states[at]] !== undefined && !'~?-'.includes(template.states[at]);
 
 // What of a template is shown: the cases that fit the search and the filters.
 function shows(template, at) {
@@ -187,7 +187,7 @@ function verdict() {
   const one = index.verdict;
   if (!one) return;
   $('verdict').append(...[
-    element('h1', { class: `verdict ${one.passes ? 'good' : 'bad'}` }, one.passes ? '✓ ' : '✗ ', one.headline),
+    element('h1', { class: `verdict ${one.sign[0]}` }, one.sign[1], ' ', one.headline),
     element('p', { class: 'quiet' }, one.facts),
     one.others.map((text) => element('p', { class: 'bad' }, marked(text))),
     one.cards.map(heldCard),
@@ -567,7 +567,8 @@ function caseList(template) {
       nav.append(element('h3', { title: index.families[family] || null }, family));
     }
     const outcome = OUTCOMES[template.outcomes[at]];
-    const word = STATES[template.states[at]];
+    // Of a pair that was compared with nothing, only the outcome says something.
+    const word = template.states[at] === '-' ? null : STATES[template.states[at]];
     nav.append(element('a', { href: address(template.name, one.id), 'aria-current': one.id === state.pair ? 'true' : null, title: one.about },
       element('span', {}, one.id.slice(one.family.length + 1)),
       element('span', { class: word ? 'bad' : outcome.ink }, word || outcome.word)));

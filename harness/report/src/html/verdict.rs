@@ -10,7 +10,7 @@ use super::page_file::diff;
 use crate::difference::{FaultGroup, GroupedPair};
 use crate::numbers::counted;
 use crate::other_fault::OtherFault;
-use crate::run_report::RunReport;
+use crate::run_report::{Ending, RunReport};
 use rolecall_base::diff::{Diff, Side};
 use rolecall_card::card::Card;
 use rolecall_card::contract::Severity;
@@ -35,7 +35,7 @@ pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
     let others = report.others();
     let others: Vec<String> = others.iter().map(OtherFault::sentence).collect();
     json!({
-        "passes": report.passes(),
+        "sign": sign(report.ending()),
         "headline": report.headline(),
         "facts": facts(&[&report.extent(), engines]),
         "causes": causes.collect::<Vec<_>>(),
@@ -76,7 +76,7 @@ pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
     engines.sort_unstable();
     engines.dedup();
     json!({
-        "passes": passes,
+        "sign": sign(passing(passes)),
         "headline": headline,
         "facts": facts(&[&format!("Engine: {}.", engines.join(", "))]),
         "causes": [],
@@ -89,7 +89,7 @@ pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
 /// The verdict of a comparison, in a sentence.
 pub fn of_comparison(sentence: &str, is_same: bool) -> Value {
     json!({
-        "passes": is_same,
+        "sign": sign(passing(is_same)),
         "headline": sentence,
         "facts": facts(&[]),
         "causes": [],
@@ -97,6 +97,24 @@ pub fn of_comparison(sentence: &str, is_same: bool) -> Value {
         "cards": [],
         "others": [],
     })
+}
+
+/// The ending of what passes or fails.
+fn passing(passes: bool) -> Ending {
+    if passes {
+        Ending::Passed
+    } else {
+        Ending::Failed
+    }
+}
+
+/// The colour of a verdict, and the sign before it.
+fn sign(ending: Ending) -> [&'static str; 2] {
+    match ending {
+        Ending::Passed => ["good", "✓"],
+        Ending::NotCompared => ["note", "?"],
+        Ending::Failed => ["bad", "✗"],
+    }
 }
 
 /// Sentences, and with which version and when the page was made.

@@ -11,13 +11,14 @@ mod failures;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rolecall_model::TemplateName;
+use rolecall_model::{Deaths, Engine, OutcomeKind, TemplateName};
 
 use crate::divergence::{Divergences, pair_name};
 use crate::held_base::HeldBase;
 use crate::held_text::HeldText;
 use crate::readings::ReadBackTally;
 use crate::run::{Compared, RunInfo};
+use crate::suite::Pair;
 use crate::verdict::Verdict;
 use rolecall_base::problem::Problem;
 
@@ -34,6 +35,10 @@ pub struct Conclusion<'s> {
     pub total: PairTally,
     /// Whether the pairs were compared with snapshots.
     pub has_snapshots: bool,
+    /// The pairs of which nothing says what they should give.
+    pub uncompared: Vec<Uncompared<'s>>,
+    /// What engines did that shows in no outcome.
+    pub engines: Vec<EngineFault>,
     /// Failures that nobody expects.
     pub failures: Failures<'s>,
     /// The names of listed divergences that now agree with the reference.
@@ -50,6 +55,35 @@ pub struct Conclusion<'s> {
     pub elapsed: Duration,
 }
 
+/// What an engine did that shows in no outcome.
+#[derive(Debug)]
+pub struct EngineFault {
+    /// The engine's name.
+    pub engine: String,
+    /// What it did.
+    pub what: EngineFailure,
+}
+
+/// How an engine fails without a trace in any outcome.
+#[derive(Debug)]
+pub enum EngineFailure {
+    /// It died, and answered when it was asked again.
+    Died(Deaths),
+    /// No pair reached it, and it answers nothing; the text says why.
+    AnswersNothing(String),
+}
+
+/// A pair that was rendered, and compared with nothing.
+#[derive(Debug)]
+pub struct Uncompared<'s> {
+    /// The pair.
+    pub pair: Pair<'s>,
+    /// The kind of its outcome.
+    pub kind: OutcomeKind,
+    /// The message, if there is no prompt.
+    pub message: Option<String>,
+}
+
 impl<'s> Conclusion<'s> {
     /// Adds a pair. Those of a template come one after the other.
     pub fn add(&mut self, compared: &Compared<'s>, divergences: &Divergences) {
@@ -59,12 +93,44 @@ impl<'s> Conclusion<'s> {
         self.total.add(compared);
         self.has_snapshots |= compared.comparison.is_some();
         self.failures.add(compared);
+        if compared.is_uncompared() && Fault::of(compared).is_none() {
+            let outcome = &rendered.outcome;
+            let kind = outcome.kind();
+            self.uncompared.push(Uncompared {
+                pair: rendered.pair,
+                kind,
+                message: (kind != OutcomeKind::Rendered).then(|| outcome.text().to_owned()),
+            });
+        }
         if compared.verdict == Verdict::Agrees
             && divergences.has_seen(rendered.engine, &rendered.pair)
         {
             let name = format!("{} {}", rendered.engine, pair_name(&rendered.pair));
             self.gone.push(name);
         }
+    }
+
+    /// How many of the pairs that were compared with nothing have an outcome of each kind.
+    pub fn uncompared_outcomes(&self) -> BTreeMap<OutcomeKind, usize> {
+        let mut outcomes = BTreeMap::new();
+        for uncompared in &self.uncompared {
+            *outcomes.entry(uncompared.kind).or_default() += 1;
+        }
+        outcomes
+    }
+
+    /// Adds what an engine did that shows in no outcome. Call it when it was asked everything.
+    pub fn add_engine(&mut self, engine: &dyn Engine) {
+        let deaths = engine.deaths();
+        let what = match engine.answers() {
+            Ok(()) if deaths.count == 0 => return,
+            Ok(()) => EngineFailure::Died(deaths),
+            Err(why) => EngineFailure::AnswersNothing(why),
+        };
+        self.engines.push(EngineFault {
+            engine: engine.name().to_owned(),
+            what,
+        });
     }
 
     /// Adds the duration and the problems of the run.
@@ -76,13 +142,15 @@ impl<'s> Conclusion<'s> {
     /// Whether the run passes: each pair agrees with its snapshot and the reference, or differs
     /// for a listed reason; every divergence still exists; every file of snapshots can be read;
     /// every template could be read; every report card is as the suite demands; every template is as
-    /// its base; answers are read as the reference reads them; and not every pair failed.
+    /// its base; answers are read as the reference reads them; no engine died; and not every pair
+    /// failed.
     pub fn passes(&self) -> bool {
         self.total.faults == 0
             && self.gone.is_empty()
             && self.problems.is_empty()
             && self.cards.is_empty()
             && self.bases.is_empty()
+            && self.engines.is_empty()
             && self.read_back.passes()
             && self.failures.are_none()
     }

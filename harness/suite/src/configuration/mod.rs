@@ -309,6 +309,11 @@ impl ConfiguredTemplate {
         reasons.map(|reason| (reason.contract.id, reason.position))
     }
 
+    /// The names of the variables that it sets.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Applies the configuration to a template from its source: name, tokens, variables and the
     /// rest. If the source has several templates, their own names are part of the new ones.
     ///
