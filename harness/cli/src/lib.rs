@@ -8,6 +8,7 @@
 mod failure;
 mod limits;
 
+mod data;
 mod program;
 
 mod cache;
@@ -67,7 +68,6 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser};
 use clap_complete::CompleteEnv;
-use rolecall::invisible::is_obeyed;
 use rolecall::invocation::{self, Site};
 use rolecall::problem::shown;
 use rolecall::protocol;
@@ -98,14 +98,13 @@ fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
 
 /// Prints what the parser of the arguments says: help, the version, or what is wrong with them.
 fn answer(error: &clap::Error) -> u8 {
-    let mut arguments = program::arguments().into_iter();
     let meant = meant(error);
-    let printed = if arguments.any(|one| one.to_string_lossy().contains(is_obeyed)) {
-        // It may repeat an argument, and that may be the name of a file that somebody else chose.
-        let text = error.render().to_string();
-        clean::messages().write_all(text.as_bytes())
-    } else {
+    // It may repeat an argument, and that may be the name of a file that somebody else chose.
+    let text = error.render().to_string();
+    let printed = if clean::plain(text.as_bytes()) == text {
         error.print()
+    } else {
+        clean::messages().write_all(text.as_bytes())
     };
     if let Some(command) = meant {
         failure::tell(&format!("\nto check a template or a model: {command}"));
@@ -163,7 +162,8 @@ pub fn run(started: Started) -> u8 {
         Ok(true) => return 0,
         Err(error) => return answer(&error),
     }
-    let arguments = match args::Arguments::try_parse_from(program::arguments()) {
+    let arguments = sources::as_files_behind_dashes(program::arguments());
+    let arguments = match args::Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return answer(&error),
     };
