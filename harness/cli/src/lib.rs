@@ -13,6 +13,8 @@ mod program;
 
 mod cache;
 
+mod held;
+
 mod surroundings;
 mod trust;
 
@@ -155,6 +157,7 @@ pub fn run(started: Started) -> u8 {
     if let Ok(words) = program::again(&["watch-groups"]) {
         protocol::watch_with(words);
     }
+    protocol::check_before_start(trust::hold);
     let folder = std::env::current_dir().ok();
     let complete = CompleteEnv::with_factory(args::Arguments::command).var(completion::VARIABLE);
     match complete.try_complete(program::arguments(), folder.as_deref()) {
