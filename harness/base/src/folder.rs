@@ -1,20 +1,31 @@
-//! Folders that are written as a whole: a failure leaves the folder as it was.
+//! Folders that are written as a whole: a failure leaves the folder as it was, and so does a kill.
+//!
+//! The new folder is written under another name, a draft beside the old one. Then the two exchange
+//! their names in one step. A system that cannot do so renames both, one after the other; if the
+//! program is killed in between, the next one that writes there puts the old folder back.
 
 // The folder that is written into is new, and nobody else knows its name.
 #![allow(clippy::disallowed_methods)]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::file::{is_there, read_text};
+use crate::file::{is_draft, is_there, read_text};
 use crate::problem::Problem;
 
 /// The file that lists the others in its folder. Rolecall did not write any file that is
 /// not listed.
 pub(crate) const LIST: &str = "files.json";
+
+/// The file in a draft that its writer has locked.
+const LOCK: &str = "lock";
+
+/// The folder in a draft that holds the folder that is replaced, under its own name.
+const OLD: &str = "old";
 
 /// Writes files into a folder. `files` maps paths below the folder, with slashes, to texts. An
 /// existing folder is replaced only if it is empty, or holds nothing but files of the same kind
@@ -22,12 +33,12 @@ pub(crate) const LIST: &str = "files.json";
 pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Result<(), Problem> {
     let failed = |error: io::Error| Problem::new(path, format!("cannot be written: {error}"));
     hold(path, kind)?;
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let parent = parent_of(path);
     std::fs::create_dir_all(parent).map_err(failed)?;
     let draft = draft_in(parent).map_err(failed)?;
+    // The lock shows that its writer is at work.
+    let lock = File::create(draft.path().join(LOCK)).map_err(failed)?;
+    lock.lock().map_err(failed)?;
     let names: Vec<&String> = files.keys().collect();
     let list = serde_json::json!({"kind": kind, "files": names});
     let list = [(LIST.to_owned(), format!("{list:#}\n"))];
@@ -41,19 +52,70 @@ pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Res
         }
         std::fs::write(file, text).map_err(failed)?;
     }
-    let old = draft.path().join("old");
-    let was_there = is_there(path);
-    if was_there {
-        std::fs::rename(path, &old).map_err(failed)?;
+    let new = draft.path().join("new");
+    if !is_there(path) {
+        return std::fs::rename(&new, path).map_err(failed);
     }
-    let renamed = std::fs::rename(draft.path().join("new"), path);
-    if renamed.is_err() && was_there && std::fs::rename(&old, path).is_err() {
+    if exchange(&new, path).is_ok() {
+        return Ok(());
+    }
+    let name = path.file_name().unwrap_or_default();
+    let old = draft.path().join(OLD).join(name);
+    std::fs::create_dir(draft.path().join(OLD)).map_err(failed)?;
+    std::fs::rename(path, &old).map_err(failed)?;
+    let renamed = std::fs::rename(&new, path);
+    if renamed.is_err() && std::fs::rename(&old, path).is_err() {
         // Keep the old files: the draft holds them now, and would delete them.
         let kept = draft.keep();
         let message = format!("cannot be written; what was there is in {}", kept.display());
         return Err(Problem::new(path, message));
     }
     renamed.map_err(failed)
+}
+
+/// The folder around another one.
+fn parent_of(path: &Path) -> &Path {
+    let parent = path.parent();
+    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+/// Exchanges the names of two folders in one step, where the system can.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Removes the drafts in a folder whose writers were killed. If one holds the folder that it was to
+/// replace, and nothing took its name, it is put back.
+fn collect_drafts(parent: &Path) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let draft = entry.path();
+        let is_ours = is_draft(&entry.file_name().to_string_lossy());
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        // A draft without the lock may be a young one.
+        let lock = File::open(draft.join(LOCK));
+        if !lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            continue;
+        }
+        let olds = std::fs::read_dir(draft.join(OLD)).into_iter().flatten();
+        let put_back = |old: std::fs::DirEntry| {
+            let path = parent.join(old.file_name());
+            is_there(&path) || std::fs::rename(old.path(), path).is_ok()
+        };
+        if olds.flatten().all(put_back) {
+            let _ = std::fs::remove_dir_all(draft);
+        }
+    }
 }
 
 /// A temporary folder beside the target. It is deleted with everything that is left in
@@ -70,6 +132,7 @@ pub fn hold(path: &Path, kind: &str) -> Result<(), Problem> {
         let help = "name a new folder, or empty this one";
         Err(Problem::new(path, message).help(help))
     };
+    collect_drafts(parent_of(path));
     if !is_there(path) {
         return Ok(());
     }
@@ -145,6 +208,27 @@ mod tests {
         assert!(!path.join("pages").exists());
         let left = std::fs::read_dir(root.path().join("a")).unwrap().count();
         assert_eq!(left, 1, "a draft is left behind");
+    }
+
+    #[test]
+    fn what_a_killed_program_took_away_is_put_back() {
+        let root = tempfile::tempdir().unwrap();
+        let draft = root.path().join(".rolecall-dead.draft");
+        let live = root.path().join(".rolecall-live.draft");
+        for (draft, name) in [(&draft, "site"), (&live, "other")] {
+            let old = draft.join("old").join(name);
+            std::fs::create_dir_all(&old).unwrap();
+            std::fs::write(old.join("index.html"), "old").unwrap();
+            File::create(draft.join("lock")).unwrap();
+        }
+        let lock = File::open(live.join("lock")).unwrap();
+        lock.lock().unwrap();
+        hold(&root.path().join("third"), "t").unwrap();
+        let site = root.path().join("site");
+        assert_eq!(std::fs::read_to_string(site.join("index.html")).unwrap(), "old");
+        assert!(!draft.exists());
+        assert!(live.exists(), "its writer is at work");
+        assert!(!root.path().join("other").exists());
     }
 
     #[test]

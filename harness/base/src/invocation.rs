@@ -90,8 +90,12 @@ pub fn command(arguments: &str) -> String {
 }
 
 /// A word of a command, in quotes if a shell would read it in another way. Every word that comes
-/// from a user or a file goes through this before it stands in a command.
+/// from a user or a file goes through this before it stands in a command. No such word is an option: a
+/// file with the name of one gets its folder.
 pub fn word(text: &str) -> String {
+    if text.len() > 1 && text.starts_with('-') {
+        return word(&format!("./{text}"));
+    }
     // A text with a NUL cannot be a word at all.
     let quoted = shlex::try_quote(text);
     quoted.map_or_else(|_| text.to_owned(), Cow::into_owned)
@@ -164,6 +168,8 @@ mod tests {
             assert_eq!(shlex::split(&word(text)), Some(vec![text.to_owned()]));
             assert_ne!(word(text), text);
         }
+        assert_eq!(word("--engine=sh x"), "'./--engine=sh x'");
+        assert_eq!(word("-"), "-");
         assert_eq!(words(["update", "node a.mjs"]), "update 'node a.mjs'");
     }
 

@@ -24,6 +24,7 @@ use rolecall::report::format::Format;
 use rolecall::selection::Filter;
 
 use crate::completion;
+use crate::data::Data;
 
 pub(crate) use answers::{InferArguments, PuppetArguments, ReadBackArguments};
 pub(crate) use common::{
@@ -200,7 +201,7 @@ impl Command {
             | Command::Lint(_)
             | Command::Matrix(_)
             | Command::ProbeEngine(_)
-            | Command::Reference(_) => !self.is_exact(),
+            | Command::Reference(_) => self.data().is_none(),
         }
     }
 
@@ -231,28 +232,31 @@ impl Command {
         files.map(PathBuf::as_path).collect()
     }
 
-    /// Whether the result is for a program: bytes, without any style.
-    pub(crate) fn is_exact(&self) -> bool {
+    /// What the output is made of, if it is for programs. `None` is text for people.
+    pub(crate) fn data(&self) -> Option<Data> {
         match self {
-            Command::Run(arguments) => arguments.format != Format::Human,
-            Command::Render(arguments) => arguments.format != Format::Human || arguments.raw,
-            Command::Show(arguments) => arguments.raw || arguments.format != Format::Human,
-            Command::Serve(_) | Command::Completions(_) | Command::Man | Command::Puppet(_) => true,
+            Command::Run(arguments) => Data::of(arguments.format),
+            Command::Render(RenderArguments { raw: true, .. })
+            | Command::Show(ShowArguments { raw: true, .. })
+            | Command::Puppet(_) => Some(Data::Bytes),
+            Command::Render(arguments) => Data::of(arguments.format),
+            Command::Show(arguments) => Data::of(arguments.format),
+            Command::Serve(_) => Some(Data::Json),
+            Command::Completions(_) | Command::Man => Some(Data::Own),
             #[cfg(feature = "tokens")]
-            Command::TokenizerWorker => true,
-            Command::Lint(arguments) => arguments.format != Format::Human,
-            Command::List(arguments) => arguments.format != Format::Human,
-            Command::Matrix(arguments) => arguments.shown.format != Format::Human,
-            Command::ProbeEngine(arguments) => arguments.format != Format::Human,
-            Command::Check(arguments) => arguments.format != Format::Human,
-            Command::Diff(arguments) => arguments.format != Format::Human,
-            Command::Cover(arguments) => arguments.format != Format::Human,
-            Command::Mutate(arguments) => arguments.format != Format::Human,
-            Command::Generate(arguments) => arguments.format != Format::Human,
-            Command::Mask(arguments) => arguments.format != Format::Human,
-            Command::Infer(arguments) => {
-                arguments.format != Format::Human || arguments.prove.is_none()
-            }
+            Command::TokenizerWorker => Some(Data::Own),
+            Command::Lint(arguments) => Data::of(arguments.format),
+            Command::List(arguments) => Data::of(arguments.format),
+            Command::Matrix(arguments) => Data::of(arguments.shown.format),
+            Command::ProbeEngine(arguments) => Data::of(arguments.format),
+            Command::Check(arguments) => Data::of(arguments.format),
+            Command::Diff(arguments) => Data::of(arguments.format),
+            Command::Cover(arguments) => Data::of(arguments.format),
+            Command::Mutate(arguments) => Data::of(arguments.format),
+            Command::Generate(arguments) => Data::of(arguments.format),
+            Command::Mask(arguments) => Data::of(arguments.format),
+            Command::Infer(arguments) if arguments.prove.is_none() => Some(Data::Json),
+            Command::Infer(arguments) => Data::of(arguments.format),
             Command::Parity(_)
             | Command::Review(_)
             | Command::Accept(_)
@@ -263,7 +267,7 @@ impl Command {
             | Command::ReadBack(_)
             | Command::Trust(_)
             | Command::WatchGroups
-            | Command::Reference(_) => false,
+            | Command::Reference(_) => None,
         }
     }
 }

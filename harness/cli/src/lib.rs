@@ -8,9 +8,12 @@
 mod failure;
 mod limits;
 
+mod data;
 mod program;
 
 mod cache;
+
+mod held;
 
 mod surroundings;
 mod trust;
@@ -62,13 +65,15 @@ mod commands;
 mod watch;
 
 use std::io::{self, Write as _};
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser};
 use clap_complete::CompleteEnv;
-use rolecall::invisible::is_obeyed;
 use rolecall::invocation::{self, Site};
+use rolecall::invisible::is_obeyed;
 use rolecall::problem::shown;
 use rolecall::protocol;
 use rolecall::report::clean;
@@ -78,10 +83,6 @@ pub use program::Started;
 
 use failure::{Failure, Status, complain};
 use output::Sink;
-
-/// The exit code that a shell gives for a program that wrote into a closed pipe: 128 and the number
-/// of SIGPIPE.
-const CLOSED_PIPE: u8 = 141;
 
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
@@ -98,14 +99,16 @@ fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
 
 /// Prints what the parser of the arguments says: help, the version, or what is wrong with them.
 fn answer(error: &clap::Error) -> u8 {
-    let mut arguments = program::arguments().into_iter();
     let meant = meant(error);
-    let printed = if arguments.any(|one| one.to_string_lossy().contains(is_obeyed)) {
-        // It may repeat an argument, and that may be the name of a file that somebody else chose.
-        let text = error.render().to_string();
-        clean::messages().write_all(text.as_bytes())
-    } else {
+    // It may repeat an argument, and that may be the name of a file that somebody else chose.
+    let text = error.render().to_string();
+    let mut arguments = program::arguments().into_iter();
+    let is_harmless = clean::plain(text.as_bytes()) == text
+        && !arguments.any(|one| one.to_string_lossy().contains(is_obeyed));
+    let printed = if is_harmless {
         error.print()
+    } else {
+        clean::messages().write_all(text.as_bytes())
     };
     if let Some(command) = meant {
         failure::tell(&format!("\nto check a template or a model: {command}"));
@@ -143,9 +146,18 @@ fn start_readers() {
     }
 }
 
+/// The stack of the command: the usual one of a program, whatever `ulimit -s` gives to this one.
+const STACK: usize = 8 << 20;
+
 /// Runs the command that this process's arguments name.
 pub fn main() -> ExitCode {
-    ExitCode::from(run(Started::as_process()))
+    let thread = thread::Builder::new().stack_size(STACK);
+    let ended = match thread.spawn(|| run(Started::as_process())) {
+        Ok(command) => command.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        // The system gives no more threads.
+        Err(_) => run(Started::as_process()),
+    };
+    ExitCode::from(ended)
 }
 
 /// Runs a command, once in a process, and returns its exit code.
@@ -156,6 +168,7 @@ pub fn run(started: Started) -> u8 {
     if let Ok(words) = program::again(&["watch-groups"]) {
         protocol::watch_with(words);
     }
+    protocol::check_before_start(trust::hold);
     let folder = std::env::current_dir().ok();
     let complete = CompleteEnv::with_factory(args::Arguments::command).var(completion::VARIABLE);
     match complete.try_complete(program::arguments(), folder.as_deref()) {
@@ -163,7 +176,8 @@ pub fn run(started: Started) -> u8 {
         Ok(true) => return 0,
         Err(error) => return answer(&error),
     }
-    let arguments = match args::Arguments::try_parse_from(program::arguments()) {
+    let arguments = sources::as_files_behind_dashes(program::arguments());
+    let arguments = match args::Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return answer(&error),
     };
@@ -180,9 +194,6 @@ pub fn run(started: Started) -> u8 {
             Status::BadInput.code()
         }
         Ok(status) => status.code(),
-        // The program that asked is gone. A command with a result of its own does not end here: it
-        // ends as it would with a reader.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED_PIPE,
         Err(failure) => {
             complain(&failure.to_string());
             2

@@ -3,6 +3,7 @@
 // The exact bytes of results for programs leave here.
 #![allow(clippy::disallowed_methods)]
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use rolecall::report::clean::{self, Clean};
 use rolecall::report::screen::{self, Screen};
 
 use crate::args::{Command, OutputArguments};
+use crate::data::Guard;
 use crate::failure::{Failure, tell};
 use crate::terminal::width;
 
@@ -20,7 +22,8 @@ pub(crate) struct Sink {
     to: Destination,
     /// The last line so far, if the user wants only that one.
     last: Option<Vec<u8>>,
-    is_exact: bool,
+    /// For output that is for programs.
+    guard: Option<Guard>,
     /// Whether a program asks and waits for answers. Without it there is nothing to do.
     is_protocol: bool,
 }
@@ -31,11 +34,7 @@ enum Destination {
     /// For people: nothing in it is obeyed by a terminal.
     Shown(Clean<Box<dyn Write>>),
     /// Everything is held back until it is complete.
-    File {
-        path: PathBuf,
-        text: Vec<u8>,
-        is_exact: bool,
-    },
+    File { path: PathBuf, text: Vec<u8> },
     /// The reader closed the pipe, as `| head` does. The command still finds out how it ends.
     Nobody,
 }
@@ -60,7 +59,7 @@ impl Sink {
                 && AutoStream::choice(&io::stdout()) != ColorChoice::Never,
             is_quiet: arguments.quiet,
         });
-        let is_exact = command.is_exact();
+        let data = command.data();
         let files = arguments.output.iter().map(PathBuf::as_path);
         if let Some(path) = files.chain(command.files()).find(|path| !has_folder(path)) {
             let folder = path.parent().unwrap_or(path).display();
@@ -86,18 +85,18 @@ impl Sink {
             Some(path) => Destination::File {
                 path: path.clone(),
                 text: Vec::new(),
-                is_exact,
             },
             // Output for programs is for programs: a terminal would obey what is in it.
-            None if is_exact && (is_protocol(command) || !io::stdout().is_terminal()) => {
+            None if data.is_some() && (is_protocol(command) || !io::stdout().is_terminal()) => {
                 Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
             }
             None => Destination::Shown(clean::results()),
         };
+        let is_stdout = matches!(to, Destination::Exact(_));
         Ok(Sink {
+            guard: data.map(|data| Guard::new(data, is_stdout)),
             to,
             last: is_last_wanted.then(Vec::new),
-            is_exact,
             is_protocol: is_protocol(command),
         })
     }
@@ -113,7 +112,7 @@ impl Sink {
             Destination::Shown(out) => {
                 let has_replaced = out.has_replaced();
                 heard(out.finish().map(drop))?;
-                if self.is_exact && has_replaced {
+                if self.guard.is_some() && has_replaced {
                     tell(
                         "characters that a terminal would obey are shown as ⟦U+…⟧: a pipe or \
                          `--output` has the exact bytes",
@@ -121,16 +120,12 @@ impl Sink {
                 }
                 Ok(())
             }
-            Destination::File {
-                path,
-                text,
-                is_exact,
-            } => {
+            Destination::File { path, text } => {
                 let wants_colour = matches!(
                     ColorChoice::global(),
                     ColorChoice::Always | ColorChoice::AlwaysAnsi
                 );
-                let text = if is_exact {
+                let text = if self.guard.is_some() {
                     text
                 } else if wants_colour {
                     let mut clean = Clean::new(Vec::new());
@@ -188,12 +183,16 @@ impl Write for Destination {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(last) = &mut self.last else {
-            return match self.to.write(bytes) {
+            let passed = match &mut self.guard {
+                Some(guard) => guard.pass(bytes)?,
+                None => Cow::Borrowed(bytes),
+            };
+            return match self.to.write_all(&passed) {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe && !self.is_protocol => {
                     self.to = Destination::Nobody;
                     Ok(bytes.len())
                 }
-                written => written,
+                written => written.map(|()| bytes.len()),
             };
         };
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -229,10 +228,9 @@ mod tests {
             to: Destination::File {
                 path: PathBuf::new(),
                 text: Vec::new(),
-                is_exact: true,
             },
             last: Some(Vec::new()),
-            is_exact: true,
+            guard: None,
             is_protocol: false,
         };
         for piece in pieces {

@@ -1,6 +1,7 @@
 //! The templates that the arguments name: paths, models by name, standard input, and the settings
 //! for all of them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rolecall::file::is_there;
@@ -16,6 +17,19 @@ use crate::stdin::{self, Stdin};
 
 /// What messages say about a path that does not exist.
 pub(crate) const NOT_THERE: &str = "no such file or folder";
+
+/// Arguments in which each name behind `--` is the name of a file. A list of files, such as that of a
+/// hook, may have files that are named like models on a hub or like standard input.
+pub(crate) fn as_files_behind_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let dashes = arguments.iter().position(|one| one == "--");
+    let behind = dashes.map_or(arguments.len(), |dashes| dashes + 1);
+    for one in &mut arguments[behind..] {
+        if one == stdin::NAME || rolecall_remote::is_name(Path::new(one)) {
+            *one = Path::new(".").join(&one).into_os_string();
+        }
+    }
+    arguments
+}
 
 /// The places of the templates that the arguments name.
 pub(crate) struct Sources<'a> {
@@ -84,8 +98,11 @@ impl Sources<'_> {
         for problem in &mut suite.problems {
             let is_named = problem.message == NOT_THERE && self.named.contains(&problem.path);
             if is_named && problem.help.is_none() {
-                problem.help =
-                    rolecall_remote::meant(&problem.path).or_else(|| near(&problem.path));
+                let is_option = problem.path.to_string_lossy().starts_with('-');
+                problem.help = is_option
+                    .then(|| "behind `--` everything is a file; options stand before it".to_owned())
+                    .or_else(|| rolecall_remote::meant(&problem.path))
+                    .or_else(|| near(&problem.path));
             }
         }
         if let Some(stdin) = self.stdin {

@@ -3,17 +3,20 @@
 //!
 //! A `rolecall.toml` can name commands and addresses, and a folder can hold programs in `.engines`
 //! and `.references`. Somebody else may have written them. The user's answers are kept in a file of
-//! the user's configuration, by folder. A command that was changed since is a new command.
+//! the user's configuration, by folder: the commands, and the content of the files that they start, as
+//! far as `held` finds them. A command or a file that was changed since is a new one, and so is
+//! another folder in the place of the first one. The files are compared when the command is chosen, and
+//! again right before and after each start.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use etcetera::BaseStrategy as _;
 use rolecall::configuration::Configuration;
 use rolecall::environment;
 use rolecall::file::{read_text, write_whole};
-use rolecall::fingerprint::Fingerprint;
 use rolecall::invocation;
 use rolecall::layout::Layout;
 use rolecall::lock::FolderLock;
@@ -22,17 +25,13 @@ use rolecall::problem::Problem;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, tell};
-use crate::program;
+use crate::{held, program};
 
 /// The file in the folder of the user's configuration.
 const FILE: &str = "trusted.json";
 
 /// The folders of programs in a suite.
 const PROGRAMS: [&str; 2] = [".engines", ".references"];
-
-/// The largest program whose content is part of what the user trusts. Only the size of a larger one
-/// is.
-const MOST_COMPARED: u64 = 64 << 20;
 
 /// The option `--allow-engines`, or the variable of that meaning.
 static IS_ALL_ALLOWED: OnceLock<bool> = OnceLock::new();
@@ -42,17 +41,34 @@ static IS_ALL_ALLOWED: OnceLock<bool> = OnceLock::new();
 pub(crate) struct FolderCommand {
     /// The file that names it, or that it is.
     pub(crate) file: PathBuf,
-    /// What is compared and kept: the line of the file, or the program's path and fingerprint.
+    /// What is compared and kept: the line of the file, or the program's path.
     pub(crate) words: String,
     /// The same for people.
     pub(crate) shown: String,
+    /// The command line.
+    runs: String,
 }
+
+/// The files that a command starts, with their content.
+type Files = BTreeMap<String, String>;
 
 /// The answers of the user.
 #[derive(Debug, Default)]
 pub(crate) struct Trusted {
-    folders: BTreeMap<String, BTreeSet<String>>,
+    folders: BTreeMap<String, TrustedFolder>,
 }
+
+/// What the user said about a folder.
+#[derive(Debug, Default)]
+pub(crate) struct TrustedFolder {
+    /// When the folder was made: another one may take its place.
+    made: String,
+    /// The commands that may start, with the files that they start.
+    pub(crate) commands: BTreeMap<String, Files>,
+}
+
+/// The files that this process relies on, with their trusted content.
+static RELIED_ON: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
 /// Sets whether this run may start everything that folders name.
 pub(crate) fn allow(is_allowed: bool) {
@@ -76,14 +92,12 @@ pub(crate) fn require(folder: &Path, command: &FolderCommand) -> Result<(), Fail
     if IS_ALL_ALLOWED.get().copied().unwrap_or_default() {
         return Ok(());
     }
-    let trusted = Trusted::read()?;
-    if trusted.has(folder, command) {
+    let files = command.files(folder);
+    let Some(why) = Trusted::read()?.objection(folder, command, &files) else {
+        let mut relied_on = RELIED_ON.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = files.into_iter();
+        relied_on.extend(files.map(|(file, content)| (real(folder).join(file), content)));
         return Ok(());
-    }
-    let why = if trusted.knows(folder) {
-        "this command is new since you trusted the folder, so nothing was started"
-    } else {
-        "this folder's files name a command, and nothing was started: you have not trusted them yet"
     };
     let trust = invocation::command(&format!("trust{}", argument(folder)));
     Err(Failure::Request(format!(
@@ -91,6 +105,18 @@ pub(crate) fn require(folder: &Path, command: &FolderCommand) -> Result<(), Fail
          `--allow-engines` allows it once, as in CI",
         command.shown
     )))
+}
+
+/// Fails if a file that this process relies on is not as the user trusted it.
+pub(crate) fn hold() -> Result<(), String> {
+    let relied_on = RELIED_ON.lock().unwrap_or_else(PoisonError::into_inner);
+    match relied_on.iter().find(|(file, content)| held::content(file) != **content) {
+        Some((file, _)) => Err(format!(
+            "{} was changed since Rolecall looked at it, so it is not asked",
+            file.display()
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Whether all programs in a folder of a suite may be started, and there are any.
@@ -141,6 +167,7 @@ pub(crate) fn of_line(configuration: &Configuration, dialect: &str, engine: &str
         shown: format!("{}: {words}", configuration.path.display()),
         file: configuration.path.clone(),
         words,
+        runs: engine.to_owned(),
     }
 }
 
@@ -148,16 +175,18 @@ pub(crate) fn of_line(configuration: &Configuration, dialect: &str, engine: &str
 pub(crate) fn of_program(layout: &Layout, path: &Path) -> FolderCommand {
     let below = path.strip_prefix(layout.root()).unwrap_or(path);
     let below = below.to_string_lossy().replace('\\', "/");
-    let content = rolecall::file::read_bytes(path, MOST_COMPARED)
-        .map(|bytes| Fingerprint::of(bytes).to_string());
-    let content = content.unwrap_or_else(|_| {
-        let size = path.metadata().map_or(0, |metadata| metadata.len());
-        format!("{size} bytes")
-    });
     FolderCommand {
         file: path.to_path_buf(),
-        words: format!("{below} {content}"),
         shown: format!("the program {below}"),
+        runs: below.clone(),
+        words: below,
+    }
+}
+
+impl FolderCommand {
+    /// The files that it starts, as they are now.
+    pub(crate) fn files(&self, folder: &Path) -> Files {
+        held::files(&real(folder), &self.runs)
     }
 }
 
@@ -182,12 +211,15 @@ impl Trusted {
         let value: Value = serde_json::from_str(&text).map_err(|_| wrong())?;
         let folders = value.get("folders").and_then(Value::as_object);
         let mut trusted = Trusted::default();
-        for (folder, commands) in folders.ok_or_else(wrong)? {
-            let commands = commands.as_array().ok_or_else(wrong)?.iter();
-            let commands = commands.map(|one| one.as_str().map(str::to_owned));
-            let commands: Option<BTreeSet<_>> = commands.collect();
-            let commands = commands.ok_or_else(wrong)?;
-            trusted.folders.insert(folder.clone(), commands);
+        for (folder, value) in folders.ok_or_else(wrong)? {
+            // Earlier versions kept the commands alone: they do not say which programs were meant.
+            let is_old = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+            let known = if is_old {
+                TrustedFolder::default()
+            } else {
+                TrustedFolder::of_json(value).ok_or_else(wrong)?
+            };
+            trusted.folders.insert(folder.clone(), known);
         }
         Ok(trusted)
     }
@@ -200,15 +232,26 @@ impl Trusted {
         })?;
         let mut trusted = Trusted::read()?;
         with(&mut trusted);
-        let folders: BTreeMap<_, _> = trusted.folders.iter().collect();
+        let folders = trusted.folders.iter();
+        let folders: BTreeMap<_, _> = folders
+            .map(|(folder, known)| {
+                let known = json!({ "made": known.made, "commands": known.commands });
+                (folder, known)
+            })
+            .collect();
         write_whole(&path, format!("{:#}\n", json!({ "folders": folders })))?;
         Ok(path)
     }
 
-    /// Trusts these commands of a folder, and no others.
-    pub(crate) fn set(&mut self, folder: &Path, commands: &[FolderCommand]) {
-        let words = commands.iter().map(|command| command.words.clone());
-        self.folders.insert(key(folder), words.collect());
+    /// Trusts these commands of a folder and the files that they start, and no others.
+    pub(crate) fn set(&mut self, folder: &Path, commands: &[(FolderCommand, Files)]) {
+        let commands = commands.iter();
+        let commands = commands.map(|(command, files)| (command.words.clone(), files.clone()));
+        let known = TrustedFolder {
+            made: made(folder),
+            commands: commands.collect(),
+        };
+        self.folders.insert(key(folder), known);
     }
 
     /// Trusts nothing of a folder any more. Returns whether anything was trusted.
@@ -217,19 +260,56 @@ impl Trusted {
     }
 
     /// The trusted folders with their commands.
-    pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
+    pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, &BTreeMap<String, Files>)> {
         let folders = self.folders.iter();
-        folders.map(|(folder, commands)| (folder.as_str(), commands))
+        folders.map(|(folder, known)| (folder.as_str(), &known.commands))
     }
 
-    fn knows(&self, folder: &Path) -> bool {
-        self.folders.contains_key(&key(folder))
+    /// Why a command with these files is not trusted.
+    fn objection(&self, folder: &Path, command: &FolderCommand, files: &Files) -> Option<String> {
+        let Some(known) = self.folders.get(&key(folder)) else {
+            let why = "this folder's files name a command, and nothing was started: you have not \
+                       trusted them yet";
+            return Some(why.to_owned());
+        };
+        let what = if known.made != made(folder) {
+            "this folder is another one than the folder that you trusted in its place".to_owned()
+        } else if let Some(trusted) = known.commands.get(&command.words) {
+            let is_new = |(file, content): &(&String, &String)| trusted.get(*file) != Some(content);
+            let (file, _) = files.iter().find(is_new)?;
+            let file = rolecall::problem::shown(file);
+            format!("{file}, which the command starts, is new or was changed since you trusted it")
+        } else {
+            "this command is new since you trusted the folder".to_owned()
+        };
+        Some(format!("{what}, so nothing was started"))
     }
+}
 
-    fn has(&self, folder: &Path, command: &FolderCommand) -> bool {
-        let commands = self.folders.get(&key(folder));
-        commands.is_some_and(|commands| commands.contains(&command.words))
+impl TrustedFolder {
+    fn of_json(value: &Value) -> Option<TrustedFolder> {
+        let commands = value.get("commands")?.as_object()?.iter();
+        let commands = commands.map(|(command, files)| {
+            let files = files.as_object()?.iter();
+            let files = files.map(|(file, content)| {
+                let content = content.as_str()?.to_owned();
+                Some((file.clone(), content))
+            });
+            Some((command.clone(), files.collect::<Option<Files>>()?))
+        });
+        Some(TrustedFolder {
+            made: value.get("made")?.as_str()?.to_owned(),
+            commands: commands.collect::<Option<_>>()?,
+        })
     }
+}
+
+/// When a folder was made, as far as its file system knows: a text to compare.
+fn made(folder: &Path) -> String {
+    let metadata = real(folder).metadata();
+    let made = metadata.and_then(|metadata| metadata.created());
+    let since = made.ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    since.map_or_else(String::new, |since| since.as_nanos().to_string())
 }
 
 /// The file with the answers: in `ROLECALL_CONFIG`, or in the system's folder for configuration, such

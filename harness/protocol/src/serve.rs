@@ -9,6 +9,14 @@ use serde::Serialize;
 
 use super::message::{AnswerLine, ErrorLine, ReceivedRequest, RequestKind, VERSION, id_of};
 
+/// How many templates are kept ready, and the most bytes of their sources. Of others only the source
+/// is kept, and they are loaded again when they are rendered.
+const MOST_READY: usize = 500;
+const MOST_READY_BYTES: usize = 16 << 20;
+
+/// The most bytes of all sources.
+const MOST_BYTES: usize = 128 << 20;
+
 /// The most bytes of a request: as much as a case file or a template may have.
 const LONGEST: u64 = 16 << 20;
 
@@ -42,7 +50,8 @@ fn answer_all(
 ) -> io::Result<()> {
     let mut served = Served {
         engine,
-        templates: HashMap::new(),
+        sources: HashMap::new(),
+        ready: HashMap::new(),
     };
     loop {
         let mut line = Vec::new();
@@ -74,7 +83,9 @@ fn answer_all(
 /// An engine, with the templates that are loaded.
 struct Served<'e> {
     engine: &'e dyn Engine,
-    templates: HashMap<String, LoadedTemplate>,
+    sources: HashMap<String, String>,
+    /// The templates of some of the sources.
+    ready: HashMap<String, LoadedTemplate>,
 }
 
 impl Served<'_> {
@@ -91,19 +102,34 @@ impl Served<'_> {
             }),
             RequestKind::Load => {
                 let (id, name) = (asked.id()?, asked.template()?);
-                let template = Template::from_source(name, engine.dialect(), asked.source()?);
+                let source = asked.source()?;
+                let template = Template::from_source(name, engine.dialect(), source);
                 let loaded = load(engine, &template);
                 if let Some(refusal) = loaded.refusal() {
                     written(&AnswerLine::of(id, refusal))
                 } else {
-                    self.templates.insert(name.to_owned(), loaded);
+                    let sources = self.sources.iter().filter(|(known, _)| *known != name);
+                    let bytes: usize = sources.map(|(name, source)| name.len() + source.len()).sum();
+                    if bytes + name.len() + source.len() > MOST_BYTES {
+                        return Err(format!(
+                            "all templates together have more than {MOST_BYTES} bytes: start \
+                             another process"
+                        ));
+                    }
+                    self.sources.insert(name.to_owned(), source.to_owned());
+                    self.keep_ready(name, loaded);
                     written(&AnswerLine::loaded(id))
                 }
             }
             RequestKind::Render => {
                 let (id, name) = (asked.id()?, asked.template()?);
-                let loaded = self.templates.get(name);
-                let loaded = loaded.ok_or_else(|| format!("no template `{name}` is loaded"))?;
+                if !self.ready.contains_key(name) {
+                    let source = self.sources.get(name);
+                    let source = source.ok_or_else(|| format!("no template `{name}` is loaded"))?;
+                    let template = Template::from_source(name, engine.dialect(), source);
+                    self.keep_ready(name, load(engine, &template));
+                }
+                let loaded = &self.ready[name];
                 let mut case = Case::from_messages(std::mem::take(&mut asked.messages));
                 case.tools = asked.tools.take();
                 case.documents = asked.documents.take();
@@ -118,6 +144,17 @@ impl Served<'_> {
             RequestKind::Stop => return Ok(None),
         };
         answer.map(Some).map_err(|error| error.to_string())
+    }
+
+    /// Keeps a template ready, and frees others if there are too many.
+    fn keep_ready(&mut self, name: &str, loaded: LoadedTemplate) {
+        let of = |name: &str| self.sources.get(name).map_or(0, String::len);
+        let others = self.ready.keys().filter(|known| *known != name);
+        let bytes: usize = others.map(|known| of(known)).sum();
+        if self.ready.len() >= MOST_READY || bytes + of(name) > MOST_READY_BYTES {
+            self.ready.clear();
+        }
+        self.ready.insert(name.to_owned(), loaded);
     }
 }
 

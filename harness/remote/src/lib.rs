@@ -37,6 +37,11 @@ use rolecall_base::problem::Problem;
 pub use found::FoundModel;
 use name::RemoteName;
 
+/// Whether a path is the name of a model, and no path of a file.
+pub fn is_name(path: &Path) -> bool {
+    RemoteName::parse(path).is_some()
+}
+
 /// Finds the model that a path names, and fetches it if it is not on this machine. None if the
 /// path is not the name of a model. The folder `cache` keeps what has no place in other
 /// programs' caches.

@@ -1,9 +1,10 @@
-//! The one way to a terminal or a log: what a terminal would obey is shown instead.
+//! The one way to a terminal or a log: what a terminal or a server of CI would obey is shown instead.
 //!
 //! Texts of others are in every report: names, messages, prompts, the words of servers. Some contain
 //! escape codes, which move the cursor, change the title of the window, or write over what was said
-//! before. [`Clean`] lets through only the styles of this program's reports. It knows them by a
-//! number that is drawn when the program starts, and that no text of others can contain.
+//! before; some have lines that are commands for the program that keeps the log. [`Clean`] lets
+//! through only the styles of this program's reports. It knows them by a number that is drawn when the
+//! program starts, and that no text of others can contain.
 
 use std::collections::hash_map::RandomState;
 use std::fmt::{self, Write as _};
@@ -12,6 +13,8 @@ use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use rolecall_base::invisible::is_obeyed;
+
+use super::log_line::LogLine;
 
 /// How a style of this program begins inside of a report: an escape code that no terminal knows, with
 /// a number that nobody can guess.
@@ -33,7 +36,8 @@ pub(super) fn write_style(f: &mut fmt::Formatter<'_>, codes: &impl fmt::Display)
     f.write_str(&text.replace(CODE, &OWN))
 }
 
-/// A stream on which nothing is written that a terminal obeys, except for this program's styles.
+/// A stream on which nothing is written that a terminal or a server of CI obeys, except for this
+/// program's styles.
 ///
 /// Bytes that are not UTF-8 become replacement characters.
 #[derive(Debug)]
@@ -42,6 +46,8 @@ pub struct Clean<W: Write> {
     to: Option<W>,
     /// The last bytes: the beginning of a character or of a style.
     waiting: Vec<u8>,
+    /// Where the line is that is written, for a server of CI. It sees no styles.
+    line: LogLine,
     has_replaced: bool,
 }
 
@@ -51,6 +57,7 @@ impl<W: Write> Clean<W> {
         Clean {
             to: Some(to),
             waiting: Vec::new(),
+            line: LogLine::default(),
             has_replaced: false,
         }
     }
@@ -112,25 +119,28 @@ impl<W: Write> Clean<W> {
     /// be the beginning of a style.
     fn add(&mut self, out: &mut String, text: &str, is_end: bool) -> usize {
         let mut taken = 0;
-        while let Some(at) = text[taken..].find(is_obeyed) {
-            out.push_str(&text[taken..taken + at]);
-            taken += at;
+        while let Some(c) = text[taken..].chars().next() {
             let rest = &text[taken..];
             if let Some(codes) = own_style(rest) {
                 out.push_str(CODE);
                 out.push_str(codes);
                 taken += OWN.len() + codes.len();
-            } else if !is_end && may_become_style(rest) {
+                continue;
+            }
+            let is_obeyed = is_obeyed(c);
+            if is_obeyed && !is_end && may_become_style(rest) {
                 return taken;
-            } else if let Some(c) = rest.chars().next() {
+            }
+            if self.line.add(c) || is_obeyed {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "⟦U+{:04X}⟧", u32::from(c));
                 self.has_replaced = true;
-                taken += c.len_utf8();
+            } else {
+                out.push(c);
             }
+            taken += c.len_utf8();
         }
-        out.push_str(&text[taken..]);
-        text.len()
+        taken
     }
 }
 
@@ -249,6 +259,20 @@ mod tests {
         assert_eq!(cleaned(&[b"\x1b[?12;31m"]), "⟦U+001B⟧[?12;31m");
         let cut = &OWN.as_bytes()[..OWN.len() - 1];
         assert!(cleaned(&[cut]).starts_with("⟦U+001B⟧[?"));
+    }
+
+    #[test]
+    fn what_a_server_of_ci_obeys_is_shown() {
+        let shown = ":⟦U+003A⟧error::a\n \t:⟦U+003A⟧debug::b ##⟦U+005B⟧group]c ::d\n";
+        let hostile = "::error::a\n \t::debug::b ##[group]c ::d\n";
+        assert_eq!(cleaned(&[hostile.as_bytes()]), shown);
+        let bytes: Vec<&[u8]> = hostile.as_bytes().chunks(1).collect();
+        assert_eq!(cleaned(&bytes), shown);
+        // A log has no styles, so a style does not come between.
+        let styled = format!("{}::error::", Styled(BAD, " "));
+        assert_eq!(plain(styled.as_bytes()), " :⟦U+003A⟧error::");
+        let styled = format!("#{}[error]", Styled(BAD, "#"));
+        assert_eq!(plain(styled.as_bytes()), "##⟦U+005B⟧error]");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use rolecall_base::invisible::is_obeyed;
 use rolecall_base::problem::Note;
 use rolecall_model::{SiteKind, TemplatePart, Way};
 use rolecall_source::template_file::{line_in_file, place};
@@ -399,9 +400,9 @@ pub fn write_lcov<'c>(
             line_in_file(template, Some(line)).unwrap_or(line)
         };
         writeln!(out, "TN:")?;
-        // A line break in the name would begin another record.
+        // A line break in the name would begin another record, also one that only some readers know.
         let path = template.path.to_string_lossy();
-        writeln!(out, "SF:{}", path.replace(char::is_control, "\u{fffd}"))?;
+        writeln!(out, "SF:{}", path.replace(is_obeyed, "\u{fffd}"))?;
         let mut branches = WayCount::default();
         let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
         for (block, covered) in coverage.sites.iter().enumerate() {

@@ -9,6 +9,7 @@
 pub mod format;
 pub mod json;
 pub mod numbers;
+pub mod log_line;
 pub mod screen;
 
 pub mod clean;

@@ -2,6 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use rolecall_base::problem::shown;
+
 use super::screen;
 
 /// A bar on standard error; nothing if that is no terminal.
@@ -19,7 +21,8 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(&template(things)) {
             bar.set_style(style);
         }
-        bar.set_message(what.to_owned());
+        // The bar writes to the terminal itself, and the words may name somebody else's engine.
+        bar.set_message(shown(what));
         Progress(bar)
     }
 

@@ -7,7 +7,7 @@ use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName};
 use serde_json::Value;
 
 use crate::schemas;
-use rolecall_base::file::{is_there, read_text, write_below};
+use rolecall_base::file::{is_draft, is_there, read_text, write_below};
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::invocation::{self, Site};
 use rolecall_base::problem::{Problem, did_you_mean};
@@ -48,6 +48,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     findings.extend(measurement::problems(layout));
     findings.extend(rolecall_matrix::read_back::problems(layout));
     cases(layout, suite, &mut findings);
+    drafts(layout, &mut findings);
     // Only the published suite has to have these.
     if holds_cards(layout) {
         cards(layout, suite, &mut findings);
@@ -97,6 +98,20 @@ fn snapshots(
             findings.extend(snapshots.problems(&accepted, pairs.iter().copied()));
             findings.extend(accepted.undecodable());
             findings.extend(missing(&accepted, pairs));
+        }
+    }
+}
+
+/// What a killed program has left in the suite's own folder. If it was writing a folder there, its
+/// next start puts the old one back.
+fn drafts(layout: &Layout, findings: &mut Vec<Problem>) {
+    let entries = std::fs::read_dir(layout.root()).into_iter().flatten();
+    for entry in entries.flatten() {
+        if is_draft(&entry.file_name().to_string_lossy()) {
+            let message = "left over from a command that was interrupted";
+            let help = "do that again, such as `export`, which puts back what was there; or look \
+                        into it, and delete it";
+            findings.push(Problem::new(entry.path(), message).help(help));
         }
     }
 }

@@ -268,8 +268,11 @@ fn plain(name: &str) -> String {
     let name = name.trim_matches(['.', '-', '_']);
     if name.is_empty() {
         "model".to_owned()
-    } else {
+    } else if naming::is_portable(name) {
         name.to_owned()
+    } else {
+        // A device of Windows, such as `aux`.
+        plain(&format!("template-{name}"))
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rolecall_base::file::{read_text, write_whole};
+use rolecall_base::file::{read_text, write_below};
 use rolecall_base::problem::{Position, Problem};
 use rolecall_readback::meaning::Call;
 use rolecall_readback::recorded::{AnswerPart, RecordedAnswer, Start};
@@ -155,7 +155,7 @@ pub fn write_family(
         "cases": cases.collect::<Map<_, _>>(),
     });
     let path = folder.join(name).join(FILE);
-    write_whole(&path, as_yaml(&format!("{file:#}\n")))?;
+    write_below(folder, &path, as_yaml(&format!("{file:#}\n")))?;
     Ok(path)
 }
 

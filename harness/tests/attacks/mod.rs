@@ -11,6 +11,7 @@ mod world;
 mod accepting;
 mod files;
 mod markup;
+mod names;
 mod network;
 mod processes;
 mod promises;

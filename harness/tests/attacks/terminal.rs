@@ -1,5 +1,5 @@
-//! Texts that a terminal would obey, wherever somebody else can write one: nothing of them reaches
-//! the terminal as it is.
+//! Texts that a terminal or GitHub's runner would obey, wherever somebody else can write one: nothing
+//! of them reaches the terminal or a log as it is.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -12,10 +12,12 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use vte::{Params, Parser, Perform};
 
 use super::World;
+use super::world::is_command;
 use crate::extent::sample;
 
-/// Texts that a terminal obeys: a title, colours, movements, a clipboard, a link, other controls.
-const TEXTS: [&str; 10] = [
+/// Texts that a terminal obeys: a title, colours, movements, a clipboard, a link, other controls. The
+/// last ones are commands for GitHub's runner.
+const TEXTS: [&str; 13] = [
     "\u{1b}]0;owned\u{7}",
     "\u{1b}]52;c;b3duZWQ=\u{1b}\\",
     "\u{1b}[2J\u{1b}[1;1H",
@@ -26,6 +28,9 @@ const TEXTS: [&str; 10] = [
     "\u{202e}txt.exe\u{2066}x\u{2069}\u{200f}",
     "\u{1b}[?1049h\u{1b}c",
     "\u{1b}]8;;http://owned\u{1b}\\here\u{1b}]8;;\u{1b}\\",
+    "::error::owned",
+    "a\n \t\u{2003}::add-mask::a\n::stop-commands::owned\n",
+    "a ##[error]owned ##[group]b",
 ];
 
 /// What a terminal was told to do.
@@ -499,11 +504,14 @@ fn nothing_that_others_wrote_is_obeyed() {
                     &obeyed.found[..1]
                 ));
             }
-            let is_exact = arguments.contains(&"--raw") || arguments.contains(&"jsonl");
+            let is_raw = arguments.contains(&"--raw");
+            let is_exact = is_raw || arguments.contains(&"jsonl");
             let seen = world.rolecall(arguments);
             let mut complaints = seen.complaints(&[0, 1, 2]);
-            // A pipe gets the exact bytes of what is for programs.
+            // A pipe gets the exact bytes of what is for programs. JSON can still write what a
+            // runner obeys in another way.
             complaints.retain(|one| !is_exact || !one.contains("terminal obeys"));
+            complaints.retain(|one| !is_raw || !one.contains("runner obeys"));
             if !complaints.is_empty() {
                 wrong.push(format!(
                     "{name}, {text:?}, {arguments:?}, a pipe: {complaints:?}"
@@ -518,6 +526,29 @@ fn nothing_that_others_wrote_is_obeyed() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// A prompt is never shown in a log if GitHub's runner would obey it, and never changed.
+#[test]
+fn a_log_has_no_raw_prompt_that_a_runner_obeys() {
+    let mut world = World::new();
+    let prompt = "a\n ::add-mask::a\n##[error]owned";
+    world.write("work/t.jinja", prompt);
+    world.set("GITHUB_ACTIONS", "true");
+    let show = ["show", "--raw", "t.jinja", "plain/single-turn"];
+    let piped = world.command("work", &show).output().unwrap();
+    assert_eq!(piped.status.code(), Some(2));
+    for stream in [&piped.stdout, &piped.stderr] {
+        let text = String::from_utf8_lossy(stream);
+        assert!(!text.lines().any(is_command), "{text}");
+    }
+    let said = String::from_utf8_lossy(&piped.stderr);
+    assert!(said.contains("--output FILE"), "{said}");
+    world
+        .rolecall(&[&show[..], &["--output", "prompt.txt"]].concat())
+        .is_well(&[0]);
+    let written = std::fs::read_to_string(world.path("work/prompt.txt")).unwrap();
+    assert_eq!(written, prompt);
 }
 
 /// Arguments may be names of files that somebody else chose: `rolecall check *`.

@@ -128,6 +128,63 @@ fn a_command_runs_after_the_user_has_said_so_and_not_after_it_was_changed() {
     );
 }
 
+/// Trust is in what a command starts, not only in its line: a program, what a wrapper starts, what a
+/// program loads, and what would be loaded in the place of something else.
+#[test]
+fn nothing_that_was_changed_since_runs() {
+    let changes: [(&str, &str, fn(&World) -> String); 6] = [
+        ("./run.sh", "run.sh", |world| world.touch("changed")),
+        ("sh run.sh --fast", "run.sh", |world| world.touch("changed")),
+        ("sh -c 'exec ./run.sh'", "run.sh", |world| world.touch("changed")),
+        ("./run.sh", "lib/inner.sh", |world| world.touch("changed")),
+        ("python3 adapter.py", "helper.py", |world| {
+            format!("import os\nos.system('{}')", world.touch("changed"))
+        }),
+        ("python3 adapter.py", "json.py", |world| {
+            format!("import os\nos.system('{}')", world.touch("changed"))
+        }),
+    ];
+    for (engine, file, change) in changes {
+        let world = World::new();
+        folder_with(&world, engine);
+        world.write_program("work/run.sh", "#!/bin/sh\n. lib/inner.sh\n");
+        world.write("work/lib/inner.sh", world.touch("trusted"));
+        world.write("work/adapter.py", "import json\nfrom helper import start\n");
+        world.write("work/helper.py", "start = 1\n");
+        world.rolecall(&["trust"]).is_well(&[0]);
+        let ran = world.rolecall(&["run"]);
+        assert_eq!(ran.marks().is_empty(), engine.contains("python3"), "{engine}");
+        let _ = fs::remove_file(world.path("marks/trusted"));
+
+        let change = change(&world);
+        world.write(&format!("work/{file}"), format!("#!/bin/sh\n{change}\n"));
+        let seen = world.rolecall(&["run"]);
+        seen.is_well(&[2]).says(&["nothing was started", file]);
+        world.rolecall(&["trust"]).is_well(&[0]).says(&[file]);
+        assert_eq!(world.rolecall(&["run"]).marks(), ["changed"], "{engine}");
+    }
+}
+
+/// A folder that takes the place of a trusted one is another folder, whatever is in it.
+#[test]
+fn another_folder_in_the_place_of_a_trusted_one_is_not_trusted() {
+    let world = World::new();
+    if fs::metadata(world.path("work")).unwrap().created().is_err() {
+        // This file system does not know when a folder was made.
+        return;
+    }
+    let build = || folder_with(&world, "make engine");
+    build();
+    world.rolecall(&["trust"]).is_well(&[0]);
+    fs::remove_dir_all(world.path("work")).unwrap();
+    build();
+    world.write("work/Makefile", format!("engine:\n\t{}\n", world.touch("clone")));
+    world
+        .rolecall(&["run"])
+        .is_well(&[2])
+        .says(&["another one than the folder that you trusted"]);
+}
+
 /// A file of another user can be changed at any time: neither trust nor the option is enough.
 #[test]
 fn nothing_of_another_user_runs() {

@@ -319,6 +319,10 @@ impl Seen {
                 u32::from(c)
             ));
         }
+        if let Some(line) = printed.split(['\n', '\r']).find(|line| is_command(line)) {
+            let line: String = line.chars().take(200).collect();
+            all.push(format!("printed {line:?}, which GitHub's runner obeys"));
+        }
         for secret in SECRETS.iter().map(|(_, value)| *value).chain([CANARY]) {
             if printed.contains(secret) {
                 all.push(format!("printed {secret}"));
@@ -351,6 +355,39 @@ fn is_obeyed(c: char) -> bool {
         '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
     );
     (c.is_control() && c != '\n' && c != '\t') || is_bidirectional
+}
+
+/// Whether GitHub's runner obeys a line of a log, by the rules of its `ActionCommand.cs`. The
+/// annotations of reports have a title, which no attack has.
+pub(crate) fn is_command(line: &str) -> bool {
+    const REGISTERED: [&str; 15] = [
+        "add-mask",
+        "add-matcher",
+        "add-path",
+        "debug",
+        "echo",
+        "endgroup",
+        "error",
+        "group",
+        "notice",
+        "remove-matcher",
+        "save-state",
+        "set-env",
+        "set-output",
+        "stop-commands",
+        "warning",
+    ];
+    let is_registered = |info: &str| {
+        let name = info.split(' ').next().unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        REGISTERED.contains(&name.as_str())
+    };
+    let behind_space = line.trim_start().strip_prefix("::");
+    let second = behind_space.and_then(|rest| rest.split_once("::"));
+    let is_second = second.is_some_and(|(info, _)| is_registered(info));
+    let is_own = second.is_some_and(|(info, _)| info.contains("title="));
+    let first = line.split_once("##[").and_then(|(_, rest)| rest.split_once(']'));
+    !is_own && (is_second || first.is_some_and(|(info, _)| is_registered(info)))
 }
 
 /// The beginning of a text, with what a terminal would obey written out.

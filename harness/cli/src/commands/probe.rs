@@ -106,17 +106,17 @@ pub(super) fn find<'s>(
         many => {
             let own = inputs::own_template(&home::layout()?, &arguments.template);
             let first = many[0].name.as_str();
-            let mut words = vec!["show"];
             // The suite's own are known by their names alone.
-            if own.is_none() {
-                words.extend(["--templates", &arguments.template]);
-            }
-            words.extend([first, &arguments.case]);
+            let place = match own {
+                Some(_) => String::new(),
+                None => format!(" --templates {}", invocation::word(&arguments.template)),
+            };
+            let words = invocation::words([first, &arguments.case]);
             Err(Failure::Request(format!(
                 "there are {} templates: {}\n  name one: {}",
                 many.len(),
                 names.join(", "),
-                invocation::command(&invocation::words(words))
+                invocation::command(&format!("show{place} {words}"))
             )))
         }
     }

@@ -20,8 +20,11 @@ pub(super) fn execute(arguments: &ServeArguments, out: &mut dyn Write) -> Result
         .by_name(&arguments.engine)
         .ok_or_else(|| unknown(&engines, &arguments.engine))?;
     confine();
-    serve(engine, io::stdin().lock(), out)?;
-    Ok(Status::Fine)
+    match serve(engine, io::stdin().lock(), out) {
+        // The program that asked is gone, as at the end of its requests.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Status::Fine),
+        served => Ok(served.map(|()| Status::Fine)?),
+    }
 }
 
 /// Limits the memory of this process, because not every engine counts all that it takes.

@@ -39,15 +39,20 @@ pub(super) fn execute(arguments: &TrustArguments, out: &mut dyn Write) -> Result
             foreign.file.display()
         )));
     }
-    let shown: Vec<&str> = commands
-        .iter()
-        .map(|command| command.shown.as_str())
-        .collect();
     if commands.is_empty() {
         report::trust::write_nothing(out, folder)?;
         return Ok(Status::Fine);
     }
+    let commands: Vec<_> = commands
+        .into_iter()
+        .map(|command| {
+            let files = command.files(folder);
+            (command, files)
+        })
+        .collect();
     let kept = Trusted::change(|trusted| trusted.set(folder, &commands))?;
-    report::trust::write(out, folder, &shown, &kept)?;
+    let shown = commands.iter();
+    let shown = shown.map(|(command, files)| (command.shown.as_str(), files));
+    report::trust::write(out, folder, shown, &kept)?;
     Ok(Status::Fine)
 }

@@ -113,7 +113,7 @@ impl<'r> Walk<'r> {
             Ok(entries) => entries,
             Err(problem) => return self.found.problems.push(problem),
         };
-        files(
+        self.is_full |= files(
             &mut self.found,
             self.root,
             (folder, &name_of(folder)),
@@ -153,15 +153,9 @@ impl<'r> Walk<'r> {
         if !path.canonicalize().is_ok_and(|real| self.seen.insert(real)) {
             return;
         }
-        let (folders, templates) = (self.seen.len() - 1, self.found.templates.len());
-        if folders > MOST_FOLDERS || templates > MOST_TEMPLATES {
+        if self.seen.len() - 1 > MOST_FOLDERS {
             self.is_full = true;
-            let message = format!(
-                "not read: at most {MOST_FOLDERS} folders and {MOST_TEMPLATES} templates are \
-                 expected"
-            );
-            let problem = Problem::new(path, message).help("name the folders of your templates");
-            return self.found.problems.push(problem);
+            return self.found.problems.push(too_many(path));
         }
         if let Some(found) = ollama::read_folder(path) {
             return self.found.add(found);
@@ -178,6 +172,14 @@ impl<'r> Walk<'r> {
             self.found.notes.push(Note::new(path, NO_TEMPLATE));
         }
     }
+}
+
+/// The problem with a file or folder, and all that follow it, because there are too many.
+fn too_many(path: &Path) -> Problem {
+    let message = format!(
+        "not read: at most {MOST_FOLDERS} folders and {MOST_TEMPLATES} templates are expected"
+    );
+    Problem::new(path, message).help("name the folders of your templates")
 }
 
 /// A note on folders in a model's folder that have templates of their own. What a model is trained
@@ -205,8 +207,14 @@ pub(super) fn is_source(path: &Path) -> bool {
 }
 
 /// Adds the templates of the files in a folder, but not of the folders in it. The name is for a
-/// model folder.
-fn files(all: &mut SourceContent, root: &Root, (folder, name): (&Path, &str), entries: &[PathBuf]) {
+/// model folder. Returns whether there are more templates than are read.
+fn files(
+    all: &mut SourceContent,
+    root: &Root,
+    (folder, name): (&Path, &str),
+    entries: &[PathBuf],
+) -> bool {
+    let mut is_full = false;
     let mut found = SourceContent::default();
     let is_model = huggingface::is_model(folder);
     if is_model {
@@ -227,6 +235,10 @@ fn files(all: &mut SourceContent, root: &Root, (folder, name): (&Path, &str), en
         };
         if is_model && kind == FileKind::Template && dialect_of(path) == Some(Dialect::Jinja) {
             ignored.push(path.clone());
+        } else if all.templates.len() + found.templates.len() >= MOST_TEMPLATES {
+            found.problems.push(too_many(path));
+            is_full = true;
+            break;
         } else {
             found.add(read_inside(root, path, kind));
         }
@@ -243,6 +255,7 @@ fn files(all: &mut SourceContent, root: &Root, (folder, name): (&Path, &str), en
         compare_copies(&mut found, name);
     }
     all.add(found);
+    is_full
 }
 
 fn read_inside(root: &Root, path: &Path, kind: FileKind) -> SourceContent {
