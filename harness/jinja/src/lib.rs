@@ -136,7 +136,7 @@ use compile::tree::Writing;
 use compile::{grammar, inputs, literals, mutation, pitfalls, tree, unknown, words};
 use operators::output;
 use provenance::Texts;
-use python::methods;
+use python::{methods, undefined};
 use registry::{Registry, Watch};
 
 /// The engine's version.
@@ -148,6 +148,10 @@ const MINIJINJA: &str = "3.0.5";
 /// How much more fuel a traced render gets. It writes each text with two instructions instead of one,
 /// and a captured text with ten.
 const TRACED_FUEL_FACTOR: u64 = 8;
+
+/// How much more fuel a render gets that names what is missing: it reads each variable with three
+/// instructions instead of one.
+const NAMED_FUEL_FACTOR: u64 = 4;
 
 /// The engine for Jinja templates: minijinja with Python's semantics, in transformers' settings.
 #[derive(Clone)]
@@ -161,6 +165,8 @@ struct EngineEnvironment {
     environment: Environment<'static>,
     /// The same for renders that are traced, with more fuel. The first use makes it.
     traced: OnceLock<Environment<'static>>,
+    /// The same for renders that name what is missing.
+    named: OnceLock<Environment<'static>>,
 }
 
 /// A compiled Jinja template.
@@ -174,6 +180,8 @@ pub struct JinjaProgram {
     covered: OnceLock<Option<Box<CoveredForm>>>,
     /// The form whose texts have known origins; the first use makes it.
     traced: OnceLock<Option<Box<TracedForm>>>,
+    /// The form that names what is missing; the first use makes it.
+    named: OnceLock<Option<Box<Compiled>>>,
     /// The form that finds the model's own text; the first use makes it. None if the template marks
     /// nothing.
     tracked: OnceLock<Option<Box<Compiled>>>,
@@ -260,6 +268,7 @@ impl JinjaEngine {
                 limits,
                 environment,
                 traced: OnceLock::new(),
+                named: OnceLock::new(),
             }),
         }
     }
@@ -279,6 +288,7 @@ impl JinjaEngine {
             reading: OnceLock::new(),
             covered: OnceLock::new(),
             traced: OnceLock::new(),
+            named: OnceLock::new(),
             tracked: OnceLock::new(),
             places: places(&template.source),
         })
@@ -360,11 +370,36 @@ impl EngineEnvironment {
             let watch = Watch {
                 before: explanation::repeatable,
                 after: decisions::watched,
+                failed: |_, error| error,
             };
             let mut registry = Registry::watched(&mut environment, watch);
             library::add(&mut registry);
             operators::add(&mut registry);
             decisions::add(&mut environment);
+            environment
+        })
+    }
+
+    /// The environment of renders that name what is missing.
+    fn named(&self) -> &Environment<'static> {
+        self.named.get_or_init(|| {
+            let mut environment = self.environment.clone();
+            let fuel = self.limits.fuel.saturating_mul(NAMED_FUEL_FACTOR);
+            environment.set_fuel(Some(fuel));
+            environment.set_unknown_method_callback(|state, value, method, args| {
+                let plain = undefined::without_names(args);
+                let result = methods::call(state, value, method, plain.as_deref().unwrap_or(args));
+                result.map_err(|error| undefined::with_name(args, error))
+            });
+            let watch = Watch {
+                before: |_, args| Ok(undefined::without_names(args)),
+                after: |_, _, result| result,
+                failed: undefined::with_name,
+            };
+            let mut registry = Registry::watched(&mut environment, watch);
+            library::add(&mut registry);
+            operators::add(&mut registry);
+            operators::add_keeping(&mut Registry::of(&mut environment));
             environment
         })
     }
@@ -455,7 +490,7 @@ impl Program for JinjaProgram {
             None => self.run(plain, root(), conversation, |_| {}),
         };
         rendered
-            .map_err(|error| refusal::refusal(&error, Stage::Render))
+            .map_err(|error| self.refusal(&error, conversation, root()))
             .into()
     }
 
@@ -546,7 +581,12 @@ impl JinjaProgram {
         let rendered: Outcome = rendered
             .map_err(|error| refusal::refusal(&error, Stage::Render))
             .into();
-        if rendered != *outcome {
+        // The message of a failure may name what is missing.
+        let is_alike = match (&rendered, outcome) {
+            (Outcome::Failed { line, .. }, Outcome::Failed { line: other, .. }) => line == other,
+            _ => rendered == *outcome,
+        };
+        if !is_alike {
             return;
         }
         if let Some(mut decisions) = decisions {
@@ -564,6 +604,45 @@ impl JinjaProgram {
                 }
             }
             observer.spans(spans);
+        }
+    }
+
+    /// The refusal of a render that failed. Its message names what is missing, as Jinja2's does: the
+    /// conversation is rendered once more with values that know their names. What it shows counts only
+    /// if this render ends at the same place.
+    fn refusal(
+        &self,
+        error: &Error,
+        conversation: &Conversation<'_>,
+        root: context::Context,
+    ) -> Refusal {
+        let plain = refusal::refusal(error, Stage::Render);
+        let Refusal::Failed { line, message, .. } = &plain else {
+            return plain;
+        };
+        // A message that says of which types its values are has nothing to add.
+        let about_types = [
+            " is not supported",
+            " has no attribute ",
+            " is not iterable",
+        ];
+        if about_types.iter().any(|words| message.contains(words)) && !message.contains("undefined")
+        {
+            return plain;
+        }
+        let named = self.named.get_or_init(|| {
+            let source = self.compiled.borrow_owner().clone();
+            let compiled = Compiled::try_new(source, |source| generate(source, Writing::Named));
+            compiled.ok().map(Box::new)
+        });
+        let Some(named) = named.as_deref() else {
+            return plain;
+        };
+        let code = (self.shared.named(), named.borrow_dependent());
+        let rendered = undefined::with_names(|| self.run(code, root, conversation, |_| {}));
+        match rendered.map_err(|error| refusal::refusal(&error, Stage::Render)) {
+            Err(named @ Refusal::Failed { line: other, .. }) if *line == other => named,
+            _ => plain,
         }
     }
 

@@ -64,6 +64,16 @@ pub(crate) enum Operator {
     Iterate,
     /// The value that a `for` with several names runs over: each item is unpacked.
     IteratePairs,
+    /// The value that a `for` runs over if its length has to be known, or that is unpacked.
+    IterateWhole,
+    /// The value that a `for` runs over, whose items the body looks at in advance.
+    IterateAhead,
+    /// `loop.last`, and what else needs a look ahead.
+    LookAhead,
+    /// The value of a variable, in a render that names what is missing.
+    Variable,
+    /// A call of one of Jinja2's functions, in a render that names what is missing.
+    Call,
     /// `a.items`, where Python's types have a method of that name
     Attribute,
     /// `namespace.attribute = …`
@@ -147,6 +157,11 @@ impl Operator {
             Operator::Item => "!!d",
             Operator::Iterate => "!!a",
             Operator::IteratePairs => "!for,",
+            Operator::IterateWhole => "!for[]",
+            Operator::IterateAhead => "!for.",
+            Operator::LookAhead => "!last",
+            Operator::Variable => "!$",
+            Operator::Call => "!()",
             Operator::Attribute => "!.",
             Operator::SetAttribute => "!!l",
             Operator::List => "![",
@@ -194,7 +209,11 @@ impl Operator {
             Operator::GreaterOrEqual => ">=",
             Operator::Slice | Operator::SliceConstant => "[:]",
             Operator::Item => "[]",
-            Operator::Iterate | Operator::IteratePairs | Operator::Recurse => "for",
+            Operator::Iterate
+            | Operator::IteratePairs
+            | Operator::IterateWhole
+            | Operator::IterateAhead
+            | Operator::Recurse => "for",
             Operator::Attribute => ".",
             _ => "",
         }

@@ -18,6 +18,8 @@ pub(crate) struct Watch {
     pub(crate) before: fn(&'static str, &[Value]) -> Arguments,
     /// Receives the arguments and the result, and gives the value that the template receives.
     pub(crate) after: fn(&'static str, &[Value], Value) -> Value,
+    /// Receives the arguments and the error, and gives the error that the template receives.
+    pub(crate) failed: fn(&[Value], Error) -> Error,
 }
 
 /// An environment to which callables are added.
@@ -98,8 +100,9 @@ where
     let function = Value::from_function(function);
     move |state, args| {
         let others = (watch.before)(label, args.0)?;
-        let args = others.as_deref().unwrap_or(args.0);
-        let result = function.call(state, args)?;
-        Ok((watch.after)(label, args, result))
+        let meant = others.as_deref().unwrap_or(args.0);
+        let result = function.call(state, meant);
+        let result = result.map_err(|error| (watch.failed)(args.0, error))?;
+        Ok((watch.after)(label, meant, result))
     }
 }

@@ -101,6 +101,18 @@ impl Moment {
 
     fn directive(&self, directive: &Directive<'_>, out: &mut String) {
         match directive.conversion {
+            Some(conversion) if directive.pads_text(conversion) => {
+                let (flags, width) = directive.width();
+                let alone = self.strftime(&format!("%{flags}{conversion}"));
+                let fill = if flags.contains('0') { '0' } else { ' ' };
+                let len = alone.chars().count();
+                out.extend(std::iter::repeat_n(fill, width.saturating_sub(len)));
+                out.push_str(&alone);
+            }
+            Some('c' | 'x' | 'r') if directive.flags.contains('^') => {
+                let alone = directive.text.replace('^', "");
+                out.push_str(&self.strftime(&alone).to_uppercase());
+            }
             Some('f') if directive.text == "%f" => {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "{:06}", self.0.subsec_nanosecond() / 1000);
@@ -164,6 +176,26 @@ impl<'a> Directive<'a> {
             flags: &text[1..end_of_flags],
             conversion,
         }
+    }
+
+    /// The flags, and the width behind them, which is zero if there is none. A zero at its beginning is
+    /// a flag.
+    fn width(&self) -> (&'a str, usize) {
+        /// No text that anybody needs is wider.
+        const WIDEST: usize = 1024;
+        let flags = self.flags.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = &self.flags[flags.len()..];
+        let width = digits.trim_start_matches('0');
+        let flags = &self.flags[..self.flags.len() - width.len()];
+        (flags, width.parse().unwrap_or(0).min(WIDEST))
+    }
+
+    /// Whether the result is filled up to a width as a text is: jiff fills up numbers alone, and those
+    /// without a `-`.
+    fn pads_text(&self, conversion: char) -> bool {
+        let (flags, width) = self.width();
+        let is_text = "aAbBhpPcxrDFTR".contains(conversion);
+        width > 0 && (is_text || flags.contains('-') && KNOWN.contains(conversion))
     }
 
     /// The directive as jiff takes it: without a modifier, and with `^` where glibc's

@@ -8,6 +8,7 @@ use minijinja::machinery::ast::{
 use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 
+use crate::compile::generators::AHEAD;
 use crate::compile::grammar::Rarities;
 use crate::compile::grammar::expressions::is_keyword;
 use crate::compile::nodes::{constant, given, operation, variable};
@@ -16,12 +17,24 @@ use crate::compile::properties::{
     is_silent, literal_truth, unknown_number,
 };
 use crate::compile::sites::Sites;
+use crate::library::functions::{GENERATION, is_global};
 use crate::library::vocabulary;
 use crate::operator::Operator;
 use crate::provenance::{self, Texts};
 use crate::python::attributes::is_method;
 use crate::python::text;
+use crate::python::undefined;
 use crate::refusal::syntax_error;
+
+/// What a render knows of missing values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum MissingValues {
+    /// That they are undefined.
+    #[default]
+    Plain,
+    /// Their names, too.
+    Named,
+}
 
 /// Gives expressions Python's operators.
 #[derive(Default)]
@@ -36,8 +49,12 @@ pub(super) struct Expressions<'s> {
     /// Within a plain loop inside a recursive one. Its depth counts as for any other loop (Jinja2's
     /// compiler.py, `visit_For`).
     pub(super) is_outermost: bool,
+    /// The variable with the items of the innermost loop, if its body looks at them in advance.
+    pub(super) ahead: Option<&'static str>,
     /// The rare features of the template.
     pub(super) rarities: Rarities,
+    /// What is known of missing values.
+    pub(super) missing: MissingValues,
     /// The variable that a block's filters take, if it is not the captured text.
     pub(super) captured: Option<&'static str>,
     /// The texts of the template that a traced render knows, if it is to be traced.
@@ -132,6 +149,11 @@ impl<'s> Expressions<'s> {
 
     fn with_operators(&mut self, expression: &Expr<'s>) -> Result<Expr<'s>, Error> {
         Ok(match expression {
+            Expr::Var(node) if self.names_missing() && ![GENERATION, "self"].contains(&node.id) => {
+                let span = node.span();
+                let operands = [variable(node.id, span), constant(node.id, span)];
+                operation(Operator::Variable, operands, span)
+            }
             Expr::Var(node) => variable(node.id, node.span()),
             Expr::Const(node) => self.literal(&node.value, node.span()),
             Expr::Slice(node) => self.slice(node)?,
@@ -145,6 +167,14 @@ impl<'s> Expressions<'s> {
                     true_expr: self.adapt(&node.true_expr)?,
                     false_expr: Some(match &node.false_expr {
                         Some(otherwise) => self.adapt(otherwise)?,
+                        None if self.names_missing() => {
+                            let line = node.span().start_line;
+                            let message = format!(
+                                "the inline if-expression on line {line} evaluated to false and \
+                                 no else section was defined."
+                            );
+                            constant(undefined::named(message), node.span())
+                        }
                         None => constant(Value::UNDEFINED, node.span()),
                     }),
                 };
@@ -184,21 +214,7 @@ impl<'s> Expressions<'s> {
                 constant(Value::UNDEFINED, node.span())
             }
             Expr::GetAttr(node) => self.attribute(node)?,
-            Expr::GetItem(node) => {
-                let inner = self.adapt(&node.expr)?;
-                let subscript = self.adapt(&node.subscript_expr)?;
-                if let Some(name) = self.plain_key(node) {
-                    Expr::GetAttr(Spanned::new(GetAttr { expr: inner, name }, node.span()))
-                } else if is_plain_key(&node.subscript_expr) {
-                    let item = GetItem {
-                        expr: inner,
-                        subscript_expr: subscript,
-                    };
-                    Expr::GetItem(Spanned::new(item, node.span()))
-                } else {
-                    operation(Operator::Item, [inner, subscript], node.span())
-                }
-            }
+            Expr::GetItem(node) => self.item(node)?,
             Expr::Call(node) => self.call(node)?,
             Expr::List(node) => {
                 let items = self.adapt_all(&node.items)?;
@@ -220,6 +236,29 @@ impl<'s> Expressions<'s> {
         })
     }
 
+    fn item(&mut self, node: &Spanned<GetItem<'s>>) -> Result<Expr<'s>, Error> {
+        let span = node.span();
+        let expr = self.adapt(&node.expr)?;
+        let subscript_expr = self.adapt(&node.subscript_expr)?;
+        if self.names_missing() || !is_plain_key(&node.subscript_expr) {
+            return Ok(operation(Operator::Item, [expr, subscript_expr], span));
+        }
+        Ok(match self.plain_key(node) {
+            Some(name) => Expr::GetAttr(Spanned::new(GetAttr { expr, name }, span)),
+            None => Expr::GetItem(Spanned::new(
+                GetItem {
+                    expr,
+                    subscript_expr,
+                },
+                span,
+            )),
+        })
+    }
+
+    fn names_missing(&self) -> bool {
+        self.missing == MissingValues::Named
+    }
+
     fn attribute(&mut self, node: &Spanned<GetAttr<'s>>) -> Result<Expr<'s>, Error> {
         let is_depth = self.is_outermost
             && is_loop_variable(&node.expr)
@@ -228,8 +267,20 @@ impl<'s> Expressions<'s> {
             // minijinja counts the loops around it, too, if one of them calls itself.
             return Ok(constant(i64::from(node.name == "depth"), node.span()));
         }
+        if let Some(items) = self.ahead
+            && is_loop_variable(&node.expr)
+            && AHEAD.contains(&node.name)
+        {
+            let items = variable(items, node.span());
+            let operands = [
+                items,
+                self.adapt(&node.expr)?,
+                constant(node.name, node.span()),
+            ];
+            return Ok(operation(Operator::LookAhead, operands, node.span()));
+        }
         let expr = self.adapt(&node.expr)?;
-        if is_method(node.name) && !is_loop_variable(&node.expr) {
+        if self.names_missing() || is_method(node.name) && !is_loop_variable(&node.expr) {
             let operands = [expr, constant(node.name, node.span())];
             return Ok(operation(Operator::Attribute, operands, node.span()));
         }
@@ -357,6 +408,18 @@ impl<'s> Expressions<'s> {
                 return Ok(operation(Operator::Captured, operands, node.span()));
             }
         }
+        if self.names_missing()
+            && let Expr::Var(name) = &node.expr
+            && is_global(name.id)
+            && !FREE.contains(&name.id)
+        {
+            let filter = Filter {
+                name: Operator::Call.name(),
+                expr: Some(variable(name.id, name.span())),
+                args,
+            };
+            return Ok(Expr::Filter(Spanned::new(filter, node.span())));
+        }
         let expr = match &node.expr {
             // minijinja would look for a block even if `self` is a variable.
             Expr::GetAttr(attribute)
@@ -379,6 +442,7 @@ impl<'s> Expressions<'s> {
                 },
                 attribute.span(),
             )),
+            callee if is_loop_variable(callee) => variable("loop", node.span()),
             // The call of an item is no call of a method.
             Expr::GetItem(item) if is_plain_key(&item.subscript_expr) => {
                 Expr::GetItem(Spanned::new(
@@ -561,6 +625,9 @@ impl<'s> Expressions<'s> {
         }
     }
 }
+
+/// The global names whose calls are no calls of Jinja2's functions.
+const FREE: [&str; 6] = ["loop", "caller", "varargs", "kwargs", "self", GENERATION];
 
 /// The names of a call's arguments, and other names. A `**dictionary` of the call must not repeat
 /// them. Empty if a name is a Python keyword: Jinja2 then makes one dictionary of all, in which the

@@ -14,6 +14,7 @@ pub(crate) mod unknown;
 pub(crate) mod words;
 
 mod departures;
+mod generators;
 mod names;
 mod scopes;
 mod turns;

@@ -159,14 +159,6 @@ impl<'s> Names<'s> {
         )))
     }
 
-    /// Whether a condition or the statements under it read a variable.
-    pub(super) fn has_read(condition: &Expr<'s>, body: &[Stmt<'s>], name: &str) -> bool {
-        let mut names = Names::default();
-        names.expression(condition);
-        names.statements(body);
-        names.loaded.contains(name)
-    }
-
     /// Adds the names in a macro's defaults and body.
     pub(super) fn of_macro(&mut self, node: &Macro<'s>) {
         for default in &node.defaults {

@@ -18,7 +18,8 @@ use minijinja::{Error, ErrorKind, Value};
 use rolecall_model::{Limit, Site};
 
 use crate::compile::departures::{self, leave, leave_scope};
-use crate::compile::expressions::{Expressions, named};
+use crate::compile::expressions::{Expressions, MissingValues, named};
+use crate::compile::generators::{Generators, LoopUse, asks_loop, asks_loop_in};
 use crate::compile::grammar::Parsed;
 use crate::compile::names::{Names, parameters, signature};
 use crate::compile::nodes::{block, constant, emit, evaluate, operation, variable};
@@ -51,6 +52,8 @@ pub(crate) enum Writing {
     Tracked,
     /// With reports of what it reaches, for `coverage`.
     Covered,
+    /// With names for what is missing.
+    Named,
     /// Everything through the formatter, with texts whose origin `provenance` knows, and with
     /// conditions whose looks `decisions` notes.
     Traced,
@@ -65,7 +68,7 @@ pub(crate) fn sites(parsed: &Parsed<'_>) -> Vec<Site> {
 /// The tree of a template with Python's semantics, and the literals of a traced form.
 pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<(Stmt<'s>, Texts), Error> {
     let reporting = match writing {
-        Writing::Plain | Writing::Tracked => None,
+        Writing::Plain | Writing::Tracked | Writing::Named => None,
         Writing::Covered => Some(Reporting::Hits),
         Writing::Traced => Some(Reporting::Looks),
     };
@@ -76,11 +79,16 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<(Stmt<'
             rarities: parsed.rarities,
             sites: reporting.map(|what| Sites::of(&parsed.template, parsed.source, what)),
             literals: (writing == Writing::Traced).then(Texts::new),
+            missing: match writing {
+                Writing::Named => MissingValues::Named,
+                _ => MissingValues::Plain,
+            },
             ..Expressions::default()
         },
         is_repeated: false,
         leaves_scopes: parsed.rarities.leaves_scopes,
         level: 0,
+        generators: Generators::of(&parsed.template),
         depth: 0,
         scopes: Scopes::of_template(parsed.lookup),
     };
@@ -102,11 +110,16 @@ struct Adapter<'s> {
     leaves_scopes: bool,
     /// How many loops are around a statement.
     level: usize,
+    /// The generators of the template.
+    generators: Generators,
     /// How many scopes there are between a statement and the loop around it.
     depth: usize,
     /// The scopes around a statement.
     scopes: Scopes,
 }
+
+/// The variables for the items of loops within loops. No template can spell them.
+const ITEMS: [&str; 4] = ["items 1", "items 2", "items 3", "items 4"];
 
 /// The variable for a captured text that is not written if a loop is left. No template can
 /// spell it.
@@ -472,17 +485,16 @@ impl<'s> Adapter<'s> {
         let is_left =
             before.is_some() && !node.else_body.is_empty() && !node.recursive && leave(&node.body);
         let iter = self.expressions.adapt(&node.iter)?;
-        let iter = match &node.target {
-            Expr::List(_) => operation(Operator::IteratePairs, [iter], node.iter.span()),
-            _ => operation(Operator::Iterate, [iter], node.iter.span()),
-        };
+        let (iter, ahead) = self.iterated(node, iter, adapted);
         let target = self.target(&node.target)?;
         let was_repeated = std::mem::replace(&mut self.is_repeated, true);
         let outer = self.scopes.enter_loop(node.recursive);
         self.level += 1;
         let is_outermost = self.scopes.is_recursive() && !node.recursive;
         let was_outermost = std::mem::replace(&mut self.expressions.is_outermost, is_outermost);
+        let outer_ahead = std::mem::replace(&mut self.expressions.ahead, ahead);
         let body = self.hard(|inner| inner.apart(|inner| inner.statements(&node.body)));
+        self.expressions.ahead = outer_ahead;
         self.expressions.is_outermost = was_outermost;
         self.level = level;
         let mut body = body?;
@@ -506,8 +518,8 @@ impl<'s> Adapter<'s> {
         // one item after the other.
         if let Some(condition) = &node.filter_expr
             && node.else_body.is_empty()
-            && !node.recursive
-            && !Names::has_read(condition, &node.body, "loop")
+            && !asks_loop(condition)
+            && !node.body.iter().any(asks_loop_in)
             && let Some(expr) = filter_expr.take()
         {
             let chosen = IfCond {
@@ -542,6 +554,46 @@ impl<'s> Adapter<'s> {
         adapted.extend(after.flatten());
         adapted.extend(self.probe(Event::EndLoop, &**node, span));
         Ok(())
+    }
+
+    /// The value that a loop runs over, and the variable that has it if the body looks at its items
+    /// in advance.
+    ///
+    /// minijinja knows the length of a list from the beginning. Of a generator, Jinja2 takes an item
+    /// only when the loop comes to it, or when the body looks ahead.
+    fn iterated(
+        &self,
+        node: &ForLoop<'s>,
+        iter: Expr<'s>,
+        adapted: &mut Vec<Stmt<'s>>,
+    ) -> (Expr<'s>, Option<&'static str>) {
+        let span = node.iter.span();
+        let looks = match self.generators {
+            Generators::None => LoopUse::Known,
+            _ if node.recursive => LoopUse::Any,
+            _ => LoopUse::of(&node.body),
+        };
+        // Nobody else takes from a generator that a filter hands to the loop.
+        let is_shared =
+            self.generators == Generators::Shared && !matches!(node.iter, Expr::Filter(_));
+        let ahead = ITEMS.get(self.level).copied();
+        let ahead = ahead.filter(|_| looks == LoopUse::Ahead && is_shared);
+        let iter = match ahead {
+            _ if looks == LoopUse::Known => iter,
+            Some(_) => operation(Operator::IterateAhead, [iter], span),
+            None => operation(Operator::IterateWhole, [iter], span),
+        };
+        let iter = match (&node.target, ahead, looks) {
+            (Expr::List(_), ..) => operation(Operator::IteratePairs, [iter], span),
+            (_, None, LoopUse::Known) => operation(Operator::Iterate, [iter], span),
+            _ => iter,
+        };
+        let Some(name) = ahead else {
+            return (iter, None);
+        };
+        let target = variable(name, span);
+        adapted.push(Stmt::Set(Spanned::new(Set { target, expr: iter }, span)));
+        (variable(name, span), Some(name))
     }
 
     /// The `else` of a loop, whose variables are its own.
@@ -723,7 +775,7 @@ impl<'s> Adapter<'s> {
         let adapted = self.expressions.adapt(value)?;
         Ok(match (target, value) {
             (Expr::List(_), Expr::Tuple(_)) | (Expr::Var(_) | Expr::GetAttr(_), _) => adapted,
-            _ => operation(Operator::Iterate, [adapted], value.span()),
+            _ => operation(Operator::IterateWhole, [adapted], value.span()),
         })
     }
 }

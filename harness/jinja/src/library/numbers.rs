@@ -10,7 +10,8 @@ use crate::meter::{LETTER, work};
 use crate::python::arguments::Arguments;
 use crate::python::characters::decimal;
 use crate::python::numbers::{
-    Number, big_digits, divide, integer, multiply, number, power, too_large, whole,
+    MOST_DIGITS, Number, big_digits, big_integer, divide, integer, multiply, number, power,
+    too_large, whole,
 };
 use crate::refusal::invalid;
 use crate::registry::Registry;
@@ -35,17 +36,17 @@ fn int(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error>
         Some(_) => None,
     };
     let parsed = match number(value) {
-        Some(Number::Int(int)) => Some(int),
+        Some(Number::Int(int)) => Some(integer(int)),
         Some(Number::Float(float)) if float.is_infinite() => {
             return Err(invalid("infinity is no integer"));
         }
-        Some(Number::Float(float)) => whole(float),
+        Some(Number::Float(float)) => whole_of_any_size(float),
         None => value
             .as_str()
             .and_then(|text| parse_int(text, base.unwrap_or(1))),
     };
     Ok(match parsed {
-        Some(int) => integer(int),
+        Some(int) => int,
         None if big_digits(value).is_some() => value.clone(),
         None => args.get(0).cloned().unwrap_or_else(|| Value::from(0)),
     })
@@ -59,8 +60,19 @@ fn defined(value: &Value) -> Result<(), Error> {
     Ok(())
 }
 
+/// The whole part of a float, if it has one.
+fn whole_of_any_size(float: f64) -> Option<Value> {
+    match whole(float) {
+        Some(int) => Some(integer(int)),
+        // Rust writes all digits.
+        None => float
+            .is_finite()
+            .then(|| big_integer(&format!("{:.0}", float.trunc()))),
+    }
+}
+
 /// `int(text, base)`, or where that fails `int(float(text))`, as in Jinja2.
-fn parse_int(text: &str, base: u32) -> Option<i128> {
+fn parse_int(text: &str, base: u32) -> Option<Value> {
     let text = &with_ascii_digits(text);
     let trimmed = text.trim_matches(is_blank);
     let (is_negative, digits) = match trimmed.strip_prefix('-') {
@@ -92,9 +104,15 @@ fn parse_int(text: &str, base: u32) -> Option<i128> {
     let parsed = (is_plain && (2..=36).contains(&base))
         .then(|| i128::from_str_radix(&digits.replace('_', ""), base).ok())
         .flatten();
+    let digits = digits.replace('_', "");
     match parsed {
-        Some(int) => Some(if is_negative { -int } else { int }),
-        None => parse_float(text).and_then(whole),
+        Some(int) => Some(integer(if is_negative { -int } else { int })),
+        None if is_plain && base == 10 && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let digits = digits.trim_start_matches('0');
+            let sign = if is_negative { "-" } else { "" };
+            (digits.len() <= MOST_DIGITS).then(|| big_integer(&format!("{sign}{digits}")))
+        }
+        None => parse_float(text).and_then(whole_of_any_size),
     }
 }
 
@@ -139,7 +157,13 @@ fn float(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
     defined(value)?;
     let parsed = match number(value) {
         Some(number) => Some(number.as_f64()),
-        None => value.as_str().and_then(parse_float),
+        None => match big_digits(value).map(str::parse) {
+            Some(Ok(f64::INFINITY | f64::NEG_INFINITY)) => {
+                return Err(invalid("int too large to convert to float"));
+            }
+            Some(float) => float.ok(),
+            None => value.as_str().and_then(parse_float),
+        },
     };
     Ok(match parsed {
         Some(float) => Value::from(float),

@@ -14,9 +14,10 @@ use crate::python::comparisons::{compare, equal, is_item};
 use crate::python::dictionaries::{hashable, pairs};
 use crate::python::generator::Generator;
 use crate::python::groups;
-use crate::python::iteration::each;
+use crate::python::iteration::{each, source_when_asked};
 use crate::python::kinds::is_dictionary;
 use crate::python::sorting;
+use crate::python::undefined::undefined;
 use crate::refusal::invalid;
 use crate::registry::Registry;
 
@@ -163,26 +164,24 @@ fn group_by(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, E
 fn unique(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["case_sensitive", "attribute"], &args, &kwargs)?;
     let path = args.some(1).map(Path::of).transpose()?;
+    let is_case_sensitive = args.truth(0, false);
     let mut seen: Vec<Value> = Vec::new();
-    Generator::value("sync_do_unique", |kept| {
-        for item in each(value)? {
+    let mut items = source_when_asked(value);
+    Generator::lazy("sync_do_unique", move || {
+        'items: while let Some(item) = items()? {
             let key = attribute_of(path.as_ref(), item.clone())?;
-            let key = folded(key, args.truth(0, false))?;
+            let key = folded(key, is_case_sensitive)?;
             hashable(&key)?;
-            let mut is_new = true;
             for other in &seen {
                 if is_item(other, &key)? {
-                    is_new = false;
-                    break;
+                    continue 'items;
                 }
             }
-            if is_new {
-                produce(2 * SLOT)?;
-                seen.push(key);
-                kept.push(item);
-            }
+            produce(2 * SLOT)?;
+            seen.push(key);
+            return Ok(Some(item));
         }
-        Ok(())
+        Ok(None)
     })
 }
 
@@ -207,5 +206,6 @@ fn extreme(
             best = Some((key, item));
         }
     }
-    Ok(best.map(|(_, item)| item).unwrap_or_default())
+    let none = || undefined(|| "No aggregated item, sequence was empty.".to_owned());
+    Ok(best.map_or_else(none, |(_, item)| item))
 }

@@ -6,6 +6,7 @@ use minijinja::value::Value;
 use crate::meter::{ITEM, SLOT, produce, work};
 use crate::python::characters::is_digit;
 use crate::python::items::{index_or_name, item};
+use crate::python::undefined::{self, found_at};
 use crate::refusal::invalid;
 
 /// The path of `attribute='a.b'` (Jinja2's `make_attrgetter`).
@@ -43,10 +44,13 @@ impl Path {
     pub(super) fn follow(&self, of: Value) -> Result<Value, Error> {
         self.parts.iter().try_fold(of, |value, part| {
             work(ITEM)?;
+            if let Some(message) = undefined::message(&value) {
+                return Err(undefined::error(message.to_owned()));
+            }
             let found = item(&value, part)?;
             Ok(match &self.default {
                 Some(default) if found.is_undefined() => default.clone(),
-                _ => found,
+                _ => found_at(found, &value, part),
             })
         })
     }

@@ -1,6 +1,8 @@
 //! Filters that apply another filter or a test to each item: `map`, `select`, `reject`,
 //! `selectattr` and `rejectattr` (Jinja2 3.1.6, `filters.py`).
 
+use std::collections::VecDeque;
+
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Error, ErrorKind, State};
 
@@ -9,9 +11,10 @@ use crate::library::path::{Path, attribute_of};
 use crate::library::tests;
 use crate::library::vocabulary;
 use crate::meter::{ITEM, SLOT, called, produce, work};
+use crate::operator::Operator;
 use crate::operators::comparison::holds;
 use crate::python::generator::Generator;
-use crate::python::iteration::each;
+use crate::python::iteration::list;
 use crate::python::text;
 use crate::registry::Registry;
 
@@ -28,12 +31,66 @@ pub(super) fn add(registry: &mut Registry<'_>) {
             registry,
             name,
             move |state: &mut State<'_, '_>, value: Value, args: Rest<Value>, kwargs: Kwargs| {
-                Generator::value("select_or_reject", |kept| {
-                    choose(state, &value, (&args, &kwargs), by_attribute, wanted, kept)
+                changed("select_or_reject", &value, || {
+                    let mut choice = Choice::of(&args, &kwargs, by_attribute)?;
+                    Ok(move |item: Value| {
+                        let is_kept = choice.is_true(state, &item)? == wanted;
+                        Ok(is_kept.then_some(item))
+                    })
                 })
             },
         );
     }
+}
+
+/// A generator that changes or drops each item of a value.
+///
+/// A filter or a test can be called only now, so all items are computed at once. An item of another
+/// generator is taken from it only when somebody asks for what became of it. What others have taken
+/// meanwhile is left out. An error is kept for whoever asks for the item behind it.
+fn changed<C>(
+    function: &'static str,
+    value: &Value,
+    change: impl FnOnce() -> Result<C, Error>,
+) -> Result<Value, Error>
+where
+    C: FnMut(Value) -> Result<Option<Value>, Error>,
+{
+    let source = value.downcast_object::<Generator>();
+    let mut found = VecDeque::new();
+    let compute = || -> Result<(), Error> {
+        if !value.is_true() {
+            return Ok(());
+        }
+        let mut change = change()?;
+        let (given, items) = match &source {
+            Some(generator) => {
+                let ahead = generator.look_ahead();
+                (ahead.given(), ahead.left().iter().cloned().collect())
+            }
+            None => (0, list(value)?),
+        };
+        for (at, item) in items.into_iter().enumerate() {
+            found.extend(change(item)?.map(|item| (given + at, item)));
+        }
+        Ok(())
+    };
+    let mut failure = compute().err();
+    produce(SLOT * found.len())?;
+    Generator::lazy(function, move || {
+        while let Some((at, item)) = found.pop_front() {
+            if source.as_ref().is_none_or(|source| source.take_to(at)) {
+                return Ok(Some(item));
+            }
+        }
+        if let Some(error) = failure.take() {
+            return Err(error);
+        }
+        match &source {
+            Some(source) => source.run().map(|_| None),
+            None => Ok(None),
+        }
+    })
 }
 
 /// `map(attribute=…, default=…)` or `map(filter, …)`.
@@ -43,22 +100,18 @@ fn map(
     args: Rest<Value>,
     kwargs: Kwargs,
 ) -> Result<Value, Error> {
-    Generator::value("sync_do_map", |mapped| {
-        if !value.is_true() {
-            return Ok(());
-        }
-        if args.is_empty() && kwargs.has("attribute") {
+    if args.is_empty() && kwargs.has("attribute") {
+        return changed("sync_do_map", &value, || {
             let default = given(&kwargs, "default")?.filter(|value| !value.is_none());
             let path = Path::of(&kwargs.get::<Value>("attribute")?)?.with_default(default);
             kwargs.assert_all_used()?;
-            for item in each(&value)? {
-                mapped.push(path.follow(item)?);
-            }
-            return Ok(());
-        }
+            Ok(move |item| path.follow(item).map(Some))
+        });
+    }
+    changed("sync_do_map", &value, || {
         let (name, rest) = named(&args)?;
         let rest = with_kwargs(rest, &kwargs)?;
-        for item in each(&value)? {
+        Ok(move |item| {
             // A name that there is not matters where there is an item.
             let name = name
                 .as_str()
@@ -66,9 +119,8 @@ fn map(
                 .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, text::repr(name)))?;
             work(ITEM + ITEM / 4 * rest.len())?;
             let args: Vec<Value> = std::iter::once(item).chain(rest.iter().cloned()).collect();
-            mapped.push(called(|| state.apply_filter(name, &args))??);
-        }
-        Ok(())
+            called(|| state.apply_filter(name, &args))?.map(Some)
+        })
     })
 }
 
@@ -103,60 +155,64 @@ fn with_kwargs(args: &[Value], kwargs: &Kwargs) -> Result<Vec<Value>, Error> {
     Ok(all)
 }
 
-/// Keeps the items for which a test, or their truth, is as wanted.
-fn choose(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    (args, kwargs): (&[Value], &Kwargs),
-    by_attribute: bool,
-    wanted: bool,
-    kept: &mut Vec<Value>,
-) -> Result<(), Error> {
-    if !value.is_true() {
-        return Ok(());
-    }
-    let (path, rest) = match args {
-        [attribute, rest @ ..] if by_attribute => (Some(Path::of(attribute)?), rest),
-        [] if by_attribute => return Err(Error::new(ErrorKind::MissingArgument, "attribute")),
-        rest => (None, rest),
-    };
-    let mut test = match rest {
-        [] => None,
-        rest => {
-            let (name, rest) = named(rest)?;
-            // A name that there is not matters where there is an item.
-            let comparison = name.as_str().and_then(tests::comparison);
-            let known = name.as_str().and_then(vocabulary::test);
-            let known = known.ok_or_else(|| text::repr(name));
-            let args: Vec<Value> = std::iter::once(Value::UNDEFINED)
-                .chain(with_kwargs(rest, kwargs)?)
-                .collect();
-            Some((known, args, comparison))
-        }
-    };
-    for item in each(value)? {
-        let asked = attribute_of(path.as_ref(), item.clone())?;
-        let is_true = match &mut test {
-            None => asked.is_true(),
-            Some((name, args, comparison)) => match (comparison, args.as_mut_slice()) {
-                (Some(operator), [_, other]) if !other.is_kwargs() => {
-                    let is_true = holds(*operator, &asked, other)?;
-                    decisions::compared(*operator, &asked, other, is_true);
-                    is_true
-                }
-                (_, args) => {
-                    let name = name
-                        .as_ref()
-                        .map_err(|name| Error::new(ErrorKind::UnknownTest, name.clone()))?;
-                    args[0] = asked;
-                    work(ITEM)?;
-                    state.perform_test(name, args)?
-                }
-            },
+/// What `select` and its relatives ask of an item: its truth, or a test.
+struct Choice {
+    path: Option<Path>,
+    test: Option<ItemTest>,
+}
+
+/// A test with the arguments behind the item.
+struct ItemTest {
+    /// The name under which minijinja knows it, or the name that no test has.
+    name: Result<String, String>,
+    /// The arguments. The first one is for the item.
+    args: Vec<Value>,
+    /// The operator that the test is, if it is one.
+    comparison: Option<Operator>,
+}
+
+impl Choice {
+    fn of(args: &[Value], kwargs: &Kwargs, by_attribute: bool) -> Result<Choice, Error> {
+        let (path, rest) = match args {
+            [attribute, rest @ ..] if by_attribute => (Some(Path::of(attribute)?), rest),
+            [] if by_attribute => return Err(Error::new(ErrorKind::MissingArgument, "attribute")),
+            rest => (None, rest),
         };
-        if is_true == wanted {
-            kept.push(item);
-        }
+        let test = match rest {
+            [] => None,
+            rest => {
+                let (name, rest) = named(rest)?;
+                // A name that there is not matters where there is an item.
+                let known = name.as_str().and_then(vocabulary::test);
+                let args = std::iter::once(Value::UNDEFINED).chain(with_kwargs(rest, kwargs)?);
+                Some(ItemTest {
+                    name: known.map(str::to_owned).ok_or_else(|| text::repr(name)),
+                    args: args.collect(),
+                    comparison: name.as_str().and_then(tests::comparison),
+                })
+            }
+        };
+        Ok(Choice { path, test })
     }
-    Ok(())
+
+    fn is_true(&mut self, state: &mut State<'_, '_>, item: &Value) -> Result<bool, Error> {
+        let asked = attribute_of(self.path.as_ref(), item.clone())?;
+        let Some(test) = &mut self.test else {
+            return Ok(asked.is_true());
+        };
+        if let (Some(operator), [_, other]) = (test.comparison, test.args.as_slice())
+            && !other.is_kwargs()
+        {
+            let is_true = holds(operator, &asked, other)?;
+            decisions::compared(operator, &asked, other, is_true);
+            return Ok(is_true);
+        }
+        let name = test
+            .name
+            .as_ref()
+            .map_err(|name| Error::new(ErrorKind::UnknownTest, name.clone()))?;
+        test.args[0] = asked;
+        work(ITEM)?;
+        state.perform_test(name, &test.args)
+    }
 }

@@ -11,11 +11,12 @@ use crate::python::arguments::{AllArguments, Arguments};
 use crate::python::attributes::{attribute, is_method};
 use crate::python::dictionaries::{self, entry};
 use crate::python::generator::Generator;
-use crate::python::iteration::{each, iterate, list};
+use crate::python::iteration::{each, iterate, list, source_when_asked};
 use crate::python::kinds::{is_dictionary, is_list, is_loop, is_range};
 use crate::python::markup::like;
 use crate::python::numbers::{Number, number, whole};
 use crate::python::text;
+use crate::python::undefined::undefined;
 use crate::refusal::invalid;
 use crate::registry::Registry;
 
@@ -59,7 +60,12 @@ fn first(value: Value) -> Result<Value, Error> {
         (None, Some(text)) => text.chars().next().map(Value::from),
         (None, None) => iterate(value)?.try_iter()?.next(),
     };
-    Ok(first.unwrap_or_default())
+    Ok(first.unwrap_or_else(|| none_of("first")))
+}
+
+/// What a filter gives that finds no item.
+fn none_of(which: &str) -> Value {
+    undefined(|| format!("No {which} item, sequence was empty."))
 }
 
 /// `len(value)`. The length of an undefined value is zero.
@@ -81,22 +87,29 @@ pub(super) fn length(value: &Value) -> Result<usize, Error> {
 
 /// `items(value)`: the items of a dictionary. An undefined value has none.
 fn items(value: &Value) -> Result<Value, Error> {
-    Generator::value("do_items", |pairs| {
-        if value.is_undefined() {
-            return Ok(());
-        }
-        if !is_dictionary(value) {
-            return Err(invalid("only mappings have pairs of items"));
-        }
-        let found = dictionaries::pairs(value)?;
-        produce(ENTRY * found.len())?;
-        pairs.extend(
-            found
-                .into_iter()
-                .map(|(key, item)| Value::from(Tuple::from([key, item]))),
-        );
-        Ok(())
+    let value = value.clone();
+    let mut pairs = None;
+    Generator::lazy("do_items", move || {
+        let pairs = match &mut pairs {
+            Some(pairs) => pairs,
+            None => pairs.insert(pairs_of(&value)?.into_iter()),
+        };
+        let pair = pairs.next();
+        Ok(pair.map(|(key, item)| Value::from(Tuple::from([key, item]))))
     })
+}
+
+/// The keys and values of a dictionary. An undefined value has none.
+fn pairs_of(value: &Value) -> Result<Vec<(Value, Value)>, Error> {
+    if value.is_undefined() {
+        return Ok(Vec::new());
+    }
+    if !is_dictionary(value) {
+        return Err(invalid("only mappings have pairs of items"));
+    }
+    let found = dictionaries::pairs(value)?;
+    produce((ENTRY + SLOT) * found.len())?;
+    Ok(found)
 }
 
 /// `default(value, default_value='', boolean=False)`.
@@ -135,15 +148,17 @@ fn last(value: Value) -> Result<Value, Error> {
         return Ok(text
             .chars()
             .next_back()
-            .map(Value::from)
-            .unwrap_or_default());
+            .map_or_else(|| none_of("last"), |last| like(&value, last)));
     }
     if let Some(len) = value.len()
         && (is_list(&value) || value.is_tuple())
     {
-        return value.get_item(&Value::from(len.wrapping_sub(1)));
+        return match len.checked_sub(1) {
+            Some(at) => value.get_item(&Value::from(at)),
+            None => Ok(none_of("last")),
+        };
     }
-    Ok(list(&value)?.pop().unwrap_or_default())
+    Ok(list(&value)?.pop().unwrap_or_else(|| none_of("last")))
 }
 
 /// `reverse(value)`: a text gives a text, everything else a generator.
@@ -218,7 +233,9 @@ fn sum(
 fn batch(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["linecount", "fill_with"], &args, &kwargs)?;
     args.required(0)?;
-    Generator::value("do_batch", |batches| {
+    let mut items = source_when_asked(value);
+    let mut current: Vec<Value> = Vec::new();
+    Generator::lazy("do_batch", move || {
         // A value that is not a number never equals the length of a batch.
         let size = match args.get(0).and_then(number) {
             Some(Number::Int(size)) => usize::try_from(size).unwrap_or(usize::MAX),
@@ -228,25 +245,26 @@ fn batch(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
                 .unwrap_or(usize::MAX),
             None => usize::MAX,
         };
-        let mut current: Vec<Value> = Vec::new();
-        for item in each(value)? {
-            if current.len() == size {
-                produce(OBJECT + SLOT * size)?;
-                batches.push(Value::from(std::mem::take(&mut current)));
-            }
+        while let Some(item) = items()? {
+            let is_full = current.len() == size;
+            let full = is_full.then(|| std::mem::take(&mut current));
             current.push(item);
-        }
-        if !current.is_empty() {
-            produce(OBJECT + SLOT * current.len())?;
-            if let Some(fill) = args.some(1)
-                && args.int(0, 0)? > 0
-            {
-                produce(SLOT.saturating_mul(size.saturating_sub(current.len())))?;
-                current.resize(size.max(current.len()), fill.clone());
+            if let Some(full) = full {
+                produce(OBJECT + SLOT * size)?;
+                return Ok(Some(Value::from(full)));
             }
-            batches.push(Value::from(current));
         }
-        Ok(())
+        if current.is_empty() {
+            return Ok(None);
+        }
+        produce(OBJECT + SLOT * current.len())?;
+        if let Some(fill) = args.some(1)
+            && args.int(0, 0)? > 0
+        {
+            produce(SLOT.saturating_mul(size.saturating_sub(current.len())))?;
+            current.resize(size.max(current.len()), fill.clone());
+        }
+        Ok(Some(Value::from(std::mem::take(&mut current))))
     })
 }
 
@@ -254,29 +272,41 @@ fn batch(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Erro
 fn slice(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["slices", "fill_with"], &args, &kwargs)?;
     args.required(0)?;
-    Generator::value("sync_do_slice", |parts| {
-        let items = list(value)?;
-        let count = args.int(0, 0)?;
-        if count == 0 {
-            return Err(args.wrong_type(0));
-        }
-        let slices = usize::try_from(count).unwrap_or(0);
-        produce(
-            OBJECT
-                .saturating_mul(slices)
-                .saturating_add(SLOT * items.len()),
-        )?;
-        let mut rest = items.as_slice();
-        for at in 0..slices {
-            let is_longer = at < items.len() % slices;
-            let (part, after) = rest.split_at(items.len() / slices + usize::from(is_longer));
-            rest = after;
-            let mut part = part.to_vec();
-            if let (Some(fill), false) = (args.some(1), is_longer) {
-                part.push(fill.clone());
-            }
-            parts.push(Value::from(part));
-        }
-        Ok(())
+    let value = value.clone();
+    let mut parts = None;
+    Generator::lazy("sync_do_slice", move || {
+        let parts = match &mut parts {
+            Some(parts) => parts,
+            None => parts.insert(sliced(&value, &args)?.into_iter()),
+        };
+        Ok(parts.next())
     })
+}
+
+/// The parts that `slice` gives.
+fn sliced(value: &Value, args: &Arguments<2>) -> Result<Vec<Value>, Error> {
+    let items = list(value)?;
+    let count = args.int(0, 0)?;
+    if count == 0 {
+        return Err(args.wrong_type(0));
+    }
+    let slices = usize::try_from(count).unwrap_or(0);
+    produce(
+        OBJECT
+            .saturating_mul(slices)
+            .saturating_add(SLOT * items.len()),
+    )?;
+    let mut parts = Vec::new();
+    let mut rest = items.as_slice();
+    for at in 0..slices {
+        let is_longer = at < items.len() % slices;
+        let (part, after) = rest.split_at(items.len() / slices + usize::from(is_longer));
+        rest = after;
+        let mut part = part.to_vec();
+        if let (Some(fill), false) = (args.some(1), is_longer) {
+            part.push(fill.clone());
+        }
+        parts.push(Value::from(part));
+    }
+    Ok(parts)
 }

@@ -1,5 +1,7 @@
 //! Filters that give texts (Jinja2 3.1.6, `filters.py`).
 
+use std::cmp::Ordering;
+
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
 use minijinja::{Error, ErrorKind};
 
@@ -200,23 +202,26 @@ fn file_size(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<String,
     let Some(bytes) = bytes else {
         return Err(invalid("what is no number has no size"));
     };
-    let (base, infix): (f64, &str) = if args.truth(0, false) {
-        (1024.0, "i")
+    let (base, infix): (i128, &str) = if args.truth(0, false) {
+        (1024, "i")
     } else {
-        (1000.0, "")
+        (1000, "")
     };
+    let is_less = |than| Number::Float(bytes).compare(Number::Int(than)) == Some(Ordering::Less);
     if equal(&Value::from(bytes), &Value::from(1)) {
         return Ok("1 Byte".to_owned());
     }
-    if bytes < base {
+    if is_less(base) {
         return Ok(format!("{:.0} Bytes", bytes.trunc() + 0.0));
     }
     let kilo = if infix.is_empty() { "k" } else { "K" };
     let mut text = String::new();
     for (power, prefix) in (2..).zip([kilo, "M", "G", "T", "P", "E", "Z", "Y"]) {
-        let unit = base.powi(power);
-        text = format!("{:.1} {prefix}{infix}B", base * bytes / unit);
-        if bytes < unit {
+        let unit = base.pow(power);
+        let size = Number::Int(base).as_f64() * bytes / Number::Int(unit).as_f64();
+        text = format!("{size:.1} {prefix}{infix}B");
+        // Python compares a float with an integer exactly.
+        if is_less(unit) {
             break;
         }
     }

@@ -7,11 +7,12 @@ use minijinja::value::{Tuple, Value};
 use crate::meter::{ITEM, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
 use crate::operators::concatenation::joined;
-use crate::python::kinds::{is_list, is_tuple, sequence_like, unsupported};
+use crate::python::kinds::{is_list, is_tuple, sequence_like};
 use crate::python::markup::{escaped, like};
 use crate::python::numbers::{self, Number, number};
 use crate::python::printf::printf;
 use crate::python::text;
+use crate::python::undefined::unsupported;
 use crate::registry::Registry;
 
 /// Adds the operators to a registry.

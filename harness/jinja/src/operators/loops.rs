@@ -11,7 +11,8 @@ use crate::meter::{OBJECT, SLOT, produce, recursed};
 use crate::operator::Operator;
 use crate::provenance;
 use crate::python::comparisons::is_item;
-use crate::python::iteration::{iterate, iterate_pairs};
+use crate::python::generator::{Generator, Source};
+use crate::python::iteration::{iterate, iterate_lazily, iterate_pairs};
 use crate::python::kinds::is_loop;
 use crate::python::namespaces::namespace;
 use crate::refusal::invalid;
@@ -20,8 +21,17 @@ use crate::release::{Release, at_end};
 
 /// Adds the operators to a registry.
 pub(super) fn add(registry: &mut Registry<'_>) {
-    registry.add_operator(Operator::Iterate, iterate);
+    registry.add_operator(Operator::Iterate, iterate_lazily);
     registry.add_operator(Operator::IteratePairs, iterate_pairs);
+    registry.add_operator(Operator::IterateWhole, iterate);
+    registry.add_operator(
+        Operator::IterateAhead,
+        |items: Value| match Source::of_generator(&items) {
+            Some(mut source) => Generator::lazy("ahead", move || source.next()),
+            None => iterate(items),
+        },
+    );
+    registry.add_operator(Operator::LookAhead, look_ahead);
     registry.add_operator(Operator::Recurse, |items: Value| {
         recursed();
         provenance::begin();
@@ -78,6 +88,28 @@ impl Object for LastValues {
             Ordering::Less
         })
     }
+}
+
+/// An attribute of a loop that Jinja2's `LoopContext` knows only with a look at the next item, or at
+/// all items. Of a generator, these items are then taken.
+fn look_ahead(items: &Value, of: &Value, name: &str) -> Result<Value, Error> {
+    let Some(items) = Generator::of(items) else {
+        return of.get_attr(name);
+    };
+    if ["last", "nextitem"].contains(&name) {
+        let next = items.peek()?;
+        return Ok(match name {
+            "last" => Value::from(next.is_none()),
+            _ => next.unwrap_or_default(),
+        });
+    }
+    let ahead = items.look_ahead();
+    let (given, left) = (ahead.given(), ahead.left().len());
+    Ok(Value::from(match name {
+        "revindex" => left + 1,
+        "revindex0" => left,
+        _ => given + left,
+    }))
 }
 
 /// `loop.changed(…)` and `loop.cycle(…)`, or a method of this name of another value.

@@ -13,6 +13,7 @@ use minijinja::{Error, ErrorKind, State};
 use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
 use crate::provenance;
+use crate::python::undefined::undefined;
 use crate::registry::Registry;
 
 /// Adds the operators to a registry.
@@ -79,7 +80,9 @@ impl Signature {
             // The body of the macro asks whether an argument with a default is missing.
             bound.push(match value {
                 Some(value) => value,
-                None if bound.len() < self.required => Value::UNDEFINED,
+                None if bound.len() < self.required => {
+                    undefined(|| format!("parameter '{name}' was not provided"))
+                }
                 None => Value::from_object(Missing),
             });
         }

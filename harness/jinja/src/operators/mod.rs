@@ -21,10 +21,12 @@ use minijinja::{Error, ErrorKind, State};
 use crate::coverage::steps_of_probes;
 use crate::meter::looked_up;
 use crate::operator::Operator;
+use crate::python::arguments::AllArguments;
 use crate::python::attributes::attribute;
 use crate::python::items::item;
 use crate::python::namespaces;
 use crate::python::slices::{slice, slice_constant};
+use crate::python::undefined::{self, found_at};
 use crate::refusal::invalid;
 use crate::registry::Registry;
 
@@ -33,17 +35,22 @@ pub(crate) fn add(registry: &mut Registry<'_>) {
     arithmetic::add(registry);
     comparison::add(registry);
     concatenation::add(registry);
-    literals::add(registry);
     loops::add(registry);
     macros::add(registry);
     output::add(registry);
     registry.add_operator(Operator::Slice, slice);
     registry.add_operator(Operator::SliceConstant, slice_constant);
-    registry.add_operator(Operator::Item, item);
-    registry.add_operator(Operator::Attribute, attribute);
+    registry.add_operator(Operator::Item, |of: &Value, key: &Value| {
+        item(of, key).map(|found| found_at(found, of, key))
+    });
+    registry.add_operator(Operator::Attribute, |of: &Value, name: &str| {
+        attribute(of, name).map(|found| found_at(found, of, &name.into()))
+    });
     registry.add_operator(
-        Operator::SetAttribute,
-        |namespace: &Value, name: &str, value: &Value| namespaces::set(namespace, name, value),
+        Operator::Call,
+        |state: &mut State<'_, '_>, function: Value, args: AllArguments<'_>| {
+            function.call(state, args.0)
+        },
     );
     registry.add_operator(
         Operator::Tick,
@@ -58,6 +65,7 @@ pub(crate) fn add(registry: &mut Registry<'_>) {
             Err(invalid(message))
         },
     );
+    add_keeping(registry);
     registry.add_operator(
         Operator::OtherTemplate,
         |_: &Value| -> Result<Value, Error> {
@@ -66,5 +74,17 @@ pub(crate) fn add(registry: &mut Registry<'_>) {
                 "no loader for this environment specified",
             ))
         },
+    );
+}
+
+/// Adds the operators that only keep values, whatever these are.
+pub(crate) fn add_keeping(registry: &mut Registry<'_>) {
+    literals::add(registry);
+    registry.add_operator(Operator::Variable, |value: Value, name: &str| {
+        undefined::variable(value, name)
+    });
+    registry.add_operator(
+        Operator::SetAttribute,
+        |namespace: &Value, name: &str, value: &Value| namespaces::set(namespace, name, value),
     );
 }

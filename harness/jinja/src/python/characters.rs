@@ -114,7 +114,19 @@ pub(crate) fn is_digit(c: char) -> bool {
         || matches!(
             c,
             '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '₀'..='₉' | '①'..='⑨' | '⑴'..='⑼' | '⒈'..='⒐'
+            | '⓪' | '⓵'..='⓽' | '⓿' | '❶'..='❾' | '➀'..='➈' | '➊'..='➒'
+            | '\u{1369}'..='\u{1371}' | '\u{19DA}' | '\u{10A40}'..='\u{10A43}'
+            | '\u{10E60}'..='\u{10E68}' | '\u{11052}'..='\u{1105A}' | '\u{1F100}'..='\u{1F10A}'
         )
+}
+
+/// `str.isnumeric()` of one character: numbers, and the letters of Chinese that mean one (CPython 3.11).
+#[inline]
+pub(crate) fn is_numeric(c: char) -> bool {
+    const CHINESE: &str = "㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌\
+                           柒漆玖百肆萬貮貳贰阡陆陌陸零\u{F96B}\u{F973}\u{F978}\u{F9B2}\u{F9D1}\u{F9D3}\
+                           \u{F9FD}𠁀𠁤𠃢𠄡𠤪𠦃𠦌𠦜𠫪𠫽𠬙𢎐𢦘𣬛𦉭\u{2F890}";
+    c.is_numeric() || !c.is_ascii() && CHINESE.contains(c)
 }
 
 /// `str.isprintable()` of one character.

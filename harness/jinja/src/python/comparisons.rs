@@ -8,9 +8,9 @@ use minijinja::{Error, tests};
 use crate::meter::{ITEM, nested, work};
 use crate::python::dictionaries::{entry, hashed, pairs, view_parts};
 use crate::python::generator::Generator;
-use crate::python::iteration::iterate;
-use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple, unsupported};
+use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
 use crate::python::numbers::{AnyNumber, big_digits, number};
+use crate::python::undefined::unsupported;
 use crate::refusal::invalid;
 
 /// `a == b`. Values of different types are not equal, unless they are numbers.
@@ -124,6 +124,16 @@ fn is_among(items: &Value, wanted: &Value) -> Result<bool, Error> {
     Ok(false)
 }
 
+/// Whether a generator gives a value. It is asked for no item behind that one.
+fn is_next(items: &Generator, wanted: &Value) -> Result<bool, Error> {
+    while let Some(item) = items.first()? {
+        if is_item(&item, wanted)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether two views are equal: those of keys and items are sets, those of values are only
 /// equal to themselves.
 fn views_equal((name, a): (&str, &Value), (other, b): (&str, &Value)) -> bool {
@@ -162,11 +172,16 @@ pub(crate) fn is_in(item: &Value, container: &Value) -> Result<bool, Error> {
             hashed(item)?;
             Ok(entry(container, item).is_some())
         }
-        ValueKind::Iterable if Generator::of(container).is_some() => {
-            let items = iterate(container.clone())?;
-            has_item(items.try_iter()?, item)
+        ValueKind::Seq | ValueKind::Iterable => {
+            if let Some(generator) = Generator::of(container) {
+                return is_next(generator, item);
+            }
+            // The keys of a dictionary are looked up by their hash.
+            if let Some(("dict_keys", _)) = view_parts(container) {
+                hashed(item)?;
+            }
+            is_among(container, item)
         }
-        ValueKind::Seq | ValueKind::Iterable => is_among(container, item),
         kind => Err(invalid(format!(
             "{} in {kind} is not supported",
             item.kind()

@@ -4,7 +4,7 @@ use minijinja::Error;
 use minijinja::value::Value;
 
 use crate::meter::{ITEM, OBJECT, SLOT, produce, work};
-use crate::python::generator::Generator;
+use crate::python::generator::{Generator, Source};
 use crate::refusal::invalid;
 
 /// The value that a loop runs over. `None` is not iterable, an undefined value is empty.
@@ -27,8 +27,20 @@ pub(crate) fn iterate(value: Value) -> Result<Value, Error> {
     Ok(value)
 }
 
+/// The value that a loop runs over that need not know how many items there are. A generator gives
+/// each item only when the loop comes to it.
+pub(crate) fn iterate_lazily(value: Value) -> Result<Value, Error> {
+    if Generator::of(&value).is_some() {
+        return Ok(value);
+    }
+    iterate(value)
+}
+
 /// The value that a loop with several names runs over: each item is unpacked, a text too.
 pub(crate) fn iterate_pairs(value: Value) -> Result<Value, Error> {
+    if let Some(mut source) = Source::of_generator(&value) {
+        return Generator::lazy("pairs", move || source.next()?.map(iterate).transpose());
+    }
     let value = iterate(value)?;
     let Ok(items) = value.try_iter() else {
         return Ok(value);
@@ -53,6 +65,24 @@ pub(crate) fn each(value: &Value) -> Result<impl Iterator<Item = Value> + use<>,
     let value = iterate(value.clone())?;
     work(ITEM.saturating_mul(value.len().unwrap_or(0)))?;
     value.try_iter()
+}
+
+/// The items of a value, one after the other, for a generator that begins when it is asked first.
+pub(crate) fn source_when_asked(
+    value: &Value,
+) -> impl FnMut() -> Result<Option<Value>, Error> + Send + use<> {
+    let value = value.clone();
+    let mut items = None;
+    move || {
+        let items = match &mut items {
+            Some(items) => items,
+            None => items.insert(match Source::of_generator(&value) {
+                Some(source) => source,
+                None => Source::Own(list(&value)?.into_iter()),
+            }),
+        };
+        items.next()
+    }
 }
 
 /// `list(value)`.

@@ -15,6 +15,7 @@ use crate::python::dictionaries::{by_text, entries};
 use crate::python::kinds::is_dictionary;
 use crate::python::numbers::{big_digits, big_integer, number as number_of, write_float};
 use crate::python::sorting::sorted;
+use crate::python::undefined;
 use crate::refusal::invalid;
 
 /// A JSON value as Python's `json` module loads it: an integer keeps all its digits, a number
@@ -343,6 +344,11 @@ impl JsonWriter<'_> {
 }
 
 fn not_serializable(value: &Value) -> Error {
+    if let Some(message) = undefined::message(value) {
+        return invalid(format!(
+            "object of type undefined is not JSON serializable: {message}"
+        ));
+    }
     invalid(format!(
         "object of type {} is not JSON serializable",
         value.kind()

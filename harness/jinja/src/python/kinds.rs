@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use minijinja::Environment;
 use minijinja::value::{DynObject, Tuple, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind};
 
 use crate::python::groups::ItemGroup;
 use crate::python::ranges::Range;
@@ -68,19 +68,6 @@ static LOOP: LazyLock<String> = LazyLock::new(|| {
 #[inline]
 fn type_name(value: &Value) -> &'static str {
     value.as_object().map_or("", DynObject::type_name)
-}
-
-/// The error of an operator that has no meaning for values of these kinds.
-pub(crate) fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
-    let kind = if a.is_undefined() || b.is_undefined() {
-        ErrorKind::UndefinedError
-    } else {
-        ErrorKind::InvalidOperation
-    };
-    Error::new(
-        kind,
-        format!("{} {operator} {} is not supported", a.kind(), b.kind()),
-    )
 }
 
 #[cfg(test)]

@@ -14,9 +14,11 @@ use crate::python::comparisons::is_item;
 use crate::python::dictionaries::{self, dictionary, entry, hashable, hashed};
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
+use crate::python::markup::like;
 use crate::python::numbers::number;
 use crate::python::numerals;
 use crate::python::strings::{self, or_not_found};
+use crate::python::undefined;
 
 /// Calls a method of a value, where minijinja knows of none.
 pub(crate) fn call(
@@ -101,7 +103,17 @@ pub(crate) fn call(
         return result;
     }
     // `upper` and `lower` of a text. Anything else is an unknown method.
-    unknown_method_callback(state, value, method, args)
+    let called = unknown_method_callback(state, value, method, args);
+    let called = called.map(|result| match result.as_str() {
+        Some(text) => like(value, text),
+        None => result,
+    });
+    called.map_err(|error| {
+        if error.kind() == ErrorKind::UnknownMethod && error.detail().is_none() {
+            return Error::new(error.kind(), undefined::missing(value, &method.into()));
+        }
+        error
+    })
 }
 
 /// `list.index(value, start, stop)`. A range has no bounds.

@@ -28,6 +28,9 @@ mod splitting;
 // Which kind a value is.
 pub(crate) mod kinds;
 
+// What a missing value is called.
+pub(crate) mod undefined;
+
 // The contents of values.
 pub(crate) mod attributes;
 pub(crate) mod dictionaries;

@@ -307,11 +307,12 @@ pub(super) fn write_float(float: f64, out: &mut String) {
     }
 }
 
+/// The most digits that CPython reads (`sys.int_info.default_max_str_digits`).
+pub(crate) const MOST_DIGITS: usize = 4300;
+
 /// The integer that digits without underscores mean, with or without the mark of a base: as in
 /// a template, or as `int(text, 0)` reads them.
 pub(crate) fn parse_integer(digits: &str) -> Option<Value> {
-    /// The most digits that CPython reads (`sys.int_info.default_max_str_digits`).
-    const MOST: usize = 4300;
     let marks = [
         ("0b", 2),
         ("0B", 2),
@@ -326,7 +327,7 @@ pub(crate) fn parse_integer(digits: &str) -> Option<Value> {
     let (digits, base) = marked.unwrap_or((digits, 10));
     match i128::from_str_radix(digits, base) {
         Ok(int) => Some(integer(int)),
-        Err(_) if base == 10 && digits.len() <= MOST => Some(big_integer(digits)),
+        Err(_) if base == 10 && digits.len() <= MOST_DIGITS => Some(big_integer(digits)),
         Err(_) => None,
     }
 }
@@ -335,7 +336,7 @@ pub(crate) fn parse_integer(digits: &str) -> Option<Value> {
 struct BigInteger(String);
 
 /// The value of an integer that no machine type holds, given its digits.
-pub(super) fn big_integer(digits: &str) -> Value {
+pub(crate) fn big_integer(digits: &str) -> Value {
     Value::from_object(BigInteger(digits.to_owned()))
 }
 

@@ -1,12 +1,10 @@
 //! Python's formats with a percent sign: `'%s' % x`.
 //!
-//! This module parses a format as CPython 3.11 does (`unicodeobject.c`). minijinja writes the
-//! digits of a float.
+//! This module parses a format as CPython 3.11 does (`unicodeobject.c`).
 
 use std::borrow::Cow;
 
 use minijinja::Error;
-use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::Value;
 
 use crate::meter::{CHARACTER, ITEM, SLOT, produce, work};
@@ -16,6 +14,7 @@ use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
 use crate::python::markup::escaped;
 use crate::python::numbers::{Number, big_digits, number, whole};
 use crate::python::padding::padded;
+use crate::python::specs;
 use crate::python::text;
 use crate::refusal::invalid;
 
@@ -285,17 +284,12 @@ impl<'t> Conversion<'t> {
             }
             number => {
                 let float = number.as_f64();
-                let spec = match (precision, has('#')) {
-                    (Some(precision), alternate) => {
-                        format!(
-                            "{{:{}.{precision}{kind}}}",
-                            if alternate { "#" } else { "" }
-                        )
-                    }
-                    (None, true) => format!("{{:#{kind}}}"),
-                    (None, false) => format!("{{:{kind}}}"),
-                };
-                let text = format(FormatStyle::StrFormat, &spec, &[Value::from(float.abs())])?;
+                let alternate = if has('#') { "#" } else { "" };
+                let precision = precision.map_or_else(String::new, |digits| format!(".{digits}"));
+                let text = specs::number(
+                    Number::Float(float.abs()),
+                    &format!("{alternate}{precision}{kind}"),
+                )?;
                 (float.is_sign_negative() && !float.is_nan(), text)
             }
         };

@@ -7,8 +7,8 @@ use crate::meter::{CHARACTER, Cost, ENTRY, ITEM, LETTER, SLOT, produce, work};
 use crate::python::arguments::{Arguments, count_of, positional};
 use crate::python::casing::{capitalize, casefold, is_title, swapcase, title};
 use crate::python::characters::{
-    begins_identifier, continues_identifier, is_decimal, is_digit, is_letter, is_printable,
-    is_space, trim,
+    begins_identifier, continues_identifier, is_decimal, is_digit, is_letter, is_numeric,
+    is_printable, is_space, trim,
 };
 use crate::python::dictionaries::{dictionary, entry, pairs};
 use crate::python::formats::{format_map, str_format};
@@ -129,7 +129,7 @@ pub(crate) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
         "maketrans" => make_translation(args),
         "isdecimal" => no_args(args).map(|()| all(text, is_decimal)),
         "isdigit" => no_args(args).map(|()| all(text, is_digit)),
-        "isnumeric" => no_args(args).map(|()| all(text, char::is_numeric)),
+        "isnumeric" => no_args(args).map(|()| all(text, is_numeric)),
         "isalpha" => no_args(args).map(|()| all(text, is_letter)),
         "isalnum" => no_args(args).map(|()| all(text, |c| is_letter(c) || c.is_numeric())),
         "isascii" => no_args(args).map(|()| text.is_ascii().into()),

@@ -224,6 +224,7 @@ impl JinjaWriter<'_> {
                 ]);
                 self.tag(&text, out);
             }
+            98 => self.shared_generator(out),
             _ => {
                 self.tag("set ns = namespace(a=0, b='')", out);
                 self.iteration(depth, out);
@@ -231,6 +232,68 @@ impl JinjaWriter<'_> {
             }
         }
         self.between(out);
+    }
+
+    /// A generator, perhaps with another one behind it, and several places that take from them.
+    fn shared_generator(&mut self, out: &mut String) {
+        const FILTERS: &[&str] = &[
+            "map('string')",
+            "map('upper')",
+            "map(attribute='a')",
+            "select",
+            "select('string')",
+            "select('ne', 1)",
+            "reject('none')",
+            "rejectattr('a')",
+            "batch(2)",
+            "slice(2)",
+            "unique",
+            "reverse",
+            "items",
+        ];
+        const USES: &[&str] = &[
+            "{{ g|first }}",
+            "{{ g|list }}",
+            "{{ g|join(',') }}",
+            "{{ 'a' in g }}",
+            "{{ 1 in g }}",
+            "{{ g|length }}",
+            "{{ g|tojson }}",
+            "{{ g|sort|first }}",
+            "{{ 'T' if g else 'F' }}",
+            "{% for x in g %}{{ x }};{% endfor %}",
+            "{% for x in g %}{{ x }}{% break %}{% else %}E{% endfor %}",
+            "{% for x in g if x %}{{ x }}{% break %}{% endfor %}",
+            "{% for x in g %}{{ x }}{{ g|first }}{{ loop.last }};{% endfor %}",
+            "{% for x in g %}{{ x }}{{ loop.nextitem }}{% if loop.index == 2 %}{% break %}{% endif %}{% endfor %}",
+            "{% for x in g %}{{ loop.index }}/{{ loop.length }}{% break %}{% endfor %}",
+            "{% for x in g %}{{ loop.revindex }}{{ loop.previtem }}{% if g|first %}{% break %}{% endif %}{% endfor %}",
+            "{% for x in g %}{% for y in g %}{{ x }}{{ y }}{{ loop.last }};{% if loop.index == 2 %}{% break %}{% endif %}{% endfor %}{% endfor %}",
+            "{% for x, y in g %}{{ x }}{{ y }}{% break %}{% endfor %}",
+            "{% set ns.a = g %}{{ ns.a|first }}",
+            "{% with x = g %}{{ x|first }}{% endwith %}",
+        ];
+        let items = if self.chance.one_in(3) {
+            "['a', 1, 'b', 'a', none, 2, [3]]".to_owned()
+        } else {
+            self.value(List, 1)
+        };
+        let filter = self.pick(FILTERS);
+        self.tag(&format!("set g = ({items})|{filter}"), out);
+        let has_second = self.chance.one_in(2);
+        if has_second {
+            let filter = self.pick(FILTERS);
+            self.tag(&format!("set h = g|{filter}"), out);
+        }
+        for _ in 0..=self.chance.below(3) + 1 {
+            let of_second = has_second && self.chance.one_in(2);
+            let using = self.pick(USES);
+            out.push_str(&if of_second {
+                using.replace(" g ", " h ").replace("g|", "h|")
+            } else {
+                using
+            });
+        }
     }
 
     fn condition(&mut self, kind: ValueType, depth: usize, out: &mut String) {
