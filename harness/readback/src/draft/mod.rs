@@ -12,9 +12,9 @@ use rolecall_front::program::FrontProgram;
 use rolecall_model::{Engine, Template};
 use serde_json::{Map, Value, json};
 
-use self::asked::{KEYS, QUESTION, TEXT, THOUGHTS, TOOL, VALUES, calling, seen};
+use self::asked::{KEYS, QUESTION, TEXT, THOUGHTS, TOOL, Trial, VALUES, calling, seen};
 use self::call::{Call, CallList};
-use self::pattern::escaped;
+use self::pattern::{escaped, literal};
 use crate::written::{Writer, Written};
 
 /// A draft, and what could not be found out.
@@ -58,20 +58,22 @@ impl Draft {
             close_of_thoughts: None,
             unknown: Vec::new(),
         };
-        draft.add_thoughts(&writer);
+        draft.add_thoughts(&writer, before);
         let calls = draft.calls(&writer);
         draft.add_content(before, end.starts_with(char::is_whitespace));
         draft
             .fields
             .extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
+        let (key, anchor) = literal("start_anchor", &draft.anchor);
+        let mut response_template = json!({"version": 1, "defaults": {"role": "assistant"}});
+        response_template[key] = anchor.into();
+        response_template["fields"] = draft.fields.into();
+        let mut unknown = draft.unknown;
+        let trials = Trial::all();
+        unknown.extend(trials.iter().filter_map(|it| it.fault(&writer, &response_template)));
         Ok(Draft {
-            response_template: json!({
-                "version": 1,
-                "defaults": {"role": "assistant"},
-                "start_anchor": draft.anchor,
-                "fields": draft.fields,
-            }),
-            unknown: draft.unknown,
+            response_template,
+            unknown,
         })
     }
 }
@@ -113,7 +115,8 @@ impl Parts {
             content["close_pattern"] = format!("(?:{}).*", ends.join("|")).into();
         }
         if !before.trim().is_empty() {
-            content["open"] = before.trim().into();
+            let (key, opener) = literal("open", before.trim());
+            content[key] = opener.into();
         }
         self.fields.insert("content".to_owned(), content);
     }
@@ -127,7 +130,8 @@ impl Parts {
         behind.map_or(before, |(_, behind)| behind.trim_start())
     }
 
-    fn add_thoughts(&mut self, writer: &Writer<'_, '_>) {
+    /// The thoughts. `before` stands before a text without them.
+    fn add_thoughts(&mut self, writer: &Writer<'_, '_>, before: &str) {
         let message = json!({"content": TEXT, "reasoning_content": THOUGHTS});
         let Ok(seen) = seen(writer, message) else {
             return self.miss("The template gives no prompt for an answer with thoughts.");
@@ -153,8 +157,14 @@ impl Parts {
         }
         // A format with channels opens the text behind the thoughts with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
+        // Some templates write only the tag behind the thoughts if there are none.
+        let open = if before.trim_start().starts_with(close) {
+            format!("\\s*(?:{}|(?={}))", escaped(opener), escaped(close))
+        } else {
+            format!("\\s*{}", escaped(opener))
+        };
         let field = json!({
-            "open_pattern": format!("\\s*{}", escaped(opener)),
+            "open_pattern": open,
             "close_pattern": format!("{}\\s*", escaped(close)),
         });
         self.close_of_thoughts = Some(close.to_owned());
@@ -181,13 +191,16 @@ impl Parts {
         let found = Call::find(one, two, &self.ends);
         let Some(call) = found else {
             self.miss(
-                "How calls are written is not found: the name has to stand before the arguments.",
+                "The draft reads no call: how calls are written is not found. The name has to stand \
+                 before the arguments.",
             );
             return None;
         };
-        if !call.tail.trim().is_empty() {
-            // The text behind the last call ends the answer.
-            self.ends.insert(0, call.tail.trim().to_owned());
+        // The text behind the last call ends the answer, also where a server leaves the end token out.
+        let tail = call.tail.trim();
+        let tail = tail.strip_suffix(self.ends[0].as_str()).unwrap_or(tail).trim();
+        if !tail.is_empty() {
+            self.ends.insert(0, tail.to_owned());
         }
         Some(call.field())
     }
