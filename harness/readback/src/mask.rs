@@ -156,6 +156,8 @@ struct Openings<'a> {
     before: &'a [Value],
     /// Their prompt, which asks for nothing.
     told: Option<&'a str>,
+    /// Whether the message before the turn is an answer that no token ends.
+    is_continued: bool,
     /// The prompt that asks for the turn, unless the template refuses to ask there.
     prompt: Option<String>,
     /// What opens the turn, at the end of each prompt, found out on first use.
@@ -209,13 +211,11 @@ impl<'p, 't> Masker<'p, 't> {
         let whole = self.traced(case, front)?;
         let asked = Asked { case, front };
         let mut turns: Vec<MaskedTurn> = Vec::new();
-        let mut floor = 0;
         for (message, value) in case.messages.iter().enumerate() {
             if value.get("role").is_none_or(|role| role != "assistant") {
                 continue;
             }
-            let turn = self.turn(&asked, &whole, message, floor);
-            floor = turn.ranges().next_back().map_or(floor, |range| range.end);
+            let turn = self.turn(&asked, &whole, message, &turns);
             if let (Some(last), Some(next)) = (turns.last_mut(), turn.learned.range()) {
                 last.go_on_to(message, next.start, &whole.text);
             }
@@ -228,7 +228,13 @@ impl<'p, 't> Masker<'p, 't> {
         })
     }
 
-    fn turn(&self, asked: &Asked<'_>, whole: &Traced, message: usize, floor: usize) -> MaskedTurn {
+    fn turn(
+        &self,
+        asked: &Asked<'_>,
+        whole: &Traced,
+        message: usize,
+        earlier: &[MaskedTurn],
+    ) -> MaskedTurn {
         let nothing = MaskedTurn {
             message,
             learned: Learned::Nothing,
@@ -245,10 +251,25 @@ impl<'p, 't> Masker<'p, 't> {
         {
             return nothing;
         }
-        let openings = self.openings(asked, before, told.as_deref());
-        let Some((start, is_as_asked)) = openings.place(whole, message, floor) else {
+        let floor = earlier.iter().flat_map(MaskedTurn::ranges).last();
+        let floor = floor.map_or(0, |range| range.end);
+        let last = earlier.last().filter(|last| last.message + 1 == message);
+        let openings = Openings {
+            is_continued: last.is_some_and(|last| last.end.is_none()),
+            ..self.openings(asked, before, told.as_deref())
+        };
+        let Some((mut start, is_as_asked)) = openings.place(whole, message, floor) else {
             return nothing;
         };
+        if !is_as_asked {
+            // What opens a call may stand where something else opens the turn in its prompt.
+            let from = floor.max(whole.earlier_until(message, start));
+            let opener = whole.text[from..start].trim();
+            let mut written = earlier.iter().flat_map(MaskedTurn::ranges);
+            if !opener.is_empty() && written.any(|it| whole.text[it].contains(opener)) {
+                start = from;
+            }
+        }
         let is_result = |index: usize| case.messages[index]["role"] == "tool";
         let behind = whole.behind_others(message, start, is_result);
         // The conversation with the message up to the results that a number of its further parts
@@ -327,6 +348,7 @@ impl<'p, 't> Masker<'p, 't> {
             asked,
             before,
             told,
+            is_continued: false,
             prompt,
             known: OnceCell::new(),
         }
@@ -429,9 +451,12 @@ impl Openings<'_> {
             let opened = known.iter().filter(|it| before.ends_with(it.as_str()));
             opened.filter_map(|opened| all.strip_prefix(opened.as_str()))
         });
-        let rests = rests.filter(|rest| behind.starts_with(rest));
-        let closed = rests.filter(|rest| control_token_places(rest).count() == 1);
-        closed.map(str::len).max().unwrap_or(0)
+        // An application may have cut white space off.
+        let is_there = |rest: &&str| behind.starts_with(rest) || behind == rest.trim_end();
+        let closed = rests
+            .filter(|rest| is_there(rest) && control_token_places(rest).count() == 1)
+            .map(|rest| rest.len().min(behind.len()));
+        closed.max().unwrap_or(0)
     }
 
     /// Where a turn begins by what opens it.
@@ -464,13 +489,16 @@ impl Openings<'_> {
         });
         // White space beside an opening may be another one here.
         let opened = self.known().iter().filter_map(|it| behind(it.trim())).max();
+        let is_continued = self.is_continued && found.is_none() && opened.is_none();
         let own = own.filter(|own| {
             let from = opened.unwrap_or(floor);
-            !whole.is_within_a_text(message, from..*own)
+            is_continued || !whole.is_within_a_text(message, from..*own)
         });
-        // Where nothing opens the turn, the model writes all that departs from its prompt.
+        // Where nothing opens the turn, the model writes all that departs from its prompt. Two answers
+        // in a row may be one turn.
         let departed = asking.filter(|_| is_unopened && found.is_none());
         let departed = departed.map(|asking| departure(&whole.text, asking));
+        let departed = if is_continued { Some(floor) } else { departed };
         let departed = departed.filter(|at| {
             let text = own.and_then(|own| whole.text.get((*at).max(floor)..own));
             *at >= floor && text.is_some_and(|text| !text.trim().is_empty())
@@ -554,7 +582,8 @@ mod tests {
 
     use super::*;
 
-    /// The texts that a model writes, each with the kind of its turn and the token that ends it.
+    /// The texts that a model writes, each with the kind of its turn and the token that ends it. A
+    /// sign stands where results are left out.
     fn written(source: &str, messages: &Value) -> Vec<(&'static str, String, String)> {
         let case = Case::from_messages(messages.as_array().unwrap().clone());
         written_of(source, &case)
@@ -577,7 +606,8 @@ mod tests {
                 Learned::Otherwise(_) => "otherwise",
                 Learned::Nothing => "nothing",
             };
-            (kind, of(turn.learned.range()), of(turn.end.clone()))
+            let texts: Vec<String> = turn.ranges().map(|range| of(Some(range))).collect();
+            (kind, texts.join("…"), of(turn.end.clone()))
         });
         turns.collect()
     }
@@ -704,6 +734,127 @@ mod tests {
             turn("otherwise", "b</s>", "</s>"),
         ];
         assert_eq!(written(source, &messages), expected);
+    }
+
+    /// Calls with their results behind them, and the text of the message behind the results.
+    const RESULTS_WITHIN: &str = "{% for m in messages %}{% if m.role == 'assistant' %}\
+        {% if not loop.previtem or loop.previtem.role == 'user' %}<|turn>model\n{% endif %}\
+        {% for c in m.tool_calls or [] %}<|call>call:{{ c.function.name ~ '{' }}\
+        {% for k, v in c.function.arguments.items() %}{{ k }}:{{ v }}{% endfor %}{{ '}' }}<call|>{% endfor %}\
+        {% set ns = namespace(found=false) %}\
+        {% for r in messages[loop.index:] %}{% if r.role != 'tool' %}{% break %}{% endif %}\
+        {% set ns.found = true %}<|result>{{ r.content }}<result|>{% endfor %}{{ m.content }}\
+        {% if m.tool_calls and not ns.found %}<|result>{% elif m.content and \
+        (not loop.nextitem or loop.nextitem.role != 'assistant') %}<turn|>\n{% endif %}\
+        {% elif m.role != 'tool' %}<|turn>{{ m.role }}\n{{ m.content }}<turn|>\n{% endif %}{% endfor %}\
+        {% if add_generation_prompt and messages[-1].role == 'user' %}<|turn>model\n{% endif %}";
+
+    fn call(days: u8) -> Value {
+        json!([{"type": "function", "function": {"name": "f", "arguments": {"days": days}}}])
+    }
+
+    #[test]
+    fn an_answer_may_stand_before_the_results_of_its_calls_and_behind_them() {
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "So I look.", "tool_calls": call(3)},
+            {"role": "tool", "content": "r"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "", "tool_calls": call(4)},
+            {"role": "tool", "content": "r"},
+        ]);
+        let parts = "<|call>call:f{days:3}<call|><|result>…So I look.<turn|>";
+        let expected = [
+            turn("as asked", parts, "<turn|>"),
+            turn("as asked", "<|call>call:f{days:4}<call|><|result>", "<|result>"),
+        ];
+        let mut case = Case::from_messages(messages.as_array().unwrap().clone());
+        case.add_generation_prompt = false;
+        assert_eq!(written_of(RESULTS_WITHIN, &case), expected);
+        // The call goes on with the turn of the text.
+        case.messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "Wait."},
+            {"role": "assistant", "content": "", "tool_calls": call(3)},
+        ])
+        .as_array()
+        .unwrap()
+        .clone();
+        let expected = [
+            turn("as asked", "Wait.", ""),
+            turn("otherwise", "<|call>call:f{days:3}<call|><|result>", "<|result>"),
+        ];
+        assert_eq!(written_of(RESULTS_WITHIN, &case), expected);
+    }
+
+    #[test]
+    fn what_opens_a_later_round_of_calls_is_the_models() {
+        let source = "{% set ns = namespace(first=true, tool=false) %}{% for m in messages %}\
+            {% if m.role == 'user' %}{% set ns.tool = false %}<|User|>{{ m.content }}\
+            {% elif m.role == 'tool' %}{% set ns.tool = true %}<output>{{ m.content }}</output>\
+            {% elif m.tool_calls %}{{ '<|Bot|><calls>' if ns.first else '\n' }}<call>\
+            {{ m.tool_calls[0].function.name }}</call></s>{% set ns.first = false %}\
+            {% else %}{{ '</outputs>' if ns.tool else '<|Bot|>' }}{{ m.content }}</s>{% endif %}\
+            {% endfor %}{% if ns.tool %}</outputs>\
+            {% elif add_generation_prompt %}<|Bot|>{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": call(1)},
+            {"role": "tool", "content": "r"},
+            {"role": "assistant", "tool_calls": call(2)},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": call(3)},
+        ]);
+        let expected = [
+            turn("as asked", "<calls><call>f</call></s>", "</s>"),
+            turn("otherwise", "\n<call>f</call></s>", "</s>"),
+            turn("otherwise", "\n<call>f</call></s>", "</s>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn an_empty_thought_that_the_prompt_opens_is_not_the_models() {
+        let source = "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}<think>\n\
+            {{ m.thinking or '' }}\n</think>\n\n{% endif %}{{ m.content }}</s>{% endfor %}\
+            {% if add_generation_prompt %}<assistant><think>\n\
+            {{ '\n</think>\n\n' if enable_thinking == false }}{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "thinking": "hm", "content": "a"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "b"},
+        ]);
+        let expected = [
+            turn("as asked", "hm\n</think>\n\na</s>", "</s>"),
+            turn("as asked", "b</s>", "</s>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn an_opening_at_the_end_of_every_conversation_ends_no_turn() {
+        for (user, assistant, end) in [
+            ("<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_end|>\n"),
+            ("<|start|><|user|>", "<|start|><|bot|>", "<|text|><|end|>"),
+            ("User: ", "Assistant:", "</s>"),
+            ("<|user|>", "<|assistant|>", ""),
+        ] {
+            let source = format!(
+                "{{% for m in messages %}}{{{{ {assistant:?} if m.role == 'assistant' else {user:?} }}}}\
+                 {{{{ m.content }}}}{end}{{% endfor %}}{{{{ {assistant:?} }}}}"
+            );
+            let messages = json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "a"},
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "b"},
+            ]);
+            let end = end.trim_end();
+            let token = end.strip_prefix("<|text|>").unwrap_or(end);
+            let expected = ["a", "b"].map(|text| turn("as asked", &format!("{text}{end}"), token));
+            assert_eq!(written(&source, &messages), expected, "{source}");
+        }
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Trial {
                 "thoughts",
                 json!({"content": "Yes.", "reasoning_content": "Is it?\n\nIt may be."}),
             ),
-            trial("call", json!({"content": "", "tool_calls": [lamp]})),
+            trial("a call", json!({"content": "", "tool_calls": [lamp]})),
             trial("two calls at once", json!({"content": "", "tool_calls": [lamp, song]})),
         ]
     }
@@ -139,7 +139,7 @@ impl Trial {
         let mut differences = worst.differences.iter();
         let is_lost = |part: &Part| matches!(part, Part::Call(_)) && self.case.tools.is_some();
         let read = if differences.any(|it| it.change == Change::Lost && is_lost(&it.part)) {
-            format!("The draft reads no {what}")
+            format!("The draft reads no calls where the template writes {what}")
         } else {
             format!("The draft does not read {what} back")
         };

@@ -119,6 +119,11 @@ impl Call {
             });
         };
         let shared = common(&between, behind);
+        // Servers leave the end token out.
+        let tail = behind[shared..].trim();
+        let mut ends = ends.iter();
+        let tail = ends.find_map(|end| tail.strip_suffix(end.as_str()));
+        let tail = tail.unwrap_or(&behind[shared..]).trim();
         let (close, next) = between.split_at(shared);
         let mut openers = vec![before.to_owned()];
         if before.trim() != next.trim() {
@@ -130,9 +135,9 @@ impl Call {
             arguments,
             close: match close.trim_end() {
                 "" => String::new(),
-                close => closing(close, [next.trim(), behind[shared..].trim()]),
+                close => closing(close, [next.trim(), tail]),
             },
-            tail: behind[shared..].to_owned(),
+            tail: tail.to_owned(),
         })
     }
 

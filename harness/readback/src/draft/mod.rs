@@ -12,7 +12,7 @@ use rolecall_front::program::FrontProgram;
 use rolecall_model::{Engine, Template};
 use serde_json::{Map, Value, json};
 
-use self::asked::{KEYS, QUESTION, TEXT, THOUGHTS, TOOL, Trial, VALUES, calling, seen};
+use self::asked::{KEYS, QUESTION, Seen, TEXT, THOUGHTS, TOOL, Trial, VALUES, calling, seen};
 use self::call::{Call, CallList};
 use self::pattern::{escaped, literal};
 use crate::written::{Writer, Written};
@@ -179,7 +179,8 @@ impl Parts {
             self.miss("The template writes no calls.");
             return None;
         };
-        let calls = two.ok().filter(|seen| seen.text.matches(TOOL).count() == 2);
+        let names = |seen: &Seen| seen.text.matches(TOOL).count();
+        let calls = two.ok().filter(|two| names(two) == 2 * names(&one));
         if calls.is_none() {
             self.miss("The template does not write two calls at once: one call is read.");
         }
@@ -196,11 +197,9 @@ impl Parts {
             );
             return None;
         };
-        // The text behind the last call ends the answer, also where a server leaves the end token out.
-        let tail = call.tail.trim();
-        let tail = tail.strip_suffix(self.ends[0].as_str()).unwrap_or(tail).trim();
-        if !tail.is_empty() {
-            self.ends.insert(0, tail.to_owned());
+        if !call.tail.is_empty() {
+            // The text behind the last call ends the answer.
+            self.ends.insert(0, call.tail.clone());
         }
         Some(call.field())
     }
@@ -257,8 +256,21 @@ mod tests {
         let xml = "{% for c in m.tool_calls %}<call>\n<function={{ c.function.name }}>\n\
             {% for k, v in c.function.arguments.items() %}<parameter={{ k }}>\n{{ v }}\n</parameter>\n\
             {% endfor %}</function>\n</call>{% endfor %}";
-        for calls in [tagged, list, xml] {
-            let (template, draft) = draft(&chat(calls)).unwrap();
+        let nearly_json = "{% for c in m.tool_calls %}<call>call:{{ c.function.name ~ '{' }}\
+            {% for k, v in c.function.arguments.items() %}{{ k }}:<|q|>{{ v }}<|q|>\
+            {{ ',' if not loop.last }}{% endfor %}{{ '}' }}</call>{% endfor %}";
+        let named_twice = "{% for c in m.tool_calls %}<call>to={{ c.function.name }}\
+            <invoke name=\"{{ c.function.name }}\">{{ c.function.arguments | tojson }}</invoke>\
+            </call>{% endfor %}";
+        let lines = "{% if m.tool_calls %}<calls>{% for c in m.tool_calls %}\n\
+            {\"name\": \"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}}\
+            {% endfor %}\n</calls>{% endif %}";
+        let all = [tagged, list, xml, nearly_json, named_twice, lines].map(chat);
+        let asks = "{% if add_generation_prompt %}<assistant>\n{% endif %}";
+        let always = all.each_ref().map(|it| it.replace(asks, "<assistant>\n{{ '' }}"));
+        for source in all.iter().chain(&always) {
+            let (template, draft) = draft(source).unwrap();
+            assert!(!draft.response_template.to_string().contains("quil"));
             assert_eq!(draft.unknown, [""; 0]);
             let engines = Engines::default();
             let engine = engines.for_dialect(Dialect::Jinja).unwrap();
@@ -300,6 +312,17 @@ mod tests {
         let (_, plain) = draft(&chat("")).unwrap();
         assert_eq!(plain.unknown, ["The template writes no calls."]);
         assert!(plain.response_template["fields"]["tool_calls"].is_null());
+        let backwards = "{% for c in m.tool_calls %}<call>{\"with\": {{ c.function.arguments | tojson }}, \
+            \"tool\": \"{{ c.function.name }}\"}</call>{% endfor %}";
+        let (_, backwards) = draft(&chat(backwards)).unwrap();
+        let said = &backwards.unknown[0];
+        assert!(said.starts_with("The draft reads no call"), "{said}");
+        // A tool may have the name of a tag, so the draft takes an end token for a call.
+        let bare = "{% for c in m.tool_calls %}<{{ c.function.name }}>\
+            {{ c.function.arguments | tojson }}</call>{% endfor %}";
+        let (_, bare) = draft(&chat(bare)).unwrap();
+        let said = &bare.unknown[0];
+        assert!(said.starts_with("The draft does not read a text back"), "{said}");
         assert_eq!(
             draft("{{ messages | length }}").unwrap_err(),
             NoDraft::DoesNotContinue
